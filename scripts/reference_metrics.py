@@ -1,0 +1,164 @@
+"""Make reference scores for the tests of BLEU and chrF with sacrebleu.
+
+This writes tests/reference/metrics.json: small corpora of hypotheses and references that try
+what an implementation can get wrong, each with its corpus BLEU (13a tokenisation, exponential
+smoothing, order 4), its chrF (character order 6, beta 2, no words) and its tokenised hypotheses.
+Running the script again gives the same file.
+
+Needs: pip install sacrebleu
+Run from the repository root: python scripts/reference_metrics.py
+"""
+
+import json
+from pathlib import Path
+
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+OUTPUT = Path("tests/reference/metrics.json")
+
+# name: pairs of hypothesis and reference
+CORPORA = {
+    "identical": [
+        ("The baker opens the shop before dawn.", "The baker opens the shop before dawn."),
+        ("Nobody had watered the tomatoes.", "Nobody had watered the tomatoes."),
+    ],
+    "partly right": [
+        ("The old ferry leaves at noon today.", "The old ferry departs at noon."),
+        ("My sister is painting a kitchen wall.", "My sister is painting the kitchen wall."),
+        ("the the the the the the", "the cat sat beside the stove"),
+    ],
+    "empty hypotheses": [
+        ("", "A hypothesis without any words."),
+        ("", "And one more of the kind."),
+    ],
+    "some empty": [
+        ("", "This sentence was not translated."),
+        ("The bridge is closed until the spring.", "The bridge is closed until spring."),
+        ("Words for an empty reference.", ""),
+        ("   ", "Only blanks were given."),
+        ("", ""),
+    ],
+    "shorter than four words": [
+        ("Good morning", "Good morning"),
+        ("Run", "Run!"),
+        ("Come here", "Come over here now"),
+    ],
+    "one four-word sentence": [
+        ("Rivers", "Rivers"),
+        ("Birds sing before sunrise", "Birds sing before sunset"),
+    ],
+    "no overlap": [
+        ("zzz qqq xxx jjj", "the moon above a hut"),
+    ],
+    "only characters overlap": [
+        ("bakers walked slowly homewards yesterday", "the baker walks slow on home ways"),
+    ],
+    "only single words overlap": [
+        ("red house by a blue lake", "a lake, blue; by it the house: red"),
+    ],
+    "too long": [
+        (
+            "The goat really did eat the whole of the long letter on the table there.",
+            "The goat ate the letter.",
+        ),
+    ],
+    "numbers": [
+        ("It cost $5, not $1,000.5, i.e. 50% less.", "It cost $5, not $1,000.50, i.e. 50% off."),
+        ("Scores: 3-4, 12-0 and -7; pi is 3.14.", "Scores: 3-4, 12-0, -7; pi is 3.14159."),
+        ("Call 555-0199 at 10:45, room 4/b.", "Call 555-0199 at 10:45 (room 4/b)."),
+        (".5 or ,5 or 5. or 5, or 1.2.3 or 1..2", ".5, ,5, 5., 5, 1.2.3, 1..2"),
+        ("v2.x x.2 2,a a,2 9.", "v2.x x.2 2,a a,2 9"),
+    ],
+    "punctuation": [
+        ('She said "quoted" words... twice?!', 'She said: "quoted words", twice.'),
+        ("The U.S.A. and A.B. of the E.U.", "The USA and A.B. of the E.U."),
+        ("A well-known mother-in-law -- yes - no", "A well known mother-in-law - yes, no"),
+        ("Don't use 'single' quotes, o'clock `ticks`", "Do not use 'single' quotes `ticks`"),
+        ("(a) [b] {c} <d> *e* _f_ ~g ^h |i \\j", "(a) [b] {c} <d> *e* _f_ ~g ^h |i \\j k"),
+        ("mail me@example.org #3 a+b=c; x:y/z", "mail me@example.org, #3: a+b = c; x:y/z"),
+        ("Wait.,what.,.now", "Wait., what. ,.now"),
+    ],
+    "entities": [
+        ("Salt &amp; pepper &lt;b&gt; &quot;now&quot;", 'Salt & pepper <b> "now"'),
+        ("twice &amp;quot; &amp;amp; &amp;lt; &apos; &nbsp;", "twice &quot; &amp; &lt; ' "),
+        ("a <skipped> word & a co<skipped>operation", "a word and a cooperation"),
+    ],
+    "unicode": [
+        ("Le café était fermé hier, «déjà vu»…", "Le café est fermé depuis hier : « déjà vu »."),
+        ("中文句子没有空格。", "中文的句子没有空格。"),
+        ("我有3.5个苹果,你有2个。", "我有3.5个苹果，你有2个。"),
+        (
+            "Nice \U0001f600\U0001f44d\U0001f3fd work \U0001f469\u200d\U0001f680!",
+            "Nice \U0001f600 work!",
+        ),
+        ("Cafe\u0301 and nin\u0303o", "Caf\u00e9 and ni\u00f1o"),
+        ("ذهب الولد إلى المدرسة، اليوم؟", "ذهب الولد إلى البيت اليوم."),
+        ("Straße – “Zitat” ‘x’ 5€ £3 №7 ٣٫٥", "Straße — “Zitat” 5€ £3 №7 ٣٫٥"),
+        ("¿Dónde está el niño? ¡Allí!", "¿Dónde está la niña? ¡Aquí!"),
+    ],
+    "white space": [
+        ("two  spaces   and    more", "two spaces and more"),
+        ("  leading and trailing words here  ", "leading and trailing words here"),
+        ("a\ttab\t\tbetween the words\t", "a tab between the words"),
+        ("no\u00a0break and ideographic\u3000space", "no break and ideographic space"),
+        ("a line\nbreak and a hyphen-\nated word", "a line break and a hyphenated word"),
+    ],
+    "case": [
+        ("THE LAST Train leaves At Nine", "the last train leaves at nine"),
+        ("Paris in May is lovely indeed.", "paris in may is lovely indeed."),
+    ],
+}
+
+SUBJECTS = ["The farmer", "A tired nurse", "My uncle", "Every child", "The new mayor"]
+VERBS = ["sells", "paints", "forgets", "repairs"]
+OBJECTS = ["a red bicycle", "the garden gate", "three old clocks"]
+ENDINGS = ["in the rain.", "on Sunday, perhaps.", "with great care!", "again and again."]
+
+
+def many_sentences():
+    """Twenty pairs that differ in the verb, in the order, at the end or not at all."""
+    pairs = []
+    for i in range(20):
+        subject, verb = SUBJECTS[i % 5], VERBS[i % 4]
+        thing, ending = OBJECTS[i % 3], ENDINGS[i * 3 % 4]
+        reference = f"{subject} {verb} {thing} {ending}"
+        hypothesis = [
+            reference,
+            f"{subject} {VERBS[(i + 1) % 4]} {thing} {ending}",
+            f"{thing} {subject} {verb} {ending}",
+            f"{subject} {verb} {thing}.",
+        ][i * 7 % 4]
+        pairs.append((hypothesis, reference))
+    return pairs
+
+
+def score(name, pairs):
+    hypotheses = [hypothesis for hypothesis, _ in pairs]
+    references = [reference for _, reference in pairs]
+    bleu = BLEU().corpus_score(hypotheses, [references])
+    tokenize = Tokenizer13a()
+    return {
+        "name": name,
+        "hypotheses": hypotheses,
+        "references": references,
+        "bleu": bleu.score,
+        "precisions": bleu.precisions,
+        "brevity_penalty": bleu.bp,
+        "chrf": CHRF().corpus_score(hypotheses, [references]).score,
+        "tokenized": [tokenize(hypothesis) for hypothesis in hypotheses],
+    }
+
+
+def main():
+    corpora = {**CORPORA, "many sentences": many_sentences()}
+    scores = [score(name, pairs) for name, pairs in corpora.items()]
+    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(scores, ensure_ascii=False, indent=1)
+    OUTPUT.write_text(text + "\n", encoding="utf-8")
+    for entry in scores:
+        print(f"{entry['name']}: BLEU {entry['bleu']:.2f}, chrF {entry['chrf']:.2f}")
+
+
+if __name__ == "__main__":
+    main()

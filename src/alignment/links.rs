@@ -1,0 +1,73 @@
+//! Hard links between words, and the text in which they are written.
+//!
+//! A link is written `s-t`, both 0-indexed (the format of Pharaoh and Moses); in gold files `s?t` is a link that
+//! annotators hold possible but not certain (Och & Ney 2003, section 6).
+
+use std::collections::BTreeSet;
+
+/// A link from a source word to a target word, by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Link {
+    /// Position of the source word, from 0.
+    pub source: usize,
+    /// Position of the target word, from 0.
+    pub target: usize,
+}
+
+/// The links of one sentence pair as an annotator sees them. `possible` includes every sure link.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gold {
+    /// Links that must be there.
+    pub sure: BTreeSet<Link>,
+    /// Links that may be there.
+    pub possible: BTreeSet<Link>,
+}
+
+/// Writes links as `0-0 1-2 …`, in the order given.
+pub fn pharaoh(links: &[Link]) -> String {
+    let written: Vec<String> = links.iter().map(|link| format!("{}-{}", link.source, link.target)).collect();
+    written.join(" ")
+}
+
+/// Reads one line of a gold file: `s-t` for a sure link, `s?t` for a possible one, separated by spaces.
+///
+/// # Errors
+/// A sentence that names the first entry which is no link.
+pub fn parse_gold_line(line: &str) -> Result<Gold, String> {
+    let mut gold = Gold::default();
+    for entry in line.split_whitespace() {
+        let sure = entry.contains('-');
+        let link = entry
+            .split_once(if sure { '-' } else { '?' })
+            .and_then(|(source, target)| Some(Link { source: source.parse().ok()?, target: target.parse().ok()? }))
+            .ok_or_else(|| format!("\"{entry}\" is no link; write 3-4 for a sure link, 3?4 for a possible one"))?;
+        gold.possible.insert(link);
+        if sure {
+            gold.sure.insert(link);
+        }
+    }
+    Ok(gold)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gold_lines_are_read() {
+        let gold = parse_gold_line("0-0 2?1  12-3").unwrap();
+        assert_eq!(gold.sure.len(), 2);
+        assert_eq!(gold.possible.len(), 3);
+        assert_eq!(parse_gold_line("").unwrap(), Gold::default());
+        for broken in ["x", "1", "1-", "-1", "1-2-3", "1?-2", "a?b", "1.5-2"] {
+            let message = parse_gold_line(&format!("0-0 {broken}")).unwrap_err();
+            assert!(message.contains(broken), "{message}");
+        }
+    }
+
+    #[test]
+    fn links_are_written_for_pharaoh() {
+        assert_eq!(pharaoh(&[Link { source: 0, target: 1 }, Link { source: 10, target: 2 }]), "0-1 10-2");
+        assert_eq!(pharaoh(&[]), "");
+    }
+}

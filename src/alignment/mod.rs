@@ -1,0 +1,172 @@
+//! Alignments: which source word each target word came from.
+//!
+//! An [`Alignment`] is a plain matrix with the words beside it. This layer knows no tensor, no vocabulary and
+//! no file: it is what the model's attention becomes once the model is done with it.
+
+mod agreement;
+mod links;
+
+pub use agreement::{Agreement, AgreementCounts};
+pub use links::{Gold, Link, parse_gold_line, pharaoh};
+
+/// Attention of one sentence pair, by unit or by word.
+///
+/// `weight(t, s)` is the share of target word `t`'s attention that lay on source word `s` (α of Bahdanau et al.
+/// 2014, section 3.1). The source's end-of-sentence mark is no word and is kept apart, so that for every `t`
+/// `Σ_s weight(t, s) + end_weight(t) = 1`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alignment {
+    source: Vec<String>,
+    target: Vec<String>,
+    /// `[target × source]`, row by row.
+    weights: Vec<f32>,
+    /// `[target]`
+    end_weights: Vec<f32>,
+}
+
+impl Alignment {
+    /// Builds an alignment from attention rows, one for each target unit, whose last column is the source's
+    /// end-of-sentence mark: every row has `source.len() + 1` weights.
+    pub fn from_rows(source: Vec<String>, target: Vec<String>, rows: &[Vec<f32>]) -> Self {
+        debug_assert!(rows.len() >= target.len());
+        let mut weights = Vec::with_capacity(source.len() * target.len());
+        let mut end_weights = Vec::with_capacity(target.len());
+        for row in rows.iter().take(target.len()) {
+            debug_assert_eq!(row.len(), source.len() + 1);
+            weights.extend_from_slice(&row[..source.len()]);
+            end_weights.push(row[source.len()]);
+        }
+        Self { source, target, weights, end_weights }
+    }
+
+    /// The source words, columns of the matrix.
+    pub fn source(&self) -> &[String] {
+        &self.source
+    }
+
+    /// The target words, rows of the matrix.
+    pub fn target(&self) -> &[String] {
+        &self.target
+    }
+
+    /// The weights of target word `target` over all source words.
+    pub fn row(&self, target: usize) -> &[f32] {
+        &self.weights[target * self.source.len()..(target + 1) * self.source.len()]
+    }
+
+    /// All rows, target word by target word.
+    pub fn rows(&self) -> impl Iterator<Item = &[f32]> {
+        (0..self.target.len()).map(|target| self.row(target))
+    }
+
+    /// The matrix as it lies: `[target × source]`, row by row.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// For each target word, the weight on the source's end-of-sentence mark.
+    pub fn end_weights(&self) -> &[f32] {
+        &self.end_weights
+    }
+
+    /// Merges units into words. `source_words[j]` tells which of `source` the `j`-th unit belongs to, likewise for
+    /// the target. A word's column is the sum of its units' columns, its row the mean of its units' rows, so that
+    /// every row still sums to 1. A target word without a unit gets a row of zeros.
+    pub fn merge(
+        &self,
+        source: Vec<String>,
+        source_words: &[usize],
+        target: Vec<String>,
+        target_words: &[usize],
+    ) -> Self {
+        debug_assert_eq!(source_words.len(), self.source.len());
+        debug_assert_eq!(target_words.len(), self.target.len());
+        let mut weights = vec![0.0; source.len() * target.len()];
+        let mut end_weights = vec![0.0; target.len()];
+        let mut units = vec![0.0f32; target.len()];
+        for (unit, &word) in target_words.iter().enumerate() {
+            units[word] += 1.0;
+            end_weights[word] += self.end_weights[unit];
+            let row = &mut weights[word * source.len()..(word + 1) * source.len()];
+            for (&column, &weight) in source_words.iter().zip(self.row(unit)) {
+                row[column] += weight;
+            }
+        }
+        for (word, &count) in units.iter().enumerate().filter(|&(_, &count)| count > 1.0) {
+            end_weights[word] /= count;
+            for weight in &mut weights[word * source.len()..(word + 1) * source.len()] {
+                *weight /= count;
+            }
+        }
+        Self { source, target, weights, end_weights }
+    }
+
+    /// The hard links: each target word with its heaviest source word, unless the end-of-sentence mark weighs more,
+    /// and with every other source word of at least `threshold`. Sorted by source, then target.
+    pub fn links(&self, threshold: f32) -> Vec<Link> {
+        let mut links = Vec::new();
+        for (target, row) in self.rows().enumerate() {
+            let heaviest = heaviest(row).filter(|&source| row[source] >= self.end_weights[target]);
+            for (source, &weight) in row.iter().enumerate() {
+                if weight > 0.0 && (Some(source) == heaviest || weight >= threshold) {
+                    links.push(Link { source, target });
+                }
+            }
+        }
+        links.sort_unstable();
+        links
+    }
+}
+
+/// The index of the largest weight, the first of equals; none in an empty row.
+fn heaviest(row: &[f32]) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (index, &weight) in row.iter().enumerate() {
+        if best.is_none_or(|best| weight > row[best]) {
+            best = Some(index);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn sample() -> Alignment {
+        let rows = vec![vec![0.6, 0.3, 0.1, 0.0], vec![0.0, 0.25, 0.5, 0.25], vec![0.1, 0.1, 0.2, 0.6]];
+        Alignment::from_rows(words("un believ able"), words("in croyable ."), &rows)
+    }
+
+    #[test]
+    fn merging_keeps_every_row_a_distribution() {
+        let merged = sample().merge(words("unbelievable"), &[0, 0, 0], words("incroyable ."), &[0, 0, 1]);
+        assert_eq!(merged.source(), ["unbelievable"]);
+        for (row, end) in merged.rows().zip(merged.end_weights()) {
+            assert!((row.iter().sum::<f32>() + end - 1.0).abs() < 1e-6);
+        }
+        assert!((merged.row(0)[0] - 0.875).abs() < 1e-6);
+    }
+
+    #[test]
+    fn links_follow_the_heaviest_word_and_the_threshold() {
+        let pairs = |threshold| -> Vec<(usize, usize)> {
+            sample().links(threshold).iter().map(|link| (link.source, link.target)).collect()
+        };
+        // The full stop leans on the end mark and stays unlinked.
+        assert_eq!(pairs(0.9), [(0, 0), (2, 1)]);
+        assert_eq!(pairs(0.25), [(0, 0), (1, 0), (1, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn empty_sides_have_no_links() {
+        let empty = Alignment::from_rows(vec![], words("a"), &[vec![1.0]]);
+        assert!(empty.links(0.5).is_empty());
+        let empty = Alignment::from_rows(words("a"), vec![], &[]);
+        assert!(empty.links(0.5).is_empty());
+    }
+}

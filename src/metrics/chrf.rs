@@ -1,0 +1,112 @@
+//! chrF, an F-score of character n-grams.
+
+use super::ngrams::{clipped_matches, ngram_total};
+use super::words::is_space;
+use super::{segments, share};
+
+const MAX_ORDER: usize = 6;
+/// How many times more recall counts than precision.
+const BETA: f64 = 2.0;
+
+/// Corpus chrF2 on a scale of 0 to 100: the F-score with β = 2 of the precision and the recall of
+/// character n-grams, each averaged over the orders 1 to 6. White space does not count.
+///
+/// From Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation", with the
+/// defaults of sacrebleu 2.x.
+pub fn chrf(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
+    let mut orders = [Counts::default(); MAX_ORDER];
+    for (hypothesis, reference) in segments(hypotheses, references) {
+        let hypothesis = without_spaces(hypothesis);
+        let reference = without_spaces(reference);
+        for (counts, order) in orders.iter_mut().zip(1..) {
+            counts.add(&hypothesis, &reference, order);
+        }
+    }
+    100.0 * f_score(&orders)
+}
+
+/// The n-grams of one order in a corpus.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    matches: usize,
+    hypothesis: usize,
+    reference: usize,
+}
+
+impl Counts {
+    fn add(&mut self, hypothesis: &[char], reference: &[char], order: usize) {
+        let reference_total = ngram_total(reference.len(), order);
+        // As in sacrebleu, a hypothesis is not blamed for n-grams longer than its reference.
+        if reference_total == 0 {
+            return;
+        }
+        self.matches += clipped_matches(hypothesis, reference, order);
+        self.hypothesis += ngram_total(hypothesis.len(), order);
+        self.reference += reference_total;
+    }
+}
+
+/// The F-score of precision and recall, averaged over the orders that both sides have.
+fn f_score(orders: &[Counts]) -> f64 {
+    let (mut precision, mut recall, mut effective_orders) = (0.0, 0.0, 0.0);
+    for counts in orders {
+        if counts.hypothesis > 0 && counts.reference > 0 {
+            precision += share(counts.matches, counts.hypothesis);
+            recall += share(counts.matches, counts.reference);
+            effective_orders += 1.0;
+        }
+    }
+    if precision + recall == 0.0 {
+        return 0.0;
+    }
+    precision /= effective_orders;
+    recall /= effective_orders;
+    (1.0 + BETA * BETA) * precision * recall / (BETA * BETA * precision + recall)
+}
+
+fn without_spaces(text: &str) -> Vec<char> {
+    text.chars().filter(|&character| !is_space(character)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_close(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 1e-9, "{actual} instead of {expected}");
+    }
+
+    #[test]
+    fn equal_lengths_by_hand() {
+        // Precision and recall are 2/3, 1/2 and 0/1; there are no longer n-grams.
+        assert_close(chrf(&["abc"], &["abd"]), 100.0 * 7.0 / 18.0);
+    }
+
+    #[test]
+    fn recall_counts_more_than_precision() {
+        // Precision is 1; recall is the mean of 2/3 and 1/2.
+        assert_close(chrf(&["ab"], &["abc"]), 100.0 * 7.0 / 11.0);
+        assert!(chrf(&["abc"], &["ab"]) > chrf(&["ab"], &["abc"]));
+    }
+
+    #[test]
+    fn n_grams_longer_than_the_reference_do_not_count() {
+        // Order 1: 3 of 5 and 3 of 3; order 2: only those of the second segment, 1 of 1.
+        assert_close(chrf(&["xyz", "ab"], &["x", "ab"]), 100.0 * 4.0 / 4.2);
+    }
+
+    #[test]
+    fn white_space_does_not_count() {
+        assert_close(chrf(&["a b\u{a0}c "], &["abc"]), 100.0);
+    }
+
+    #[test]
+    fn nothing_and_single_characters() {
+        assert_close(chrf(&[""; 0], &[""; 0]), 0.0);
+        assert_close(chrf(&[""], &[""]), 0.0);
+        assert_close(chrf(&["a"], &[""]), 0.0);
+        assert_close(chrf(&[""], &["a"]), 0.0);
+        assert_close(chrf(&["a"], &["b"]), 0.0);
+        assert_close(chrf(&["é"], &["é"]), 100.0);
+    }
+}

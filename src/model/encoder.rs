@@ -1,0 +1,64 @@
+//! The encoder: one annotation for each source word, from a GRU in either direction
+//! (Bahdanau et al. 2014, section 3.2).
+
+use candle_core::{Device, Result, Tensor};
+
+use super::{Architecture, Dropout, Parameters};
+use crate::kernels::gru::GruWeights;
+use crate::text::Padded;
+
+/// What the encoder makes of a batch of sources.
+#[derive(Clone, Debug)]
+pub struct Annotations {
+    /// H: `[batch, length, n]`, the forward direction's half first. On padding it holds nothing of use.
+    pub values: Tensor,
+    /// `[batch, length]`: 1 on real positions, 0 on padding.
+    pub mask: Tensor,
+}
+
+/// Embedding and bidirectional GRU, in one or more layers.
+pub struct BidirectionalEncoder {
+    embedding: Tensor,
+    /// For each layer the forward and the backward cell.
+    layers: Vec<[GruWeights; 2]>,
+}
+
+impl BidirectionalEncoder {
+    /// Picks the encoder's parameters.
+    pub fn new(architecture: &Architecture, parameters: &Parameters) -> Result<Self> {
+        let cell = |layer: usize, direction: &str| parameters.gru("encoder", &format!("_l{layer}{direction}"));
+        let layers = (0..architecture.layers).map(|layer| Ok([cell(layer, "")?, cell(layer, "_reverse")?]));
+        Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
+    }
+
+    /// Annotates a batch of sources.
+    pub fn annotate(&self, source: &Padded, dropout: &mut Dropout) -> Result<Annotations> {
+        let device = self.embedding.device();
+        let (batch, length) = (source.batch(), source.length);
+        let ids = Tensor::from_slice(&source.ids, (batch, length), device)?.t()?.flatten_all()?;
+        let rates = dropout.rates;
+        let mut rows = dropout.apply(&self.embedding.index_select(&ids, 0)?, rates.embeddings)?;
+        let mask = mask(source, device)?;
+        let step_mask = mask.t()?.unsqueeze(2)?;
+        for [forward, backward] in &self.layers {
+            let run = |cell: &GruWeights, backwards: bool| {
+                let gates = cell.input_gates(&rows)?;
+                cell.sequence(&gates.reshape((length, batch, gates.dim(1)?))?, &step_mask, backwards)
+            };
+            let states = Tensor::cat(&[run(forward, false)?, run(backward, true)?], 2)?;
+            rows = dropout.apply(&states.flatten_to(1)?, rates.annotations)?;
+        }
+        let size = rows.dim(1)?;
+        let values = rows.reshape((length, batch, size))?.transpose(0, 1)?.contiguous()?;
+        Ok(Annotations { values, mask })
+    }
+}
+
+/// `[batch, length]`: 1 on real positions, 0 on padding.
+fn mask(sequences: &Padded, device: &Device) -> Result<Tensor> {
+    let mut mask = Vec::with_capacity(sequences.ids.len());
+    for &length in &sequences.lengths {
+        mask.extend((0..sequences.length).map(|position| if position < length { 1.0f32 } else { 0.0 }));
+    }
+    Tensor::from_vec(mask, (sequences.batch(), sequences.length), device)
+}

@@ -1,0 +1,185 @@
+//! The whole model on a batch of sentence pairs: loss, gradients, forced decoding.
+
+use candle_core::{Device, Result, Tensor};
+
+use super::{
+    Annotations, Architecture, AttentionDecoder, BidirectionalEncoder, DecoderStep, Dropout, Gradients, Memory,
+    Parameters,
+};
+use crate::kernels::cross_entropy;
+use crate::text::{BEGIN, Batch, Padded};
+
+/// Encoder and decoder over one set of parameters.
+pub struct RnnSearch {
+    architecture: Architecture,
+    parameters: Parameters,
+    encoder: BidirectionalEncoder,
+    decoder: AttentionDecoder,
+}
+
+/// Sums over a batch's target units, `</s>` included and padding not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BatchLoss {
+    /// The loss that training minimises, label smoothing included, in nats.
+    pub smoothed: f64,
+    /// −log p of the targets, in nats.
+    pub negative_log_likelihood: f64,
+    /// How many units were predicted.
+    pub units: usize,
+}
+
+/// A batch's logits, and where each row of them belongs.
+struct Forced {
+    /// `[rows, V]`, one row for each target unit, step by step.
+    logits: Tensor,
+    /// `[rows]`: the units to be predicted.
+    targets: Tensor,
+    /// The sentence of each row.
+    sentences: Vec<usize>,
+    /// α: `[target length, batch, source length]`
+    weights: Tensor,
+}
+
+impl RnnSearch {
+    /// Builds the model over parameters that belong to the architecture.
+    pub fn new(architecture: Architecture, parameters: Parameters) -> Result<Self> {
+        let encoder = BidirectionalEncoder::new(&architecture, &parameters)?;
+        let decoder = AttentionDecoder::new(&architecture, &parameters)?;
+        Ok(Self { architecture, parameters, encoder, decoder })
+    }
+
+    /// The model's sizes.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
+    /// The parameters that the model was built over.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Where the parameters lie.
+    pub fn device(&self) -> &Device {
+        self.decoder.device()
+    }
+
+    /// The decoder, for search.
+    pub fn decoder(&self) -> &AttentionDecoder {
+        &self.decoder
+    }
+
+    /// The encoder's annotations of a batch of sources.
+    pub fn annotate(&self, source: &Padded, dropout: &mut Dropout) -> Result<Annotations> {
+        self.encoder.annotate(source, dropout)
+    }
+
+    /// Annotations and keys of a batch of sources.
+    pub fn remember(&self, source: &Padded, dropout: &mut Dropout) -> Result<Memory> {
+        self.decoder.attention().remember(self.annotate(source, dropout)?)
+    }
+
+    /// Loss of a batch, and the gradient of its smoothed mean for each target unit. The parameters must be tracked.
+    pub fn gradients(&self, batch: &Batch, smoothing: f64, dropout: &mut Dropout) -> Result<(BatchLoss, Gradients)> {
+        let forced = self.force(batch, dropout)?;
+        let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
+        let units = batch.target.units();
+        let store = (&smoothed / units as f64)?.backward()?;
+        let mut gradients = Gradients::new();
+        for (name, parameter) in self.parameters.iter() {
+            let gradient = match store.get(parameter) {
+                Some(gradient) => gradient.clone(),
+                None => parameter.zeros_like()?,
+            };
+            gradients.insert(name.clone(), gradient);
+        }
+        Ok((batch_loss(&smoothed, &likelihood, units)?, gradients))
+    }
+
+    /// Loss of a batch, without dropout.
+    pub fn loss(&self, batch: &Batch, smoothing: f64) -> Result<BatchLoss> {
+        let forced = self.force(batch, &mut Dropout::none())?;
+        let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
+        batch_loss(&smoothed, &likelihood, batch.target.units())
+    }
+
+    /// Forced decoding: for each pair, log p(target | source) and the attention rows of all target units, `</s>` the last;
+    /// each row has a weight for every source unit, `</s>` the last.
+    pub fn align(&self, batch: &Batch) -> Result<Vec<(f64, Vec<Vec<f32>>)>> {
+        let forced = self.force(batch, &mut Dropout::none())?;
+        let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
+        let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
+        let mut aligned = vec![(0.0, Vec::new()); batch.target.batch()];
+        for (&sentence, &log_probability) in forced.sentences.iter().zip(&chosen) {
+            aligned[sentence].0 += f64::from(log_probability);
+        }
+        let weights = forced.weights.to_vec3::<f32>()?;
+        for (sentence, (_, rows)) in aligned.iter_mut().enumerate() {
+            for step in &weights[..batch.target.lengths[sentence]] {
+                rows.push(step[sentence][..batch.source.lengths[sentence]].to_vec());
+            }
+        }
+        Ok(aligned)
+    }
+
+    /// Logits of the given targets, step by step from the right words before each.
+    fn force(&self, batch: &Batch, dropout: &mut Dropout) -> Result<Forced> {
+        let memory = self.remember(&batch.source, dropout)?;
+        let target = &batch.target;
+        let device = self.device();
+        let (size, length) = (target.batch(), target.length);
+        let previous: Vec<u32> = (0..length)
+            .flat_map(|step| (0..size).map(move |row| if step == 0 { BEGIN } else { target.id(row, step - 1) }))
+            .collect();
+        let previous = Tensor::from_vec(previous, length * size, device)?;
+        let embedding_rate = dropout.rates.embeddings;
+        let embedded = dropout.apply(&self.decoder.embed(&previous)?, embedding_rate)?;
+        let gates = self.decoder.input_gates(&embedded)?;
+        let gates = gates.reshape((length, size, gates.dim(1)?))?;
+
+        let mut state = self.decoder.initial_state(&memory)?;
+        let mut steps = Vec::with_capacity(length);
+        for step in 0..length {
+            let made = self.decoder.step(&memory, &gates.get(step)?, &state)?;
+            state = made.state.clone();
+            steps.push(made);
+        }
+        let all = |part: fn(&DecoderStep) -> &Tensor| Tensor::cat(&steps.iter().map(part).collect::<Vec<_>>(), 0);
+
+        // The output layer runs once, over the rows that are no padding.
+        let real = || {
+            (0..length)
+                .flat_map(|step| (0..size).filter(move |&row| step < target.lengths[row]).map(move |row| (step, row)))
+        };
+        let rows: Vec<u32> = real().map(|(step, row)| (step * size + row) as u32).collect();
+        let rows = Tensor::new(rows, device)?;
+        let pick = |tensor: Tensor| tensor.index_select(&rows, 0);
+        let logits = self.decoder.logits(
+            &pick(all(|step| &step.state)?)?,
+            &pick(embedded)?,
+            &pick(all(|step| &step.context)?)?,
+            dropout,
+        )?;
+        Ok(Forced {
+            logits,
+            targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
+            sentences: real().map(|(_, row)| row).collect(),
+            weights: Tensor::stack(&steps.iter().map(|step| &step.weights).collect::<Vec<_>>(), 0)?,
+        })
+    }
+}
+
+fn batch_loss(smoothed: &Tensor, likelihood: &Tensor, units: usize) -> Result<BatchLoss> {
+    Ok(BatchLoss {
+        smoothed: f64::from(smoothed.to_scalar::<f32>()?),
+        negative_log_likelihood: f64::from(likelihood.to_scalar::<f32>()?),
+        units,
+    })
+}
+
+impl std::ops::AddAssign for BatchLoss {
+    fn add_assign(&mut self, other: Self) {
+        self.smoothed += other.smoothed;
+        self.negative_log_likelihood += other.negative_log_likelihood;
+        self.units += other.units;
+    }
+}

@@ -1,0 +1,13 @@
+//! Text on its way to the model: sentence pairs as they lie in files, vocabularies, and batches of ids.
+//!
+//! This layer knows no tensor; what it hands on are plain vectors of ids.
+
+mod batch;
+mod pairs;
+mod vocabulary;
+mod words;
+
+pub use batch::{Batch, BatchSize, Example, Padded, bucketed};
+pub use pairs::{Pair, read_lines, read_parallel, read_tsv};
+pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Segmentation, UNKNOWN, Units, Vocabulary};
+pub use words::{word_of_span, word_spans};

@@ -1,0 +1,127 @@
+//! Sentence pairs and the files they come from.
+//!
+//! Two layouts: one TSV file with a pair a line, or two files of as many lines each. Both are UTF-8 with LF or CRLF and
+//! an optional byte order mark. Every error names the file and the line.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// A sentence and its translation, as the user wrote them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// The sentence to translate.
+    pub source: String,
+    /// Its translation.
+    pub target: String,
+}
+
+/// Reads a text file line by line; the path `-` is standard input.
+///
+/// # Errors
+/// The file cannot be read, or a line is not UTF-8.
+pub fn read_lines(path: &Path) -> Result<Vec<String>> {
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
+    };
+    read.with_context(|| format!("{}: cannot read this file", path.display()))?;
+    lines_of(&bytes, path)
+}
+
+fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let Some(bytes) = bytes.strip_suffix(b"\n").or((!bytes.is_empty()).then_some(bytes)) else {
+        return Ok(Vec::new());
+    };
+    let mut lines = Vec::new();
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match std::str::from_utf8(line) {
+            Ok(line) => lines.push(line.to_owned()),
+            Err(error) => bail!(
+                "{}:{}: not UTF-8 from byte {} of this line on; convert the file to UTF-8 first",
+                path.display(),
+                index + 1,
+                error.valid_up_to() + 1
+            ),
+        }
+    }
+    Ok(lines)
+}
+
+/// Reads sentence pairs from a file with `source TAB target` on every line.
+///
+/// # Errors
+/// As [`read_lines`], or a line has no tab or more than one.
+pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
+    let mut pairs = Vec::new();
+    for (index, line) in read_lines(path)?.into_iter().enumerate() {
+        let place = || format!("{}:{}", path.display(), index + 1);
+        let tabs = line.bytes().filter(|&byte| byte == b'\t').count();
+        ensure!(tabs > 0, "{}: no tab in this line; a pair is written: sentence TAB translation", place());
+        let Some((source, target)) = line.split_once('\t').filter(|_| tabs == 1) else {
+            bail!("{}: {tabs} tabs in this line; a pair has exactly one, between the two sentences", place());
+        };
+        pairs.push(Pair { source: source.to_owned(), target: target.to_owned() });
+    }
+    Ok(pairs)
+}
+
+/// Reads sentence pairs from two files whose lines belong together. A tab inside a line is ordinary text here.
+///
+/// # Errors
+/// As [`read_lines`], or the files differ in length.
+pub fn read_parallel(source: &Path, target: &Path) -> Result<Vec<Pair>> {
+    let sources = read_lines(source)?;
+    let targets = read_lines(target)?;
+    ensure!(
+        sources.len() == targets.len(),
+        "{} has {} lines and {} has {}; the two files must have as many lines each, line by line translations",
+        source.display(),
+        sources.len(),
+        target.display(),
+        targets.len()
+    );
+    Ok(sources.into_iter().zip(targets).map(|(source, target)| Pair { source, target }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(bytes: &[u8]) -> Result<Vec<String>> {
+        lines_of(bytes, Path::new("file.txt"))
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_marks() {
+        assert_eq!(lines(b"").unwrap(), Vec::<String>::new());
+        assert_eq!(lines(b"\xef\xbb\xbf").unwrap(), Vec::<String>::new());
+        assert_eq!(lines(b"\n").unwrap(), [""]);
+        assert_eq!(lines(b"a").unwrap(), ["a"]);
+        assert_eq!(lines(b"\xef\xbb\xbfa\r\n\r\nb\rc\r\n").unwrap(), ["a", "", "b\rc"]);
+    }
+
+    #[test]
+    fn broken_utf8_is_placed() {
+        let message = lines(b"good\nb\xffd\n").unwrap_err().to_string();
+        assert!(message.starts_with("file.txt:2: not UTF-8 from byte 2"), "{message}");
+    }
+
+    #[test]
+    fn tabs_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pairs.tsv");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read_tsv(&path)
+        };
+        assert_eq!(read("a b\tc\n\t\n").unwrap().len(), 2);
+        assert!(read("a\tb\nc\n").unwrap_err().to_string().contains("pairs.tsv:2: no tab"));
+        assert!(read("a\tb\tc\n").unwrap_err().to_string().contains("pairs.tsv:1: 2 tabs"));
+    }
+}

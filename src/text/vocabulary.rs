@@ -1,0 +1,348 @@
+//! Text to unit ids and back, through Hugging Face's tokenizers.
+//!
+//! A space is written `▁` and belongs to the unit after it, so joining units and turning `▁` back into spaces gives the
+//! text exactly, whatever its spacing. Nothing is lower-cased, normalised or stripped: what the vocabulary covers comes
+//! out as it went in. What it does not cover becomes `<unk>`, one for each unknown character (BPE, characters) or
+//! word. The types of the tokenizers crate appear in this file alone.
+
+use std::ops::Range;
+
+use anyhow::{Result, anyhow, ensure};
+use serde::{Deserialize, Serialize};
+use tokenizers::decoders::fuse::Fuse;
+use tokenizers::decoders::sequence::Sequence as DecoderSequence;
+use tokenizers::decoders::strip::Strip;
+use tokenizers::models::TrainerWrapper;
+use tokenizers::models::bpe::{BPE, BpeTrainer};
+use tokenizers::models::wordlevel::{WordLevel, WordLevelTrainer};
+use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as NormalizerSequence};
+use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
+use tokenizers::{AddedToken, DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
+
+use super::{word_of_span, word_spans};
+
+/// `<pad>`: fills up short rows of a batch.
+pub const PADDING: u32 = 0;
+/// `<s>`: stands before the first target unit.
+pub const BEGIN: u32 = 1;
+/// `</s>`: ends every sequence.
+pub const END: u32 = 2;
+/// `<unk>`: whatever the vocabulary does not cover.
+pub const UNKNOWN: u32 = 3;
+/// The units that stand for no text, by id.
+pub const SPECIALS: [&str; 4] = ["<pad>", "<s>", "</s>", "<unk>"];
+
+/// The mark of a space inside units.
+const SPACE: &str = "▁";
+
+/// What a sentence is cut into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Units {
+    /// Pieces of words by byte-pair encoding (Sennrich et al. 2016): the usual choice for sentences.
+    Bpe,
+    /// Whole words, punctuation apart.
+    Word,
+    /// Single characters: for pronunciation, inflection and the like.
+    Char,
+}
+
+impl Units {
+    /// How text falls apart before units are looked up. The two joiners keep Persian and Indic words whole.
+    fn pattern(self) -> &'static str {
+        match self {
+            // Letters with inner apostrophes (merges find l' and 's by themselves), digits, anything else.
+            Self::Bpe => {
+                "▁?[\\p{L}\\p{M}\u{200c}\u{200d}]+(?:['’][\\p{L}\\p{M}\u{200c}\u{200d}]+)*|▁?\\p{N}+|▁?[^▁\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]+|▁"
+            }
+            Self::Word => "▁?[\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]+|▁?[^▁\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]|▁",
+            Self::Char => "[\\s\\S]",
+        }
+    }
+}
+
+/// A text cut into units, with the user's own words beside them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segmentation {
+    /// The units' ids.
+    pub ids: Vec<u32>,
+    /// The units as the vocabulary writes them; an unknown one as the text has it.
+    pub units: Vec<String>,
+    /// The words of the text, split at white space.
+    pub words: Vec<String>,
+    /// For each unit, the word it belongs to.
+    pub word_of_unit: Vec<usize>,
+}
+
+impl Segmentation {
+    fn new(text: &str, ids: Vec<u32>, units: Vec<String>, spans: &[Range<usize>]) -> Self {
+        let word_spans = word_spans(text);
+        let mut words: Vec<String> = word_spans.iter().map(|span| text[span.clone()].to_owned()).collect();
+        let word_of_unit = spans.iter().map(|span| word_of_span(&word_spans, span)).collect();
+        if words.is_empty() && !ids.is_empty() {
+            // Nothing but white space: one word that holds it all, so that every unit has a word.
+            words.push(text.to_owned());
+        }
+        Self { ids, units, words, word_of_unit }
+    }
+}
+
+/// A vocabulary of units with the rules that cut text into them.
+pub struct Vocabulary {
+    tokenizer: Tokenizer,
+    units: Units,
+}
+
+impl Vocabulary {
+    /// Learns a vocabulary of at most `size` units from texts.
+    ///
+    /// # Errors
+    /// `size` leaves no room beside the special units.
+    pub fn train<'a>(texts: impl Iterator<Item = &'a str> + Send, units: Units, size: usize) -> Result<Self> {
+        ensure!(size > SPECIALS.len(), "a vocabulary needs more than {} units, not {size}", SPECIALS.len());
+        let specials = SPECIALS.map(|text| AddedToken::from(text, true)).to_vec();
+        let unknown = SPECIALS[UNKNOWN as usize].to_owned();
+        let (model, mut trainer) = match units {
+            Units::Bpe => (
+                ModelWrapper::from(BPE::builder().unk_token(unknown).fuse_unk(false).build().map_err(reason)?),
+                TrainerWrapper::from(
+                    BpeTrainer::builder()
+                        .vocab_size(size)
+                        .min_frequency(2)
+                        .special_tokens(specials)
+                        .show_progress(false)
+                        .build(),
+                ),
+            ),
+            Units::Word | Units::Char => (
+                ModelWrapper::from(WordLevel::builder().unk_token(unknown).build().map_err(reason)?),
+                TrainerWrapper::from(
+                    WordLevelTrainer::builder()
+                        .vocab_size(size)
+                        .min_frequency(1)
+                        .special_tokens(specials)
+                        .show_progress(false)
+                        .build()?,
+                ),
+            ),
+        };
+        let mut tokenizer = Tokenizer::new(model);
+        shape(&mut tokenizer, units).map_err(reason)?;
+        tokenizer.train(&mut trainer, texts).map_err(reason)?;
+        tokenizer.set_encode_special_tokens(true);
+        Ok(Self { tokenizer, units })
+    }
+
+    /// Reads a vocabulary as [`Self::to_json`] writes it.
+    ///
+    /// # Errors
+    /// This is no tokenizer file, or not one of ours.
+    pub fn from_json(json: &str, units: Units) -> Result<Self> {
+        let mut tokenizer: Tokenizer = json.parse().map_err(reason)?;
+        for (id, special) in (0u32..).zip(SPECIALS) {
+            ensure!(tokenizer.token_to_id(special) == Some(id), "unit {special} is not number {id} of this vocabulary");
+        }
+        // A user may write "</s>" as plain text; it must not end the sentence.
+        tokenizer.set_encode_special_tokens(true);
+        Ok(Self { tokenizer, units })
+    }
+
+    /// The vocabulary as a tokenizer.json, which Hugging Face's Python library reads too.
+    ///
+    /// # Errors
+    /// None that can be provoked; the writer's own are passed on.
+    pub fn to_json(&self) -> Result<String> {
+        self.tokenizer.to_string(true).map_err(reason)
+    }
+
+    /// How many units there are, the special ones included.
+    pub fn size(&self) -> usize {
+        self.tokenizer.get_vocab_size(true)
+    }
+
+    /// What its texts are cut into.
+    pub fn units(&self) -> Units {
+        self.units
+    }
+
+    /// Cuts a text into unit ids.
+    ///
+    /// # Errors
+    /// None that can be provoked; the tokenizer's own are passed on.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.tokenizer.encode_fast(text, false).map_err(reason)?.get_ids().to_vec())
+    }
+
+    /// Cuts a text into units and tells which of its words each belongs to.
+    ///
+    /// # Errors
+    /// None that can be provoked; the tokenizer's own are passed on.
+    pub fn segment(&self, text: &str) -> Result<Segmentation> {
+        if text.is_empty() {
+            return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[]));
+        }
+        let encoding = self.tokenizer.encode(text, false).map_err(reason)?;
+        let spans: Vec<Range<usize>> = encoding.get_offsets().iter().map(|&(start, end)| start..end).collect();
+        let written = |(&id, span): (&u32, &Range<usize>)| match id {
+            UNKNOWN => text[span.clone()].replace(' ', SPACE),
+            _ => self.unit(id),
+        };
+        let units = encoding.get_ids().iter().zip(&spans).map(written).collect();
+        Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans))
+    }
+
+    /// Joins units to the text they stand for and tells which of its words each belongs to: the counterpart of
+    /// [`Self::segment`] for ids that a model chose.
+    pub fn join(&self, ids: &[u32]) -> (String, Segmentation) {
+        let mut text = String::new();
+        let mut spans = Vec::with_capacity(ids.len());
+        let mut units = Vec::with_capacity(ids.len());
+        for (index, &id) in ids.iter().enumerate() {
+            let unit = self.unit(id);
+            let mut surface = unit.replace(SPACE, " ");
+            if index == 0 && self.units != Units::Char && surface.starts_with(' ') {
+                surface.remove(0);
+            }
+            let start = text.len();
+            text.push_str(&surface);
+            spans.push(start..text.len());
+            units.push(unit);
+        }
+        let segmentation = Segmentation::new(&text, ids.to_vec(), units, &spans);
+        (text, segmentation)
+    }
+
+    /// Joins units to text.
+    pub fn decode(&self, ids: &[u32]) -> String {
+        self.join(ids).0
+    }
+
+    fn unit(&self, id: u32) -> String {
+        self.tokenizer.id_to_token(id).unwrap_or_else(|| SPECIALS[UNKNOWN as usize].to_owned())
+    }
+}
+
+/// Gives a tokenizer the rules that surround its model: spaces to `▁`, where to split, and the way back.
+fn shape(tokenizer: &mut Tokenizer, units: Units) -> tokenizers::Result<()> {
+    // A ▁ in the text itself would come back as a space; as the replacement character it is at least visible.
+    let mut rules: Vec<NormalizerWrapper> =
+        vec![Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()];
+    let mut back: Vec<DecoderWrapper> = vec![Replace::new(SPACE, " ")?.into(), Fuse::new().into()];
+    if units != Units::Char {
+        rules.push(Prepend::new(SPACE.to_owned()).into());
+        back.push(Strip::new(' ', 1, 0).into());
+    }
+    tokenizer.with_normalizer(Some(NormalizerSequence::new(rules)))?;
+    let pattern = SplitPattern::Regex(units.pattern().to_owned());
+    tokenizer.with_pre_tokenizer(Some(Split::new(pattern, SplitDelimiterBehavior::Isolated, false)?));
+    tokenizer.with_decoder(Some(DecoderSequence::new(back)));
+    Ok(())
+}
+
+/// The tokenizers crate's errors carry no backtrace and are not `Sized`; this makes them ours.
+fn reason(error: tokenizers::Error) -> anyhow::Error {
+    anyhow!("{error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
+
+    const TEXTS: [&str; 10] = [
+        "L'été, c'est « chaud »  —  n'est-ce pas ?",
+        "  two spaces before, and one after ",
+        "It's 3:45 p.m. on 12/31/1999; that'll be $5.50!",
+        "नमस्ते दुनिया, می‌خواهم بروم",
+        "ɑ̃ b ɔ̃ ʒ u ʁ e\u{301} é",
+        "👩‍👩‍👧 🎉 ok",
+        "a\u{a0}b\u{3000}c\u{1}d\re",
+        "</s> <pad> <s> are plain text here",
+        "שלום עולם. مرحبا",
+        " ",
+    ];
+
+    fn learn(units: Units) -> Vocabulary {
+        Vocabulary::train(TEXTS.into_iter(), units, 500).unwrap()
+    }
+
+    #[test]
+    fn what_is_covered_comes_back_exactly() {
+        for units in ALL {
+            let vocabulary = learn(units);
+            for text in TEXTS {
+                let ids = vocabulary.encode(text).unwrap();
+                assert!(ids.iter().all(|&id| id > UNKNOWN), "{units:?} {text:?} {ids:?}");
+                assert_eq!(vocabulary.decode(&ids), text, "{units:?}");
+            }
+            assert!(vocabulary.encode("").unwrap().is_empty());
+            assert_eq!(vocabulary.decode(&[]), "");
+        }
+    }
+
+    #[test]
+    fn unknown_text_becomes_unknown_units() {
+        for units in ALL {
+            let vocabulary = learn(units);
+            for text in ["Ω", "été Ω 中文", "\u{0}", "ΩΩΩ\u{301}"] {
+                let segmentation = vocabulary.segment(text).unwrap();
+                assert!(segmentation.ids.contains(&UNKNOWN), "{units:?} {text:?}");
+                assert!(vocabulary.decode(&segmentation.ids).contains("<unk>"));
+                assert_eq!(segmentation.ids, vocabulary.encode(text).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_those_of_the_text_whichever_way() {
+        for units in ALL {
+            let vocabulary = learn(units);
+            for text in TEXTS {
+                let segmentation = vocabulary.segment(text).unwrap();
+                assert_eq!(segmentation.word_of_unit.len(), segmentation.ids.len());
+                assert!(segmentation.word_of_unit.is_sorted());
+                let words: Vec<&str> = text.split_whitespace().collect();
+                if !words.is_empty() {
+                    assert_eq!(segmentation.words, words, "{units:?}");
+                }
+                let mut seen = segmentation.word_of_unit.clone();
+                seen.dedup();
+                assert_eq!(seen, (0..segmentation.words.len()).collect::<Vec<_>>(), "{units:?} {text:?}");
+                assert_eq!(vocabulary.join(&segmentation.ids).1, segmentation, "{units:?} {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_bring_back_the_same_vocabulary() {
+        for units in ALL {
+            let vocabulary = learn(units);
+            let json = vocabulary.to_json().unwrap();
+            assert_eq!(json, learn(units).to_json().unwrap(), "training twice gives the same file");
+            let read = Vocabulary::from_json(&json, units).unwrap();
+            for text in TEXTS {
+                assert_eq!(read.encode(text).unwrap(), vocabulary.encode(text).unwrap());
+            }
+        }
+        assert!(Vocabulary::from_json("{}", Units::Bpe).is_err());
+        assert!(
+            Vocabulary::from_json(&learn(Units::Word).to_json().unwrap().replace("<pad>", "<gap>"), Units::Word)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn extreme_texts_do_no_harm() {
+        for units in ALL {
+            let vocabulary = learn(units);
+            let long = "été".repeat(100_000);
+            assert_eq!(vocabulary.encode(&long).unwrap(), vocabulary.segment(&long).unwrap().ids);
+            assert!(Vocabulary::train(std::iter::empty(), units, 500).unwrap().size() >= SPECIALS.len());
+            assert!(Vocabulary::train(TEXTS.into_iter(), units, 4).is_err());
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What decides a training run, beside the data and the model's sizes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::DropoutRates;
+use crate::text::BatchSize;
+
+/// The validation score by which the best model is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// BLEU of greedy translations.
+    Bleu,
+    /// chrF of greedy translations.
+    Chrf,
+    /// Share of greedy translations that equal the reference.
+    ExactMatch,
+    /// Perplexity of the references.
+    Perplexity,
+}
+
+/// Settings of a training run, as config.json keeps them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrainingSettings {
+    /// Decides initial parameters, the order of examples and dropout.
+    pub seed: u64,
+    /// Size of a batch.
+    pub batch: BatchSize,
+    /// Adam's step size after warm-up, before any decay.
+    pub learning_rate: f64,
+    /// Steps over which the learning rate rises from 0.
+    pub warmup_steps: u64,
+    /// Factor on the learning rate after a validation without improvement.
+    pub decay: f64,
+    /// ε of label smoothing.
+    pub label_smoothing: f64,
+    /// Dropout at each place.
+    pub dropout: DropoutRates,
+    /// Gradients of a larger global norm are scaled down to it.
+    pub max_gradient_norm: f64,
+    /// Passes over the training pairs after which training ends.
+    pub max_epochs: u64,
+    /// Steps between validations; none means once an epoch.
+    pub validate_every: Option<u64>,
+    /// Validations in a row without improvement after which training ends.
+    pub patience: u64,
+    /// What chooses the best model.
+    pub metric: Metric,
+}

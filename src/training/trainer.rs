@@ -1,0 +1,329 @@
+//! The training loop.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use candle_core::Tensor;
+use serde::{Deserialize, Serialize};
+
+use super::{Optimiser, TrainingSettings, ValidationReport, ValidationSet};
+use crate::model::{Dropout, Parameters, RnnSearch};
+use crate::random::Stream;
+use crate::text::{Batch, Example, bucketed};
+
+/// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
+/// numbers need no state, since each step draws from a stream of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Epochs completed.
+    pub epoch: u64,
+    /// Batches of the current epoch that are done.
+    pub position: usize,
+    /// Optimiser steps taken in all.
+    pub step: u64,
+    /// How often the learning rate has decayed.
+    pub decays: u32,
+    /// Validations held.
+    pub validations: u64,
+    /// Validations in a row without improvement.
+    pub stale: u64,
+    /// The best validation score, more being better.
+    pub best_score: Option<f64>,
+    /// The lowest validation loss.
+    pub best_loss: Option<f64>,
+    /// The step after which the best score was reached.
+    pub best_step: u64,
+    /// Seconds spent training and validating, over all runs.
+    pub seconds: f64,
+}
+
+/// One step's figures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StepReport {
+    /// Epoch, from 1.
+    pub epoch: u64,
+    /// Optimiser steps taken, this one included.
+    pub step: u64,
+    /// Mean smoothed loss for each target unit, over the epoch so far.
+    pub loss: f64,
+    /// Learning rate of this step.
+    pub learning_rate: f64,
+    /// Target units (padding not counted) for each second of training in this epoch.
+    pub tokens_per_second: f64,
+    /// Seconds spent training and validating, over all runs.
+    pub seconds: f64,
+}
+
+/// Why training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// All epochs are done.
+    Epochs,
+    /// The time given is over.
+    Time,
+    /// The validation score has not improved for as long as patience lasts.
+    Patience,
+    /// The observer asked for it.
+    Asked,
+}
+
+/// What the loop tells as it goes.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// An epoch begins.
+    Epoch {
+        /// Epoch, from 1.
+        epoch: u64,
+        /// Batches in it.
+        batches: usize,
+        /// Batches of it that an earlier run has done.
+        done: usize,
+    },
+    /// A step was taken.
+    Step(StepReport),
+    /// A validation begins.
+    Validating,
+    /// A validation was held.
+    Validation {
+        /// Where training stands after it.
+        progress: &'a Progress,
+        /// What was measured.
+        report: &'a ValidationReport,
+        /// Whether this is the best model so far.
+        best: bool,
+    },
+}
+
+/// What should be saved.
+pub struct Snapshot<'a> {
+    /// The parameters.
+    pub parameters: &'a Parameters,
+    /// The optimiser.
+    pub optimiser: &'a Optimiser,
+    /// Where training stands.
+    pub progress: &'a Progress,
+}
+
+/// The outside of the loop: shows, saves, and may ask it to stop.
+pub trait Observer {
+    /// Something happened.
+    fn event(&mut self, event: &Event) -> Result<()>;
+    /// The model is the best so far and should be kept.
+    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()>;
+    /// Training should be able to go on from here.
+    fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
+    /// Whether to stop after the current step.
+    fn stop(&self) -> bool;
+}
+
+/// A training run.
+pub struct Trainer<'a> {
+    model: RnnSearch,
+    optimiser: Optimiser,
+    settings: &'a TrainingSettings,
+    examples: &'a [Example],
+    validation: &'a ValidationSet<'a>,
+    progress: Progress,
+    began: Instant,
+    seconds_before: f64,
+    /// The step after which the last validation was held.
+    validated_step: u64,
+}
+
+/// Sums over the part of an epoch that this run has trained.
+#[derive(Default)]
+struct EpochTotals {
+    loss: f64,
+    units: usize,
+    time: Duration,
+}
+
+impl<'a> Trainer<'a> {
+    /// A run that begins, or one that goes on where `progress` says. The model's parameters must be tracked.
+    pub fn new(
+        model: RnnSearch,
+        optimiser: Optimiser,
+        progress: Progress,
+        settings: &'a TrainingSettings,
+        examples: &'a [Example],
+        validation: &'a ValidationSet<'a>,
+    ) -> Self {
+        let (seconds_before, validated_step) = (progress.seconds, progress.step);
+        Self { model, optimiser, settings, examples, validation, progress, began: Instant::now(), seconds_before }
+    }
+
+    /// Where training stands.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Trains until one of the reasons to stop; `time` is this run's share.
+    ///
+    /// # Errors
+    /// The loss is no longer finite, or the observer cannot save. What was saved before stays.
+    pub fn run(&mut self, time: Option<Duration>, observer: &mut dyn Observer) -> Result<StopReason> {
+        let reason = loop {
+            if self.progress.epoch >= self.settings.max_epochs {
+                break StopReason::Epochs;
+            }
+            if self.progress.stale >= self.settings.patience {
+                break StopReason::Patience;
+            }
+            if let Some(reason) = self.epoch(time, observer)? {
+                break reason;
+            }
+        };
+        if self.progress.step > self.validated_step {
+            self.close(observer)?;
+        }
+        Ok(reason)
+    }
+
+    /// Trains one epoch, or the rest of one.
+    fn epoch(&mut self, time: Option<Duration>, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
+        let epoch = self.progress.epoch + 1;
+        let batches = self.batches();
+        observer.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
+        let mut totals = EpochTotals::default();
+        loop {
+            let report = self.step(&batches[self.progress.position], &mut totals)?;
+            self.progress.position += 1;
+            observer.event(&Event::Step(report))?;
+            let last = self.progress.position == batches.len();
+            if last {
+                self.progress.epoch += 1;
+                self.progress.position = 0;
+            }
+            let due = self.settings.validate_every.map_or(last, |every| self.progress.step.is_multiple_of(every));
+            if due {
+                self.validate(observer)?;
+            }
+            if observer.stop() {
+                return Ok(Some(StopReason::Asked));
+            }
+            if time.is_some_and(|time| self.began.elapsed() >= time) {
+                return Ok(Some(StopReason::Time));
+            }
+            if last || self.progress.stale >= self.settings.patience {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The batches of the current epoch: the same whenever they are asked for.
+    fn batches(&self) -> Vec<Vec<usize>> {
+        let lengths: Vec<(usize, usize)> =
+            self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+        bucketed(&lengths, self.settings.batch, &mut Stream::new(self.settings.seed, "shuffle", self.progress.epoch))
+    }
+
+    fn step(&mut self, chosen: &[usize], totals: &mut EpochTotals) -> Result<StepReport> {
+        let settings = self.settings;
+        let began = Instant::now();
+        let step = self.progress.step + 1;
+        let learning_rate = self.learning_rate(step);
+        let mut dropout = Dropout::new(settings.dropout, settings.seed, step);
+        let batch = Batch::new(self.examples, chosen);
+        let (loss, gradients) = self.model.gradients(&batch, settings.label_smoothing, &mut dropout)?;
+        let norm = self.optimiser.step(self.model.parameters(), &gradients, learning_rate)?;
+        let epoch = self.progress.epoch + 1;
+        if !loss.smoothed.is_finite() || !norm.is_finite() {
+            let what = if loss.smoothed.is_finite() { "gradient" } else { "loss" };
+            bail!(
+                "the {what} became infinite or not a number at step {step} (epoch {epoch}); training stopped and the \
+                 last good checkpoint was kept; try a lower --learning-rate than {}",
+                settings.learning_rate
+            );
+        }
+        self.progress.step = step;
+        self.progress.seconds = self.seconds();
+        totals.loss += loss.smoothed;
+        totals.units += loss.units;
+        totals.time += began.elapsed();
+        Ok(StepReport {
+            epoch,
+            step,
+            loss: totals.loss / totals.units as f64,
+            learning_rate,
+            tokens_per_second: totals.units as f64 / totals.time.as_secs_f64(),
+            seconds: self.progress.seconds,
+        })
+    }
+
+    fn learning_rate(&self, step: u64) -> f64 {
+        let warmup = (step as f64 / self.settings.warmup_steps.max(1) as f64).min(1.0);
+        self.settings.learning_rate * warmup * self.settings.decay.powi(self.progress.decays as i32)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Validates and saves. An improvement is a better score or a lower loss: where the
+    /// score cannot tell yet (BLEU of the first epochs), the loss can.
+    fn validate(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        observer.event(&Event::Validating)?;
+        let report = self.report()?;
+        let (best, lower_loss) = self.judge(&report);
+        let progress = &mut self.progress;
+        progress.validations += 1;
+        if best || lower_loss {
+            progress.stale = 0;
+        } else {
+            progress.stale += 1;
+            progress.decays += 1;
+        }
+        self.keep(&report, best, observer)
+    }
+
+    /// Ends a run in the middle of things: what was learned since the last validation counts if it is the best, but
+    /// schedule and patience stay as they were, so that a resumed run goes on as if it had not stopped.
+    fn close(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        observer.event(&Event::Validating)?;
+        let report = self.report()?;
+        let before = self.progress.clone();
+        let (best, _) = self.judge(&report);
+        self.progress.best_loss = before.best_loss;
+        self.keep(&report, best, observer)
+    }
+
+    fn report(&self) -> Result<ValidationReport> {
+        Ok(self.validation.report(&self.model, self.settings.label_smoothing, self.progress.validations)?)
+    }
+
+    /// Whether this is the best model so far, a tie going to the lower loss, and whether the loss is the lowest so far.
+    fn judge(&mut self, report: &ValidationReport) -> (bool, bool) {
+        let progress = &mut self.progress;
+        let score = report.score(self.settings.metric);
+        let lower_loss = progress.best_loss.is_none_or(|best| report.loss < best);
+        let best = progress.best_score.is_none_or(|best| score > best || (score == best && lower_loss));
+        if lower_loss {
+            progress.best_loss = Some(report.loss);
+        }
+        if best {
+            progress.best_score = Some(score);
+            progress.best_step = progress.step;
+        }
+        (best, lower_loss)
+    }
+
+    fn keep(&mut self, report: &ValidationReport, best: bool, observer: &mut dyn Observer) -> Result<()> {
+        self.progress.seconds = self.seconds();
+        self.validated_step = self.progress.step;
+        let progress = &self.progress;
+        observer.event(&Event::Validation { progress, report, best })?;
+        let snapshot = Snapshot { parameters: self.model.parameters(), optimiser: &self.optimiser, progress };
+        if best {
+            observer.save_best(&snapshot)?;
+        }
+        observer.save_resume(&snapshot)
+    }
+}
+
+impl Snapshot<'_> {
+    /// Everything to save for resuming: parameters by name, and the optimiser's moments.
+    pub fn tensors(&self) -> Vec<(String, &Tensor)> {
+        let parameters = self.parameters.iter().map(|(name, tensor)| (format!("parameter/{name}"), tensor));
+        parameters.chain(self.optimiser.state()).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! Scores on held-out pairs while training goes on.
+
+use candle_core::Result;
+use serde::Serialize;
+
+use super::Metric;
+use crate::metrics::{self, Scores};
+use crate::model::{BatchLoss, RnnSearch};
+use crate::search::{BeamSettings, search_all};
+use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
+
+/// Pairs that are translated at each validation, at most; the loss is computed over all.
+const MOST_TRANSLATED: usize = 1000;
+/// Sample translations in each report.
+const SAMPLES: usize = 2;
+
+/// Held-out pairs as text and as ids.
+pub struct ValidationSet<'a> {
+    /// The pairs; the references are compared as text.
+    pub pairs: &'a [Pair],
+    /// The same pairs as ids.
+    pub examples: &'a [Example],
+    /// What turns ids back into text.
+    pub target_vocabulary: &'a Vocabulary,
+}
+
+/// A validation sentence, its reference, and what the model makes of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sample {
+    /// The source sentence.
+    pub source: String,
+    /// Its translation in the validation set.
+    pub reference: String,
+    /// The model's translation.
+    pub translation: String,
+}
+
+/// All that one validation has measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ValidationReport {
+    /// Label-smoothed loss, in nats for each target unit.
+    pub loss: f64,
+    /// Perplexity for each target unit.
+    pub perplexity: f64,
+    /// Scores of greedy translations, in percent.
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// A few translations to look at.
+    pub samples: Vec<Sample>,
+}
+
+impl ValidationSet<'_> {
+    /// Measures a model. `number` counts the validations and moves the samples on, so that one sees different ones.
+    pub fn report(&self, model: &RnnSearch, smoothing: f64, number: u64) -> Result<ValidationReport> {
+        let loss = total_loss(model, self.examples, smoothing)?;
+        let translated = self.examples.len().min(MOST_TRANSLATED);
+        let sources: Vec<Vec<u32>> = self.examples[..translated].iter().map(|example| example.source.clone()).collect();
+        let found = search_all(model, &sources, &BeamSettings::greedy(), &mut |_| {})?;
+        let translations: Vec<String> =
+            found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
+        let references: Vec<&str> = self.pairs[..translated].iter().map(|pair| pair.target.as_str()).collect();
+        let sample = |index: usize| {
+            let index = (number as usize * SAMPLES + index) % translated;
+            Sample {
+                source: self.pairs[index].source.clone(),
+                reference: self.pairs[index].target.clone(),
+                translation: translations[index].clone(),
+            }
+        };
+        Ok(ValidationReport {
+            loss: loss.smoothed / loss.units as f64,
+            perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
+            scores: Scores::of(&translations, &references),
+            samples: (0..SAMPLES.min(translated)).map(sample).collect(),
+        })
+    }
+}
+
+impl ValidationReport {
+    /// The score that a metric speaks of, turned so that more is better.
+    pub fn score(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::Bleu => self.scores.bleu,
+            Metric::Chrf => self.scores.chrf,
+            Metric::ExactMatch => self.scores.exact_match,
+            Metric::Perplexity => -self.perplexity,
+        }
+    }
+}
+
+/// Loss over any number of examples.
+fn total_loss(model: &RnnSearch, examples: &[Example], smoothing: f64) -> Result<BatchLoss> {
+    let lengths: Vec<(usize, usize)> =
+        examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    let mut stream = crate::random::Stream::new(0, "validation", 0);
+    let mut total = BatchLoss::default();
+    for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
+        total += model.loss(&Batch::new(examples, &chosen), smoothing)?;
+    }
+    Ok(total)
+}

@@ -1,0 +1,184 @@
+//! The whole model against PyTorch: logits, attention, loss, every gradient, and the losses of ten training steps.
+//!
+//! `scripts/reference_model.py` made the values in `tests/reference/`; no Python is needed here.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use candle_core::{Device, Tensor};
+use serde::Deserialize;
+use softalign::model::{Architecture, Dropout, InitialState, Parameters, RnnSearch};
+use softalign::text::{Batch, Example, Padded};
+use softalign::training::Optimiser;
+
+const VARIANTS: [&str; 3] = ["plain", "tied", "deep"];
+
+#[derive(Deserialize)]
+struct Settings {
+    source_vocabulary: usize,
+    target_vocabulary: usize,
+    embedding: usize,
+    hidden: usize,
+    attention: usize,
+    layers: usize,
+    tied: bool,
+    initial_state: InitialState,
+    label_smoothing: f64,
+}
+
+#[derive(Deserialize)]
+struct Steps {
+    learning_rate: f64,
+    max_gradient_norm: f64,
+}
+
+#[derive(Deserialize)]
+struct Values {
+    config: Settings,
+    sources: Vec<Vec<u32>>,
+    targets: Vec<Vec<u32>>,
+    loss: f64,
+    gradient_norm: f64,
+    log_probabilities: Vec<f64>,
+    optimizer: Steps,
+    losses: Vec<f64>,
+}
+
+struct Reference {
+    values: Values,
+    tensors: HashMap<String, Tensor>,
+    architecture: Architecture,
+    batch: Batch,
+}
+
+impl Reference {
+    fn load(variant: &str) -> Self {
+        let path = |end: &str| {
+            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/reference").join(format!("{variant}.{end}"))
+        };
+        let values: Values = serde_json::from_str(&std::fs::read_to_string(path("json")).unwrap()).unwrap();
+        let tensors = candle_core::safetensors::load(path("safetensors"), &Device::Cpu).unwrap();
+        let config = &values.config;
+        let architecture = Architecture {
+            source_vocabulary: config.source_vocabulary,
+            target_vocabulary: config.target_vocabulary,
+            embedding_size: config.embedding,
+            hidden_size: config.hidden,
+            attention_size: config.attention,
+            layers: config.layers,
+            tied_output: config.tied,
+            initial_state: config.initial_state,
+        };
+        // The files' sequences end with </s>, which a batch appends by itself.
+        let bare = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
+        let examples: Vec<Example> = values
+            .sources
+            .iter()
+            .zip(&values.targets)
+            .map(|(source, target)| Example { source: bare(source), target: bare(target) })
+            .collect();
+        let batch = Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>());
+        Self { values, tensors, architecture, batch }
+    }
+
+    /// The tensors whose names begin with `prefix`.
+    fn group(&self, prefix: &str) -> BTreeMap<String, Tensor> {
+        let named = self.tensors.iter().filter_map(|(name, tensor)| Some((name.strip_prefix(prefix)?, tensor)));
+        named.map(|(name, tensor)| (name.to_owned(), tensor.clone())).collect()
+    }
+
+    fn model(&self) -> RnnSearch {
+        let parameters = Parameters::from_tensors(&self.architecture, self.group("parameter/")).unwrap();
+        RnnSearch::new(self.architecture.clone(), parameters.tracked().unwrap()).unwrap()
+    }
+}
+
+fn flat(tensor: &Tensor) -> Vec<f32> {
+    tensor.flatten_all().unwrap().to_vec1().unwrap()
+}
+
+/// Largest difference, relative to the reference's own size where that is above 1.
+fn difference(ours: &[f32], theirs: &[f32]) -> f32 {
+    assert_eq!(ours.len(), theirs.len());
+    ours.iter().zip(theirs).map(|(a, b)| (a - b).abs() / b.abs().max(1.0)).fold(0.0, f32::max)
+}
+
+#[test]
+fn annotations_and_attention_agree() {
+    for variant in VARIANTS {
+        let reference = Reference::load(variant);
+        let model = reference.model();
+        let source: &Padded = &reference.batch.source;
+        let annotations = model.annotate(source, &mut Dropout::none()).unwrap();
+        let ours = annotations.values.broadcast_mul(&annotations.mask.unsqueeze(2).unwrap()).unwrap();
+        assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
+
+        let theirs = reference.tensors["attention"].to_vec3::<f32>().unwrap();
+        for (sentence, (log_probability, rows)) in model.align(&reference.batch).unwrap().into_iter().enumerate() {
+            assert!((log_probability - reference.values.log_probabilities[sentence]).abs() < 1e-4, "{variant}");
+            assert_eq!(rows.len(), reference.batch.target.lengths[sentence]);
+            for (row, theirs) in rows.iter().zip(&theirs[sentence]) {
+                assert!(difference(row, &theirs[..row.len()]) < 1e-5, "{variant}");
+                assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn loss_and_every_gradient_agree() {
+    for variant in VARIANTS {
+        let reference = Reference::load(variant);
+        let smoothing = reference.values.config.label_smoothing;
+        let (loss, gradients) = reference.model().gradients(&reference.batch, smoothing, &mut Dropout::none()).unwrap();
+        let mean = loss.smoothed / loss.units as f64;
+        assert!((mean - reference.values.loss).abs() < 1e-5, "{variant}: {mean}");
+        let likelihood: f64 = reference.values.log_probabilities.iter().sum();
+        assert!((loss.negative_log_likelihood + likelihood).abs() < 1e-3, "{variant}");
+
+        let theirs = reference.group("gradient/");
+        assert_eq!(gradients.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+        let mut square = 0.0;
+        for (name, gradient) in &gradients {
+            assert_eq!(gradient.dims(), theirs[name].dims(), "{variant} {name}");
+            let difference = difference(&flat(gradient), &flat(&theirs[name]));
+            assert!(difference < 1e-5, "{variant} {name}: {difference}");
+            square += flat(gradient).iter().map(|&value| f64::from(value).powi(2)).sum::<f64>();
+        }
+        assert!((square.sqrt() - reference.values.gradient_norm).abs() < 1e-4, "{variant}");
+    }
+}
+
+#[test]
+fn ten_steps_of_training_agree() {
+    for variant in VARIANTS {
+        let reference = Reference::load(variant);
+        let Values { optimizer, losses, config, .. } = &reference.values;
+        let model = reference.model();
+        let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm).unwrap();
+        for (step, theirs) in losses.iter().enumerate() {
+            let (loss, gradients) =
+                model.gradients(&reference.batch, config.label_smoothing, &mut Dropout::none()).unwrap();
+            let ours = loss.smoothed / loss.units as f64;
+            assert!((ours - theirs).abs() < 2e-5, "{variant}, step {step}: {ours} {theirs}");
+            optimiser.step(model.parameters(), &gradients, optimizer.learning_rate).unwrap();
+        }
+    }
+}
+
+#[test]
+fn padding_changes_nothing() {
+    let reference = Reference::load("deep");
+    let model = reference.model();
+    let together = model.align(&reference.batch).unwrap();
+    let values = &reference.values;
+    for (sentence, (log_probability, rows)) in together.iter().enumerate() {
+        let [source, target] =
+            [&values.sources[sentence], &values.targets[sentence]].map(|ids| ids[..ids.len() - 1].to_vec());
+        let alone = model.align(&Batch::new(&[Example { source, target }], &[0])).unwrap().remove(0);
+        assert!((alone.0 - log_probability).abs() < 1e-5);
+        for (a, b) in alone.1.iter().zip(rows) {
+            assert!(difference(a, b) < 1e-6);
+        }
+    }
+}
