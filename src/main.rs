@@ -1,1 +1,15 @@
-fn main() {}
+//! The `softalign` command.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = softalign::cli::Cli::parse();
+    let threads =
+        cli.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
+    // SAFETY: no other thread runs yet, so nobody reads the environment meanwhile. Candle asks this variable at every
+    // product; without it, it would read /proc/cpuinfo each time.
+    unsafe { std::env::set_var("RAYON_NUM_THREADS", threads.to_string()) };
+    softalign::commands::run(&cli)
+}

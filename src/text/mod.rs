@@ -3,11 +3,13 @@
 //! This layer knows no tensor; what it hands on are plain vectors of ids.
 
 mod batch;
+mod corpus;
 mod pairs;
 mod vocabulary;
 mod words;
 
 pub use batch::{Batch, BatchSize, Example, Padded, bucketed};
+pub use corpus::Corpus;
 pub use pairs::{Pair, read_lines, read_parallel, read_tsv};
 pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Segmentation, UNKNOWN, Units, Vocabulary};
 pub use words::{word_of_span, word_spans};

@@ -72,9 +72,23 @@ pub struct Segmentation {
     pub words: Vec<String>,
     /// For each unit, the word it belongs to.
     pub word_of_unit: Vec<usize>,
+    /// Whether units beyond a limit were cut off.
+    pub cut: bool,
 }
 
 impl Segmentation {
+    /// At most the first `longest` units, with the words that they belong to.
+    pub fn cut_to(mut self, longest: usize) -> Self {
+        if self.ids.len() > longest {
+            self.ids.truncate(longest);
+            self.units.truncate(longest);
+            self.word_of_unit.truncate(longest);
+            self.words.truncate(self.word_of_unit.last().map_or(0, |word| word + 1));
+            self.cut = true;
+        }
+        self
+    }
+
     fn new(text: &str, ids: Vec<u32>, units: Vec<String>, spans: &[Range<usize>]) -> Self {
         let word_spans = word_spans(text);
         let mut words: Vec<String> = word_spans.iter().map(|span| text[span.clone()].to_owned()).collect();
@@ -83,7 +97,7 @@ impl Segmentation {
             // Nothing but white space: one word that holds it all, so that every unit has a word.
             words.push(text.to_owned());
         }
-        Self { ids, units, words, word_of_unit }
+        Self { ids, units, words, word_of_unit, cut: false }
     }
 }
 
@@ -174,6 +188,21 @@ impl Vocabulary {
             return Ok(Vec::new());
         }
         Ok(self.tokenizer.encode_fast(text, false).map_err(reason)?.get_ids().to_vec())
+    }
+
+    /// Cuts many texts into unit ids, on all cores.
+    ///
+    /// # Errors
+    /// None that can be provoked; the tokenizer's own are passed on.
+    pub fn encode_all<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Vec<u32>>> {
+        let texts: Vec<&str> = texts.collect();
+        let encodings = self.tokenizer.encode_batch_fast(texts.clone(), false).map_err(reason)?;
+        // Of an empty text the tokenizer makes a single ▁.
+        let ids = encodings.iter().zip(texts).map(|(encoding, text)| match text {
+            "" => Vec::new(),
+            _ => encoding.get_ids().to_vec(),
+        });
+        Ok(ids.collect())
     }
 
     /// Cuts a text into units and tells which of its words each belongs to.

@@ -149,7 +149,17 @@ impl<'a> Trainer<'a> {
         validation: &'a ValidationSet<'a>,
     ) -> Self {
         let (seconds_before, validated_step) = (progress.seconds, progress.step);
-        Self { model, optimiser, settings, examples, validation, progress, began: Instant::now(), seconds_before }
+        Self {
+            model,
+            optimiser,
+            settings,
+            examples,
+            validation,
+            progress,
+            began: Instant::now(),
+            seconds_before,
+            validated_step,
+        }
     }
 
     /// Where training stands.

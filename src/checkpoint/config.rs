@@ -1,0 +1,91 @@
+//! What config.json holds.
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::model::Architecture;
+use crate::text::{Pair, Units};
+use crate::training::TrainingSettings;
+
+/// The version of the directory's format. A program reads its own version and older ones.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// A model's settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// See [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// The version of softalign that trained the model.
+    pub program_version: String,
+    /// The model's sizes.
+    pub architecture: Architecture,
+    /// How text becomes units.
+    pub text: TextSettings,
+    /// How the model was trained.
+    pub training: TrainingSettings,
+    /// What it was trained on.
+    pub data: DataSummary,
+}
+
+/// How text becomes units.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextSettings {
+    /// What source sentences are cut into.
+    pub source_units: Units,
+    /// What target sentences are cut into.
+    pub target_units: Units,
+    /// Whether both sides share one vocabulary.
+    pub joint_vocabulary: bool,
+    /// Units of a side that training takes at most; longer pairs are left out.
+    pub max_length: usize,
+}
+
+/// What a model was trained on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataSummary {
+    /// The training files, as they were named on the command line: one TSV file, or source and target.
+    pub training_files: Vec<String>,
+    /// The validation files likewise; none if a part of the training pairs was held out.
+    pub validation_files: Vec<String>,
+    /// Training pairs used.
+    pub training_pairs: usize,
+    /// Validation pairs used.
+    pub validation_pairs: usize,
+    /// SHA-256 of all pairs used, in order, training before validation.
+    pub fingerprint: String,
+}
+
+impl Config {
+    /// Reads config.json's text.
+    ///
+    /// # Errors
+    /// It is no JSON, of a newer format, or lacks something.
+    pub fn parse(json: &str) -> Result<Self> {
+        let value: serde_json::Value = serde_json::from_str(json).context("this is no JSON")?;
+        match value.get("format_version").and_then(serde_json::Value::as_u64) {
+            None => bail!("there is no format_version, so this is no model of softalign"),
+            Some(version) if version > u64::from(FORMAT_VERSION) => bail!(
+                "this model has format version {version} and this softalign reads up to {FORMAT_VERSION}; \
+                 use the softalign that trained it, or a newer one"
+            ),
+            Some(_) => Ok(serde_json::from_value(value)?),
+        }
+    }
+}
+
+/// SHA-256 of pairs, in order, as hexadecimal digits.
+pub fn fingerprint<'a>(pairs: impl Iterator<Item = &'a Pair>) -> String {
+    let mut hash = Sha256::new();
+    for pair in pairs {
+        for part in [&pair.source, "\t", &pair.target, "\n"] {
+            hash.update(part);
+        }
+    }
+    hexadecimal(hash)
+}
+
+/// A digest's bytes as hexadecimal digits.
+pub(super) fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,316 @@
+//! The directory itself: what is written when, and what is checked on the way back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use candle_core::safetensors::Load;
+use candle_core::{Device, Tensor};
+use safetensors::{Dtype, SafeTensors};
+use sha2::{Digest, Sha256};
+
+use super::config::hexadecimal;
+use super::{Config, write_atomically};
+use crate::model::Parameters;
+use crate::text::{Units, Vocabulary};
+use crate::training::{Progress, Snapshot};
+
+const CONFIG: &str = "config.json";
+const JOINT: &str = "tokenizer.json";
+const SOURCE: &str = "source.tokenizer.json";
+const TARGET: &str = "target.tokenizer.json";
+const MODEL: &str = "model.safetensors";
+const RESUME: &str = "resume.safetensors";
+const RESUME_JSON: &str = "resume.json";
+const LOG: &str = "log.jsonl";
+
+/// Keys of the header's metadata.
+const BELONGS_TO: &str = "belongs_to";
+const PROGRESS: &str = "progress";
+
+/// A directory that holds a checkpoint, or will.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// A model read from disk, without its parameters.
+pub struct Checkpoint {
+    /// Its settings.
+    pub config: Config,
+    /// What cuts source text; the same as `target` if the vocabulary is joint.
+    pub source: Arc<Vocabulary>,
+    /// What cuts and joins target text.
+    pub target: Arc<Vocabulary>,
+    belongs_to: String,
+}
+
+/// What training goes on from.
+pub struct Resume {
+    /// Where it stood.
+    pub progress: Progress,
+    /// The parameters as they were, by name.
+    pub parameters: BTreeMap<String, Tensor>,
+    /// The optimiser's moments.
+    pub moments: BTreeMap<String, Tensor>,
+}
+
+impl Checkpoint {
+    /// Puts a new model's parts together.
+    ///
+    /// # Errors
+    /// The vocabularies' own.
+    pub fn new(config: Config, source: Arc<Vocabulary>, target: Arc<Vocabulary>) -> Result<Self> {
+        let mut hash = Sha256::new();
+        hash.update(serde_json::to_string(&config.architecture)?);
+        hash.update(source.to_json()?);
+        hash.update(target.to_json()?);
+        Ok(Self { config, source, target, belongs_to: hexadecimal(hash) })
+    }
+}
+
+impl Folder {
+    /// A directory by its path; it need not exist yet.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is a model, or a part of one.
+    pub fn holds_model(&self) -> bool {
+        [CONFIG, MODEL, RESUME].iter().any(|name| self.path.join(name).exists())
+    }
+
+    /// Whether training could go on here.
+    pub fn holds_resume(&self) -> bool {
+        self.path.join(RESUME).exists()
+    }
+
+    /// Makes the directory if need be, and a test file in it, so that a run does not end in a folder that takes no files.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn prepare(&self) -> Result<()> {
+        let probe = self.path.join(format!(".probe.{}.tmp", std::process::id()));
+        std::fs::create_dir_all(&self.path)
+            .and_then(|()| std::fs::write(&probe, b""))
+            .and_then(|()| std::fs::remove_file(&probe))
+            .with_context(|| {
+                format!("{}: cannot write into this folder; choose another with --out", self.path.display())
+            })
+    }
+
+    /// Moves the checkpoint that is there into a new subfolder `previous`, `previous-2`, … and returns its path.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn set_aside(&self) -> Result<PathBuf> {
+        let name = |number: usize| if number == 1 { "previous".to_owned() } else { format!("previous-{number}") };
+        let free = (1..).map(|number| self.path.join(name(number))).find(|path| !path.exists());
+        let aside = free.context("no free name for the previous model")?;
+        std::fs::create_dir(&aside).with_context(|| format!("{}: cannot make this folder", aside.display()))?;
+        for name in [CONFIG, JOINT, SOURCE, TARGET, MODEL, RESUME, RESUME_JSON, LOG] {
+            let from = self.path.join(name);
+            if from.exists() {
+                std::fs::rename(&from, aside.join(name))
+                    .with_context(|| format!("{}: cannot move this file to {}", from.display(), aside.display()))?;
+            }
+        }
+        Ok(aside)
+    }
+
+    /// Writes what stays the same while training goes on: vocabularies first, settings last.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn begin(&self, checkpoint: &Checkpoint) -> Result<()> {
+        let write = |name: &str, text: &str| {
+            write_atomically(&self.path.join(name), |file| Ok(file.write_all(text.as_bytes())?))
+        };
+        if checkpoint.config.text.joint_vocabulary {
+            write(JOINT, &checkpoint.source.to_json()?)?;
+        } else {
+            write(SOURCE, &checkpoint.source.to_json()?)?;
+            write(TARGET, &checkpoint.target.to_json()?)?;
+        }
+        write(CONFIG, &format!("{}\n", serde_json::to_string_pretty(&checkpoint.config)?))
+    }
+
+    /// Writes the best parameters.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn save_model(&self, checkpoint: &Checkpoint, parameters: &Parameters) -> Result<()> {
+        let tensors = parameters.iter().map(|(name, tensor)| (name.clone(), tensor)).collect();
+        self.save_tensors(MODEL, tensors, HashMap::from([belongs_to(checkpoint)]))
+    }
+
+    /// Writes what training goes on from.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn save_resume(&self, checkpoint: &Checkpoint, snapshot: &Snapshot) -> Result<()> {
+        let progress = serde_json::to_string(snapshot.progress)?;
+        let metadata = HashMap::from([belongs_to(checkpoint), (PROGRESS.to_owned(), progress)]);
+        self.save_tensors(RESUME, snapshot.tensors(), metadata)?;
+        let json = format!("{}\n", serde_json::to_string_pretty(snapshot.progress)?);
+        write_atomically(&self.path.join(RESUME_JSON), |file| Ok(file.write_all(json.as_bytes())?))
+    }
+
+    fn save_tensors(
+        &self,
+        name: &str,
+        tensors: Vec<(String, &Tensor)>,
+        metadata: HashMap<String, String>,
+    ) -> Result<()> {
+        let bytes = safetensors::serialize(tensors, Some(metadata))?;
+        write_atomically(&self.path.join(name), |file| Ok(file.write_all(&bytes)?))
+    }
+
+    /// Reads settings and vocabularies.
+    ///
+    /// # Errors
+    /// The file that is missing, damaged or of a newer format.
+    pub fn load(&self) -> Result<Checkpoint> {
+        let place = self.path.join(CONFIG);
+        if !place.exists() {
+            let hint = "train one with softalign train --out, or name another with --model";
+            bail!("{}: no model here ({CONFIG} is missing); {hint}", self.path.display());
+        }
+        let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| place.display().to_string())?;
+        let vocabulary = |name: &str, units: Units, size: usize| -> Result<Arc<Vocabulary>> {
+            let place = self.path.join(name);
+            let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units)
+                .with_context(|| format!("{}: not a vocabulary of softalign, or damaged", place.display()))?;
+            ensure!(
+                vocabulary.size() == size,
+                "{}: holds {} units where {CONFIG} speaks of {size}; the files do not belong together",
+                place.display(),
+                vocabulary.size()
+            );
+            Ok(Arc::new(vocabulary))
+        };
+        let (text, sizes) = (&config.text, &config.architecture);
+        let (source, target) = if text.joint_vocabulary {
+            let joint = vocabulary(JOINT, text.source_units, sizes.source_vocabulary)?;
+            (joint.clone(), joint)
+        } else {
+            (
+                vocabulary(SOURCE, text.source_units, sizes.source_vocabulary)?,
+                vocabulary(TARGET, text.target_units, sizes.target_vocabulary)?,
+            )
+        };
+        Checkpoint::new(config, source, target)
+    }
+
+    /// Reads the best parameters.
+    ///
+    /// # Errors
+    /// The file is missing, damaged, or belongs to another config.json.
+    pub fn load_model(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Parameters> {
+        let (tensors, _) = self.load_tensors(MODEL, checkpoint, device)?;
+        Parameters::from_tensors(&checkpoint.config.architecture, tensors)
+            .with_context(|| self.path.join(MODEL).display().to_string())
+    }
+
+    /// Reads what training goes on from.
+    ///
+    /// # Errors
+    /// The file is missing, damaged, or belongs to another config.json.
+    pub fn load_resume(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Resume> {
+        let (tensors, metadata) = self.load_tensors(RESUME, checkpoint, device)?;
+        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str(json).ok());
+        let Some(progress) = progress else {
+            bail!("{}: does not say where training stood", self.path.join(RESUME).display());
+        };
+        let mut resume = Resume { progress, parameters: BTreeMap::new(), moments: BTreeMap::new() };
+        for (name, tensor) in tensors {
+            match name.strip_prefix("parameter/") {
+                Some(name) => resume.parameters.insert(name.to_owned(), tensor),
+                None => resume.moments.insert(name, tensor),
+            };
+        }
+        Ok(resume)
+    }
+
+    fn load_tensors(
+        &self,
+        name: &str,
+        checkpoint: &Checkpoint,
+        device: &Device,
+    ) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
+        let place = self.path.join(name);
+        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
+        let damaged = || format!("{}: damaged, or no safetensors file", place.display());
+        let (_, header) = SafeTensors::read_metadata(&bytes).with_context(damaged)?;
+        let metadata = header.metadata().clone().unwrap_or_default();
+        ensure!(
+            metadata.get(BELONGS_TO) == Some(&checkpoint.belongs_to),
+            "{}: does not belong to the {CONFIG} and vocabulary beside it",
+            place.display()
+        );
+        let mut tensors = BTreeMap::new();
+        for (tensor, view) in SafeTensors::deserialize(&bytes).with_context(damaged)?.tensors() {
+            ensure!(view.dtype() == Dtype::F32, "{}: {tensor} is not of 32-bit floats", place.display());
+            tensors.insert(tensor, view.load(device)?);
+        }
+        Ok((tensors, metadata))
+    }
+
+    fn read_text(&self, name: &str) -> Result<String> {
+        let place = self.path.join(name);
+        std::fs::read_to_string(&place).with_context(|| format!("{}: cannot read this file", place.display()))
+    }
+
+    /// Adds one line to the log.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn append_log(&self, line: &serde_json::Value) -> Result<()> {
+        use std::io::Write;
+        let place = self.path.join(LOG);
+        std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&place)
+            .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
+            .with_context(|| format!("{}: cannot write this file", place.display()))
+    }
+
+    /// Drops log lines of later steps than `step`, which a resumed run will write again, and a last line cut short.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn rewind_log(&self, step: u64) -> Result<()> {
+        let place = self.path.join(LOG);
+        let Ok(text) = std::fs::read_to_string(&place) else { return Ok(()) };
+        let kept = |line: &&str| {
+            let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
+            value.and_then(|value| value["step"].as_u64()).is_some_and(|logged| logged <= step)
+        };
+        let kept: String = text.lines().filter(kept).flat_map(|line| [line, "\n"]).collect();
+        write_atomically(&place, |file| Ok(file.write_all(kept.as_bytes())?))
+    }
+
+    /// The log's lines that can be read.
+    pub fn log(&self) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(self.path.join(LOG)).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// The sizes in bytes of the files that are there.
+    pub fn sizes(&self) -> Vec<(&'static str, u64)> {
+        let names = [CONFIG, JOINT, SOURCE, TARGET, MODEL, RESUME, RESUME_JSON, LOG];
+        let size = |name: &'static str| Some((name, std::fs::metadata(self.path.join(name)).ok()?.len()));
+        names.into_iter().filter_map(size).collect()
+    }
+}
+
+fn belongs_to(checkpoint: &Checkpoint) -> (String, String) {
+    (BELONGS_TO.to_owned(), checkpoint.belongs_to.clone())
+}

@@ -1,0 +1,22 @@
+//! A model on disk: a directory that holds all there is to know of it.
+//!
+//! ```text
+//! config.json            sizes, text and training settings, versions, what it was trained on
+//! tokenizer.json         the joint vocabulary, or
+//! source.tokenizer.json, target.tokenizer.json
+//! model.safetensors      the best parameters
+//! resume.safetensors     the last parameters with the optimiser's moments; its header holds the progress
+//! resume.json            the same progress, for reading
+//! log.jsonl              one object for each report of training
+//! ```
+//!
+//! Every file is written beside its place, synced and renamed. Files that could be mixed up carry a fingerprint of what
+//! they belong to.
+
+mod config;
+mod files;
+mod folder;
+
+pub use config::{Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
+pub use files::{beside, write_atomically};
+pub use folder::{Checkpoint, Folder, Resume};

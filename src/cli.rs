@@ -1,0 +1,391 @@
+//! The command line: clap's structures, with what `--help` says.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::model::InitialState;
+use crate::text::Units;
+use crate::training::Metric;
+
+/// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 110, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Print results and errors only.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+
+    /// Cores to use [default: all].
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Where to compute; cuda needs a softalign built with --features cuda.
+    #[arg(long, global = true, value_enum, default_value_t = DeviceName::Cpu)]
+    pub device: DeviceName,
+}
+
+/// Where to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeviceName {
+    /// The processor.
+    Cpu,
+    /// The first NVIDIA GPU.
+    Cuda,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train a model on sentence pairs.
+    Train(Box<TrainArgs>),
+    /// Translate sentences; interactively when there is nothing to read.
+    Translate(TranslateArgs),
+    /// Show or export which word of given sentence pairs belongs to which.
+    Align(AlignArgs),
+    /// Measure a model on sentence pairs with known translations.
+    Evaluate(EvaluateArgs),
+    /// Say in words what a model's folder holds.
+    Inspect(InspectArgs),
+}
+
+/// Sizes and settings that fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// By the number of training pairs.
+    Auto,
+    /// Embedding 64, hidden 128, attention 128.
+    Tiny,
+    /// Embedding 128, hidden 256, attention 256.
+    Small,
+    /// Embedding 192, hidden 384, attention 384.
+    Medium,
+    /// Embedding 256, hidden 512, attention 512.
+    Large,
+}
+
+/// Where sentence pairs come from.
+#[derive(Debug, Args)]
+pub struct PairArgs {
+    /// Sentence pairs, one a line: sentence TAB translation; - reads standard input [default: data/test.tsv].
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"])]
+    pub pairs: Option<PathBuf>,
+
+    /// Sentences, one a line, with their translations in --target.
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub source: Option<PathBuf>,
+
+    /// Translations, one a line.
+    #[arg(long, value_name = "FILE", requires = "source")]
+    pub target: Option<PathBuf>,
+}
+
+/// `softalign train`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign train --train pairs.tsv --out my-model
+  softalign train --source train.en --target train.de --valid-source val.en --valid-target val.de --out en-de
+  softalign train --out my-model --resume")]
+pub struct TrainArgs {
+    /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv].
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"], help_heading = "Data")]
+    pub train: Option<PathBuf>,
+
+    /// Training sentences, one a line, with their translations in --target.
+    #[arg(long, value_name = "FILE", requires = "target", help_heading = "Data")]
+    pub source: Option<PathBuf>,
+
+    /// Translations of the training sentences, one a line.
+    #[arg(long, value_name = "FILE", requires = "source", help_heading = "Data")]
+    pub target: Option<PathBuf>,
+
+    /// Validation pairs [default: data/validation.tsv with the shipped corpus, else a part of the training pairs].
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["valid_source", "valid_target"], help_heading = "Data")]
+    pub valid: Option<PathBuf>,
+
+    /// Validation sentences, one a line.
+    #[arg(long, value_name = "FILE", requires = "valid_target", help_heading = "Data")]
+    pub valid_source: Option<PathBuf>,
+
+    /// Translations of the validation sentences, one a line.
+    #[arg(long, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
+    pub valid_target: Option<PathBuf>,
+
+    /// Folder for the model [default: checkpoints; a model that is there is moved to checkpoints/previous].
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub out: Option<PathBuf>,
+
+    /// Go on with the training that stopped in the --out folder, with its settings.
+    #[arg(long, help_heading = "Data")]
+    pub resume: bool,
+
+    /// What sentences are cut into: bpe (pieces of words), word or char [default: bpe].
+    #[arg(long, value_enum, help_heading = "Text")]
+    pub units: Option<Units>,
+
+    /// The same for the source alone.
+    #[arg(long, value_enum, value_name = "UNITS", help_heading = "Text")]
+    pub source_units: Option<Units>,
+
+    /// The same for the target alone.
+    #[arg(long, value_enum, value_name = "UNITS", help_heading = "Text")]
+    pub target_units: Option<Units>,
+
+    /// Most units in a vocabulary [default: by data and kind of unit].
+    #[arg(long, value_name = "N", help_heading = "Text")]
+    pub vocabulary_size: Option<usize>,
+
+    /// One vocabulary for both sides instead of one each.
+    #[arg(long, help_heading = "Text")]
+    pub joint_vocabulary: bool,
+
+    /// Leave out pairs with more units than this on a side [default: 128].
+    #[arg(long, value_name = "N", help_heading = "Text")]
+    pub max_length: Option<usize>,
+
+    /// Sizes and settings that fit together; single ones can be changed by the options below [default: auto].
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub preset: Option<Preset>,
+
+    /// Dimension of the embeddings.
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub embedding_size: Option<usize>,
+
+    /// Dimension of the decoder's state; each direction of the encoder has half of it, so it is even.
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub hidden_size: Option<usize>,
+
+    /// Dimension in which attention compares states and annotations.
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub attention_size: Option<usize>,
+
+    /// Encoder layers [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub layers: Option<usize>,
+
+    /// Give the output layer a matrix of its own instead of the target embeddings.
+    #[arg(long, help_heading = "Model")]
+    pub untied: bool,
+
+    /// What the decoder's first state is made from [default: mean].
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub initial_state: Option<InitialState>,
+
+    /// Share of numbers dropped in embeddings, annotations, states and readout [default: by data].
+    #[arg(long, value_name = "P", help_heading = "Training")]
+    pub dropout: Option<f64>,
+
+    /// Share of probability spread over all units [default: 0.1].
+    #[arg(long, value_name = "E", help_heading = "Training")]
+    pub label_smoothing: Option<f64>,
+
+    /// Sentence pairs in a batch [default: by data].
+    #[arg(long, value_name = "N", conflicts_with = "batch_tokens", help_heading = "Training")]
+    pub batch_sentences: Option<usize>,
+
+    /// Target units in a batch, instead of a number of pairs.
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub batch_tokens: Option<usize>,
+
+    /// Step size of Adam [default: by size].
+    #[arg(long, value_name = "R", help_heading = "Training")]
+    pub learning_rate: Option<f64>,
+
+    /// Steps over which the learning rate rises to its value [default: 100].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub warmup_steps: Option<u64>,
+
+    /// Factor on the learning rate after a validation without improvement [default: 0.5].
+    #[arg(long, value_name = "F", help_heading = "Training")]
+    pub decay: Option<f64>,
+
+    /// Largest global norm of the gradients [default: 1].
+    #[arg(long, value_name = "R", help_heading = "Training")]
+    pub max_gradient_norm: Option<f64>,
+
+    /// Stop after so many passes over the pairs [default: 100].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub max_epochs: Option<u64>,
+
+    /// Stop after so many minutes.
+    #[arg(long, value_name = "M", help_heading = "Training")]
+    pub max_minutes: Option<f64>,
+
+    /// Stop after so many validations without improvement [default: 6].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub patience: Option<u64>,
+
+    /// Validate after so many steps [default: once an epoch].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub validate_every: Option<u64>,
+
+    /// Validation score that chooses the best model [default: bleu; exact-match where a side is cut into characters].
+    #[arg(long, value_enum, help_heading = "Training")]
+    pub metric: Option<Metric>,
+
+    /// Decides everything random [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub seed: Option<u64>,
+}
+
+/// Formats of `softalign translate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TranslationFormat {
+    /// The translation; with --n-best, lines of: number ||| translation ||| score.
+    Text,
+    /// Each translation with its alignment as a heatmap.
+    Align,
+    /// An array of objects with translation, alignment and score.
+    Json,
+}
+
+/// `softalign translate`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign translate \"The black cat is sleeping.\"
+  softalign translate --model my-model --input sentences.txt --output translations.txt
+  softalign translate --format align --beam 10 \"Where is the station?\"")]
+pub struct TranslateArgs {
+    /// Sentences to translate, each in quotes.
+    #[arg(value_name = "TEXT", conflicts_with = "input")]
+    pub text: Vec<String>,
+
+    /// Folder of the model.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+
+    /// Sentences to translate, one a line; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+
+    /// Where the translations go; - is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    /// Translations of each sentence, best first.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub n_best: u16,
+
+    /// What to write.
+    #[arg(long, value_enum, default_value_t = TranslationFormat::Text)]
+    pub format: TranslationFormat,
+
+    /// Link words of at least this weight, beside each word's heaviest.
+    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
+    pub threshold: f32,
+
+    /// Align the model's units instead of words.
+    #[arg(long)]
+    pub subwords: bool,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SearchArgs {
+    /// Hypotheses kept for each sentence; 1 is greedy search, the fastest.
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub beam: u16,
+
+    /// Scores are divided by the length to the power of this: 0 favours short translations, 1 compares means.
+    #[arg(long, value_name = "A", default_value_t = 1.0)]
+    pub length_penalty: f64,
+
+    /// Most units of a translation for each unit of its source (20 more are always allowed).
+    #[arg(long, value_name = "F", default_value_t = 2.0)]
+    pub length_factor: f64,
+}
+
+/// The default threshold of links.
+pub const LINK_THRESHOLD: f32 = 0.4;
+
+/// Formats of `softalign align`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AlignmentFormat {
+    /// A heatmap for the terminal.
+    Text,
+    /// An array of objects with words, weights and links.
+    Json,
+    /// Links as s-t, one line a pair, 0-indexed.
+    Pharaoh,
+    /// NumPy arrays of weights, one a pair.
+    Npz,
+}
+
+/// `softalign align`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign align --pairs pairs.tsv --format pharaoh > links.txt
+  softalign align --source a.en --target a.fr --format npz --output weights.npz
+  printf 'The cat sleeps.\\tLe chat dort.\\n' | softalign align --pairs -")]
+pub struct AlignArgs {
+    #[command(flatten)]
+    pub pairs: PairArgs,
+
+    /// Folder of the model.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+
+    /// Where the alignments go; - is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+
+    /// What to write.
+    #[arg(long, value_enum, default_value_t = AlignmentFormat::Text)]
+    pub format: AlignmentFormat,
+
+    /// Link words of at least this weight, beside each word's heaviest.
+    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
+    pub threshold: f32,
+
+    /// Align the model's units instead of words.
+    #[arg(long)]
+    pub subwords: bool,
+}
+
+/// `softalign evaluate`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign evaluate
+  softalign evaluate --model my-model --pairs test.tsv --json
+  softalign evaluate --pairs test.tsv --gold test.gold")]
+pub struct EvaluateArgs {
+    #[command(flatten)]
+    pub pairs: PairArgs,
+
+    /// Folder of the model.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+
+    /// Gold alignments of the pairs: lines of s-t (sure) and s?t (possible), 0-indexed [default: data/test.gold with the
+    /// shipped test set].
+    #[arg(long, value_name = "FILE")]
+    pub gold: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    /// Link words of at least this weight, beside each word's heaviest.
+    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
+    pub threshold: f32,
+
+    /// One JSON object instead of lines for reading.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `softalign inspect`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  softalign inspect checkpoints")]
+pub struct InspectArgs {
+    /// Folder of the model.
+    #[arg(value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+}

@@ -1,0 +1,80 @@
+//! Sentence pairs by the options that name them, the shipped ones where none does.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::text::{Pair, read_parallel, read_tsv};
+
+/// The shipped corpus, where the program is run from the project's folder.
+pub const SHIPPED_TRAINING: &str = "data/train.tsv";
+/// Its validation pairs.
+pub const SHIPPED_VALIDATION: &str = "data/validation.tsv";
+/// Its test pairs.
+pub const SHIPPED_TEST: &str = "data/test.tsv";
+/// The test pairs' gold alignments.
+pub const SHIPPED_GOLD: &str = "data/test.gold";
+
+/// Where pairs lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PairFiles {
+    /// Both sides in one TSV file.
+    Tsv(PathBuf),
+    /// One file a side.
+    Parallel(PathBuf, PathBuf),
+}
+
+impl PairFiles {
+    /// By the options given: a TSV file, or two parallel files.
+    pub fn given(tsv: Option<&Path>, source: Option<&Path>, target: Option<&Path>) -> Option<Self> {
+        match (tsv, source, target) {
+            (Some(path), ..) => Some(Self::Tsv(path.to_owned())),
+            (None, Some(source), Some(target)) => Some(Self::Parallel(source.to_owned(), target.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.
+    pub fn named(names: &[String]) -> Option<Self> {
+        match names {
+            [path] => Some(Self::Tsv(PathBuf::from(path))),
+            [source, target] => Some(Self::Parallel(PathBuf::from(source), PathBuf::from(target))),
+            _ => None,
+        }
+    }
+
+    /// One of the files of the shipped corpus.
+    pub fn shipped(path: &str) -> Self {
+        Self::Tsv(PathBuf::from(path))
+    }
+
+    /// Reads the pairs. `option` is what names a file, for the message where the shipped one is meant and not there.
+    ///
+    /// # Errors
+    /// As the readers', with file and line.
+    pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
+        match self {
+            Self::Tsv(path) if is_shipped(path) && !path.exists() => Err(std::io::Error::from(std::io::ErrorKind::NotFound))
+                .with_context(|| {
+                    format!(
+                        "{}: no shipped corpus in this folder; run softalign from its own folder, or name your pairs with {option}",
+                        path.display()
+                    )
+                }),
+            Self::Tsv(path) => read_tsv(path),
+            Self::Parallel(source, target) => read_parallel(source, target),
+        }
+    }
+
+    /// The files' names, as they were given.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Tsv(path) => vec![path.display().to_string()],
+            Self::Parallel(source, target) => vec![source.display().to_string(), target.display().to_string()],
+        }
+    }
+}
+
+fn is_shipped(path: &Path) -> bool {
+    [SHIPPED_TRAINING, SHIPPED_VALIDATION, SHIPPED_TEST].iter().any(|shipped| path == Path::new(shipped))
+}

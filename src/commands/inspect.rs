@@ -1,0 +1,114 @@
+//! `softalign inspect`: what a model's folder holds, in words.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use candle_core::Device;
+
+use super::output::Output;
+use super::training_display::clock;
+use crate::checkpoint::{Checkpoint, Folder};
+use crate::cli::InspectArgs;
+use crate::text::{BatchSize, Units};
+
+pub fn run(args: &InspectArgs) -> Result<()> {
+    let folder = Folder::new(&args.model);
+    let checkpoint = folder.load()?;
+    // A folder whose parameters are damaged should not look well.
+    folder.load_model(&checkpoint, &Device::Cpu)?;
+    let mut output = Output::open(Path::new("-"))?;
+    output.with(|out| {
+        describe_model(out, &args.model, &checkpoint)?;
+        describe_training(out, &checkpoint)?;
+        describe_history(out, &folder)?;
+        for (name, size) in folder.sizes() {
+            writeln!(out, "file            {name}, {:.1} kB", size as f64 / 1e3)?;
+        }
+        Ok(())
+    })?;
+    output.finish()
+}
+
+fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> std::io::Result<()> {
+    let config = &checkpoint.config;
+    let sizes = &config.architecture;
+    let units = |units: Units| match units {
+        Units::Bpe => "pieces of words (bpe)",
+        Units::Word => "words",
+        Units::Char => "characters",
+    };
+    writeln!(out, "model           {}", path.display())?;
+    writeln!(out, "made by         softalign {}, format {}", config.program_version, config.format_version)?;
+    writeln!(
+        out,
+        "sizes           embedding {}, hidden {}, attention {}, encoder layers {}: {:.2} million parameters",
+        sizes.embedding_size,
+        sizes.hidden_size,
+        sizes.attention_size,
+        sizes.layers,
+        sizes.parameter_count() as f64 / 1e6
+    )?;
+    writeln!(out, "source          {} {}", sizes.source_vocabulary, units(config.text.source_units))?;
+    writeln!(out, "target          {} {}", sizes.target_vocabulary, units(config.text.target_units))?;
+    writeln!(
+        out,
+        "vocabulary      {}; output layer {}",
+        if config.text.joint_vocabulary { "joint" } else { "one for each side" },
+        if sizes.tied_output { "tied to the target embeddings" } else { "with a matrix of its own" }
+    )
+}
+
+fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::Result<()> {
+    let (data, settings) = (&checkpoint.config.data, &checkpoint.config.training);
+    let files = data.training_files.join(" and ");
+    writeln!(
+        out,
+        "trained on      {files}: {} pairs, sha256 {}",
+        data.training_pairs,
+        &data.fingerprint[..12.min(data.fingerprint.len())]
+    )?;
+    writeln!(
+        out,
+        "validated on    {}: {} pairs",
+        if data.validation_files.is_empty() {
+            "pairs held out".to_owned()
+        } else {
+            data.validation_files.join(" and ")
+        },
+        data.validation_pairs
+    )?;
+    let batch = match settings.batch {
+        BatchSize::Sentences(most) => format!("{most} pairs"),
+        BatchSize::Tokens(most) => format!("{most} target units"),
+    };
+    writeln!(
+        out,
+        "settings        batches of {batch}, learning rate {}, dropout {}, label smoothing {}, seed {}",
+        settings.learning_rate, settings.dropout.embeddings, settings.label_smoothing, settings.seed
+    )
+}
+
+/// The best and the last validation, from the log.
+fn describe_history(out: &mut dyn Write, folder: &Folder) -> std::io::Result<()> {
+    let log = folder.log();
+    let validations: Vec<&serde_json::Value> = log.iter().filter(|line| line["event"] == "validation").collect();
+    let best = validations.iter().rev().find(|line| line["best"] == true).copied();
+    for (what, line) in [("best", best), ("last", validations.last().copied())] {
+        let Some(line) = line else { continue };
+        let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
+        writeln!(
+            out,
+            "{what}            epoch {}, step {}, after {}: BLEU {:.2}, chrF {:.2}, exact {:.1} %, perplexity {:.2}",
+            line["epoch"],
+            line["step"],
+            clock(Duration::try_from_secs_f64(number("seconds")).unwrap_or_default()),
+            number("bleu"),
+            number("chrf"),
+            number("exact_match"),
+            number("perplexity")
+        )?;
+    }
+    Ok(())
+}

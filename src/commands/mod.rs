@@ -1,0 +1,72 @@
+//! The commands: arguments to settings, to the library, to a renderer. All that is printed is printed from here.
+
+mod align;
+mod console;
+mod evaluate;
+mod input;
+mod inspect;
+mod output;
+mod train;
+mod training_display;
+mod training_plan;
+mod translate;
+
+use std::fmt;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use candle_core::Device;
+
+use crate::cli::{Cli, Command, DeviceName};
+use console::Console;
+
+/// A command line that contradicts itself or what it refers to: exit code 2.
+#[derive(Debug)]
+pub struct UsageError(pub String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong.
+pub fn run(cli: &Cli) -> ExitCode {
+    let console = Console::new(cli.quiet);
+    match dispatch(cli, &console) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has had enough: `softalign … | head` is no failure.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            console.error(&error);
+            ExitCode::from(if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 })
+        }
+    }
+}
+
+fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
+    match &cli.command {
+        Command::Train(args) => train::run(args, &device(cli.device)?, console),
+        Command::Translate(args) => translate::run(args, &device(cli.device)?, console),
+        Command::Align(args) => align::run(args, &device(cli.device)?, console),
+        Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),
+        Command::Inspect(args) => inspect::run(args),
+    }
+}
+
+fn device(name: DeviceName) -> Result<Device> {
+    match name {
+        DeviceName::Cpu => Ok(Device::Cpu),
+        DeviceName::Cuda => Device::new_cuda(0)
+            .context("no GPU to be had; --device cpu works everywhere, --features cuda builds for one"),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    };
+    error.chain().any(broken)
+}

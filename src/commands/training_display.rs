@@ -1,0 +1,168 @@
+//! What a training run shows and saves.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use serde_json::json;
+
+use super::console::{Console, style};
+use crate::checkpoint::{Checkpoint, Folder};
+use crate::training::{Event, Observer, Progress, Snapshot, StepReport, ValidationReport};
+
+/// Steps between two progress lines of the log.
+const LOG_EVERY: u64 = 50;
+/// Time between two lines on standard error where it is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(15);
+
+/// Shows a run on standard error, writes its log, and saves its checkpoints.
+pub struct TrainingDisplay<'a> {
+    console: &'a Console,
+    folder: &'a Folder,
+    checkpoint: &'a Checkpoint,
+    bar: ProgressBar,
+    stop: Arc<AtomicBool>,
+    last_line: Instant,
+    /// When this run should end, if it was given a time.
+    until: Option<Instant>,
+}
+
+impl<'a> TrainingDisplay<'a> {
+    pub fn new(
+        console: &'a Console,
+        folder: &'a Folder,
+        checkpoint: &'a Checkpoint,
+        stop: Arc<AtomicBool>,
+        time: Option<Duration>,
+    ) -> Self {
+        let visible = console.is_terminal() && !console.is_quiet();
+        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {wide_msg}"));
+        let (last_line, until) = (Instant::now(), time.map(|time| Instant::now() + time));
+        Self { console, folder, checkpoint, bar, stop, last_line, until }
+    }
+
+    fn line(&self, line: &str) {
+        if self.console.is_terminal() {
+            self.bar.suspend(|| self.console.note(line));
+        } else {
+            self.console.note(line);
+        }
+    }
+
+    fn step(&mut self, report: &StepReport) -> Result<()> {
+        self.bar.inc(1);
+        let left = match self.until {
+            Some(until) => until.saturating_duration_since(Instant::now()),
+            None => self.bar.eta(),
+        };
+        let figures = format!(
+            "step {}  loss {:.3}  {:.0} tokens/s  {} left{}",
+            report.step,
+            report.loss,
+            report.tokens_per_second,
+            clock(left),
+            if self.until.is_some() { "" } else { " in this epoch" }
+        );
+        if !self.console.is_terminal() && self.last_line.elapsed() >= LINE_EVERY {
+            self.last_line = Instant::now();
+            self.line(&format!("epoch {}  {figures}", report.epoch));
+        }
+        self.bar.set_message(figures);
+        if report.step.is_multiple_of(LOG_EVERY) {
+            let mut line = json!({"event": "progress"});
+            merge(&mut line, serde_json::to_value(report)?);
+            self.folder.append_log(&line)?;
+        }
+        Ok(())
+    }
+
+    fn validation(&mut self, progress: &Progress, report: &ValidationReport, best: bool) -> Result<()> {
+        let epochs = progress.epoch + u64::from(progress.position > 0);
+        let scores = &report.scores;
+        self.line(&format!(
+            "epoch {epochs}  step {}  {}  validation: loss {:.3}  perplexity {:.2}  BLEU {:.2}  chrF {:.2}  exact {:.1} %{}",
+            progress.step,
+            clock(Duration::from_secs_f64(progress.seconds)),
+            report.loss,
+            report.perplexity,
+            scores.bleu,
+            scores.chrf,
+            scores.exact_match,
+            if best { "  ← best" } else { "" }
+        ));
+        for sample in &report.samples {
+            self.line(&format!("    {}\n    → {}", sample.source, sample.translation));
+        }
+        let mut line = json!({"event": "validation", "epoch": epochs, "step": progress.step,
+            "seconds": progress.seconds, "best": best});
+        merge(&mut line, serde_json::to_value(report)?);
+        self.folder.append_log(&line)
+    }
+}
+
+impl Observer for TrainingDisplay<'_> {
+    fn event(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Epoch { epoch, batches, done } => {
+                self.bar.set_prefix(format!("epoch {epoch}"));
+                self.bar.set_length(*batches as u64);
+                self.bar.set_position(*done as u64);
+                self.bar.reset_eta();
+            }
+            Event::Step(report) => self.step(report)?,
+            Event::Validating => self.bar.set_message("validating …"),
+            Event::Validation { progress, report, best } => self.validation(progress, report, *best)?,
+        }
+        Ok(())
+    }
+
+    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.folder.save_model(self.checkpoint, snapshot.parameters)
+    }
+
+    fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.folder.save_resume(self.checkpoint, snapshot)
+    }
+
+    fn stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for TrainingDisplay<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Lets Ctrl-C end training after the current step; a second one ends the program at once.
+pub fn stop_on_interrupt() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = stop.clone();
+    // Where no handler can be had, Ctrl-C ends the program as usual; the last checkpoint is there all the same.
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        let _ = writeln!(std::io::stderr(), "\nstopping after this step; press Ctrl-C again to stop at once");
+    });
+    stop
+}
+
+/// A time span as minutes and seconds, or with hours.
+pub fn clock(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+fn merge(object: &mut serde_json::Value, more: serde_json::Value) {
+    if let (Some(object), serde_json::Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
+    }
+}

@@ -1,0 +1,138 @@
+//! `softalign translate`
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use candle_core::Device;
+
+use super::UsageError;
+use super::align::{heatmap, warn_if_cut};
+use super::console::Console;
+use super::output::Output;
+use crate::cli::{SearchArgs, TranslateArgs, TranslationFormat};
+use crate::render::{Heatmap, Item, Json, Renderer};
+use crate::search::BeamSettings;
+use crate::text::read_lines;
+use crate::translator::{Translation, Translator};
+
+/// Sentences that are translated before any is written: bounds memory, and leaves room for sorting by length.
+const CHUNK: usize = 2000;
+
+pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
+    let mut beam = beam_settings(&args.search)?;
+    beam.beam = beam.beam.max(usize::from(args.n_best));
+    let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
+    let mut output = Output::open(&args.output)?;
+    let translator = Translator::load(&args.model, device)?;
+    if interactive {
+        return converse(&translator, &beam, &mut output, console);
+    }
+    let sentences = match &args.input {
+        Some(path) => read_lines(path)?,
+        None if args.text.is_empty() => read_lines(Path::new("-"))?,
+        None => args.text.clone(),
+    };
+    let mut renderer: Box<dyn Renderer> = match args.format {
+        TranslationFormat::Text => Box::new(Text { n_best: args.n_best }),
+        TranslationFormat::Align => Box::new(heatmap(&output)),
+        TranslationFormat::Json => Box::new(Json::default()),
+    };
+    let mut bar = console.bar("translating", sentences.len());
+    for (chunk, sentences) in sentences.chunks(CHUNK).enumerate() {
+        let translated = translator.translate(sentences, &beam, &mut |count| bar.advance(count))?;
+        for (index, translations) in translated.iter().enumerate() {
+            let id = chunk * CHUNK + index;
+            warn_if_cut(&translations[0].alignment, id, console);
+            for (rank, translation) in (1..).zip(translations).take(usize::from(args.n_best)) {
+                write(args, renderer.as_mut(), &mut output, id, rank, translation)?;
+            }
+        }
+    }
+    output.with(|out| renderer.finish(out))?;
+    output.finish()
+}
+
+/// Search settings by the options.
+pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
+    if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
+        bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
+    }
+    if !(args.length_factor >= 0.0 && args.length_factor <= 100.0) {
+        bail!(UsageError(format!("--length-factor must be between 0 and 100, not {}", args.length_factor)));
+    }
+    Ok(BeamSettings {
+        beam: usize::from(args.beam),
+        length_penalty: args.length_penalty,
+        length_factor: args.length_factor,
+        ..BeamSettings::default()
+    })
+}
+
+fn write(
+    args: &TranslateArgs,
+    renderer: &mut dyn Renderer,
+    output: &mut Output,
+    id: usize,
+    rank: usize,
+    translation: &Translation,
+) -> Result<()> {
+    let aligned = &translation.alignment;
+    let alignment = if args.subwords { aligned.by_units().clone() } else { aligned.by_words() };
+    let links = alignment.links(args.threshold);
+    let (rank, text) = (Some(rank), Some(translation.text.as_str()));
+    let item = Item { id, rank, translation: text, alignment: &alignment, links: &links, score: translation.score };
+    output.with(|out| renderer.item(out, &item))
+}
+
+/// The translations alone.
+struct Text {
+    n_best: u16,
+}
+
+impl Renderer for Text {
+    fn item(&mut self, out: &mut dyn Write, item: &Item) -> std::io::Result<()> {
+        let translation = item.translation.unwrap_or_default();
+        if self.n_best == 1 {
+            writeln!(out, "{translation}")
+        } else {
+            writeln!(out, "{} ||| {translation} ||| {:.4}", item.id, item.score)
+        }
+    }
+}
+
+/// Reads sentences from the terminal until its end.
+fn converse(translator: &Translator, beam: &BeamSettings, output: &mut Output, console: &Console) -> Result<()> {
+    console.note("A sentence gives its translation, :align the alignment of the last one, :quit or Ctrl-D ends.");
+    let drawing: Heatmap = heatmap(output);
+    let mut last: Option<Translation> = None;
+    let mut lines = std::io::stdin().lock();
+    loop {
+        output.with(|out| {
+            write!(out, "> ")?;
+            out.flush()
+        })?;
+        let mut line = Vec::new();
+        if lines.read_until(b'\n', &mut line)? == 0 {
+            return output.with(|out| writeln!(out));
+        }
+        let Ok(line) = String::from_utf8(line) else {
+            console.warn("this was not UTF-8; set the terminal to UTF-8");
+            continue;
+        };
+        match (line.trim(), &last) {
+            ("", _) => {}
+            (":quit" | ":q", _) => return Ok(()),
+            (":align" | ":a", Some(translation)) => {
+                output.with(|out| drawing.matrix(out, &translation.alignment.by_words()))?;
+            }
+            (":align" | ":a", None) => console.note("nothing has been translated yet"),
+            (sentence, _) => {
+                let mut found = translator.translate(&[sentence.to_owned()], beam, &mut |_| {})?;
+                let best = found.remove(0).remove(0);
+                output.with(|out| writeln!(out, "{}", best.text))?;
+                last = Some(best);
+            }
+        }
+    }
+}

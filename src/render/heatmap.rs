@@ -1,0 +1,163 @@
+//! A heatmap for the terminal: target words down, source words across, weights in percent.
+//!
+//! Every cell says its weight twice, as a number and as a shade, so it reads without colour; colour only adds to it. A matrix
+//! wider than the terminal is broken into panels.
+
+use std::io::{Result, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::{Item, Renderer};
+use crate::alignment::Alignment;
+
+/// The name of the column for the source's end of sentence.
+const END: &str = "</s>";
+/// Narrowest column: a shade, a blank and three digits.
+const CELL: usize = 5;
+
+/// See the module.
+pub struct Heatmap {
+    /// Whether to colour cells by ANSI escapes.
+    pub color: bool,
+    /// Columns of the terminal; none if lines may be of any length.
+    pub width: Option<usize>,
+}
+
+impl Renderer for Heatmap {
+    fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
+        if item.id > 0 || item.rank.is_some_and(|rank| rank > 1) {
+            writeln!(out)?;
+        }
+        if let Some(translation) = item.translation {
+            writeln!(out, "{}", visible(translation))?;
+        }
+        self.matrix(out, item.alignment)
+    }
+}
+
+impl Heatmap {
+    /// Draws one matrix.
+    pub fn matrix(&self, out: &mut dyn Write, alignment: &Alignment) -> Result<()> {
+        let rows: Vec<String> = alignment.target().iter().map(|word| visible(word)).collect();
+        let columns: Vec<String> =
+            alignment.source().iter().map(|word| visible(word)).chain([END.to_owned()]).collect();
+        let margin = rows.iter().map(|word| word.width()).max().unwrap_or(0);
+        let widths: Vec<usize> = columns.iter().map(|word| word.width().max(CELL)).collect();
+        let mut first = 0;
+        while first < columns.len() {
+            let end = self.panel_end(margin, &widths, first);
+            if first > 0 {
+                writeln!(out)?;
+            }
+            write!(out, "{:margin$}", "")?;
+            for column in first..end {
+                write!(out, "  {}", padded(&columns[column], widths[column]))?;
+            }
+            writeln!(out)?;
+            for (target, word) in rows.iter().enumerate() {
+                write!(out, "{}{word}", " ".repeat(margin - word.width()))?;
+                for (column, &width) in widths.iter().enumerate().take(end).skip(first) {
+                    let weight = alignment.row(target).get(column).unwrap_or(&alignment.end_weights()[target]);
+                    write!(out, "  {}", self.cell(*weight, width))?;
+                }
+                writeln!(out)?;
+            }
+            first = end;
+        }
+        Ok(())
+    }
+
+    /// The first column that no longer fits beside those from `first` on; at least one does.
+    fn panel_end(&self, margin: usize, widths: &[usize], first: usize) -> usize {
+        let Some(available) = self.width else { return widths.len() };
+        let mut used = margin;
+        for (column, width) in widths.iter().enumerate().skip(first) {
+            used += 2 + width;
+            if used > available && column > first {
+                return column;
+            }
+        }
+        widths.len()
+    }
+
+    /// One weight, right-aligned in its column.
+    fn cell(&self, weight: f32, width: usize) -> String {
+        let percent = (weight * 100.0).round() as usize;
+        let shade = match percent {
+            0 => return format!("{:>width$}", "·"),
+            1..=19 => ' ',
+            20..=39 => '░',
+            40..=59 => '▒',
+            60..=79 => '▓',
+            _ => '█',
+        };
+        let text = format!("{:>width$}", format!("{shade} {percent:>3}"));
+        if !self.color {
+            return text;
+        }
+        // Greys of the 256-colour palette, dark to light, under text that stays readable.
+        let grey = 234 + percent.min(100) * 18 / 100;
+        let ink = if percent < 50 { 255 } else { 16 };
+        format!("\x1b[48;5;{grey}m\x1b[38;5;{ink}m{text}\x1b[0m")
+    }
+}
+
+/// A word with nothing in it that could move the cursor: control characters become their pictures.
+fn visible(word: &str) -> String {
+    let picture = |character: char| match u32::from(character) {
+        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
+        0x7f => '\u{2421}',
+        _ if character.is_control() => '\u{fffd}',
+        _ => character,
+    };
+    word.chars().map(picture).collect()
+}
+
+/// A word, right-aligned by its width on screen.
+fn padded(word: &str, width: usize) -> String {
+    format!("{}{word}", " ".repeat(width.saturating_sub(word.width())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    #[test]
+    fn snapshot() {
+        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: None })).unwrap();
+        let expected = "
+        the  black  \"cat\"   </s>
+  le  █  90      5      2      3
+chat      ·  ░  25  ▓  75      ·
+noir      ·  █  85     10      5
+
+  नमस्ते   世界   </s>
+";
+        assert_eq!(text, expected[1..]);
+    }
+
+    #[test]
+    fn narrow_terminals_get_panels() {
+        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: Some(19) })).unwrap();
+        assert!(text.starts_with("        the  black\n  le  █  90      5\n"), "{text}");
+        assert!(text.lines().all(|line| line.width() <= 19), "{text}");
+        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: Some(1) })).unwrap();
+        assert!(text.contains("\"cat\""));
+    }
+
+    #[test]
+    fn colour_changes_nothing_but_colour() {
+        let render = |color| String::from_utf8(samples::render(&mut Heatmap { color, width: None })).unwrap();
+        let mut plain = String::new();
+        for (index, part) in render(true).split('\x1b').enumerate() {
+            plain.push_str(if index == 0 { part } else { part.split_once('m').unwrap().1 });
+        }
+        assert_eq!(plain, render(false));
+    }
+
+    #[test]
+    fn control_characters_are_shown_not_sent() {
+        assert_eq!(visible("a\u{1b}[2J\r\u{7f}\u{9b}"), "a␛[2J␍␡\u{fffd}");
+    }
+}

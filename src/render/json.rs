@@ -1,0 +1,78 @@
+//! JSON: an array with one object for each sentence.
+//!
+//! Rows of `attention` are target words, columns source words; with the weight on the source's end of sentence, `eos`,
+//! each row sums to 1.
+
+use std::io::{Result, Write};
+
+use serde::Serialize;
+
+use super::{Item, Renderer};
+
+/// See the module.
+#[derive(Default)]
+pub struct Json {
+    items: usize,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    id: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    translation: Option<&'a str>,
+    source: &'a [String],
+    target: &'a [String],
+    attention: Vec<&'a [f32]>,
+    eos: &'a [f32],
+    links: Vec<[usize; 2]>,
+    score: f64,
+}
+
+impl Renderer for Json {
+    fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
+        let object = Object {
+            id: item.id,
+            rank: item.rank,
+            translation: item.translation,
+            source: item.alignment.source(),
+            target: item.alignment.target(),
+            attention: item.alignment.rows().collect(),
+            eos: item.alignment.end_weights(),
+            links: item.links.iter().map(|link| [link.source, link.target]).collect(),
+            score: item.score,
+        };
+        out.write_all(if self.items == 0 { b"[\n" } else { b",\n" })?;
+        self.items += 1;
+        Ok(serde_json::to_writer(out, &object)?)
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
+        out.write_all(if self.items == 0 { b"[]\n" } else { b"\n]\n" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    #[test]
+    fn snapshot() {
+        let text = String::from_utf8(samples::render(&mut Json::default())).unwrap();
+        let expected = r#"[
+{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"score":-0.25},
+{"id":1,"source":["नमस्ते","世界"],"target":[],"attention":[],"eos":[],"links":[],"score":-0.25}
+]
+"#;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn an_empty_document_is_an_empty_array() {
+        let mut out = Vec::new();
+        Json::default().finish(&mut out).unwrap();
+        assert_eq!(out, b"[]\n");
+    }
+}

@@ -1,0 +1,63 @@
+//! Output formats of alignments: one file a format, data in, bytes out.
+
+mod heatmap;
+mod json;
+mod npz;
+mod pharaoh;
+
+use std::io::{Result, Write};
+
+pub use heatmap::Heatmap;
+pub use json::Json;
+pub use npz::Npz;
+pub use pharaoh::Pharaoh;
+
+use crate::alignment::{Alignment, Link};
+
+/// One sentence pair with all that a format may show.
+pub struct Item<'a> {
+    /// Position of the sentence in the input, from 0.
+    pub id: usize,
+    /// Rank of a translation among those of its sentence, from 1; none where the target was given.
+    pub rank: Option<usize>,
+    /// The translation as it reads; none where the target was given.
+    pub translation: Option<&'a str>,
+    /// The weights.
+    pub alignment: &'a Alignment,
+    /// The hard links made of them.
+    pub links: &'a [Link],
+    /// Mean log-probability of a target unit, in nats.
+    pub score: f64,
+}
+
+/// A format. Items come in order; the document is whole after `finish`.
+pub trait Renderer {
+    /// Writes one item.
+    fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()>;
+
+    /// Ends the document.
+    fn finish(&mut self, _out: &mut dyn Write) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod samples {
+    use super::*;
+
+    /// Two sentences as every format's test shows them: a usual one, and one with an empty target.
+    pub fn render(renderer: &mut dyn Renderer) -> Vec<u8> {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let rows = [vec![0.9, 0.05, 0.02, 0.03], vec![0.0, 0.25, 0.75, 0.0], vec![0.004, 0.846, 0.1, 0.05]];
+        let first = Alignment::from_rows(words("the black \"cat\""), words("le chat noir"), &rows);
+        let second = Alignment::from_rows(words("नमस्ते 世界"), vec![], &[]);
+        let mut out = Vec::new();
+        for (id, alignment) in [first, second].iter().enumerate() {
+            let links = alignment.links(0.5);
+            let item = Item { id, rank: None, translation: None, alignment, links: &links, score: -0.25 };
+            renderer.item(&mut out, &item).unwrap();
+        }
+        renderer.finish(&mut out).unwrap();
+        out
+    }
+}

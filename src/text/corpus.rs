@@ -1,0 +1,37 @@
+//! A corpus ready for training: the pairs that can be used, as text and as ids.
+
+use anyhow::Result;
+
+use super::{Example, Pair, Vocabulary};
+
+/// Usable pairs with their ids, and counts of what was left out.
+pub struct Corpus {
+    /// The usable pairs.
+    pub pairs: Vec<Pair>,
+    /// The same as ids.
+    pub examples: Vec<Example>,
+    /// Pairs left out because a side is empty or white space alone.
+    pub empty: usize,
+    /// Pairs left out because a side has too many units.
+    pub too_long: usize,
+}
+
+impl Corpus {
+    /// Turns pairs into ids. A side may have at most `longest` units.
+    pub fn new(pairs: Vec<Pair>, source: &Vocabulary, target: &Vocabulary, longest: usize) -> Result<Self> {
+        let sources = source.encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;
+        let targets = target.encode_all(pairs.iter().map(|pair| pair.target.as_str()))?;
+        let mut corpus = Self { pairs: Vec::new(), examples: Vec::new(), empty: 0, too_long: 0 };
+        for ((pair, source), target) in pairs.into_iter().zip(sources).zip(targets) {
+            if pair.source.trim().is_empty() || pair.target.trim().is_empty() {
+                corpus.empty += 1;
+            } else if source.len().max(target.len()) > longest {
+                corpus.too_long += 1;
+            } else {
+                corpus.pairs.push(pair);
+                corpus.examples.push(Example { source, target });
+            }
+        }
+        Ok(corpus)
+    }
+}

@@ -1,0 +1,170 @@
+//! Text in, translations with alignments out; and forced decoding of given pairs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use candle_core::Device;
+
+use crate::alignment::Alignment;
+use crate::checkpoint::{Config, Folder};
+use crate::model::RnnSearch;
+use crate::search::{BeamSettings, Hypothesis, search_all};
+use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, bucketed};
+
+/// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
+/// length and a model has never seen such sentences anyway.
+pub const LONGEST: usize = 1000;
+
+/// Units of a batch in forced decoding, padding counted.
+const BATCH_UNITS: usize = 2048;
+
+/// A trained model with its vocabularies.
+pub struct Translator {
+    config: Config,
+    source: Arc<Vocabulary>,
+    target: Arc<Vocabulary>,
+    model: RnnSearch,
+}
+
+/// One translation of one sentence.
+#[derive(Clone, Debug)]
+pub struct Translation {
+    /// The translation.
+    pub text: String,
+    /// Log-probability in nats, `</s>` included.
+    pub log_probability: f64,
+    /// What translations are ranked by: log-probability over length to the power of the length penalty.
+    pub score: f64,
+    /// Its alignment.
+    pub alignment: Aligned,
+}
+
+/// An alignment by the model's units, from which that by words can be made.
+#[derive(Clone, Debug)]
+pub struct Aligned {
+    /// Log-probability of the target given the source, in nats, `</s>` included.
+    pub log_probability: f64,
+    /// Units of the target, `</s>` included.
+    pub length: usize,
+    /// Whether a side was longer than [`LONGEST`] and only its beginning was read.
+    pub cut: bool,
+    units: Alignment,
+    source: Segmentation,
+    target: Segmentation,
+}
+
+impl Aligned {
+    fn new(source: Segmentation, target: Segmentation, rows: &[Vec<f32>], log_probability: f64) -> Self {
+        let units = Alignment::from_rows(source.units.clone(), target.units.clone(), rows);
+        let cut = source.cut || target.cut;
+        Self { log_probability, length: target.ids.len() + 1, cut, units, source, target }
+    }
+
+    /// Mean log-probability of a target unit, in nats.
+    pub fn mean_log_probability(&self) -> f64 {
+        self.log_probability / self.length as f64
+    }
+
+    /// The alignment of the model's own units.
+    pub fn by_units(&self) -> &Alignment {
+        &self.units
+    }
+
+    /// The alignment of the texts' words, split at white space.
+    pub fn by_words(&self) -> Alignment {
+        self.units.merge(
+            self.source.words.clone(),
+            &self.source.word_of_unit,
+            self.target.words.clone(),
+            &self.target.word_of_unit,
+        )
+    }
+}
+
+impl Translator {
+    /// Reads a model from its directory.
+    ///
+    /// # Errors
+    /// The checkpoint's own.
+    pub fn load(path: &Path, device: &Device) -> Result<Self> {
+        let folder = Folder::new(path);
+        let checkpoint = folder.load()?;
+        let parameters = folder.load_model(&checkpoint, device)?;
+        let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
+        Ok(Self { config: checkpoint.config, source: checkpoint.source, target: checkpoint.target, model })
+    }
+
+    /// The model's settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Translates sentences: for each up to `beam.beam` translations, best first, at least one. An empty sentence, or one of
+    /// white space alone, has an empty translation. `on_progress` is told how many sentences are done since it was last told.
+    ///
+    /// # Errors
+    /// The model's own.
+    pub fn translate(
+        &self,
+        sentences: &[String],
+        beam: &BeamSettings,
+        on_progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<Vec<Translation>>> {
+        let sources = self.segment_all(&self.source, sentences.iter().map(String::as_str))?;
+        let ids: Vec<Vec<u32>> = sources.iter().map(|source| source.ids.clone()).collect();
+        let found = search_all(&self.model, &ids, beam, on_progress)?;
+        let pairs = sources.into_iter().zip(found);
+        Ok(pairs
+            .map(|(source, hypotheses)| hypotheses.iter().map(|one| self.translation(&source, one)).collect())
+            .collect())
+    }
+
+    fn translation(&self, source: &Segmentation, hypothesis: &Hypothesis) -> Translation {
+        let (text, target) = self.target.join(&hypothesis.units);
+        let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
+        Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment }
+    }
+
+    /// Forced decoding: the alignment of each pair and the target's log-probability, in order.
+    ///
+    /// # Errors
+    /// The model's own.
+    pub fn align(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
+        let sources = self.segment_all(&self.source, pairs.iter().map(|pair| pair.source.as_str()))?;
+        let targets = self.segment_all(&self.target, pairs.iter().map(|pair| pair.target.as_str()))?;
+        let examples = examples(&sources, &targets);
+        let mut rows: Vec<(f64, Vec<Vec<f32>>)> = vec![(0.0, Vec::new()); pairs.len()];
+        for chosen in batches(&examples) {
+            for (&index, aligned) in chosen.iter().zip(self.model.align(&Batch::new(&examples, &chosen))?) {
+                rows[index] = aligned;
+            }
+            on_progress(chosen.len());
+        }
+        let aligned = sources.into_iter().zip(targets).zip(rows);
+        Ok(aligned
+            .map(|((source, target), (log_probability, rows))| Aligned::new(source, target, &rows, log_probability))
+            .collect())
+    }
+
+    fn segment_all<'a>(
+        &self,
+        vocabulary: &Vocabulary,
+        texts: impl Iterator<Item = &'a str>,
+    ) -> Result<Vec<Segmentation>> {
+        let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text });
+        texts.map(|text| Ok(segment(text)?.cut_to(LONGEST))).collect()
+    }
+}
+
+fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {
+    let pairs = sources.iter().zip(targets);
+    pairs.map(|(source, target)| Example { source: source.ids.clone(), target: target.ids.clone() }).collect()
+}
+
+/// All examples in batches of like length, which the longer side bounds.
+fn batches(examples: &[Example]) -> Vec<Vec<usize>> {
+    let longer = |example: &Example| (example.source.len(), example.source.len().max(example.target.len()));
+    let lengths: Vec<(usize, usize)> = examples.iter().map(longer).collect();
+    bucketed(&lengths, BatchSize::Tokens(BATCH_UNITS), &mut crate::random::Stream::new(0, "order", 0))
+}
