@@ -136,8 +136,9 @@ impl Translator {
         let examples = examples(&sources, &targets);
         let mut rows: Vec<(f64, Vec<Vec<f32>>)> = vec![(0.0, Vec::new()); pairs.len()];
         for chosen in batches(&examples) {
-            for (&index, aligned) in chosen.iter().zip(self.model.align(&Batch::new(&examples, &chosen))?) {
-                rows[index] = aligned;
+            let batch = Batch::new(&examples, &chosen);
+            for (&index, pair) in chosen.iter().zip(self.model.force(&batch, 0.0)?) {
+                rows[index] = (pair.log_probability, pair.weights);
             }
             on_progress(chosen.len());
         }

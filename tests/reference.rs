@@ -7,11 +7,17 @@ use std::path::PathBuf;
 
 use candle_core::{Device, Tensor};
 use serde::Deserialize;
-use softalign::model::{Architecture, Dropout, InitialState, Parameters, RnnSearch};
+use softalign::model::{
+    Architecture, BatchLoss, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch,
+};
 use softalign::text::{Batch, Example, Padded};
 use softalign::training::Optimiser;
 
 const VARIANTS: [&str; 3] = ["plain", "tied", "deep"];
+
+/// Both paths to loss and gradients: fused on a CPU, and candle's own operations.
+type Path = fn(&RnnSearch, &Batch, f64, &mut Dropout) -> candle_core::Result<(BatchLoss, Gradients)>;
+const PATHS: [Path; 2] = [RnnSearch::gradients, RnnSearch::plain_gradients];
 
 #[derive(Deserialize)]
 struct Settings {
@@ -114,12 +120,15 @@ fn annotations_and_attention_agree() {
         assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
 
         let theirs = reference.tensors["attention"].to_vec3::<f32>().unwrap();
-        for (sentence, (log_probability, rows)) in model.align(&reference.batch).unwrap().into_iter().enumerate() {
-            assert!((log_probability - reference.values.log_probabilities[sentence]).abs() < 1e-4, "{variant}");
-            assert_eq!(rows.len(), reference.batch.target.lengths[sentence]);
-            for (row, theirs) in rows.iter().zip(&theirs[sentence]) {
-                assert!(difference(row, &theirs[..row.len()]) < 1e-5, "{variant}");
-                assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        for force in [RnnSearch::force, RnnSearch::plain_force] {
+            for (sentence, pair) in force(&model, &reference.batch, 0.1).unwrap().into_iter().enumerate() {
+                let log_probability = reference.values.log_probabilities[sentence];
+                assert!((pair.log_probability - log_probability).abs() < 1e-4, "{variant}");
+                assert_eq!(pair.weights.len(), reference.batch.target.lengths[sentence]);
+                for (row, theirs) in pair.weights.iter().zip(&theirs[sentence]) {
+                    assert!(difference(row, &theirs[..row.len()]) < 1e-5, "{variant}");
+                    assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                }
             }
         }
     }
@@ -127,10 +136,10 @@ fn annotations_and_attention_agree() {
 
 #[test]
 fn loss_and_every_gradient_agree() {
-    for variant in VARIANTS {
+    for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
         let smoothing = reference.values.config.label_smoothing;
-        let (loss, gradients) = reference.model().gradients(&reference.batch, smoothing, &mut Dropout::none()).unwrap();
+        let (loss, gradients) = path(&reference.model(), &reference.batch, smoothing, &mut Dropout::none()).unwrap();
         let mean = loss.smoothed / loss.units as f64;
         assert!((mean - reference.values.loss).abs() < 1e-5, "{variant}: {mean}");
         let likelihood: f64 = reference.values.log_probabilities.iter().sum();
@@ -151,14 +160,14 @@ fn loss_and_every_gradient_agree() {
 
 #[test]
 fn ten_steps_of_training_agree() {
-    for variant in VARIANTS {
+    for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
         let Values { optimizer, losses, config, .. } = &reference.values;
         let model = reference.model();
         let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) =
-                model.gradients(&reference.batch, config.label_smoothing, &mut Dropout::none()).unwrap();
+                path(&model, &reference.batch, config.label_smoothing, &mut Dropout::none()).unwrap();
             let ours = loss.smoothed / loss.units as f64;
             assert!((ours - theirs).abs() < 2e-5, "{variant}, step {step}: {ours} {theirs}");
             optimiser.step(model.parameters(), &gradients, optimizer.learning_rate).unwrap();
@@ -167,18 +176,35 @@ fn ten_steps_of_training_agree() {
 }
 
 #[test]
+fn both_paths_drop_the_same_numbers() {
+    for variant in VARIANTS {
+        let reference = Reference::load(variant);
+        let model = reference.model();
+        let rates = DropoutRates { embeddings: 0.2, annotations: 0.3, states: 0.4, readout: 0.5 };
+        let [(loss, fused), (plain_loss, plain)] =
+            PATHS.map(|path| path(&model, &reference.batch, 0.1, &mut Dropout::new(rates, 1, 7)).unwrap());
+        assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4, "{variant}");
+        for (name, gradient) in &fused {
+            let difference = difference(&flat(gradient), &flat(&plain[name]));
+            assert!(difference < 1e-5, "{variant} {name}: {difference}");
+        }
+    }
+}
+
+#[test]
 fn padding_changes_nothing() {
     let reference = Reference::load("deep");
     let model = reference.model();
-    let together = model.align(&reference.batch).unwrap();
     let values = &reference.values;
-    for (sentence, (log_probability, rows)) in together.iter().enumerate() {
-        let [source, target] =
-            [&values.sources[sentence], &values.targets[sentence]].map(|ids| ids[..ids.len() - 1].to_vec());
-        let alone = model.align(&Batch::new(&[Example { source, target }], &[0])).unwrap().remove(0);
-        assert!((alone.0 - log_probability).abs() < 1e-5);
-        for (a, b) in alone.1.iter().zip(rows) {
-            assert!(difference(a, b) < 1e-6);
+    for force in [RnnSearch::force, RnnSearch::plain_force] {
+        for (sentence, together) in force(&model, &reference.batch, 0.0).unwrap().iter().enumerate() {
+            let bare = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
+            let example = Example { source: bare(&values.sources[sentence]), target: bare(&values.targets[sentence]) };
+            let alone = force(&model, &Batch::new(&[example], &[0]), 0.0).unwrap().remove(0);
+            assert!((alone.log_probability - together.log_probability).abs() < 1e-5);
+            for (a, b) in alone.weights.iter().zip(&together.weights) {
+                assert!(difference(a, b) < 1e-6);
+            }
         }
     }
 }

@@ -5,12 +5,20 @@
 //! θ ← θ − η (m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε)
 //! ```
 
-use candle_core::{Result, Tensor};
+use std::cell::RefCell;
+
+use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Tensor, Var, bail};
+use rayon::prelude::*;
+
+use super::simd::vectorised;
 
 /// Decay of the first moment, of the second moment, and the guard against division by zero: the paper's values.
 const BETA_1: f64 = 0.9;
 const BETA_2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
+
+/// Numbers that one thread moves at a time.
+const BLOCK: usize = 1 << 16;
 
 /// Running averages of one parameter's gradient and of its square, shaped as the parameter.
 #[derive(Clone, Debug)]
@@ -21,6 +29,17 @@ pub struct Moments {
     pub second: Tensor,
 }
 
+/// What one step multiplies with.
+#[derive(Clone, Copy)]
+struct Rates {
+    /// Factor on the gradient, from clipping.
+    gradient: f32,
+    /// η / (1 − β₁ᵗ)
+    step: f32,
+    /// 1 / (1 − β₂ᵗ)
+    square: f32,
+}
+
 impl Moments {
     /// Both averages at zero, as they are before the first step.
     pub fn zeros(parameter: &Tensor) -> Result<Self> {
@@ -28,13 +47,115 @@ impl Moments {
         Ok(Self { first: zeros()?, second: zeros()? })
     }
 
-    /// Takes step number `step` (from 1) and returns the parameter after it.
-    pub fn step(&mut self, parameter: &Tensor, gradient: &Tensor, rate: f64, step: u64) -> Result<Tensor> {
+    /// Takes step number `step` (from 1) with `scale` times the gradient, and moves the parameter.
+    pub fn step(&mut self, parameter: &Tensor, gradient: &Tensor, scale: f64, rate: f64, step: u64) -> Result<()> {
+        if !parameter.device().is_cpu() {
+            return self.plain_step(parameter, gradient, scale, rate, step);
+        }
         let steps = step as f64;
-        self.first = ((&self.first * BETA_1)? + (gradient * (1.0 - BETA_1))?)?;
+        let rates = Rates {
+            gradient: scale as f32,
+            step: (rate / (1.0 - BETA_1.powf(steps))) as f32,
+            square: (1.0 / (1.0 - BETA_2.powf(steps))) as f32,
+        };
+        let gradient = gradient.flatten_all()?.to_vec1::<f32>()?;
+        with_values(parameter, |parameter| {
+            with_values(&self.first, |first| {
+                with_values(&self.second, |second| {
+                    let moments = first.par_chunks_mut(BLOCK).zip(second.par_chunks_mut(BLOCK));
+                    let blocks = parameter.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK)).zip(moments);
+                    blocks.for_each(|((parameter, gradient), (first, second))| {
+                        move_block(parameter, gradient, first, second, rates);
+                    });
+                    Ok(())
+                })
+            })
+        })
+    }
+
+    /// The same by candle's operations.
+    pub fn plain_step(
+        &mut self,
+        parameter: &Tensor,
+        gradient: &Tensor,
+        scale: f64,
+        rate: f64,
+        step: u64,
+    ) -> Result<()> {
+        let steps = step as f64;
+        let gradient = (gradient * scale)?;
+        self.first = ((&self.first * BETA_1)? + (&gradient * (1.0 - BETA_1))?)?;
         self.second = ((&self.second * BETA_2)? + (gradient.sqr()? * (1.0 - BETA_2))?)?;
-        let scale = rate / (1.0 - BETA_1.powf(steps));
+        let step = rate / (1.0 - BETA_1.powf(steps));
         let root = (&self.second / (1.0 - BETA_2.powf(steps)))?.sqrt()?;
-        parameter - ((&self.first * scale)? / (root + EPSILON)?)?
+        let moved = (parameter.detach() - ((&self.first * step)? / (root + EPSILON)?)?)?;
+        Var::from_tensor(parameter)?.set(&moved)
+    }
+}
+
+fn move_block(parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32], rates: Rates) {
+    const BETAS: [f32; 4] = [BETA_1 as f32, (1.0 - BETA_1) as f32, BETA_2 as f32, (1.0 - BETA_2) as f32];
+    vectorised(
+        #[inline(always)]
+        || {
+            for (((p, g), m), v) in parameter.iter_mut().zip(gradient).zip(first).zip(second) {
+                let g = g * rates.gradient;
+                *m = BETAS[0] * *m + BETAS[1] * g;
+                *v = BETAS[2] * *v + BETAS[3] * g * g;
+                *p -= rates.step * *m / ((*v * rates.square).sqrt() + EPSILON as f32);
+            }
+        },
+    );
+}
+
+/// Lends a tensor's values to be changed in place.
+///
+/// # Errors
+/// The tensor does not lie on the CPU as one block of f32.
+fn with_values<F: FnOnce(&mut [f32]) -> Result<()>>(tensor: &Tensor, work: F) -> Result<()> {
+    tensor.inplace_op1(&InPlace(RefCell::new(Some(work))))
+}
+
+struct InPlace<F>(RefCell<Option<F>>);
+
+impl<F: FnOnce(&mut [f32]) -> Result<()>> InplaceOp1 for InPlace<F> {
+    fn name(&self) -> &'static str {
+        "in place"
+    }
+
+    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
+        match (storage, layout.contiguous_offsets(), self.0.take()) {
+            (CpuStorage::F32(values), Some((start, end)), Some(work)) => work(&mut values[start..end]),
+            _ => bail!("an optimiser's tensor does not lie on the CPU as one block of f32"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+
+    #[test]
+    fn both_paths_move_alike() {
+        let count = 2 * BLOCK + 5;
+        let values = |shift: f32| {
+            let values: Vec<f32> = (0..count).map(|i| (i as f32 * 0.01 + shift).sin()).collect();
+            Tensor::from_vec(values, count, &Device::Cpu).unwrap()
+        };
+        let [fused, plain] = [(); 2].map(|()| Var::from_tensor(&values(0.0)).unwrap().into_inner());
+        let mut moments = [Moments::zeros(&fused).unwrap(), Moments::zeros(&plain).unwrap()];
+        for step in 1..5 {
+            let gradient = values(step as f32);
+            moments[0].step(&fused, &gradient, 0.7, 0.01, step).unwrap();
+            moments[1].plain_step(&plain, &gradient, 0.7, 0.01, step).unwrap();
+        }
+        let pairs =
+            [(&fused, &plain), (&moments[0].first, &moments[1].first), (&moments[0].second, &moments[1].second)];
+        for (fused, plain) in pairs {
+            let [fused, plain] = [fused, plain].map(|tensor| tensor.to_vec1::<f32>().unwrap());
+            assert!(fused.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-6));
+        }
     }
 }

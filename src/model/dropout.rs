@@ -38,26 +38,29 @@ impl Dropout {
 
     /// Sets a share of `rate` of the numbers to zero and scales the others, so that the expected value stays.
     pub fn apply(&mut self, tensor: &Tensor, rate: f64) -> Result<Tensor> {
-        if rate == 0.0 {
+        let factors = self.factors(tensor.elem_count(), rate);
+        if factors.is_empty() {
             return Ok(tensor.clone());
         }
-        let mask = self.mask(tensor.elem_count(), rate);
-        tensor * Tensor::from_vec(mask, tensor.shape(), tensor.device())?
+        tensor * Tensor::from_vec(factors, tensor.shape(), tensor.device())?
     }
 
-    /// `count` factors, each 0 or 1 / (1 − rate). 16 random bits decide each: fine enough a grain for a rate.
-    fn mask(&mut self, count: usize, rate: f64) -> Vec<f32> {
+    /// `count` factors, each 0 or 1 / (1 − rate); none at all if nothing is dropped. 16 random bits decide each: fine enough a grain for a rate.
+    pub fn factors(&mut self, count: usize, rate: f64) -> Vec<f32> {
+        if rate == 0.0 {
+            return Vec::new();
+        }
         let threshold = (rate * 65_536.0).round() as u64;
         let keep = (1.0 / (1.0 - rate)) as f32;
-        let mut mask = Vec::with_capacity(count + 3);
-        while mask.len() < count {
+        let mut factors = Vec::with_capacity(count + 3);
+        while factors.len() < count {
             let bits = self.stream.bits();
             for shift in [0, 16, 32, 48] {
-                mask.push(if (bits >> shift) & 0xffff < threshold { 0.0 } else { keep });
+                factors.push(if (bits >> shift) & 0xffff < threshold { 0.0 } else { keep });
             }
         }
-        mask.truncate(count);
-        mask
+        factors.truncate(count);
+        factors
     }
 }
 
@@ -68,7 +71,7 @@ mod tests {
     #[test]
     fn the_share_is_right_and_the_mean_stays() {
         let mut dropout = Dropout::new(DropoutRates::default(), 1, 5);
-        let mask = dropout.mask(100_001, 0.3);
+        let mask = dropout.factors(100_001, 0.3);
         let zeros = mask.iter().filter(|&&factor| factor == 0.0).count() as f64 / mask.len() as f64;
         let mean = mask.iter().map(|&factor| f64::from(factor)).sum::<f64>() / mask.len() as f64;
         assert!((zeros - 0.3).abs() < 0.01 && (mean - 1.0).abs() < 0.02, "{zeros} {mean}");

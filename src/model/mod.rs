@@ -18,6 +18,7 @@ mod attention;
 mod decoder;
 mod dropout;
 mod encoder;
+pub mod fused;
 mod parameters;
 mod rnn_search;
 

@@ -2,6 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
+use super::fused::{self, ForcedPair};
 use super::{
     Annotations, Architecture, AttentionDecoder, BidirectionalEncoder, DecoderStep, Dropout, Gradients, Memory,
     Parameters,
@@ -78,9 +79,23 @@ impl RnnSearch {
         self.decoder.attention().remember(self.annotate(source, dropout)?)
     }
 
-    /// Loss of a batch, and the gradient of its smoothed mean for each target unit. The parameters must be tracked.
+    /// Loss of a batch, and the gradient of its smoothed mean for each target unit.
     pub fn gradients(&self, batch: &Batch, smoothing: f64, dropout: &mut Dropout) -> Result<(BatchLoss, Gradients)> {
-        let forced = self.force(batch, dropout)?;
+        if self.device().is_cpu() {
+            fused::gradients(&self.architecture, &self.parameters, batch, smoothing, dropout)
+        } else {
+            self.plain_gradients(batch, smoothing, dropout)
+        }
+    }
+
+    /// The same by candle's operations and automatic differentiation, for which the parameters must be tracked.
+    pub fn plain_gradients(
+        &self,
+        batch: &Batch,
+        smoothing: f64,
+        dropout: &mut Dropout,
+    ) -> Result<(BatchLoss, Gradients)> {
+        let forced = self.forced(batch, dropout)?;
         let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
         let store = (&smoothed / units as f64)?.backward()?;
@@ -95,34 +110,37 @@ impl RnnSearch {
         Ok((batch_loss(&smoothed, &likelihood, units)?, gradients))
     }
 
-    /// Loss of a batch, without dropout.
-    pub fn loss(&self, batch: &Batch, smoothing: f64) -> Result<BatchLoss> {
-        let forced = self.force(batch, &mut Dropout::none())?;
-        let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
-        batch_loss(&smoothed, &likelihood, batch.target.units())
+    /// Forced decoding, pair by pair, without dropout.
+    pub fn force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
+        if self.device().is_cpu() {
+            fused::force(&self.architecture, &self.parameters, batch, smoothing)
+        } else {
+            self.plain_force(batch, smoothing)
+        }
     }
 
-    /// Forced decoding: for each pair, log p(target | source) and the attention rows of all target units, `</s>` the last;
-    /// each row has a weight for every source unit, `</s>` the last.
-    pub fn align(&self, batch: &Batch) -> Result<Vec<(f64, Vec<Vec<f32>>)>> {
-        let forced = self.force(batch, &mut Dropout::none())?;
+    /// The same by candle's operations.
+    pub fn plain_force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
+        let forced = self.forced(batch, &mut Dropout::none())?;
         let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
         let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
-        let mut aligned = vec![(0.0, Vec::new()); batch.target.batch()];
-        for (&sentence, &log_probability) in forced.sentences.iter().zip(&chosen) {
-            aligned[sentence].0 += f64::from(log_probability);
-        }
+        let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
         let weights = forced.weights.to_vec3::<f32>()?;
-        for (sentence, (_, rows)) in aligned.iter_mut().enumerate() {
-            for step in &weights[..batch.target.lengths[sentence]] {
-                rows.push(step[sentence][..batch.source.lengths[sentence]].to_vec());
-            }
+        let rows = |sentence: usize| {
+            let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
+            weights[..batch.target.lengths[sentence]].iter().map(row).collect()
+        };
+        let pair = |sentence| ForcedPair { log_probability: 0.0, smoothed: 0.0, weights: rows(sentence) };
+        let mut pairs: Vec<ForcedPair> = (0..batch.target.batch()).map(pair).collect();
+        for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
+            pairs[sentence].log_probability += f64::from(chosen);
+            pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
         }
-        Ok(aligned)
+        Ok(pairs)
     }
 
     /// Logits of the given targets, step by step from the right words before each.
-    fn force(&self, batch: &Batch, dropout: &mut Dropout) -> Result<Forced> {
+    fn forced(&self, batch: &Batch, dropout: &mut Dropout) -> Result<Forced> {
         let memory = self.remember(&batch.source, dropout)?;
         let target = &batch.target;
         let device = self.device();

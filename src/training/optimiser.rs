@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candle_core::{DType, Result, Tensor, Var};
+use candle_core::{DType, Result, Tensor};
 
 use crate::kernels::adam::Moments;
 use crate::model::{Gradients, Parameters};
@@ -69,9 +69,7 @@ impl Optimiser {
         self.steps += 1;
         for (name, parameter) in parameters.iter() {
             let Some(moments) = self.moments.get_mut(name) else { candle_core::bail!("no moments of {name}") };
-            let gradient = (&gradients[name] * scale)?;
-            let moved = moments.step(&parameter.detach(), &gradient, learning_rate, self.steps)?;
-            Var::from_tensor(parameter)?.set(&moved)?;
+            moments.step(parameter, &gradients[name], scale, learning_rate, self.steps)?;
         }
         Ok(norm)
     }

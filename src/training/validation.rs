@@ -95,7 +95,14 @@ fn total_loss(model: &RnnSearch, examples: &[Example], smoothing: f64) -> Result
     let mut stream = crate::random::Stream::new(0, "validation", 0);
     let mut total = BatchLoss::default();
     for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
-        total += model.loss(&Batch::new(examples, &chosen), smoothing)?;
+        let batch = Batch::new(examples, &chosen);
+        for pair in model.force(&batch, smoothing)? {
+            total += BatchLoss {
+                smoothed: pair.smoothed,
+                negative_log_likelihood: -pair.log_probability,
+                units: pair.weights.len(),
+            };
+        }
     }
     Ok(total)
 }

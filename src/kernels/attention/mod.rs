@@ -6,6 +6,8 @@
 //! context    c = Σ_j α_j h_j
 //! ```
 
+pub mod fused;
+
 use candle_core::{Result, Tensor};
 use candle_nn::ops::softmax;
 

@@ -1,0 +1,154 @@
+//! One step of attention on plain slices, sentence by sentence, and its derivative.
+//!
+//! With dc the derivative by the context, and x_j = tanh(q + k_j) computed again rather than kept:
+//!
+//! ```text
+//! dα_j = dc · h_j                      de_j = α_j (dα_j − Σ_i α_i dα_i)
+//! dv   = Σ_j de_j x_j                  dk_j = de_j v ∘ (1 − x_j²)
+//! dq   = Σ_j dk_j                      dh_j = α_j dc
+//! ```
+
+use crate::kernels::simd::{add_scaled, dot, exp, sum_over, tanh, vectorised};
+
+/// What all steps look at.
+#[derive(Clone, Copy)]
+pub struct Keys<'a> {
+    /// `[batch, length, a]`
+    pub keys: &'a [f32],
+    /// `[batch, length, n]`
+    pub annotations: &'a [f32],
+    /// v: `[a]`
+    pub energy: &'a [f32],
+    /// Real length of each sentence.
+    pub lengths: &'a [usize],
+    /// The longest sentence's length.
+    pub length: usize,
+}
+
+/// Derivatives that all steps add to, shaped as in [`Keys`].
+pub struct ByKeys<'a> {
+    /// By the keys.
+    pub keys: &'a mut [f32],
+    /// By the annotations.
+    pub annotations: &'a mut [f32],
+    /// By v.
+    pub energy: &'a mut [f32],
+}
+
+impl Keys<'_> {
+    fn sizes(&self) -> (usize, usize) {
+        (self.energy.len(), self.annotations.len() / (self.lengths.len() * self.length).max(1))
+    }
+
+    /// Weights `[rows, length]` and contexts `[rows, n]` of queries whose rows lie `stride` apart. `sentences` names the
+    /// sentence of each row.
+    pub fn attend(
+        &self,
+        sentences: impl Iterator<Item = usize>,
+        queries: &[f32],
+        stride: usize,
+        weights: &mut [f32],
+        contexts: &mut [f32],
+    ) {
+        let (a, n) = self.sizes();
+        vectorised(
+            #[inline(always)]
+            || {
+                let rows = weights.chunks_exact_mut(self.length).zip(contexts.chunks_exact_mut(n));
+                for ((row, sentence), (weights, context)) in sentences.enumerate().zip(rows) {
+                    let query = &queries[row * stride..row * stride + a];
+                    let (weights, padding) = weights.split_at_mut(self.lengths[sentence]);
+                    padding.fill(0.0);
+                    let keys = self.keys[sentence * self.length * a..].chunks_exact(a);
+                    for (weight, key) in weights.iter_mut().zip(keys) {
+                        *weight = energy(query, key, self.energy);
+                    }
+                    softmax(weights);
+                    context.fill(0.0);
+                    let annotations = self.annotations[sentence * self.length * n..].chunks_exact(n);
+                    for (&weight, annotation) in weights.iter().zip(annotations) {
+                        add_scaled(context, weight, annotation);
+                    }
+                }
+            },
+        );
+    }
+
+    /// The derivative of [`Self::attend`] for one row each sentence: adds to `by` and writes `[rows, a]` derivatives by the
+    /// queries, rows `stride` apart. `scratch` needs room for one sentence's weights.
+    pub fn backward(
+        &self,
+        queries: &[f32],
+        weights: &[f32],
+        by_context: &[f32],
+        by: &mut ByKeys,
+        by_query: &mut [f32],
+        stride: usize,
+        scratch: &mut [f32],
+    ) {
+        let (a, n) = self.sizes();
+        vectorised(
+            #[inline(always)]
+            || {
+                for (sentence, &length) in self.lengths.iter().enumerate() {
+                    let weights = &weights[sentence * self.length..][..length];
+                    let by_context = &by_context[sentence * n..][..n];
+                    let by_energy = &mut scratch[..length];
+                    let first = sentence * self.length;
+                    for j in 0..length {
+                        by_energy[j] = dot(by_context, &self.annotations[(first + j) * n..][..n]);
+                        add_scaled(&mut by.annotations[(first + j) * n..][..n], weights[j], by_context);
+                    }
+                    let mean = dot(weights, by_energy);
+                    for (by_energy, weight) in by_energy.iter_mut().zip(weights) {
+                        *by_energy = weight * (*by_energy - mean);
+                    }
+                    let query = &queries[sentence * a..][..a];
+                    let by_query = &mut by_query[sentence * stride..][..a];
+                    by_query.fill(0.0);
+                    for j in 0..length {
+                        let key = &self.keys[(first + j) * a..][..a];
+                        let by_key = &mut by.keys[(first + j) * a..][..a];
+                        for i in 0..a {
+                            let x = tanh(query[i] + key[i]);
+                            by.energy[i] += by_energy[j] * x;
+                            let d = by_energy[j] * self.energy[i] * (1.0 - x * x);
+                            by_query[i] += d;
+                            by_key[i] += d;
+                        }
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// vᵀ tanh(q + k)
+#[inline(always)]
+fn energy(query: &[f32], key: &[f32], energy: &[f32]) -> f32 {
+    let mut sum = 0.0;
+    // Three slices, of which `sum_over` takes two: blocks small enough to stay in registers.
+    let mut block = [0.0f32; 64];
+    for ((query, key), energy) in query.chunks(64).zip(key.chunks(64)).zip(energy.chunks(64)) {
+        let block = &mut block[..query.len()];
+        for i in 0..block.len() {
+            block[i] = tanh(query[i] + key[i]);
+        }
+        sum += sum_over(block, energy, |x, v| x * v);
+    }
+    sum
+}
+
+/// Energies to weights that sum to 1, in place.
+#[inline(always)]
+fn softmax(energies: &mut [f32]) {
+    let largest = energies.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for energy in energies.iter_mut() {
+        *energy = exp(*energy - largest);
+        sum += *energy;
+    }
+    for energy in energies.iter_mut() {
+        *energy /= sum;
+    }
+}
