@@ -109,7 +109,7 @@ impl Translator {
         &self,
         sentences: &[String],
         beam: &BeamSettings,
-        on_progress: &mut dyn FnMut(usize),
+        on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
         let sources = self.segment_all(&self.source, sentences.iter().map(String::as_str))?;
         let ids: Vec<Vec<u32>> = sources.iter().map(|source| source.ids.clone()).collect();

@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::fused::{self, ForcedPair};
+use super::fused::{self, ForcedPair, Weights};
 use super::{
     Annotations, Architecture, AttentionDecoder, BidirectionalEncoder, DecoderStep, Dropout, Gradients, Memory,
     Parameters,
@@ -67,6 +67,11 @@ impl RnnSearch {
     /// The decoder, for search.
     pub fn decoder(&self) -> &AttentionDecoder {
         &self.decoder
+    }
+
+    /// Lends the parameters as slices, for the fused path's search.
+    pub fn with_weights<R>(&self, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
+        fused::with_weights(&self.architecture, &self.parameters, work)
     }
 
     /// The encoder's annotations of a batch of sources.

@@ -1,15 +1,18 @@
 //! Search over any number of sentences: like lengths together, results in the order of the input.
 
-use candle_core::Result;
+use std::sync::Mutex;
 
-use super::{BeamSettings, Hypothesis, RnnScorer, search};
+use candle_core::Result;
+use rayon::prelude::*;
+
+use super::{BeamSettings, FusedScorer, Hypothesis, RnnScorer, Scorer, search};
 use crate::model::RnnSearch;
 use crate::text::Padded;
 
 /// Units in one batch of sources, padding counted: bounds memory, whatever the sentences' lengths.
 const BATCH_UNITS: usize = 2048;
 /// Sentences in one batch.
-const BATCH_SENTENCES: usize = 64;
+const BATCH_SENTENCES: usize = 32;
 
 /// Translates sources, given as unit ids, with up to `settings.beam` hypotheses each, best first. An empty source gets one
 /// empty hypothesis. `on_progress` is told after each batch how many sentences it held.
@@ -20,25 +23,58 @@ pub fn search_all(
     model: &RnnSearch,
     sources: &[Vec<u32>],
     settings: &BeamSettings,
-    on_progress: &mut dyn FnMut(usize),
+    on_progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut results: Vec<Vec<Hypothesis>> = vec![vec![Hypothesis::empty()]; sources.len()];
-    let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].is_empty()).collect();
-    on_progress(sources.len() - order.len());
-    order.sort_by_key(|&index| (sources[index].len(), index));
-    let mut rest = order.as_slice();
-    while !rest.is_empty() {
-        let fits = |&count: &usize| count == 1 || count * (sources[rest[count - 1]].len() + 1) <= BATCH_UNITS;
-        let size = (1..=rest.len().min(BATCH_SENTENCES)).take_while(fits).last().unwrap_or(1);
-        let (batch, later) = rest.split_at(size);
-        let padded = Padded::new(batch.iter().map(|&index| sources[index].as_slice()));
-        let mut scorer = RnnScorer::new(model, &padded)?;
-        let found = search(&mut scorer, &padded.lengths, settings)?;
+    let batches = batches(sources);
+    on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
+    let progress = Mutex::new(on_progress);
+    let pad = |batch: &[usize]| Padded::new(batch.iter().map(|&index| sources[index].as_slice()));
+    let translate = |padded: &Padded, scorer: &mut dyn Scorer| {
+        let found = search(scorer, &padded.lengths, settings)?;
+        if let Ok(mut on_progress) = progress.lock() {
+            on_progress(padded.batch());
+        }
+        Ok(found)
+    };
+    let found: Vec<Vec<Vec<Hypothesis>>> = if model.device().is_cpu() {
+        // One batch a core: products of a batch are too small to be divided.
+        model.with_weights(|weights| {
+            let run = |batch: &Vec<usize>| {
+                let padded = pad(batch);
+                translate(&padded, &mut FusedScorer::new(weights, &padded))
+            };
+            batches.par_iter().map(run).collect()
+        })?
+    } else {
+        let run = |batch: &Vec<usize>| {
+            let padded = pad(batch);
+            translate(&padded, &mut RnnScorer::new(model, &padded)?)
+        };
+        batches.iter().map(run).collect::<Result<_>>()?
+    };
+    for (batch, found) in batches.iter().zip(found) {
         for (&index, hypotheses) in batch.iter().zip(found) {
             results[index] = hypotheses;
         }
-        on_progress(size);
-        rest = later;
     }
     Ok(results)
+}
+
+/// The sources that are not empty, in batches of like length.
+fn batches(sources: &[Vec<u32>]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].is_empty()).collect();
+    order.sort_by_key(|&index| (sources[index].len(), index));
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    for index in order {
+        // Sorted by length, so the newcomer is the longest.
+        let fits = |batch: &Vec<usize>| {
+            batch.len() < BATCH_SENTENCES && (batch.len() + 1) * (sources[index].len() + 1) <= BATCH_UNITS
+        };
+        match batches.last_mut().filter(|batch| fits(batch)) {
+            Some(batch) => batch.push(index),
+            None => batches.push(vec![index]),
+        }
+    }
+    batches
 }

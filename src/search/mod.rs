@@ -6,7 +6,7 @@ mod rnn_scorer;
 
 pub use batches::search_all;
 pub use beam::{BeamSettings, Hypothesis, search};
-pub use rnn_scorer::RnnScorer;
+pub use rnn_scorer::{FusedScorer, RnnScorer};
 
 use candle_core::Result;
 

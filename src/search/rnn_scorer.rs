@@ -1,13 +1,14 @@
 //! The model as a [`Scorer`]: decoder states of all living hypotheses in one batch.
 
 use candle_core::{Result, Tensor};
-use candle_nn::ops::log_softmax;
 
 use super::{Candidate, Prediction, Scorer};
+use crate::kernels::cross_entropy::fused::log_sum_exp;
+use crate::model::fused::{Decoding, Said, Weights};
 use crate::model::{Dropout, Memory, RnnSearch};
 use crate::text::{BEGIN, PADDING, Padded};
 
-/// Scores with a model over a batch of sources.
+/// Scores by candle's operations.
 pub struct RnnScorer<'a> {
     model: &'a RnnSearch,
     /// The memory of every sentence of the batch.
@@ -59,9 +60,9 @@ impl Scorer for RnnScorer<'_> {
         let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state)?;
         let logits = decoder.logits(&step.state, &embedded, &step.context, &mut Dropout::none())?;
         self.state = step.state;
-        let log_probabilities = log_softmax(&logits, 1)?.to_vec2::<f32>()?;
+        let logits = logits.to_vec2::<f32>()?;
         let attention = step.weights.to_vec2::<f32>()?;
-        let rows = log_probabilities.iter().zip(attention).zip(&self.sentences);
+        let rows = logits.iter().zip(attention).zip(&self.sentences);
         Ok(rows
             .map(|((row, mut attention), &sentence)| {
                 attention.truncate(self.source_lengths[sentence]);
@@ -71,19 +72,51 @@ impl Scorer for RnnScorer<'_> {
     }
 }
 
-/// The `width` best units of a row of log-probabilities. Padding and the begin mark are never said.
-fn best(row: &[f32], width: usize) -> Vec<Candidate> {
-    let mut best: Vec<Candidate> = Vec::with_capacity(width + 1);
-    for (unit, &log_probability) in (0u32..).zip(row) {
-        let worst = best.last().filter(|_| best.len() == width);
-        if unit == PADDING || unit == BEGIN || worst.is_some_and(|worst| log_probability <= worst.log_probability) {
-            continue;
-        }
-        let place = best.partition_point(|candidate| candidate.log_probability >= log_probability);
-        best.insert(place, Candidate { unit, log_probability });
-        best.truncate(width);
+/// The model as a [`Scorer`] on a CPU: the same by the fused path.
+pub struct FusedScorer<'w> {
+    decoding: Decoding<'w>,
+}
+
+impl<'w> FusedScorer<'w> {
+    /// Encodes the sources.
+    pub fn new(weights: &'w Weights<'w>, source: &Padded) -> Self {
+        Self { decoding: Decoding::new(weights, source) }
     }
-    best
+}
+
+impl Scorer for FusedScorer<'_> {
+    fn advance(&mut self, parents: &[usize], units: &[u32], width: usize) -> Result<Vec<Prediction>> {
+        let Said { logits, attention } = self.decoding.advance(parents, units);
+        let (vocabulary, length) = (logits.len() / parents.len(), attention.len() / parents.len());
+        let rows = logits.chunks_exact(vocabulary).zip(attention.chunks_exact(length)).enumerate();
+        let predict = |(row, (logits, attention)): (usize, (&[f32], &[f32]))| Prediction {
+            candidates: best(logits, width),
+            attention: attention[..self.decoding.source_length(row)].to_vec(),
+        };
+        Ok(rows.map(predict).collect())
+    }
+}
+
+/// The `width` best units of a row of logits, with their log-probabilities: no softmax of the whole row is made. Padding and
+/// the begin mark are never said.
+fn best(logits: &[f32], width: usize) -> Vec<Candidate> {
+    const BLOCK: usize = 64;
+    let log_sum = log_sum_exp(logits);
+    let mut best: Vec<(f32, u32)> = Vec::with_capacity(width + 1);
+    for (first, block) in (0u32..).step_by(BLOCK).zip(logits.chunks(BLOCK)) {
+        let worst = if best.len() == width { best[width - 1].0 } else { f32::NEG_INFINITY };
+        // Most blocks hold nothing of interest; this comparison vectorises.
+        if block.iter().fold(false, |any, &logit| any | (logit > worst)) {
+            for (unit, &logit) in (first..).zip(block) {
+                if unit != PADDING && unit != BEGIN {
+                    let place = best.partition_point(|&(other, _)| other >= logit);
+                    best.insert(place, (logit, unit));
+                    best.truncate(width);
+                }
+            }
+        }
+    }
+    best.into_iter().map(|(logit, unit)| Candidate { unit, log_probability: logit - log_sum }).collect()
 }
 
 #[cfg(test)]
@@ -97,5 +130,9 @@ mod tests {
         assert_eq!(units(1), [4]);
         assert_eq!(units(3), [4, 2, 5]);
         assert_eq!(units(99), [4, 2, 5, 3, 6]);
+        let total: f32 = best(&row[..], 99).iter().map(|candidate| candidate.log_probability.exp()).sum();
+        assert!(total < 0.01, "padding and the begin mark have the rest");
+        let long: Vec<f32> = (0..1000).map(|unit| ((unit * 37) % 1000) as f32 * 0.01).collect();
+        assert_eq!(best(&long, 4).iter().map(|candidate| candidate.unit).collect::<Vec<_>>(), [27, 54, 81, 108]);
     }
 }

@@ -63,6 +63,12 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Sources alone, for encoding; every target is empty.
+    pub fn of_sources(source: &Padded) -> Self {
+        let empty: [&[u32]; 1] = [&[]];
+        Self { source: source.clone(), target: Padded::new(empty.repeat(source.batch()).into_iter()) }
+    }
+
     /// Puts the chosen examples side by side.
     pub fn new(examples: &[Example], chosen: &[usize]) -> Self {
         Self {

@@ -32,6 +32,15 @@ pub fn log_probabilities(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec
     scores.map(|(smoothed, log_probability, _)| (smoothed, log_probability)).collect()
 }
 
+/// log Σ exp z of a row of logits.
+pub fn log_sum_exp(row: &[f32]) -> f32 {
+    let (largest, sum, _) = vectorised(
+        #[inline(always)]
+        || statistics(row),
+    );
+    largest + sum.ln()
+}
+
 /// Smoothed loss, log-probability and log Σ exp z of one row.
 fn score(row: &[f32], target: u32, smoothing: f32) -> (f64, f64, f32) {
     let (largest, sum, total) = vectorised(

@@ -35,25 +35,28 @@ pub struct DecoderPass {
 }
 
 /// Sizes and parameters that every step needs.
-struct Cell<'a> {
-    a: usize,
-    e: usize,
-    n: usize,
-    size: usize,
+pub struct Cell<'a> {
+    pub a: usize,
+    pub e: usize,
+    pub n: usize,
+    /// Rows of a step.
+    pub size: usize,
     weight_ih: Matrix<'a>,
-    both: Matrix<'a>,
-    bias_hh: &'a [f32],
+    /// [W_q ; W_hh]
+    pub both: Matrix<'a>,
+    pub bias_hh: &'a [f32],
 }
 
 impl<'a> Cell<'a> {
-    fn new(weights: &'a Weights, part: &Part) -> Self {
+    /// The cell for steps of `size` rows.
+    pub fn new(weights: &'a Weights, size: usize) -> Self {
         let sizes = weights.architecture;
         let (a, e, n) = (sizes.attention_size, sizes.embedding_size, sizes.hidden_size);
         Self {
             a,
             e,
             n,
-            size: part.size(),
+            size,
             weight_ih: Matrix::new(weights.get("decoder.cell.weight_ih"), 3 * n, e + n),
             both: Matrix::new(&weights.query_and_state_gates, a + 3 * n, n),
             bias_hh: weights.get("decoder.cell.bias_hh"),
@@ -61,12 +64,12 @@ impl<'a> Cell<'a> {
     }
 
     /// The columns of W_ih that the embedding meets.
-    fn embedding_gates(&self) -> Matrix<'a> {
+    pub fn embedding_gates(&self) -> Matrix<'a> {
         self.weight_ih.columns(0, self.e)
     }
 
     /// The columns of W_ih that the context meets.
-    fn context_gates(&self) -> Matrix<'a> {
+    pub fn context_gates(&self) -> Matrix<'a> {
         self.weight_ih.columns(self.e, self.n)
     }
 }
@@ -74,12 +77,10 @@ impl<'a> Cell<'a> {
 impl DecoderPass {
     /// Runs the loop over annotations `[rows, source length, n]`.
     pub fn forward(weights: &Weights, part: &Part, masks: &Masks, annotations: &[f32]) -> Self {
-        let cell = Cell::new(weights, part);
+        let cell = Cell::new(weights, part.size());
         let Cell { a, e, n, size, .. } = cell;
         let steps = part.target_length;
-        let mut keys = vec![0.0; annotations.len() / n * a];
-        let key_weight = Matrix::new(weights.get("attention.key.weight"), a, n);
-        multiply(&mut keys, a, Matrix::rows_of(annotations, n), key_weight.t(), Into::Replace);
+        let keys = Self::keys(weights, annotations);
         let previous = part.previous_ids();
         let mut embedded = gather(weights.get("target_embedding.weight"), &previous, e);
         part.drop(&mut embedded, &masks.target, e);
@@ -106,6 +107,22 @@ impl DecoderPass {
             pass.step(&cell, part, weights, annotations, step, &mut from_state);
         }
         pass
+    }
+
+    /// W_k h: annotations `[rows, length, n]` to keys `[rows, length, a]`.
+    pub fn keys(weights: &Weights, annotations: &[f32]) -> Vec<f32> {
+        let (a, n) = (weights.architecture.attention_size, weights.architecture.hidden_size);
+        let mut keys = vec![0.0; annotations.len() / n * a];
+        let key_weight = Matrix::new(weights.get("attention.key.weight"), a, n);
+        multiply(&mut keys, a, Matrix::rows_of(annotations, n), key_weight.t(), Into::Replace);
+        keys
+    }
+
+    /// s_0 of a part: `[rows, n]`.
+    pub fn first_state(weights: &Weights, part: &Part, annotations: &[f32]) -> Vec<f32> {
+        let mut state = vec![0.0; part.size() * weights.architecture.hidden_size];
+        initial_state(weights, &summary(weights, part, annotations), &mut state);
+        state
     }
 
     fn step(
@@ -162,7 +179,7 @@ impl DecoderPass {
         mut by: ByOutput,
         gradients: &mut PartGradients,
     ) -> Vec<f32> {
-        let cell = Cell::new(weights, part);
+        let cell = Cell::new(weights, part.size());
         let Cell { a, e, n, size, .. } = cell;
         let (steps, length) = (part.target_length, part.source_length);
         let mut by_annotations = vec![0.0; annotations.len()];

@@ -5,6 +5,7 @@
 //! written beside each step. The same masks are dropped as on the plain path, which is this path's test.
 
 mod decoder;
+mod decoding;
 mod encoder;
 mod output;
 mod part;
@@ -16,10 +17,12 @@ use rayon::prelude::*;
 use super::{Architecture, BatchLoss, Dropout, Gradients, Parameters};
 use crate::text::Batch;
 use decoder::DecoderPass;
+pub use decoding::{Decoding, Said};
 use encoder::EncoderPass;
 use output::Output;
 use part::{Masks, Part};
-use weights::{PartGradients, Weights};
+use weights::PartGradients;
+pub use weights::{Weights, with as with_weights};
 
 /// Loss of a batch, and the gradient of its smoothed mean for each target unit.
 pub fn gradients(
@@ -32,7 +35,7 @@ pub fn gradients(
     let masks = Masks::draw(architecture, batch, dropout);
     let parts = Part::deal(batch, rayon::current_num_threads());
     let scale = 1.0 / batch.target.units() as f32;
-    weights::with(architecture, parameters, |weights| {
+    with_weights(architecture, parameters, |weights| {
         let run = |part: &Part| {
             let mut gradients = PartGradients::zeros(weights);
             let loss = part_gradients(weights, part, &masks, smoothing as f32, scale, &mut gradients);
@@ -93,7 +96,7 @@ pub fn force(
 ) -> Result<Vec<ForcedPair>> {
     let masks = Masks::none(architecture);
     let parts = Part::deal(batch, rayon::current_num_threads());
-    weights::with(architecture, parameters, |weights| {
+    with_weights(architecture, parameters, |weights| {
         let run = |part: &Part| {
             let encoder = EncoderPass::forward(weights, part, &masks);
             let decoder = DecoderPass::forward(weights, part, &masks, &encoder.annotations);
