@@ -60,9 +60,9 @@ pub enum Preset {
     Auto,
     /// Embedding 64, hidden 128, attention 128.
     Tiny,
-    /// Embedding 128, hidden 256, attention 256.
+    /// Embedding 128, hidden 256, attention 128.
     Small,
-    /// Embedding 192, hidden 384, attention 384.
+    /// Embedding 192, hidden 384, attention 256.
     Medium,
     /// Embedding 256, hidden 512, attention 512.
     Large,
@@ -135,7 +135,7 @@ pub struct TrainArgs {
     #[arg(long, value_enum, value_name = "UNITS", help_heading = "Text")]
     pub target_units: Option<Units>,
 
-    /// Most units in a vocabulary [default: by data and kind of unit].
+    /// Most units in a vocabulary; bpe keeps every single character beyond it [default: by data and kind of unit].
     #[arg(long, value_name = "N", help_heading = "Text")]
     pub vocabulary_size: Option<usize>,
 
@@ -175,7 +175,7 @@ pub struct TrainArgs {
     #[arg(long, value_enum, help_heading = "Model")]
     pub initial_state: Option<InitialState>,
 
-    /// Share of numbers dropped in embeddings, annotations, states and readout [default: by data].
+    /// Share of numbers dropped in embeddings, annotations, states and readout [default: 0.2].
     #[arg(long, value_name = "P", help_heading = "Training")]
     pub dropout: Option<f64>,
 
@@ -223,7 +223,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub validate_every: Option<u64>,
 
-    /// Validation score that chooses the best model [default: bleu; exact-match where a side is cut into characters].
+    /// Validation score that chooses the best model [default: bleu; chrf for short texts, exact-match for characters].
     #[arg(long, value_enum, help_heading = "Training")]
     pub metric: Option<Metric>,
 
@@ -267,7 +267,7 @@ pub struct TranslateArgs {
     pub output: PathBuf,
 
     #[command(flatten)]
-    pub search: SearchArgs,
+    pub(crate) search: SearchArgs,
 
     /// Translations of each sentence, best first.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -326,7 +326,7 @@ pub enum AlignmentFormat {
   printf 'The cat sleeps.\\tLe chat dort.\\n' | softalign align --pairs -")]
 pub struct AlignArgs {
     #[command(flatten)]
-    pub pairs: PairArgs,
+    pub(crate) pairs: PairArgs,
 
     /// Folder of the model.
     #[arg(long, value_name = "DIR", default_value = "checkpoints")]
@@ -357,7 +357,7 @@ pub struct AlignArgs {
   softalign evaluate --pairs test.tsv --gold test.gold")]
 pub struct EvaluateArgs {
     #[command(flatten)]
-    pub pairs: PairArgs,
+    pub(crate) pairs: PairArgs,
 
     /// Folder of the model.
     #[arg(long, value_name = "DIR", default_value = "checkpoints")]
@@ -369,7 +369,7 @@ pub struct EvaluateArgs {
     pub gold: Option<PathBuf>,
 
     #[command(flatten)]
-    pub search: SearchArgs,
+    pub(crate) search: SearchArgs,
 
     /// Link words of at least this weight, beside each word's heaviest.
     #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]

@@ -10,6 +10,8 @@
 //!
 //! Each module may use only those that stand above it here; `tests/layering.rs` reads the `use` lines and sees to it.
 
+#![warn(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used)]
+
 pub mod alignment;
 pub mod random;
 pub mod text;

@@ -14,7 +14,7 @@ use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, buc
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
 /// length and a model has never seen such sentences anyway.
-pub const LONGEST: usize = 1000;
+pub const LONGEST: usize = 500;
 
 /// Units of a batch in forced decoding, padding counted.
 const BATCH_UNITS: usize = 2048;

@@ -63,7 +63,9 @@ impl Checkpoint {
     /// The vocabularies' own.
     pub fn new(config: Config, source: Arc<Vocabulary>, target: Arc<Vocabulary>) -> Result<Self> {
         let mut hash = Sha256::new();
+        let text = &config.text;
         hash.update(serde_json::to_string(&config.architecture)?);
+        hash.update(serde_json::to_string(&(text.source_units, text.target_units, text.joint_vocabulary))?);
         hash.update(source.to_json()?);
         hash.update(target.to_json()?);
         Ok(Self { config, source, target, belongs_to: hexadecimal(hash) })
@@ -81,9 +83,11 @@ impl Folder {
         &self.path
     }
 
-    /// Whether there is a model, or a part of one.
+    /// Whether there is something to lose: parameters, or a config.json that is none of ours. Settings without parameters are
+    /// what a run leaves that ended before its first validation.
     pub fn holds_model(&self) -> bool {
-        [CONFIG, MODEL, RESUME].iter().any(|name| self.path.join(name).exists())
+        let foreign = || self.read_text(CONFIG).is_ok_and(|json| Config::parse(&json).is_err());
+        [MODEL, RESUME].iter().any(|name| self.path.join(name).exists()) || foreign()
     }
 
     /// Whether training could go on here.

@@ -1,8 +1,9 @@
 //! `softalign align`: forced decoding of given pairs.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use candle_core::Device;
 
+use super::UsageError;
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TEST};
 use super::output::Output;
@@ -17,6 +18,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let given = &args.pairs;
     let files = PairFiles::given(given.pairs.as_deref(), given.source.as_deref(), given.target.as_deref())
         .unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let threshold = check_threshold(args.threshold)?;
     let mut output = Output::open(&args.output)?;
     let translator = Translator::load(&args.model, device)?;
     let pairs = files.read("--pairs")?;
@@ -33,7 +35,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
             let id = chunk * CHUNK + index;
             warn_if_cut(aligned, id, console);
             let alignment = if args.subwords { aligned.by_units().clone() } else { aligned.by_words() };
-            let links = alignment.links(args.threshold);
+            let links = alignment.links(threshold);
             let score = aligned.mean_log_probability();
             let item = Item { id, rank: None, translation: None, alignment: &alignment, links: &links, score };
             output.with(|out| renderer.item(out, &item))?;
@@ -51,6 +53,14 @@ pub fn heatmap(output: &Output) -> Heatmap {
         color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         width: size.map(|(width, _)| usize::from(width.0)),
     }
+}
+
+/// The links' threshold, if it can be one.
+pub fn check_threshold(threshold: f32) -> Result<f32> {
+    if !(0.0..=1.0).contains(&threshold) {
+        bail!(UsageError(format!("--threshold must be between 0 and 1, not {threshold}")));
+    }
+    Ok(threshold)
 }
 
 /// Tells of a sentence that was read only in part.

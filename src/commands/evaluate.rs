@@ -7,6 +7,7 @@ use anyhow::{Result, anyhow, ensure};
 use candle_core::Device;
 use serde::Serialize;
 
+use super::align::check_threshold;
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::output::Output;
@@ -30,6 +31,7 @@ struct Evaluation {
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let beam = beam_settings(&args.search)?;
+    let threshold = check_threshold(args.threshold)?;
     let given = &args.pairs;
     let given = PairFiles::given(given.pairs.as_deref(), given.source.as_deref(), given.target.as_deref());
     let gold_path = match (&args.gold, &given) {
@@ -58,7 +60,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         pairs: pairs.len(),
         scores: Scores::of(&translations, &references),
         perplexity: perplexity(-log_probability, units),
-        agreement: gold.map(|gold| agreement(&aligned, &gold, args.threshold)),
+        agreement: gold.map(|gold| agreement(&aligned, &gold, threshold)),
     };
     let mut output = Output::open(Path::new("-"))?;
     if args.json {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 
+use super::UsageError;
 use crate::text::{Pair, read_parallel, read_tsv};
 
 /// The shipped corpus, where the program is run from the project's folder.
@@ -54,14 +55,16 @@ impl PairFiles {
     /// As the readers', with file and line.
     pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
         match self {
-            Self::Tsv(path) if is_shipped(path) && !path.exists() => Err(std::io::Error::from(std::io::ErrorKind::NotFound))
-                .with_context(|| {
-                    format!(
-                        "{}: no shipped corpus in this folder; run softalign from its own folder, or name your pairs with {option}",
-                        path.display()
-                    )
-                }),
+            Self::Tsv(path) if is_shipped(path) && !path.exists() => bail!(
+                "{}: no shipped corpus in this folder; run softalign from its own, or name your pairs with {option}",
+                path.display()
+            ),
             Self::Tsv(path) => read_tsv(path),
+            Self::Parallel(source, target) if source == target => {
+                let one =
+                    if source == Path::new("-") { "standard input".to_owned() } else { source.display().to_string() };
+                bail!(UsageError(format!("{one} cannot be both --source and --target")))
+            }
             Self::Parallel(source, target) => read_parallel(source, target),
         }
     }

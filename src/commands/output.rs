@@ -23,13 +23,18 @@ impl Output {
     /// The path, with the system's reason.
     pub fn open(path: &Path) -> Result<Self> {
         let mut temporary = None;
+        // A link stays a link: it is the file behind it that is written.
+        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let writer: Box<dyn Write> = if path == Path::new("-") {
             Box::new(std::io::stdout().lock())
         } else {
             // A device or a pipe cannot be renamed onto; it is written to as it is.
             let special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-            let place = if special { path.to_owned() } else { beside(path) };
+            let place = if special { path.clone() } else { beside(path) };
             let file = File::create(&place).with_context(|| format!("{}: cannot write here", path.display()))?;
+            if let (false, Ok(former)) = (special, std::fs::metadata(path)) {
+                file.set_permissions(former.permissions()).with_context(|| cannot_write(path))?;
+            }
             temporary = (!special).then_some(place);
             Box::new(file)
         };

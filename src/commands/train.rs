@@ -68,26 +68,26 @@ pub fn run(args: &TrainArgs, device: &Device, console: &Console) -> Result<()> {
 
 fn minutes(minutes: f64) -> Result<Duration> {
     match Duration::try_from_secs_f64(minutes * 60.0) {
-        Ok(time) if !time.is_zero() => Ok(time),
-        _ => bail!(UsageError(format!("--max-minutes must be above 0, not {minutes}"))),
+        Ok(time) if !time.is_zero() && minutes <= 1e6 => Ok(time),
+        _ => bail!(UsageError(format!("--max-minutes must be above 0 and at most a million, not {minutes:e}"))),
     }
 }
 
 /// A new model.
 fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
+    let text = training_plan::check(args)?;
     if args.out.is_some() && folder.holds_model() {
         bail!(
             "{}: holds a model already; go on with it by --resume, choose another folder with --out, or remove it",
             folder.path().display()
         );
     }
-    let text = training_plan::text_settings(args)?;
-    folder.prepare()?;
     let (training_files, validation_files) = files(args);
     let pairs = training_files.read("--train")?;
     let usable = || pairs.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty());
     let count = usable().count();
     ensure!(count > 0, "{}: no sentence pair in it", training_files.names().join(" and "));
+    folder.prepare()?;
 
     let (sources, targets) = (usable().map(|pair| pair.source.as_str()), usable().map(|pair| pair.target.as_str()));
     let size = |units| training_plan::vocabulary_size(args, units, count);
@@ -102,16 +102,16 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
             Vocabulary::train(targets.collect::<Vec<_>>().into_iter(), text.target_units, size(text.target_units)?)?;
         (Arc::new(source), Arc::new(target))
     };
-    let training = training_plan::training_settings(args, count, &text)?;
     let data = data(
         pairs,
         &training_files,
         validation_files.as_ref(),
         [&source, &target],
         text.max_length,
-        training.seed,
+        args.seed.unwrap_or(training_plan::SEED),
         console,
     )?;
+    let training = training_plan::training_settings(args, count, &text, &data.validation.pairs)?;
     let architecture = training_plan::architecture(args, count, [source.size(), target.size()])?;
     let config = Config {
         format_version: FORMAT_VERSION,
@@ -174,8 +174,8 @@ fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console)
         training_files.names().join(" and ")
     );
     let settings = &mut checkpoint.config.training;
-    settings.max_epochs = args.max_epochs.unwrap_or(settings.max_epochs);
-    settings.patience = args.patience.unwrap_or(settings.patience);
+    settings.max_epochs = training_plan::positive("--max-epochs", args.max_epochs.unwrap_or(settings.max_epochs))?;
+    settings.patience = training_plan::positive("--patience", args.patience.unwrap_or(settings.patience))?;
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
     let parameters = Parameters::from_tensors(&architecture, saved.parameters)?.tracked()?;

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::UsageError;
-use super::align::{heatmap, warn_if_cut};
+use super::align::{check_threshold, heatmap, warn_if_cut};
 use super::console::Console;
 use super::output::Output;
 use crate::cli::{SearchArgs, TranslateArgs, TranslationFormat};
@@ -21,6 +21,7 @@ const CHUNK: usize = 2000;
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let mut beam = beam_settings(&args.search)?;
+    check_threshold(args.threshold)?;
     beam.beam = beam.beam.max(usize::from(args.n_best));
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let mut output = Output::open(&args.output)?;

@@ -136,14 +136,10 @@ mod tests {
     #[test]
     fn columns_of_a_matrix() {
         let a: Vec<f32> = (0..12).map(|i| i as f32).collect();
+        // [[1, 5], [2, 6]]: two columns of the first two rows, turned.
+        let part = Matrix::new(&a, 3, 4).columns(1, 2).t().columns(0, 2);
         let mut out = vec![0.0; 2];
-        multiply(
-            &mut out,
-            1,
-            Matrix::new(&[1.0, 1.0], 1, 2),
-            Matrix::new(&a, 3, 4).columns(1, 2).t().columns(0, 2),
-            Into::Replace,
-        );
-        assert_eq!(out[0], 1.0 + 2.0);
+        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, Into::Replace);
+        assert_eq!(out, [3.0, 11.0]);
     }
 }

@@ -77,7 +77,8 @@ impl Counts {
         let precisions = self.precisions();
         let brevity_penalty = self.brevity_penalty();
         Bleu {
-            score: brevity_penalty * geometric_mean(&precisions),
+            // Roots and exponentials can come out a rounding above the perfect score.
+            score: (brevity_penalty * geometric_mean(&precisions)).min(100.0),
             precisions,
             brevity_penalty,
             hypothesis_length: self.hypothesis_length,

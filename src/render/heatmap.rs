@@ -132,7 +132,7 @@ mod tests {
 chat      ·  ░  25  ▓  75      ·
 noir      ·  █  85     10      5
 
-  नमस्ते   世界   </s>
+   नमस्ते   世界   </s>
 ";
         assert_eq!(text, expected[1..]);
     }

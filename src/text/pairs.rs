@@ -23,13 +23,22 @@ pub struct Pair {
 /// The file cannot be read, or a line is not UTF-8.
 pub fn read_lines(path: &Path) -> Result<Vec<String>> {
     let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
+    let read = if is_standard_input(path) {
         std::io::stdin().lock().read_to_end(&mut bytes)
     } else {
         std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
     };
-    read.with_context(|| format!("{}: cannot read this file", path.display()))?;
+    read.with_context(|| format!("{}: cannot read this file", name(path)))?;
     lines_of(&bytes, path)
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A file as messages name it.
+fn name(path: &Path) -> String {
+    if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
@@ -44,7 +53,7 @@ fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
             Ok(line) => lines.push(line.to_owned()),
             Err(error) => bail!(
                 "{}:{}: not UTF-8 from byte {} of this line on; convert the file to UTF-8 first",
-                path.display(),
+                name(path),
                 index + 1,
                 error.valid_up_to() + 1
             ),
@@ -60,7 +69,7 @@ fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
 pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     for (index, line) in read_lines(path)?.into_iter().enumerate() {
-        let place = || format!("{}:{}", path.display(), index + 1);
+        let place = || format!("{}:{}", name(path), index + 1);
         let tabs = line.bytes().filter(|&byte| byte == b'\t').count();
         ensure!(tabs > 0, "{}: no tab in this line; a pair is written: sentence TAB translation", place());
         let Some((source, target)) = line.split_once('\t').filter(|_| tabs == 1) else {
@@ -81,9 +90,9 @@ pub fn read_parallel(source: &Path, target: &Path) -> Result<Vec<Pair>> {
     ensure!(
         sources.len() == targets.len(),
         "{} has {} lines and {} has {}; the two files must have as many lines each, line by line translations",
-        source.display(),
+        name(source),
         sources.len(),
-        target.display(),
+        name(target),
         targets.len()
     );
     Ok(sources.into_iter().zip(targets).map(|(source, target)| Pair { source, target }).collect())

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -237,15 +237,13 @@ impl<'a> Trainer<'a> {
         let (loss, gradients) = self.model.gradients(&batch, settings.label_smoothing, &mut dropout)?;
         let norm = self.optimiser.step(self.model.parameters(), &gradients, learning_rate)?;
         let epoch = self.progress.epoch + 1;
-        if !loss.smoothed.is_finite() || !norm.is_finite() {
-            let what = if loss.smoothed.is_finite() { "gradient" } else { "loss" };
-            bail!(
-                "the {what} became infinite or not a number at step {step} (epoch {epoch}); training stopped and the \
-                 last good checkpoint was kept; try a lower --learning-rate than {}",
-                settings.learning_rate
-            );
-        }
         self.progress.step = step;
+        if !loss.smoothed.is_finite() {
+            return Err(self.diverged("loss"));
+        }
+        if !norm.is_finite() {
+            return Err(self.diverged("gradient"));
+        }
         self.progress.seconds = self.seconds();
         totals.loss += loss.smoothed;
         totals.units += loss.units;
@@ -258,6 +256,17 @@ impl<'a> Trainer<'a> {
             tokens_per_second: totals.units as f64 / totals.time.as_secs_f64(),
             seconds: self.progress.seconds,
         })
+    }
+
+    /// Says that what was learned last is of no use.
+    fn diverged(&self, what: &str) -> anyhow::Error {
+        anyhow!(
+            "the {what} became infinite or not a number at step {} (epoch {}); training stopped and the last good \
+             checkpoint, if there is one, was kept; try a lower --learning-rate than {}",
+            self.progress.step,
+            self.progress.epoch + 1,
+            self.settings.learning_rate
+        )
     }
 
     fn learning_rate(&self, step: u64) -> f64 {
@@ -298,7 +307,12 @@ impl<'a> Trainer<'a> {
     }
 
     fn report(&self) -> Result<ValidationReport> {
-        Ok(self.validation.report(&self.model, self.settings.label_smoothing, self.progress.validations)?)
+        let report = self.validation.report(&self.model, self.settings.label_smoothing, self.progress.validations)?;
+        if report.loss.is_finite() && report.perplexity.is_finite() {
+            Ok(report)
+        } else {
+            Err(self.diverged("validation loss"))
+        }
     }
 
     /// Whether this is the best model so far, a tie going to the lower loss, and whether the loss is the lowest so far.

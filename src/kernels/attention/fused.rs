@@ -75,7 +75,7 @@ impl Keys<'_> {
     }
 
     /// The derivative of [`Self::attend`] for one row each sentence: adds to `by` and writes `[rows, a]` derivatives by the
-    /// queries, rows `stride` apart. `scratch` needs room for one sentence's weights.
+    /// queries, rows `stride` apart.
     pub fn backward(
         &self,
         queries: &[f32],
@@ -84,20 +84,20 @@ impl Keys<'_> {
         by: &mut ByKeys,
         by_query: &mut [f32],
         stride: usize,
-        scratch: &mut [f32],
     ) {
         let (a, n) = self.sizes();
+        let mut by_energies = vec![0.0; self.length];
         vectorised(
             #[inline(always)]
             || {
                 for (sentence, &length) in self.lengths.iter().enumerate() {
                     let weights = &weights[sentence * self.length..][..length];
                     let by_context = &by_context[sentence * n..][..n];
-                    let by_energy = &mut scratch[..length];
+                    let by_energy = &mut by_energies[..length];
                     let first = sentence * self.length;
-                    for j in 0..length {
-                        by_energy[j] = dot(by_context, &self.annotations[(first + j) * n..][..n]);
-                        add_scaled(&mut by.annotations[(first + j) * n..][..n], weights[j], by_context);
+                    for (j, (by_energy, &weight)) in by_energy.iter_mut().zip(weights).enumerate() {
+                        *by_energy = dot(by_context, &self.annotations[(first + j) * n..][..n]);
+                        add_scaled(&mut by.annotations[(first + j) * n..][..n], weight, by_context);
                     }
                     let mean = dot(weights, by_energy);
                     for (by_energy, weight) in by_energy.iter_mut().zip(weights) {
@@ -106,13 +106,13 @@ impl Keys<'_> {
                     let query = &queries[sentence * a..][..a];
                     let by_query = &mut by_query[sentence * stride..][..a];
                     by_query.fill(0.0);
-                    for j in 0..length {
+                    for (j, &by_energy) in by_energy.iter().enumerate() {
                         let key = &self.keys[(first + j) * a..][..a];
                         let by_key = &mut by.keys[(first + j) * a..][..a];
                         for i in 0..a {
                             let x = tanh(query[i] + key[i]);
-                            by.energy[i] += by_energy[j] * x;
-                            let d = by_energy[j] * self.energy[i] * (1.0 - x * x);
+                            by.energy[i] += by_energy * x;
+                            let d = by_energy * self.energy[i] * (1.0 - x * x);
                             by_query[i] += d;
                             by_key[i] += d;
                         }

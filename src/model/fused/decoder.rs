@@ -185,7 +185,6 @@ impl DecoderPass {
         let mut by_annotations = vec![0.0; annotations.len()];
         let mut by_keys = vec![0.0; self.keys.len()];
         let mut by_from_state = vec![0.0; steps * size * (a + 3 * n)];
-        let mut scratch = vec![0.0; length];
         let mut carried = vec![0.0; size * n];
         for step in (0..steps).rev() {
             let by_state = &mut by.states[step * size * n..][..size * n];
@@ -212,7 +211,6 @@ impl DecoderPass {
                 &mut by_memory,
                 by_both,
                 a + 3 * n,
-                &mut scratch,
             );
             carried.copy_from_slice(by_state);
             multiply(&mut carried, n, Matrix::rows_of(by_both, a + 3 * n), cell.both, Into::Add);

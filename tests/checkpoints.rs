@@ -1,0 +1,334 @@
+//! Models on disk: damage is noticed, nothing is lost, the same seed gives the same bytes, and training goes on exactly.
+
+mod common;
+
+use common::{Folder, PAIRS, QUICK, tsv};
+use serde_json::Value;
+
+/// A safetensors file: its header, and the bytes of its tensors.
+struct Tensors {
+    header: Value,
+    data: Vec<u8>,
+}
+
+impl Tensors {
+    fn read(bytes: &[u8]) -> Self {
+        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let header = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        Self { header, data: bytes[8 + length..].to_vec() }
+    }
+
+    fn write(&self) -> Vec<u8> {
+        let mut header = self.header.to_string().into_bytes();
+        header.resize(header.len().next_multiple_of(8), b' ');
+        [&(header.len() as u64).to_le_bytes()[..], &header, &self.data].concat()
+    }
+
+    /// All but the metadata, which holds times.
+    fn without_metadata(mut self) -> (Value, Vec<u8>) {
+        self.header.as_object_mut().unwrap().remove("__metadata__");
+        (self.header, self.data)
+    }
+}
+
+fn text_replaced(folder: &Folder, name: &str, from: &str, to: &str) {
+    let text = folder.text(name);
+    assert!(text.contains(from), "{name} has no {from}");
+    folder.write(name, text.replace(from, to));
+}
+
+/// Every command that needs a model refuses this one with these words.
+#[track_caller]
+fn refused_by_all(folder: &Folder, parts: &[&str]) {
+    for arguments in [
+        &["translate", "--model", "model", "the red fox"][..],
+        &["align", "--model", "model", "--pairs", "pairs.tsv"],
+        &["evaluate", "--model", "model", "--pairs", "pairs.tsv"],
+        &["inspect", "model"],
+    ] {
+        folder.run(arguments).refused_with(1, parts);
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    for name in ["config.json", "source.tokenizer.json", "target.tokenizer.json", "model.safetensors"] {
+        let folder = Folder::with_model();
+        std::fs::remove_file(folder.path("model").join(name)).unwrap();
+        refused_by_all(&folder, &["model", name]);
+    }
+}
+
+#[test]
+fn damaged_parameters_are_noticed() {
+    let folder = Folder::with_model();
+    let good = folder.read("model/model.safetensors");
+    let noise: Vec<u8> = (0..5000u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for bytes in [&good[..good.len() - 1], &good[..good.len() / 2], &good[..100], &good[..7], &[], &noise] {
+        folder.write("model/model.safetensors", bytes);
+        refused_by_all(&folder, &["model/model.safetensors", "damaged"]);
+    }
+}
+
+#[test]
+fn a_foreign_or_damaged_config_is_noticed() {
+    let folder = Folder::with_model();
+    for (text, parts) in [
+        (&b"the fox"[..], &["no JSON"][..]),
+        (b"", &["no JSON"]),
+        (b"[]", &["format_version"]),
+        (b"{\"model_type\": \"other\"}", &["format_version", "softalign"]),
+        (b"{\"format_version\": 1}", &["missing"]),
+        (b"{\"format_version\": 999}", &["999", "newer"]),
+        (b"\xff\xfe{", &["cannot read"]),
+    ] {
+        folder.write("model/config.json", text);
+        refused_by_all(&folder, &[&["model/config.json"], parts].concat());
+    }
+}
+
+#[test]
+fn changed_settings_do_not_go_with_the_parameters() {
+    for (from, to) in [
+        ("\"hidden_size\": 32", "\"hidden_size\": 64"),
+        ("\"embedding_size\": 32", "\"embedding_size\": 0"),
+        ("\"layers\": 1", "\"layers\": 2"),
+        ("\"source_units\": \"word\"", "\"source_units\": \"char\""),
+        ("\"target_units\": \"word\"", "\"target_units\": \"char\""),
+    ] {
+        println!("{to}");
+        let folder = Folder::with_model();
+        text_replaced(&folder, "model/config.json", from, to);
+        refused_by_all(&folder, &["model/model.safetensors", "config.json"]);
+    }
+}
+
+#[test]
+fn vocabularies_that_do_not_belong_are_noticed() {
+    let folder = Folder::with_model();
+    let vocabulary = folder.text("model/source.tokenizer.json");
+    for (text, part) in [
+        ("{}".to_owned(), "model/source.tokenizer.json"),
+        ("the fox".to_owned(), "model/source.tokenizer.json"),
+        (vocabulary.replace("fox", "fix"), "does not belong"),
+        (vocabulary.replace("<pad>", "<gap>"), "model/source.tokenizer.json"),
+        (folder.text("model/target.tokenizer.json"), "belong"),
+    ] {
+        folder.write("model/source.tokenizer.json", text);
+        refused_by_all(&folder, &[part]);
+    }
+}
+
+#[test]
+fn numbers_that_are_none_are_noticed() {
+    for value in [f32::NAN, f32::INFINITY] {
+        let folder = Folder::with_model();
+        let mut bytes = folder.read("model/model.safetensors");
+        let last = bytes.len() - 4;
+        bytes[last..].copy_from_slice(&value.to_le_bytes());
+        folder.write("model/model.safetensors", bytes);
+        refused_by_all(&folder, &["model/model.safetensors", "not finite"]);
+    }
+}
+
+#[test]
+fn parameters_of_a_wrong_shape_or_name_are_noticed() {
+    let turned = |tensors: &mut Tensors| {
+        let shape = tensors.header["source_embedding.weight"]["shape"].as_array_mut().unwrap();
+        assert_ne!(shape[0], shape[1]);
+        shape.reverse();
+    };
+    let renamed = |tensors: &mut Tensors| {
+        let header = tensors.header.as_object_mut().unwrap();
+        let moved = header.remove("source_embedding.weight").unwrap();
+        header.insert("embedding.of.another.program".to_owned(), moved);
+    };
+    for change in [&turned as &dyn Fn(&mut Tensors), &renamed] {
+        let folder = Folder::with_model();
+        let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
+        change(&mut tensors);
+        folder.write("model/model.safetensors", tensors.write());
+        refused_by_all(&folder, &["model/model.safetensors", "source_embedding.weight"]);
+    }
+}
+
+#[test]
+fn training_does_not_touch_a_folder_that_holds_a_model() {
+    let folder = Folder::with_model();
+    let before = folder.contents();
+    folder.train("model", &[]).refused_with(1, &["model", "holds a model", "--resume"]);
+    assert!(folder.contents() == before);
+}
+
+#[test]
+fn training_keeps_out_of_a_folder_with_a_foreign_config() {
+    let folder = Folder::with_pairs();
+    std::fs::create_dir(folder.path("out")).unwrap();
+    folder.write("out/config.json", "{\"of\": \"another program\"}");
+    folder.train("out", &["--max-epochs", "1"]).refused_with(1, &["out"]);
+    assert_eq!(folder.text("out/config.json"), "{\"of\": \"another program\"}");
+}
+
+#[test]
+fn a_run_that_ended_before_its_first_checkpoint_can_be_begun_again() {
+    let folder = Folder::with_model();
+    for name in ["model.safetensors", "resume.safetensors", "resume.json", "log.jsonl"] {
+        std::fs::remove_file(folder.path("model").join(name)).unwrap();
+    }
+    let again = folder.train("model", &["--max-epochs", "1"]);
+    let on = folder.run(&["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "1"]);
+    assert!(again.code == Some(0) || on.code == Some(0), "neither works:\n{}{}", again.stderr, on.stderr);
+}
+
+#[test]
+fn resuming_needs_something_to_go_on_with() {
+    let folder = Folder::with_pairs();
+    let resume = ["train", "--quiet", "--resume", "--out", "missing"];
+    folder.run(&resume).refused_with(1, &["missing", "resume.safetensors"]);
+    assert!(!folder.path("missing").exists());
+}
+
+#[test]
+fn a_resume_that_is_refused_changes_nothing() {
+    let folder = Folder::with_model();
+    folder.write("other.tsv", tsv(&PAIRS[1..]));
+    folder.write("broken.tsv", "no tab\n");
+    let before = folder.contents();
+    let resume = |options: &[&str]| {
+        folder.run(&[&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"], options].concat())
+    };
+    resume(&["--train", "other.tsv"]).refused_with(1, &["other.tsv", "--resume"]);
+    resume(&["--train", "broken.tsv"]).refused_with(1, &["broken.tsv:1"]);
+    resume(&["--train", "missing.tsv"]).refused_with(1, &["missing.tsv"]);
+    resume(&["--valid", "other.tsv"]).refused_with(1, &["--resume"]);
+    for (option, value) in [("--hidden-size", "64"), ("--units", "char"), ("--seed", "3"), ("--learning-rate", "1")] {
+        resume(&[option, value]).refused_with(2, &[option, "--resume"]);
+    }
+    assert!(folder.contents() == before);
+}
+
+#[test]
+fn a_damaged_resume_file_is_named_and_kept() {
+    let folder = Folder::with_model();
+    let good = folder.read("model/resume.safetensors");
+    let other = folder.read("model/model.safetensors");
+    for bytes in [&good[..good.len() / 2], &[], b"noise", &other] {
+        folder.write("model/resume.safetensors", bytes);
+        let before = folder.contents();
+        let resume = ["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"];
+        folder.run(&resume).refused_with(1, &["model/resume.safetensors"]);
+        assert!(folder.contents() == before);
+    }
+}
+
+#[test]
+fn a_resumed_run_that_has_nothing_left_to_do_is_no_failure() {
+    let folder = Folder::with_model();
+    let before = folder.read("model/model.safetensors");
+    folder.run(&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "10"]).worked();
+    assert!(folder.read("model/model.safetensors") == before);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let folder = Folder::with_pairs();
+    for (out, seed) in [("a", "7"), ("b", "7"), ("c", "8")] {
+        folder.train(out, &["--max-epochs", "2", "--seed", seed]).worked();
+    }
+    let [a, b, c] = ["a", "b", "c"].map(|out| folder.read(&format!("{out}/model.safetensors")));
+    assert!(a == b, "the same seed, and yet another model");
+    assert!(a != c, "another seed, and yet the same model");
+    for name in ["config.json", "source.tokenizer.json", "target.tokenizer.json"] {
+        assert_eq!(folder.text(&format!("a/{name}")), folder.text(&format!("b/{name}")));
+    }
+}
+
+#[test]
+fn two_epochs_and_two_more_are_four() {
+    let folder = Folder::with_pairs();
+    // Dropout, so that a resumed run must draw the numbers that the whole run draws.
+    let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--dropout", "0.2"];
+    let settings = [&settings[..], &["--batch-sentences", "2", "--hidden-size", "32"]].concat();
+    folder.run(&[&settings[..], &["--out", "whole", "--max-epochs", "4"]].concat()).worked();
+    folder.run(&[&settings[..], &["--out", "parts", "--max-epochs", "2"]].concat()).worked();
+    assert_ne!(folder.text("parts/log.jsonl"), folder.text("whole/log.jsonl"));
+    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "4"]).worked();
+    assert!(folder.read("parts/model.safetensors") == folder.read("whole/model.safetensors"));
+    assert_eq!(folder.text("parts/config.json"), folder.text("whole/config.json"));
+    let [parts, whole] = ["parts", "whole"]
+        .map(|out| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata());
+    assert!(parts == whole, "parameters or moments differ");
+    let [parts, whole] = ["parts", "whole"].map(|out| folder.text(&format!("{out}/log.jsonl")).lines().count());
+    assert_eq!(parts, whole);
+}
+
+#[test]
+fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
+    let folder = Folder::with_pairs();
+    folder.train("whole", &["--max-epochs", "3"]).worked();
+    // So short a time ends the run after its first step.
+    folder.train("parts", &["--max-epochs", "3", "--max-minutes", "0.0000001"]).worked();
+    let progress: Value = serde_json::from_str(&folder.text("parts/resume.json")).unwrap();
+    assert_eq!((&progress["step"], &progress["epoch"]), (&Value::from(1), &Value::from(0)));
+    folder.run(&["train", "--out", "parts", "--resume", "--quiet"]).worked();
+    let [parts, whole] = ["parts", "whole"]
+        .map(|out| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata());
+    assert!(parts == whole, "parameters or moments differ");
+}
+
+/// [`QUICK`] with other values for some of its options.
+fn quick_but(changes: &[(&str, &'static str)]) -> Vec<&'static str> {
+    let mut settings = QUICK.to_vec();
+    for (option, value) in changes {
+        let place = settings.iter().position(|known| known == option).unwrap();
+        settings[place + 1] = value;
+    }
+    settings
+}
+
+#[test]
+fn training_that_diverges_ends_with_the_reason_and_no_model() {
+    // Once the loss breaks down within an epoch, once at the validation after its only step.
+    for batch in ["1", "12"] {
+        let folder = Folder::with_pairs();
+        let settings = quick_but(&[("--learning-rate", "1e38"), ("--batch-sentences", batch)]);
+        let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "5"];
+        folder.run(&[&arguments[..], &settings].concat()).refused_with(1, &["step", "--learning-rate"]);
+        let kept = folder.contents();
+        assert!(!kept.keys().any(|name| name.contains(".tmp")), "{:?}", kept.keys());
+        assert!(
+            !kept.contains_key("out/model.safetensors"),
+            "batches of {batch}: a model with no finite loss was kept"
+        );
+    }
+}
+
+#[test]
+fn training_that_diverges_later_keeps_the_last_good_checkpoint() {
+    let folder = Folder::with_pairs();
+    // One step with so small a rate that nothing is learned: whatever comes after looks no worse by its score.
+    let settings = quick_but(&[("--learning-rate", "1e-12"), ("--batch-sentences", "12")]);
+    let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"];
+    folder.run(&[&arguments[..], &settings].concat()).worked();
+    text_replaced(&folder, "out/config.json", "\"learning_rate\": 1e-12", "\"learning_rate\": 1e38");
+    let good = ["out/model.safetensors", "out/resume.safetensors"].map(|name| folder.read(name));
+    let on = folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "9"]);
+    on.refused_with(1, &["--learning-rate"]);
+    assert!(folder.read("out/model.safetensors") == good[0], "the good model was overwritten");
+    assert!(folder.read("out/resume.safetensors") == good[1], "the good state was overwritten");
+    folder.run(&["translate", "--model", "out", "the red fox"]).worked();
+}
+
+#[test]
+fn the_best_model_of_pairs_too_short_for_bleu_is_not_the_first() {
+    let folder = Folder::new();
+    let short: Vec<(&str, &str)> =
+        PAIRS.iter().map(|(source, target)| (*source, target.trim_end_matches(" ."))).collect();
+    folder.write("pairs.tsv", tsv(&short));
+    let settings = quick_but(&[("--batch-sentences", "4"), ("--hidden-size", "128"), ("--attention-size", "128")]);
+    let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "20", "--patience", "100"];
+    folder.run(&[&arguments[..], &settings].concat()).worked();
+    let scores = folder.run(&["evaluate", "--model", "out", "--pairs", "pairs.tsv", "--json"]);
+    let scores: Value = serde_json::from_str(scores.worked()).unwrap();
+    assert_eq!(scores["exact_match"], 100.0, "{scores}");
+}

@@ -1,0 +1,412 @@
+//! What scripts rely on: exit codes, streams, order of lines, keys of JSON, and `--help`.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Folder, Outcome, PAIRS, model_path, outcome, tsv};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn translate(input: &str, options: &[&str]) -> Outcome {
+    Folder::new().run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
+}
+
+/// Sentences of many lengths, words of the vocabulary and others.
+fn mixed_sentences() -> Vec<String> {
+    let words = ["the", "red", "fox", "sings", "owl", "zebra"];
+    (1..24)
+        .map(|length| (0..length).map(|word| words[(word * length + word) % 6]).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+#[test]
+fn help_is_as_the_snapshots_say() {
+    let folder = Folder::new();
+    let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    for command in ["", "train", "translate", "align", "evaluate", "inspect"] {
+        let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
+        let help = folder.run(&arguments);
+        let place = snapshots.join(format!("help{}{command}.txt", if command.is_empty() { "" } else { "-" }));
+        if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+            std::fs::create_dir_all(&snapshots).unwrap();
+            std::fs::write(&place, help.worked()).unwrap();
+        }
+        let expected = std::fs::read_to_string(&place).unwrap_or_default();
+        assert_eq!(help.worked(), expected, "{} (UPDATE_SNAPSHOTS=1 rewrites it)", place.display());
+        assert!(command.is_empty() || expected.contains("Example"), "{command} shows no example");
+    }
+}
+
+#[test]
+fn a_wrong_command_line_is_code_2_and_points_to_help() {
+    let folder = Folder::new();
+    for arguments in [
+        &[][..],
+        &["fly"],
+        &["translate", "--sideways"],
+        &["translate", "--beam", "0", "a"],
+        &["translate", "--n-best", "many", "a"],
+        &["translate", "--input", "a.txt", "some text"],
+        &["train", "--source", "only.txt"],
+        &["train", "--train", "a.tsv", "--source", "b", "--target", "c"],
+        &["train", "--batch-sentences", "3", "--batch-tokens", "30"],
+        &["align", "--format", "runes"],
+        &["inspect", "one", "two"],
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+        assert_eq!(outcome.stdout, "");
+        assert!(outcome.stderr.contains("--help"), "{arguments:?}: {}", outcome.stderr);
+    }
+    assert!(folder.contents().is_empty());
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["--version"]).worked(), format!("softalign {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(folder.run(&["help", "train"]).worked().contains("--resume"));
+}
+
+#[test]
+fn each_line_in_is_a_line_out_in_order() {
+    let expected = "rufo mi dorma .\n\ngrisa ku kanta .\n\n\nvela mi kura .\n";
+    let input = "the red fox sleeps\n\nthe grey owl sings\n   \n\nthe old fox runs\n";
+    let folder = Folder::new();
+    assert_eq!(translate(input, &[]).worked(), expected);
+    assert_eq!(translate(input.trim_end(), &[]).worked(), expected, "without a line feed at the end");
+    assert_eq!(translate(&input.replace('\n', "\r\n"), &[]).worked(), expected, "with CRLF");
+    assert_eq!(translate(&format!("\u{feff}{input}"), &[]).worked(), expected, "with a byte order mark");
+    assert_eq!(translate(input, &["--input", "-", "--output", "-"]).worked(), expected);
+    folder.write("input.txt", input);
+    let files = ["translate", "--model", model_path(), "--input", "input.txt", "--output", "output.txt"];
+    assert_eq!(folder.run(&files).worked(), "");
+    assert_eq!(folder.text("output.txt"), expected);
+    assert_eq!(folder.contents().len(), 2, "no other file is left");
+    assert_eq!(
+        folder.run(&["translate", "--model", model_path(), "the old fox runs", ""]).worked(),
+        "vela mi kura .\n\n"
+    );
+}
+
+#[test]
+fn nothing_in_is_nothing_out() {
+    assert_eq!(translate("", &[]).worked(), "");
+    assert_eq!(translate("", &["--format", "json"]).worked(), "[]\n");
+    assert_eq!(translate("", &["--n-best", "3"]).worked(), "");
+}
+
+#[test]
+fn an_output_file_may_be_the_input_file() {
+    let folder = Folder::new();
+    folder.write("text.txt", "the red fox sleeps\n");
+    folder.run(&["translate", "--model", model_path(), "--input", "text.txt", "--output", "text.txt"]).worked();
+    assert_eq!(folder.text("text.txt"), "rufo mi dorma .\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn writing_to_a_symbolic_link_writes_the_file_behind_it() {
+    let folder = Folder::new();
+    folder.write("real.txt", "old\n");
+    std::os::unix::fs::symlink("real.txt", folder.path("link.txt")).unwrap();
+    folder.run(&["translate", "--model", model_path(), "--output", "link.txt", "the red fox sleeps"]).worked();
+    assert_eq!(folder.text("real.txt"), "rufo mi dorma .\n");
+    assert!(folder.path("link.txt").is_symlink());
+}
+
+#[test]
+fn n_best_lines_say_number_translation_and_score_best_first() {
+    let text = translate("the red fox sleeps\n\nthe old owl runs\n", &["--n-best", "3", "--beam", "3"]);
+    let lines: Vec<Vec<&str>> = text.worked().lines().map(|line| line.split(" ||| ").collect()).collect();
+    assert!(lines.iter().all(|fields| fields.len() == 3), "{lines:?}");
+    let numbers: Vec<&str> = lines.iter().map(|fields| fields[0]).collect();
+    assert_eq!(numbers, ["0", "0", "0", "1", "2", "2", "2"]);
+    assert_eq!((lines[0][1], lines[3][1], lines[4][1]), ("rufo mi dorma .", "", "vela ku kura ."));
+    for (a, b) in lines.iter().zip(&lines[1..]).filter(|(a, b)| a[0] == b[0]) {
+        assert!(a[2].parse::<f64>().unwrap() >= b[2].parse::<f64>().unwrap(), "{lines:?}");
+    }
+}
+
+#[test]
+fn json_has_an_object_for_each_line() {
+    let text = translate("the red fox sleeps\n\nthe old owl runs\n", &["--format", "json"]);
+    let items = json(text.worked());
+    let items = items.as_array().unwrap();
+    assert_eq!(items.len(), 3);
+    for (id, item) in items.iter().enumerate() {
+        assert_eq!(item["id"], id);
+        for key in ["translation", "source", "target", "attention", "eos", "links", "score"] {
+            assert!(!item[key].is_null(), "{key} is missing: {item}");
+        }
+        assert_eq!(item["attention"].as_array().unwrap().len(), item["target"].as_array().unwrap().len());
+    }
+    assert_eq!(items[1]["source"], json("[]"));
+    assert_eq!(items[2]["target"], json(r#"["vela", "ku", "kura", "."]"#));
+}
+
+#[test]
+fn alignments_come_one_a_pair_in_order_in_every_format() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", "the red fox\trufo mi\n\t\nthe owl\t\n\tku\nowl\tku\n");
+    let align =
+        |format: &str| folder.run(&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", format]);
+    let pharaoh = align("pharaoh");
+    let lines: Vec<&str> = pharaoh.worked().lines().collect();
+    assert_eq!(lines.len(), 5);
+    assert_eq!(lines[1..4], ["", "", ""]);
+    assert_eq!(json(align("json").worked()).as_array().unwrap().len(), 5);
+    assert!(align("text").worked().contains("rufo"));
+    let file = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "npz", "--output", "weights.npz"];
+    folder.run(&file).worked();
+    let archive = zip::ZipArchive::new(std::fs::File::open(folder.path("weights.npz")).unwrap()).unwrap();
+    assert_eq!(archive.file_names().collect::<Vec<_>>(), ["0.npy", "1.npy", "2.npy", "3.npy", "4.npy"]);
+}
+
+#[test]
+fn a_tsv_file_parallel_files_and_a_pipe_give_the_same_alignments() {
+    let folder = Folder::with_pairs();
+    let side = |pick: fn(&(&str, &str)) -> String| PAIRS.iter().map(|pair| pick(pair) + "\n").collect::<String>();
+    folder.write("source.txt", side(|pair| pair.0.to_owned()));
+    folder.write("target.txt", side(|pair| pair.1.to_owned()));
+    let align = ["align", "--model", model_path(), "--format", "json"];
+    let tsv_file = folder.run(&[&align[..], &["--pairs", "pairs.tsv"]].concat());
+    let parallel = folder.run(&[&align[..], &["--source", "source.txt", "--target", "target.txt"]].concat());
+    let piped = folder.run_with_input(&[&align[..], &["--pairs", "-"]].concat(), tsv(&PAIRS));
+    assert_eq!(tsv_file.worked(), parallel.worked());
+    assert_eq!(tsv_file.worked(), piped.worked());
+}
+
+#[test]
+fn a_sentence_is_translated_the_same_alone_and_in_company() {
+    let sentences = mixed_sentences();
+    for options in [&["--beam", "1"][..], &["--beam", "4", "--n-best", "2"]] {
+        let together = translate(&(sentences.join("\n") + "\n"), options);
+        let mut together = together.worked().lines().map(|line| line.split_once(" ||| ").map_or(line, |line| line.1));
+        for sentence in &sentences {
+            for alone in translate(sentence, options).worked().lines() {
+                let alone = alone.split_once(" ||| ").map_or(alone, |line| line.1);
+                let [alone, other] =
+                    [alone, together.next().unwrap()].map(|line| line.split(" ||| ").collect::<Vec<_>>());
+                assert_eq!(alone[0], other[0], "{sentence}");
+                if let (Some(alone), Some(other)) = (alone.get(1), other.get(1)) {
+                    let [alone, other] = [alone, other].map(|score| score.parse::<f64>().unwrap());
+                    assert!((alone - other).abs() < 2e-4, "{sentence}: {alone} and {other}");
+                }
+            }
+        }
+        assert_eq!(together.next(), None);
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let folder = Folder::new();
+    folder.write("many.txt", "the red fox sleeps\n".repeat(20_000));
+    folder.write("many.tsv", "the red fox\trufo mi .\n".repeat(20_000));
+    for arguments in [
+        &["translate", "--beam", "1", "--input", "many.txt", "--model", model_path()][..],
+        &["align", "--format", "json", "--pairs", "many.tsv", "--model", model_path()],
+        &["inspect", model_path()],
+    ] {
+        let mut child = folder.command(arguments).spawn().unwrap();
+        drop(child.stdout.take());
+        let outcome = Outcome::from(child.wait_with_output().unwrap());
+        assert_eq!((outcome.code, outcome.stderr.contains("error")), (Some(0), false), "{arguments:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn quiet_commands_leave_standard_error_empty() {
+    let folder = Folder::with_pairs();
+    folder.write("long.txt", "the fox ".repeat(2000));
+    folder.write("empty-sides.tsv", tsv(&PAIRS) + "only one side\t\n");
+    let train =
+        ["train", "--train", "empty-sides.tsv", "--out", "out", "--max-epochs", "1", "--quiet", "--preset", "tiny"];
+    for arguments in [
+        &train[..],
+        &["-q", "translate", "--model", model_path(), "--input", "long.txt"],
+        &["align", "--quiet", "--model", model_path(), "--pairs", "pairs.tsv"],
+        &["evaluate", "--quiet", "--model", model_path(), "--pairs", "pairs.tsv"],
+        &["inspect", "--quiet", model_path()],
+    ] {
+        let outcome = folder.run(arguments);
+        outcome.worked();
+        assert_eq!(outcome.stderr, "", "{arguments:?}");
+    }
+    let loud = folder.run(&["translate", "--model", model_path(), "--input", "long.txt"]);
+    assert!(loud.stderr.contains("line 1"), "what was left out is said: {loud:?}");
+    assert_eq!(loud.worked().lines().count(), 1);
+}
+
+#[test]
+fn evaluate_gives_the_scores_that_scripts_read() {
+    let folder = Folder::with_pairs();
+    let evaluate = ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv"];
+    let plain = folder.run(&[&evaluate[..], &["--json"]].concat());
+    let scores = json(plain.worked());
+    assert_eq!(plain.stdout.lines().count(), 1);
+    assert_eq!(scores["pairs"], PAIRS.len());
+    for key in ["bleu", "chrf", "exact_match"] {
+        let score = scores[key].as_f64().unwrap_or_else(|| panic!("{key}: {scores}"));
+        assert!((0.0..=100.0).contains(&score), "{key} is {score}");
+    }
+    assert!(scores["perplexity"].as_f64().unwrap() >= 1.0);
+    for key in ["aer", "precision", "recall"] {
+        assert!(scores.get(key).is_none(), "{key} without gold: {scores}");
+    }
+
+    folder.write("pairs.gold", "1-0 2-1 3-2 0?3\n".repeat(PAIRS.len()));
+    let with_gold = folder.run(&[&evaluate[..], &["--json", "--gold", "pairs.gold"]].concat());
+    let scores = json(with_gold.worked());
+    for key in ["aer", "precision", "recall"] {
+        let score = scores[key].as_f64().unwrap_or_else(|| panic!("{key}: {scores}"));
+        assert!((0.0..=1.0).contains(&score), "{key} is {score}");
+    }
+    let words = folder.run(&[&evaluate[..], &["--gold", "pairs.gold"]].concat());
+    for score in ["BLEU", "chrF", "exact match", "perplexity", "AER"] {
+        assert!(words.worked().contains(score), "{score} is not shown: {}", words.stdout);
+    }
+}
+
+#[test]
+fn the_log_has_an_object_a_line_with_the_promised_fields() {
+    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
+    let lines: Vec<Value> = log.lines().map(json).collect();
+    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    let (progress, validations) = (of("progress"), of("validation"));
+    assert_eq!(progress.len() + validations.len(), lines.len());
+    assert_eq!(validations.len(), 10, "one for each epoch");
+    assert!(!progress.is_empty());
+    for (line, keys) in [
+        (progress[0], &["epoch", "step", "loss", "learning_rate", "tokens_per_second", "seconds"][..]),
+        (validations[0], &["epoch", "step", "loss", "perplexity", "bleu", "chrf", "exact_match", "seconds"]),
+    ] {
+        for key in keys {
+            assert!(line[key].is_number(), "{key} is missing: {line}");
+        }
+    }
+}
+
+#[test]
+fn inspect_tells_what_a_model_is() {
+    let folder = Folder::new();
+    let outcome = folder.run(&["inspect", model_path()]);
+    for part in ["embedding 32, hidden 32, attention 32", "words", "pairs.tsv", "12 pairs", "BLEU", "model.safetensors"]
+    {
+        assert!(outcome.worked().contains(part), "{part}: {}", outcome.stdout);
+    }
+}
+
+#[test]
+fn notes_of_training_go_to_standard_error_as_plain_lines() {
+    let folder = Folder::with_pairs();
+    let outcome =
+        folder.run(&["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--max-epochs", "1"]);
+    outcome.worked();
+    assert!(outcome.stderr.contains("12 training pairs"), "{outcome:?}");
+    assert!(!outcome.stderr.contains(['\r', '\u{1b}']), "nothing for terminals: {outcome:?}");
+    assert!(!outcome.stdout.contains('\u{1b}'), "no colours: {outcome:?}");
+}
+
+#[test]
+fn without_names_training_takes_the_shipped_data_and_keeps_the_previous_model() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("data")).unwrap();
+    folder.write("data/train.tsv", tsv(&PAIRS));
+    folder.write("data/validation.tsv", tsv(&PAIRS[..3]));
+    folder.write("data/test.tsv", tsv(&PAIRS[..2]));
+    folder.write("data/test.gold", "0-0\n0-0\n");
+    let train = |seed| folder.run(&["train", "--preset", "tiny", "--max-epochs", "1", "--quiet", "--seed", seed]);
+    train("1").worked();
+    let first = folder.read("checkpoints/model.safetensors");
+    folder.write("data/validation.tsv", "broken\n");
+    train("2").refused_with(1, &["data/validation.tsv:1"]);
+    assert_eq!(folder.read("checkpoints/model.safetensors"), first, "a run that cannot begin moves nothing");
+    folder.write("data/validation.tsv", tsv(&PAIRS[..3]));
+    train("2").worked();
+    assert_eq!(folder.read("checkpoints/previous/model.safetensors"), first);
+    assert_ne!(folder.read("checkpoints/model.safetensors"), first);
+    folder.run(&["translate", "the red fox sleeps"]).worked();
+    folder.run(&["align"]).worked();
+    assert!(folder.run(&["evaluate"]).worked().contains("AER"));
+    folder.run(&["inspect"]).worked();
+    folder.run(&["inspect", "checkpoints/previous"]).worked();
+}
+
+#[test]
+fn where_nothing_is_shipped_the_option_is_named() {
+    let folder = Folder::new();
+    folder.run(&["train", "--out", "out"]).refused_with(1, &["data/train.tsv", "--train"]);
+    folder.run(&["evaluate", "--model", model_path()]).refused_with(1, &["data/test.tsv", "--pairs"]);
+    folder.run(&["translate", "hello"]).refused_with(1, &["checkpoints", "--model"]);
+    folder.run(&["inspect"]).refused_with(1, &["checkpoints", "config.json"]);
+    assert!(folder.contents().is_empty(), "{:?}", folder.contents().keys());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_saves_the_model_and_training_can_go_on() {
+    let folder = Folder::with_pairs();
+    let endless = ["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--patience", "1000000"];
+    let endless = [&endless[..], &["--max-epochs", "1000000", "--validate-every", "3"]].concat();
+    let mut child = folder.command(&endless).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let (mut seen, began) = (String::new(), Instant::now());
+    while !seen.contains("validation:") && began.elapsed() < Duration::from_secs(60) {
+        assert!(stderr.read_line(&mut seen).unwrap() > 0, "ended early: {seen}");
+    }
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    std::io::copy(&mut stderr, &mut std::io::sink()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    folder.run(&["inspect", "out"]).worked();
+    let log = folder.text("out/log.jsonl");
+    let last = json(log.lines().last().unwrap())["epoch"].as_u64().unwrap() + 1;
+    folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", &last.to_string()]).worked();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_failure() {
+    let folder = Folder::with_pairs();
+    for arguments in [
+        &["translate", "--model", model_path(), "the red fox sleeps"][..],
+        &["align", "--model", model_path(), "--pairs", "pairs.tsv"],
+        &["evaluate", "--model", model_path(), "--pairs", "pairs.tsv"],
+        &["inspect", model_path()],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = folder.command(arguments);
+        command.stdout(Stdio::from(full));
+        outcome(command).refused_with(1, &["standard output", "No space"]);
+    }
+    let to_file = ["translate", "--model", model_path(), "--output", "/dev/full", "the red fox sleeps"];
+    folder.run(&to_file).refused_with(1, &["/dev/full", "No space"]);
+}
+
+#[test]
+fn text_that_looks_like_an_option_can_be_translated() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["translate", "--model", model_path(), "--", "--fox"]).worked().lines().count(), 1);
+}
+
+#[test]
+fn a_slow_writer_is_waited_for() {
+    let folder = Folder::new();
+    let mut child = folder.command(&["translate", "--model", model_path()]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"the red fox sl").unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    stdin.write_all(b"eeps\n").unwrap();
+    drop(stdin);
+    assert_eq!(Outcome::from(child.wait_with_output().unwrap()).worked(), "rufo mi dorma .\n");
+}

@@ -1,0 +1,102 @@
+//! From sentence pairs to translations and alignments: a tiny model learns thirty pairs by heart.
+
+mod common;
+
+use std::sync::LazyLock;
+
+use common::{Folder, Outcome};
+use serde_json::Value;
+
+/// An invented language that puts the verb first and the colour after its noun.
+fn invented_pairs() -> Vec<(String, String)> {
+    let colours = [("red", "rufo"), ("green", "verda"), ("old", "vela")];
+    let animals = [("fox", "mi"), ("owl", "ku"), ("heron", "asalo"), ("snail", "toni"), ("mole", "be")];
+    let verbs = [("sleeps", "dorma"), ("sings", "kanta")];
+    let mut pairs = Vec::new();
+    for (colour, hue) in colours {
+        for (animal, name) in animals {
+            for (verb, deed) in verbs {
+                pairs.push((format!("the {colour} {animal} {verb} ."), format!("{deed} la {name} {hue} .")));
+            }
+        }
+    }
+    pairs
+}
+
+/// A folder with the pairs, and the model trained on them.
+fn learned() -> &'static Folder {
+    static LEARNED: LazyLock<Folder> = LazyLock::new(|| {
+        let folder = Folder::lasting("learned");
+        let pairs = invented_pairs();
+        let lines: String = pairs.iter().map(|(source, target)| format!("{source}\t{target}\n")).collect();
+        folder.write("pairs.tsv", lines);
+        let train = ["train", "--train", "pairs.tsv", "--valid", "pairs.tsv", "--out", "model", "--preset", "tiny"];
+        let fast = ["--dropout", "0", "--learning-rate", "0.005", "--warmup-steps", "10", "--batch-sentences", "5"];
+        let until = ["--units", "word", "--max-epochs", "25", "--patience", "25", "--decay", "0.9", "--quiet"];
+        folder.run(&[&train[..], &fast, &until].concat()).worked();
+        folder
+    });
+    &LEARNED
+}
+
+fn align(options: &[&str]) -> Outcome {
+    learned().run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat())
+}
+
+#[test]
+fn what_was_learned_is_reproduced_exactly() {
+    let outcome = learned().run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"]);
+    let scores: Value = serde_json::from_str(outcome.worked()).unwrap();
+    let score = |key: &str| scores[key].as_f64().unwrap();
+    assert_eq!(scores["pairs"], 30);
+    assert_eq!(score("exact_match"), 100.0, "{scores}");
+    assert!((score("bleu") - 100.0).abs() < 1e-6 && (score("chrf") - 100.0).abs() < 1e-6, "{scores}");
+    assert!(score("perplexity") < 2.0, "{scores}");
+}
+
+#[test]
+fn greedy_search_and_beams_translate_it_line_by_line() {
+    let (sources, targets): (Vec<String>, Vec<String>) = invented_pairs().into_iter().unzip();
+    for beam in ["1", "5"] {
+        let arguments = ["translate", "--model", "model", "--beam", beam];
+        let outcome = learned().run_with_input(&arguments, sources.join("\n"));
+        assert_eq!(outcome.worked(), targets.join("\n") + "\n", "beam {beam}");
+    }
+}
+
+#[test]
+fn every_row_of_attention_sums_to_1() {
+    for options in [&["--format", "json"][..], &["--format", "json", "--subwords"]] {
+        let outcome = align(options);
+        let items: Vec<Value> = serde_json::from_str(outcome.worked()).unwrap();
+        assert_eq!(items.len(), 30);
+        for item in items {
+            let rows = item["attention"].as_array().unwrap();
+            let ends = item["eos"].as_array().unwrap();
+            assert_eq!((rows.len(), ends.len()), (5, 5), "{item}");
+            for (row, end) in rows.iter().zip(ends) {
+                let weights: Vec<f64> = row.as_array().unwrap().iter().map(|weight| weight.as_f64().unwrap()).collect();
+                assert_eq!(weights.len(), 5);
+                assert!(weights.iter().all(|weight| (0.0..=1.0).contains(weight)), "{item}");
+                let sum = weights.iter().sum::<f64>() + end.as_f64().unwrap();
+                assert!((sum - 1.0).abs() < 1e-5, "a row sums to {sum}: {item}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pharaoh_links_stay_within_the_words_and_agree_with_json() {
+    let (pharaoh, json) = (align(&["--format", "pharaoh"]), align(&["--format", "json"]));
+    let items: Vec<Value> = serde_json::from_str(json.worked()).unwrap();
+    let lines: Vec<&str> = pharaoh.worked().lines().collect();
+    assert_eq!(lines.len(), 30);
+    for (line, item) in lines.into_iter().zip(items) {
+        let links: Vec<[usize; 2]> = line
+            .split_whitespace()
+            .map(|link| link.split_once('-').map(|(s, t)| [s.parse().unwrap(), t.parse().unwrap()]).unwrap())
+            .collect();
+        assert!(links.iter().flatten().all(|&word| word < 5), "{line}");
+        assert_eq!(serde_json::to_value(&links).unwrap(), item["links"]);
+    }
+}
