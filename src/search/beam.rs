@@ -156,10 +156,14 @@ impl Beam {
         self.done.extend(self.alive.drain(..).filter_map(|(_, node)| Some((node?, false))));
     }
 
-    /// The hypotheses that are done, those that ended by themselves first, best first.
+    /// The hypotheses that are done, those that ended by themselves first, best first. At least one: where the scorer had
+    /// nothing to say (its numbers were none), it is empty and unfinished.
     fn hypotheses(&self, settings: &BeamSettings) -> Vec<Hypothesis> {
         let mut hypotheses: Vec<Hypothesis> =
             self.done.iter().map(|&(node, finished)| self.hypothesis(node, finished, settings)).collect();
+        if hypotheses.is_empty() {
+            hypotheses.push(Hypothesis { finished: false, ..Hypothesis::empty() });
+        }
         hypotheses.sort_by(|a, b| b.finished.cmp(&a.finished).then(b.score.total_cmp(&a.score)));
         hypotheses
     }
@@ -317,6 +321,14 @@ mod tests {
             let length = rows as f64;
             assert!((hypothesis.score - hypothesis.log_probability / length.powf(0.6)).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn a_speechless_scorer_gives_an_unfinished_hypothesis() {
+        let mut table = Table::new(1, 1);
+        table.probabilities[0].iter_mut().for_each(|row| row.fill(0.0));
+        let found = search(&mut table, &[3], &settings(2, 1.0)).unwrap().remove(0);
+        assert!(found.len() == 1 && found[0].units.is_empty() && !found[0].finished);
     }
 
     #[test]
