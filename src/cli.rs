@@ -199,7 +199,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub warmup_steps: Option<u64>,
 
-    /// Factor on the learning rate after a validation without improvement [default: 0.5].
+    /// Factor on the learning rate after two validations in a row without improvement [default: 0.5].
     #[arg(long, value_name = "F", help_heading = "Training")]
     pub decay: Option<f64>,
 
@@ -246,9 +246,9 @@ pub enum TranslationFormat {
 /// `softalign translate`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  softalign translate \"The black cat is sleeping.\"
+  softalign translate \"They bought a black hat yesterday.\"
   softalign translate --model my-model --input sentences.txt --output translations.txt
-  softalign translate --format align --beam 10 \"Where is the station?\"")]
+  softalign translate --format align --beam 10 \"Where does she live?\"")]
 pub struct TranslateArgs {
     /// Sentences to translate, each in quotes.
     #[arg(value_name = "TEXT", conflicts_with = "input")]
@@ -323,7 +323,7 @@ pub enum AlignmentFormat {
 #[command(after_help = "Examples:
   softalign align --pairs pairs.tsv --format pharaoh > links.txt
   softalign align --source a.en --target a.fr --format npz --output weights.npz
-  printf 'The cat sleeps.\\tLe chat dort.\\n' | softalign align --pairs -")]
+  printf 'Where does she live?\\tOù habite-t-elle?\\n' | softalign align --pairs -")]
 pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,

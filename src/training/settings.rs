@@ -30,7 +30,7 @@ pub struct TrainingSettings {
     pub learning_rate: f64,
     /// Steps over which the learning rate rises from 0.
     pub warmup_steps: u64,
-    /// Factor on the learning rate after a validation without improvement.
+    /// Factor on the learning rate after two validations in a row without improvement.
     pub decay: f64,
     /// ε of label smoothing.
     pub label_smoothing: f64,

@@ -11,6 +11,9 @@ use crate::model::{Dropout, Parameters, RnnSearch};
 use crate::random::Stream;
 use crate::text::{Batch, Example, bucketed};
 
+/// Validations in a row without improvement after which the learning rate decays: one may be bad luck.
+const STALE_BEFORE_DECAY: u64 = 2;
+
 /// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
 /// numbers need no state, since each step draws from a stream of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -290,7 +293,9 @@ impl<'a> Trainer<'a> {
             progress.stale = 0;
         } else {
             progress.stale += 1;
-            progress.decays += 1;
+            if progress.stale.is_multiple_of(STALE_BEFORE_DECAY) {
+                progress.decays += 1;
+            }
         }
         self.keep(&report, best, observer)
     }
