@@ -1,7 +1,21 @@
 //! softalign: a small translator with attention, trained on your own sentence pairs.
 //!
-//! The model is RNNsearch (Bahdanau, Cho & Bengio 2014): see [`model`] for its equations and the file that holds each.
-//! Data flows one way:
+//! The model is RNNsearch (Bahdanau, Cho & Bengio 2014). For a source x_1..x_S and a target y_1..y_T, with row vectors,
+//! `[a ; b]` for concatenation and each direction of the encoder half as wide as the decoder:
+//!
+//! ```text
+//! annotations     h_j = [ →GRU(E_x[x_j]) ; ←GRU(E_x[x_j]) ]              model/encoder.rs     kernels/gru
+//! initial state   s_0 = tanh(W_init · m + b),  m = mean_j h_j or ←h_1     model/decoder.rs
+//! energy          e_tj = vᵀ tanh(W_q s_{t-1} + W_k h_j)                  model/attention.rs   kernels/attention
+//! weights         α_t = softmax_j(e_t), padding masked                   model/attention.rs   kernels/attention
+//! context         c_t = Σ_j α_tj h_j                                     model/attention.rs   kernels/attention
+//! state           s_t = GRU([E_y[y_{t-1}] ; c_t], s_{t-1})               model/decoder.rs     kernels/gru
+//! readout         r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)       model/decoder.rs
+//! output          p(y_t) = softmax(E_out r_t + b)                        model/decoder.rs     kernels/cross_entropy
+//! ```
+//!
+//! Those files say it in candle's operations; `model/fused/` says the same on plain slices with derivatives written by hand,
+//! which is what runs on a CPU. Data flows one way:
 //!
 //! ```text
 //! text → batches → model → loss → optimiser → checkpoint

@@ -149,12 +149,6 @@ impl Parameters {
         Ok(Self { tensors })
     }
 
-    /// The same values without the recording.
-    pub fn untracked(&self) -> Self {
-        let tensors = self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.detach()));
-        Self { tensors: tensors.collect() }
-    }
-
     /// All parameters by name, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
         self.tensors.iter()

@@ -1,0 +1,75 @@
+//! Beam search on both paths of the model: the same hypotheses, whatever computes them.
+
+use candle_core::Device;
+use softalign::model::{Architecture, InitialState, Parameters, RnnSearch};
+use softalign::random::Stream;
+use softalign::search::{BeamSettings, FusedScorer, Hypothesis, RnnScorer, Scorer, search, search_all};
+use softalign::text::Padded;
+
+fn model(seed: u64) -> RnnSearch {
+    let architecture = Architecture {
+        source_vocabulary: 31,
+        target_vocabulary: 140,
+        embedding_size: 17,
+        hidden_size: 22,
+        attention_size: 9,
+        layers: 2,
+        tied_output: seed.is_multiple_of(2),
+        initial_state: InitialState::Mean,
+    };
+    let parameters = Parameters::initialise(&architecture, seed, &Device::Cpu).unwrap();
+    RnnSearch::new(architecture, parameters).unwrap()
+}
+
+fn sources() -> Vec<Vec<u32>> {
+    let mut stream = Stream::new(2, "sources", 0);
+    [1, 7, 3, 12, 1, 5].iter().map(|&length| (0..length).map(|_| 4 + stream.below(27) as u32).collect()).collect()
+}
+
+fn assert_alike(a: &[Hypothesis], b: &[Hypothesis]) {
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(b) {
+        assert_eq!((&a.units, a.finished), (&b.units, b.finished));
+        assert!((a.log_probability - b.log_probability).abs() < 1e-3, "{} {}", a.log_probability, b.log_probability);
+        for (a, b) in a.attention.iter().zip(&b.attention) {
+            assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5));
+        }
+    }
+}
+
+#[test]
+fn both_paths_find_the_same() {
+    for (seed, beam) in [(1, 1), (2, 1), (3, 4), (4, 7)] {
+        let model = model(seed);
+        let settings = BeamSettings { beam, ..BeamSettings::default() };
+        let sources = sources();
+        let padded = Padded::new(sources.iter().map(Vec::as_slice));
+        let run = |scorer: &mut dyn Scorer| search(scorer, &padded.lengths, &settings).unwrap();
+        let plain = run(&mut RnnScorer::new(&model, &padded).unwrap());
+        let fused = model.with_weights(|weights| Ok(run(&mut FusedScorer::new(weights, &padded)))).unwrap();
+        let in_batches = search_all(&model, &sources, &settings, &mut |_| {}).unwrap();
+        for ((plain, fused), in_batches) in plain.iter().zip(&fused).zip(&in_batches) {
+            assert_alike(plain, fused);
+            assert_alike(fused, in_batches);
+        }
+    }
+}
+
+#[test]
+fn a_sentence_finds_the_same_alone() {
+    let model = model(5);
+    let sources = sources();
+    let together = search_all(&model, &sources, &BeamSettings::default(), &mut |_| {}).unwrap();
+    for (source, together) in sources.iter().zip(&together) {
+        let alone = search_all(&model, std::slice::from_ref(source), &BeamSettings::default(), &mut |_| {}).unwrap();
+        assert_alike(&alone[0], together);
+    }
+}
+
+#[test]
+fn empty_sources_have_empty_translations() {
+    let mut done = 0;
+    let found = search_all(&model(1), &[vec![], vec![5], vec![]], &BeamSettings::greedy(), &mut |n| done += n).unwrap();
+    assert_eq!(done, 3);
+    assert!(found[0][0].units.is_empty() && found[2][0].units.is_empty() && found[0][0].finished);
+}
