@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use candle_core::{Device, Tensor};
 use serde::Deserialize;
+use softalign::model::fused::{Decoding, Weights};
 use softalign::model::{
     Architecture, BatchLoss, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch,
 };
-use softalign::text::{Batch, Example, Padded};
+use softalign::text::{BEGIN, Batch, Example, Padded};
 use softalign::training::Optimiser;
 
 const VARIANTS: [&str; 3] = ["plain", "tied", "deep"];
@@ -131,6 +132,31 @@ fn annotations_and_attention_agree() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn logits_agree() {
+    for variant in VARIANTS {
+        let reference = Reference::load(variant);
+        let target = &reference.batch.target;
+        let theirs = reference.tensors["logits"].to_vec2::<f32>().unwrap();
+        let rows: Vec<usize> = (0..target.batch()).collect();
+        let compare = |weights: &Weights| {
+            let mut decoding = Decoding::new(weights, &reference.batch.source);
+            for step in 0..target.length {
+                let before = |&row: &usize| if step == 0 { BEGIN } else { target.id(row, step - 1) };
+                let logits = decoding.advance(&rows, &rows.iter().map(before).collect::<Vec<_>>()).logits;
+                let ours = logits.chunks_exact(reference.architecture.target_vocabulary);
+                for (row, ours) in ours.enumerate().filter(|&(row, _)| step < target.lengths[row]) {
+                    // The reference has one sentence's rows after the other's.
+                    let place = target.lengths[..row].iter().sum::<usize>() + step;
+                    assert!(difference(ours, &theirs[place]) < 1e-5, "{variant}, sentence {row}, step {step}");
+                }
+            }
+            Ok(())
+        };
+        reference.model().with_weights(compare).unwrap();
     }
 }
 
