@@ -25,8 +25,6 @@ pub struct Step<'a> {
 /// h', both `[rows, h]`.
 pub fn forward(step: Step, state_gates: &[f32], stride: usize, bias: &[f32], state: &[f32], next: &mut [f32]) {
     let h = bias.len() / 3;
-    let (bias_r, bias_zn) = bias.split_at(h);
-    let (bias_z, bias_n) = bias_zn.split_at(h);
     vectorised(
         #[inline(always)]
         || {
@@ -34,20 +32,42 @@ pub fn forward(step: Step, state_gates: &[f32], stride: usize, bias: &[f32], sta
             let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact_mut(h));
             for (row, ((next, state), (gates, candidate))) in rows.zip(saved).enumerate() {
                 let from_state = &state_gates[row * stride..row * stride + 3 * h];
-                let (state_r, state_zn) = from_state.split_at(h);
-                let (state_z, state_n) = state_zn.split_at(h);
-                let (r, zn) = gates.split_at_mut(h);
-                let (z, n) = zn.split_at_mut(h);
-                for i in 0..h {
-                    r[i] = sigmoid(r[i] + state_r[i] + bias_r[i]);
-                    z[i] = sigmoid(z[i] + state_z[i] + bias_z[i]);
-                    candidate[i] = state_n[i] + bias_n[i];
-                    n[i] = tanh(n[i] + r[i] * candidate[i]);
-                    next[i] = n[i] + z[i] * (state[i] - n[i]);
-                }
+                let ([r, z, n], [state_r, state_z, state_n]) = (thirds_mut(gates, h), thirds(from_state, h));
+                let [bias_r, bias_z, bias_n] = thirds(bias, h);
+                open_gate(r, state_r, bias_r);
+                open_gate(z, state_z, bias_z);
+                propose(n, candidate, r, state_n, bias_n);
+                blend(next, state, z, n);
             }
         },
     );
+}
+
+// The passes over a row are functions of their own because the compiler then knows that their slices do not overlap.
+
+/// gate ← σ(gate + state + bias)
+#[inline(always)]
+fn open_gate(gate: &mut [f32], state: &[f32], bias: &[f32]) {
+    for ((gate, state), bias) in gate.iter_mut().zip(state).zip(bias) {
+        *gate = sigmoid(*gate + state + bias);
+    }
+}
+
+/// h̃ ← state + bias; n ← tanh(n + r h̃)
+#[inline(always)]
+fn propose(n: &mut [f32], candidate: &mut [f32], r: &[f32], state: &[f32], bias: &[f32]) {
+    for ((((n, candidate), r), state), bias) in n.iter_mut().zip(candidate).zip(r).zip(state).zip(bias) {
+        *candidate = state + bias;
+        *n = tanh(*n + r * *candidate);
+    }
+}
+
+/// h' ← n + z (h − n)
+#[inline(always)]
+fn blend(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
+    for (((next, state), z), n) in next.iter_mut().zip(state).zip(z).zip(n) {
+        *next = n + z * (state - n);
+    }
 }
 
 /// The derivative of one step for `[rows, h]` derivatives `by_next`. Writes `[rows, 3h]` derivatives by the input gates over
@@ -58,23 +78,51 @@ pub fn backward(step: Step, state: &[f32], by_next: &mut [f32], by_state_gates: 
         #[inline(always)]
         || {
             let rows = by_next.chunks_exact_mut(h).zip(state.chunks_exact(h));
-            let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact(h));
+            let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact_mut(h));
             for (row, ((by_next, state), (gates, candidate))) in rows.zip(saved).enumerate() {
                 let by_state = &mut by_state_gates[row * stride..row * stride + 3 * h];
-                let (state_r, state_zn) = by_state.split_at_mut(h);
-                let (state_z, state_n) = state_zn.split_at_mut(h);
-                let (r, zn) = gates.split_at_mut(h);
-                let (z, n) = zn.split_at_mut(h);
-                for i in 0..h {
-                    let by_update = by_next[i] * (state[i] - n[i]) * z[i] * (1.0 - z[i]);
-                    let by_candidate = by_next[i] * (1.0 - z[i]) * (1.0 - n[i] * n[i]);
-                    let by_reset = by_candidate * candidate[i] * r[i] * (1.0 - r[i]);
-                    by_next[i] *= z[i];
-                    state_n[i] = by_candidate * r[i];
-                    (state_r[i], state_z[i]) = (by_reset, by_update);
-                    (r[i], z[i], n[i]) = (by_reset, by_update, by_candidate);
-                }
+                let [r, z, n] = thirds_mut(gates, h);
+                blend_backward(by_next, state, z, n);
+                propose_backward(candidate, r, n, &mut by_state[2 * h..]);
+                by_state[..h].copy_from_slice(r);
+                by_state[h..2 * h].copy_from_slice(z);
             }
         },
     );
+}
+
+/// z ← dz, n ← dn, by_next ← its direct part of the state before.
+#[inline(always)]
+fn blend_backward(by_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32]) {
+    for (((by_next, state), z), n) in by_next.iter_mut().zip(state).zip(z).zip(n) {
+        let (by_update, by_candidate) =
+            (*by_next * (state - *n) * *z * (1.0 - *z), *by_next * (1.0 - *z) * (1.0 - *n * *n));
+        *by_next *= *z;
+        (*z, *n) = (by_update, by_candidate);
+    }
+}
+
+/// r ← dr, and dn r into the state's gates; `by_candidate` is dn.
+#[inline(always)]
+fn propose_backward(candidate: &[f32], r: &mut [f32], by_candidate: &[f32], by_state: &mut [f32]) {
+    for (((candidate, r), by_candidate), by_state) in candidate.iter().zip(r).zip(by_candidate).zip(by_state) {
+        *by_state = by_candidate * *r;
+        *r = by_candidate * candidate * *r * (1.0 - *r);
+    }
+}
+
+/// The gates r, z and n of a row.
+#[inline(always)]
+fn thirds(row: &[f32], h: usize) -> [&[f32]; 3] {
+    let (first, rest) = row.split_at(h);
+    let (second, third) = rest.split_at(h);
+    [first, second, third]
+}
+
+/// As [`thirds`].
+#[inline(always)]
+fn thirds_mut(row: &mut [f32], h: usize) -> [&mut [f32]; 3] {
+    let (first, rest) = row.split_at_mut(h);
+    let (second, third) = rest.split_at_mut(h);
+    [first, second, third]
 }
