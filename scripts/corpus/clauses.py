@@ -84,43 +84,43 @@ def _have(person):
     return "has" if person == 2 else "have"
 
 
-def _english_verb(phrase, tense, person, supported, helper):
+def _english_verb(phrase, tense, person, supported, auxiliary_id):
     """The auxiliary (or None) and what follows it.
 
-    `supported` asks for do-support; `helper` is the concept of the French
+    `supported` asks for do-support; `auxiliary_id` is the concept of the French
     auxiliary.
     """
     verb, main = phrase.verb.en, phrase.meaning
     base = word(verb, [main])
     if tense in MODALS:
-        return word(tense, [helper]), [base]
+        return word(tense, [auxiliary_id]), [base]
     if tense in ("future", "conditional"):
         return word("will" if tense == "future" else "would", weak=[main]), [base]
     if tense in ("perfect", "pluperfect"):
         form = "had" if tense == "pluperfect" else _have(person)
-        return word(form, [helper]), [word(english.participle(verb), [main])]
+        return word(form, [auxiliary_id]), [word(english.participle(verb), [main])]
     if tense == "near":
         return (
-            word(_be(person), weak=[helper]),
-            [word("going", [helper]), word("to", weak=[helper, main]), base],
+            word(_be(person), weak=[auxiliary_id]),
+            [word("going", [auxiliary_id]), word("to", weak=[auxiliary_id, main]), base],
         )
     if tense == "recent":
         return (
-            word(_have(person), weak=[helper]),
-            [word("just", [helper]), word(english.participle(verb), [main])],
+            word(_have(person), weak=[auxiliary_id]),
+            [word("just", [auxiliary_id]), word(english.participle(verb), [main])],
         )
     if tense in ("progressive", "background"):
         form = _be(person, past=tense == "background")
         return word(form, weak=[main]), [word(english.gerund(verb), [main])]
     if tense == "used":
         return None, [word("used", weak=[main]), word("to", weak=[main]), base]
-    return _english_simple(phrase, tense, person, supported, helper)
+    return _english_simple(phrase, tense, person, supported, auxiliary_id)
 
 
-def _english_simple(phrase, tense, person, supported, helper):
+def _english_simple(phrase, tense, person, supported, auxiliary_id):
     verb, main = phrase.verb.en, phrase.meaning
     past = tense in ("past", "imperfect")
-    weak = [helper] if tense == "past" else []
+    weak = [auxiliary_id] if tense == "past" else []
     if verb == "be":
         return word(_be(person, past), [main], weak), []
     if supported:
@@ -167,7 +167,7 @@ def _participle(phrase, subject):
     return word(form, [phrase.meaning])
 
 
-def _french_verb(phrase, tense, subject, helper):
+def _french_verb(phrase, tense, subject, auxiliary_id):
     """The clitics, the finite verb and what follows it."""
     person, verb = subject.person, phrase.verb
     clitics = _clitic_words(phrase, person)
@@ -176,13 +176,13 @@ def _french_verb(phrase, tense, subject, helper):
         return clitics, word(form, [phrase.meaning]), []
     if tense in COMPOUND:
         form = french.finite(verb.auxiliary, COMPOUND[tense], person)
-        return clitics, word(form, [helper]), [_participle(phrase, subject)]
+        return clitics, word(form, [auxiliary_id]), [_participle(phrase, subject)]
     lemma, simple = {"near": ("aller", "present"), "recent": ("venir", "present")}.get(
         tense
     ) or MODALS[tense]
-    rest = [word("de", weak=[helper])] if tense == "recent" else []
+    rest = [word("de", weak=[auxiliary_id])] if tense == "recent" else []
     rest += [*clitics, word(verb.fr, [phrase.meaning])]
-    return [], word(french.finite(lemma, simple, person), [helper]), rest
+    return [], word(french.finite(lemma, simple, person), [auxiliary_id]), rest
 
 
 # --- Negation and adverbs -------------------------------------------------
@@ -239,16 +239,16 @@ def clause(subject, phrase, tense="present", negation=None, adverb=Pair(), asked
     `asked` is None for a statement, "inverted" for a French question by
     inversion, or "est-ce que" for one without; English inverts in both.
     """
-    helper, question = concept(), concept()
+    auxiliary_id, question = concept(), concept()
     polarity = _polarity(negation)
     supported = bool(asked) or polarity.supported
-    auxiliary, rest = _english_verb(phrase, tense, subject.person, supported, helper)
+    auxiliary, rest = _english_verb(phrase, tense, subject.person, supported, auxiliary_id)
     if asked == "est-ce que":
         auxiliary = replace(auxiliary, weak=auxiliary.weak | {question})
     front = [auxiliary] if auxiliary else []
     opening = front + list(subject.en) if asked else list(subject.en) + front
     en = (*opening, *polarity.before, *adverb.en, *rest, *_english_tail(phrase, polarity))
-    fr = _french_clause(subject, phrase, tense, polarity, adverb, asked, helper)
+    fr = _french_clause(subject, phrase, tense, polarity, adverb, asked, auxiliary_id)
     if asked == "est-ce que":
         fr = (word("est-ce", [question]), word("que", [question]), *fr)
     return Pair(tuple(en), tuple(fr))
@@ -263,8 +263,8 @@ def _english_tail(phrase, polarity):
     return phrase.tail.en + polarity.end
 
 
-def _french_clause(subject, phrase, tense, polarity, adverb, asked, helper):
-    clitics, finite, rest = _french_verb(phrase, tense, subject, helper)
+def _french_clause(subject, phrase, tense, polarity, adverb, asked, auxiliary_id):
+    clitics, finite, rest = _french_verb(phrase, tense, subject, auxiliary_id)
     verb = [*polarity.ne, *clitics, finite]
     subject_words = list(subject.fr)
     if asked == "inverted":
