@@ -58,16 +58,19 @@ impl Moments {
             step: (rate / (1.0 - BETA_1.powf(steps))) as f32,
             square: (1.0 / (1.0 - BETA_2.powf(steps))) as f32,
         };
-        let gradient = gradient.flatten_all()?.to_vec1::<f32>()?;
-        with_values(parameter, |parameter| {
-            with_values(&self.first, |first| {
-                with_values(&self.second, |second| {
-                    let moments = first.par_chunks_mut(BLOCK).zip(second.par_chunks_mut(BLOCK));
-                    let blocks = parameter.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK)).zip(moments);
-                    blocks.for_each(|((parameter, gradient), (first, second))| {
-                        move_block(parameter, gradient, first, second, rates);
-                    });
-                    Ok(())
+        // Lent, not copied; the gradient is only read.
+        let gradient = gradient.contiguous()?;
+        with_values(&gradient, |gradient| {
+            with_values(parameter, |parameter| {
+                with_values(&self.first, |first| {
+                    with_values(&self.second, |second| {
+                        let moments = first.par_chunks_mut(BLOCK).zip(second.par_chunks_mut(BLOCK));
+                        let blocks = parameter.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK)).zip(moments);
+                        blocks.for_each(|((parameter, gradient), (first, second))| {
+                            move_block(parameter, gradient, first, second, rates);
+                        });
+                        Ok(())
+                    })
                 })
             })
         })
