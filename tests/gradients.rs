@@ -72,8 +72,8 @@ fn both_paths_agree_at_odd_sizes() {
         let model = RnnSearch::new(architecture.clone(), parameters(&architecture).tracked().unwrap()).unwrap();
         for lengths in BATCHES {
             let batch = batch(lengths, &architecture);
-            let (loss, fused) = model.gradients(&batch, 0.1, &mut dropout()).unwrap();
-            let (plain_loss, plain) = model.plain_gradients(&batch, 0.1, &mut dropout()).unwrap();
+            let (loss, fused) = model.gradients(&batch, 0.1, &dropout()).unwrap();
+            let (plain_loss, plain) = model.plain_gradients(&batch, 0.1, &dropout()).unwrap();
             assert_eq!(loss.units, plain_loss.units);
             assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4 * plain_loss.smoothed, "{lengths:?}");
             for (name, gradient) in &fused {
@@ -92,7 +92,7 @@ fn gradients_are_slopes() {
         for lengths in BATCHES {
             let batch = batch(lengths, &architecture);
             let model = RnnSearch::new(architecture.clone(), start.clone()).unwrap();
-            let (_, gradients) = model.gradients(&batch, 0.1, &mut dropout()).unwrap();
+            let (_, gradients) = model.gradients(&batch, 0.1, &dropout()).unwrap();
             for direction in 0..3 {
                 let (expected, measured, typical) = slopes(&architecture, &start, &gradients, &batch, direction);
                 assert!((expected - measured).abs() < 0.03 * typical, "{lengths:?}: {expected} {measured} {typical}");
@@ -120,7 +120,7 @@ fn slopes(
             .collect();
         let parameters = Parameters::from_tensors(architecture, moved).unwrap();
         let model = RnnSearch::new(architecture.clone(), parameters).unwrap();
-        let (loss, _) = model.gradients(batch, 0.1, &mut dropout()).unwrap();
+        let (loss, _) = model.gradients(batch, 0.1, &dropout()).unwrap();
         loss.smoothed / loss.units as f64
     };
     let expected: f64 = gradients

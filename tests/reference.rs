@@ -17,7 +17,7 @@ use softalign::training::Optimiser;
 const VARIANTS: [&str; 3] = ["plain", "tied", "deep"];
 
 /// Both paths to loss and gradients: fused on a CPU, and candle's own operations.
-type Path = fn(&RnnSearch, &Batch, f64, &mut Dropout) -> candle_core::Result<(BatchLoss, Gradients)>;
+type Path = fn(&RnnSearch, &Batch, f64, &Dropout) -> candle_core::Result<(BatchLoss, Gradients)>;
 const PATHS: [Path; 2] = [RnnSearch::gradients, RnnSearch::plain_gradients];
 
 #[derive(Deserialize)]
@@ -116,7 +116,7 @@ fn annotations_and_attention_agree() {
         let reference = Reference::load(variant);
         let model = reference.model();
         let source: &Padded = &reference.batch.source;
-        let annotations = model.annotate(source, &mut Dropout::none()).unwrap();
+        let annotations = model.annotate(source, &Dropout::none()).unwrap();
         let ours = annotations.values.broadcast_mul(&annotations.mask.unsqueeze(2).unwrap()).unwrap();
         assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
 
@@ -165,7 +165,7 @@ fn loss_and_every_gradient_agree() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
         let smoothing = reference.values.config.label_smoothing;
-        let (loss, gradients) = path(&reference.model(), &reference.batch, smoothing, &mut Dropout::none()).unwrap();
+        let (loss, gradients) = path(&reference.model(), &reference.batch, smoothing, &Dropout::none()).unwrap();
         let mean = loss.smoothed / loss.units as f64;
         assert!((mean - reference.values.loss).abs() < 1e-5, "{variant}: {mean}");
         let likelihood: f64 = reference.values.log_probabilities.iter().sum();
@@ -193,7 +193,7 @@ fn ten_steps_of_training_agree() {
         let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) =
-                path(&model, &reference.batch, config.label_smoothing, &mut Dropout::none()).unwrap();
+                path(&model, &reference.batch, config.label_smoothing, &Dropout::none()).unwrap();
             let ours = loss.smoothed / loss.units as f64;
             assert!((ours - theirs).abs() < 2e-5, "{variant}, step {step}: {ours} {theirs}");
             optimiser.step(model.parameters(), &gradients, optimizer.learning_rate).unwrap();
@@ -208,7 +208,7 @@ fn both_paths_drop_the_same_numbers() {
         let model = reference.model();
         let rates = DropoutRates { embeddings: 0.2, annotations: 0.3, states: 0.4, readout: 0.5 };
         let [(loss, fused), (plain_loss, plain)] =
-            PATHS.map(|path| path(&model, &reference.batch, 0.1, &mut Dropout::new(rates, 1, 7)).unwrap());
+            PATHS.map(|path| path(&model, &reference.batch, 0.1, &Dropout::new(rates, 1, 7)).unwrap());
         assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4, "{variant}");
         for (name, gradient) in &fused {
             let difference = difference(&flat(gradient), &flat(&plain[name]));

@@ -57,7 +57,7 @@ pub fn run(args: &TrainArgs, device: &Device, console: &Console) -> Result<()> {
         examples: &data.validation.examples,
         target_vocabulary: &checkpoint.target,
     };
-    let mut trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation);
+    let mut trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation)?;
     let reason = {
         let mut display = TrainingDisplay::new(console, &folder, &checkpoint, stop_on_interrupt(), time);
         trainer.run(time, &mut display)?

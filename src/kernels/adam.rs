@@ -5,12 +5,11 @@
 //! θ ← θ − η (m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε)
 //! ```
 
-use std::cell::RefCell;
-
-use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Tensor, Var, bail};
+use candle_core::{DType, Result, Tensor, Var};
 use rayon::prelude::*;
 
-use super::simd::vectorised;
+use super::simd::{dot, vectorised};
+use super::values::with_values;
 
 /// Decay of the first moment, of the second moment, and the guard against division by zero: the paper's values.
 const BETA_1: f64 = 0.9;
@@ -19,6 +18,8 @@ const EPSILON: f64 = 1e-8;
 
 /// Numbers that one thread moves at a time.
 const BLOCK: usize = 1 << 16;
+/// Squares that are added in single precision.
+const ROW: usize = 1 << 10;
 
 /// Running averages of one parameter's gradient and of its square, shaped as the parameter.
 #[derive(Clone, Debug)]
@@ -96,6 +97,26 @@ impl Moments {
     }
 }
 
+/// Σ g² of a gradient, in double precision and in an order that depends on its size alone.
+pub fn sum_of_squares(gradient: &Tensor) -> Result<f64> {
+    if !gradient.device().is_cpu() {
+        return gradient.sqr()?.sum_all()?.to_dtype(DType::F64)?.to_scalar();
+    }
+    let mut sum = 0.0;
+    with_values(gradient, |values| {
+        let square = |row: &[f32]| {
+            vectorised(
+                #[inline(always)]
+                || f64::from(dot(row, row)),
+            )
+        };
+        let blocks: Vec<f64> = values.par_chunks(BLOCK).map(|block| block.chunks(ROW).map(square).sum()).collect();
+        sum = blocks.iter().sum();
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
 fn move_block(parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32], rates: Rates) {
     const BETAS: [f32; 4] = [BETA_1 as f32, (1.0 - BETA_1) as f32, BETA_2 as f32, (1.0 - BETA_2) as f32];
     vectorised(
@@ -109,29 +130,6 @@ fn move_block(parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second
             }
         },
     );
-}
-
-/// Lends a tensor's values to be changed in place.
-///
-/// # Errors
-/// The tensor does not lie on the CPU as one block of f32.
-fn with_values<F: FnOnce(&mut [f32]) -> Result<()>>(tensor: &Tensor, work: F) -> Result<()> {
-    tensor.inplace_op1(&InPlace(RefCell::new(Some(work))))
-}
-
-struct InPlace<F>(RefCell<Option<F>>);
-
-impl<F: FnOnce(&mut [f32]) -> Result<()>> InplaceOp1 for InPlace<F> {
-    fn name(&self) -> &'static str {
-        "in place"
-    }
-
-    fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
-        match (storage, layout.contiguous_offsets(), self.0.take()) {
-            (CpuStorage::F32(values), Some((start, end)), Some(work)) => work(&mut values[start..end]),
-            _ => bail!("an optimiser's tensor does not lie on the CPU as one block of f32"),
-        }
-    }
 }
 
 #[cfg(test)]

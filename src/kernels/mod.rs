@@ -6,7 +6,9 @@
 
 pub mod adam;
 pub mod attention;
+pub mod buffer;
 pub mod cross_entropy;
 pub mod gru;
 pub mod matrix;
 pub mod simd;
+pub mod values;

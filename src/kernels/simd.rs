@@ -4,10 +4,58 @@
 //! into the widest vector instructions that the processor has, chosen at run time; products and sums are never contracted, so
 //! every processor computes the same bits.
 
-/// Runs a loop compiled for the widest vectors that this processor has.
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use pulp::{Simd, WithSimd};
+
+/// The vector instructions that loops may be compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What every processor of the kind has.
+    Base,
+    /// AVX2 with FMA on x86-64, NEON on aarch64.
+    Middle,
+    /// AVX-512 on x86-64.
+    Wide,
+}
+
+static HIGHEST: AtomicU8 = AtomicU8::new(Level::Wide as u8);
+
+/// Keeps all that is computed from now on below the processor's best, so that a test can see what others do.
+pub fn limit(level: Level) {
+    HIGHEST.store(level as u8, Ordering::Relaxed);
+}
+
+/// Runs an operation on the best vectors that the processor has and [`limit`] allows.
+#[inline(always)]
+pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
+    let highest = HIGHEST.load(Ordering::Relaxed);
+    #[cfg(target_arch = "x86_64")]
+    {
+        if highest >= Level::Wide as u8
+            && let Some(simd) = pulp::x86::V4::try_new()
+        {
+            return Simd::vectorize(simd, operation);
+        }
+        if highest >= Level::Middle as u8
+            && let Some(simd) = pulp::x86::V3::try_new()
+        {
+            return Simd::vectorize(simd, operation);
+        }
+        pulp::Scalar::new().vectorize(operation)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    if highest >= Level::Middle as u8 {
+        pulp::Arch::new().dispatch(operation)
+    } else {
+        pulp::Scalar::new().vectorize(operation)
+    }
+}
+
+/// Runs a loop compiled for the vectors of [`dispatch`].
 #[inline(always)]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(work)
+    dispatch(work)
 }
 
 /// eˣ within 2 units in the last place for −87 ≤ x ≤ 88, and e⁻⁸⁷ or e⁸⁸ beyond; NaN stays NaN.

@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{AdditiveAttention, Architecture, Dropout, InitialState, Memory, Parameters};
+use super::{AdditiveAttention, Architecture, Dropout, Place, InitialState, Memory, Parameters};
 use crate::kernels::gru::GruWeights;
 
 /// What one step, or all steps of a batch, left behind.
@@ -109,10 +109,9 @@ impl AttentionDecoder {
     }
 
     /// Logits `[rows, V]` from states, contexts `[rows, n]` and the last words' embeddings `[rows, e]`.
-    pub fn logits(&self, state: &Tensor, embedded: &Tensor, context: &Tensor, dropout: &mut Dropout) -> Result<Tensor> {
-        let rates = dropout.rates;
-        let state = dropout.apply(state, rates.states)?;
+    pub fn logits(&self, state: &Tensor, embedded: &Tensor, context: &Tensor, dropout: &Dropout) -> Result<Tensor> {
+        let state = dropout.apply(state, Place::States)?;
         let readout = self.readout.forward(&Tensor::cat(&[&state, embedded, context], 1)?)?.tanh()?;
-        self.output.forward(&dropout.apply(&readout, rates.readout)?)
+        self.output.forward(&dropout.apply(&readout, Place::Readout)?)
     }
 }

@@ -1,8 +1,12 @@
-//! Dropout (Srivastava et al. 2014) with masks from seeded streams.
+//! Dropout (Srivastava et al. 2014) by masks that need no memory.
+//!
+//! Whether a number is dropped depends on the seed, the training step, the place in the model and the number's position there,
+//! and on nothing else: a mask is a function, asked once on the way forward and again on the way back.
 
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::kernels::simd::vectorised;
 use crate::random::Stream;
 
 /// The share of numbers set to zero at each place, in `0.0..1.0`.
@@ -18,17 +22,43 @@ pub struct DropoutRates {
     pub readout: f64,
 }
 
-/// Dropout at one training step: rates, and the stream that the masks are drawn from in the order of use.
+/// Where numbers are dropped, and in which order a position counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Source embeddings, `[source length, batch, e]`.
+    Source,
+    /// The output of an encoder layer, counted from 0, `[source length, batch, n]`.
+    Annotations(usize),
+    /// Embeddings of the words before, `[target length, batch, e]`.
+    Target,
+    /// States before the readout, `[target units, n]`.
+    States,
+    /// Readout vectors, `[target units, e]`.
+    Readout,
+}
+
+/// Dropout at one training step.
+#[derive(Clone, Copy, Debug)]
 pub struct Dropout {
-    /// The rates at each place.
-    pub rates: DropoutRates,
-    stream: Stream,
+    rates: DropoutRates,
+    seed: u64,
+    step: u64,
+}
+
+/// The numbers that are dropped at one place.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask {
+    keys: [u32; 2],
+    /// A number whose hash is below this is dropped.
+    threshold: u32,
+    /// 1 / (1 − rate)
+    keep: f32,
 }
 
 impl Dropout {
-    /// The masks of training step `step`.
+    /// Dropout of training step `step`.
     pub fn new(rates: DropoutRates, seed: u64, step: u64) -> Self {
-        Self { rates, stream: Stream::new(seed, "dropout", step) }
+        Self { rates, seed, step }
     }
 
     /// No dropout at all.
@@ -36,31 +66,54 @@ impl Dropout {
         Self::new(DropoutRates::default(), 0, 0)
     }
 
-    /// Sets a share of `rate` of the numbers to zero and scales the others, so that the expected value stays.
-    pub fn apply(&mut self, tensor: &Tensor, rate: f64) -> Result<Tensor> {
-        let factors = self.factors(tensor.elem_count(), rate);
-        if factors.is_empty() {
-            return Ok(tensor.clone());
-        }
-        tensor * Tensor::from_vec(factors, tensor.shape(), tensor.device())?
+    /// The mask at a place, if anything is dropped there.
+    pub fn mask(&self, place: Place) -> Option<Mask> {
+        let (name, rate) = match place {
+            Place::Source => ("dropout of sources".to_owned(), self.rates.embeddings),
+            Place::Annotations(layer) => (format!("dropout of annotations {layer}"), self.rates.annotations),
+            Place::Target => ("dropout of targets".to_owned(), self.rates.embeddings),
+            Place::States => ("dropout of states".to_owned(), self.rates.states),
+            Place::Readout => ("dropout of readout".to_owned(), self.rates.readout),
+        };
+        (rate > 0.0).then(|| {
+            let bits = Stream::new(self.seed, &name, self.step).bits();
+            Mask {
+                keys: [bits as u32, (bits >> 32) as u32],
+                threshold: (rate * 2f64.powi(32)) as u32,
+                keep: (1.0 / (1.0 - rate)) as f32,
+            }
+        })
     }
 
-    /// `count` factors, each 0 or 1 / (1 − rate); none at all if nothing is dropped. 16 random bits decide each: fine enough a grain for a rate.
-    pub fn factors(&mut self, count: usize, rate: f64) -> Vec<f32> {
-        if rate == 0.0 {
-            return Vec::new();
-        }
-        let threshold = (rate * 65_536.0).round() as u64;
-        let keep = (1.0 / (1.0 - rate)) as f32;
-        let mut factors = Vec::with_capacity(count + 3);
-        while factors.len() < count {
-            let bits = self.stream.bits();
-            for shift in [0, 16, 32, 48] {
-                factors.push(if (bits >> shift) & 0xffff < threshold { 0.0 } else { keep });
-            }
-        }
-        factors.truncate(count);
-        factors
+    /// Sets numbers to zero and scales the others, so that the expected value stays.
+    pub fn apply(&self, tensor: &Tensor, place: Place) -> Result<Tensor> {
+        let Some(mask) = self.mask(place) else { return Ok(tensor.clone()) };
+        let mut factors = vec![1.0; tensor.elem_count()];
+        mask.apply(&mut factors, 0);
+        tensor * Tensor::from_vec(factors, tensor.shape(), tensor.device())?
+    }
+}
+
+impl Mask {
+    /// Multiplies each number by 0 or by 1 / (1 − rate); `first` is the position of the first.
+    pub fn apply(&self, values: &mut [f32], first: usize) {
+        vectorised(
+            #[inline(always)]
+            || {
+                for (position, value) in (first as u32..).zip(values) {
+                    *value *= if self.hash(position) < self.threshold { 0.0 } else { self.keep };
+                }
+            },
+        );
+    }
+
+    /// Two rounds of multiplying and shifting, with a key before each.
+    #[inline(always)]
+    fn hash(&self, position: u32) -> u32 {
+        let x = position ^ self.keys[0];
+        let x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d) ^ self.keys[1];
+        let x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
+        x ^ (x >> 16)
     }
 }
 
@@ -68,12 +121,41 @@ impl Dropout {
 mod tests {
     use super::*;
 
+    fn factors(step: u64, place: Place) -> Vec<f32> {
+        let rates = DropoutRates { embeddings: 0.3, annotations: 0.3, states: 0.3, readout: 0.0 };
+        let mut factors = vec![1.0; 100_001];
+        Dropout::new(rates, 1, step).mask(place).unwrap().apply(&mut factors, 0);
+        factors
+    }
+
+    fn share(of: impl Iterator<Item = bool>) -> f64 {
+        of.filter(|&dropped| dropped).count() as f64 / 100_001.0
+    }
+
     #[test]
     fn the_share_is_right_and_the_mean_stays() {
-        let mut dropout = Dropout::new(DropoutRates::default(), 1, 5);
-        let mask = dropout.factors(100_001, 0.3);
-        let zeros = mask.iter().filter(|&&factor| factor == 0.0).count() as f64 / mask.len() as f64;
+        let mask = factors(5, Place::Source);
         let mean = mask.iter().map(|&factor| f64::from(factor)).sum::<f64>() / mask.len() as f64;
-        assert!((zeros - 0.3).abs() < 0.01 && (mean - 1.0).abs() < 0.02, "{zeros} {mean}");
+        assert!((share(mask.iter().map(|&factor| factor == 0.0)) - 0.3).abs() < 0.005 && (mean - 1.0).abs() < 0.01);
+        assert!(Dropout::new(DropoutRates::default(), 1, 1).mask(Place::States).is_none());
+    }
+
+    #[test]
+    fn steps_places_and_neighbours_are_independent() {
+        let mask = factors(5, Place::Source);
+        let others = [factors(6, Place::Source), factors(5, Place::Annotations(0)), factors(5, Place::Annotations(1))];
+        for other in others.iter().map(|other| &other[..]).chain([1, 2, 16, 256, 512].map(|shift| &mask[shift..])) {
+            let both = share(mask.iter().zip(other).map(|(a, b)| *a == 0.0 && *b == 0.0));
+            assert!((both - 0.09).abs() < 0.006, "{both}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_mask_is_the_same() {
+        let whole = factors(3, Place::Target);
+        let mut part = vec![1.0; 333];
+        let rates = DropoutRates { embeddings: 0.3, ..DropoutRates::default() };
+        Dropout::new(rates, 1, 3).mask(Place::Target).unwrap().apply(&mut part, 777);
+        assert_eq!(part, whole[777..777 + 333]);
     }
 }

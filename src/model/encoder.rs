@@ -3,7 +3,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{Architecture, Dropout, Parameters};
+use super::{Architecture, Dropout, Place, Parameters};
 use crate::kernels::gru::GruWeights;
 use crate::text::Padded;
 
@@ -32,21 +32,20 @@ impl BidirectionalEncoder {
     }
 
     /// Annotates a batch of sources.
-    pub fn annotate(&self, source: &Padded, dropout: &mut Dropout) -> Result<Annotations> {
+    pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
         let device = self.embedding.device();
         let (batch, length) = (source.batch(), source.length);
         let ids = Tensor::from_slice(&source.ids, (batch, length), device)?.t()?.flatten_all()?;
-        let rates = dropout.rates;
-        let mut rows = dropout.apply(&self.embedding.index_select(&ids, 0)?, rates.embeddings)?;
+        let mut rows = dropout.apply(&self.embedding.index_select(&ids, 0)?, Place::Source)?;
         let mask = mask(source, device)?;
         let step_mask = mask.t()?.unsqueeze(2)?;
-        for [forward, backward] in &self.layers {
+        for (layer, [forward, backward]) in self.layers.iter().enumerate() {
             let run = |cell: &GruWeights, backwards: bool| {
                 let gates = cell.input_gates(&rows)?;
                 cell.sequence(&gates.reshape((length, batch, gates.dim(1)?))?, &step_mask, backwards)
             };
             let states = Tensor::cat(&[run(forward, false)?, run(backward, true)?], 2)?;
-            rows = dropout.apply(&states.flatten_to(1)?, rates.annotations)?;
+            rows = dropout.apply(&states.flatten_to(1)?, Place::Annotations(layer))?;
         }
         let size = rows.dim(1)?;
         let values = rows.reshape((length, batch, size))?.transpose(0, 1)?.contiguous()?;

@@ -11,12 +11,14 @@ mod decoder;
 mod dropout;
 mod encoder;
 pub mod fused;
+mod gradients;
 mod parameters;
 mod rnn_search;
 
 pub use attention::{AdditiveAttention, Memory};
 pub use decoder::{AttentionDecoder, DecoderStep};
-pub use dropout::{Dropout, DropoutRates};
+pub use dropout::{Dropout, DropoutRates, Mask, Place};
 pub use encoder::{Annotations, BidirectionalEncoder};
-pub use parameters::{Architecture, Gradients, InitialState, Parameters};
+pub use gradients::Gradients;
+pub use parameters::{Architecture, InitialState, Parameters};
 pub use rnn_search::{BatchLoss, RnnSearch};

@@ -51,9 +51,6 @@ enum Start {
     Orthogonal,
 }
 
-/// Loss gradients by parameter name.
-pub type Gradients = BTreeMap<String, Tensor>;
-
 impl Architecture {
     /// Every parameter's name, shape and start, in a fixed order.
     fn plan(&self) -> Vec<(String, Vec<usize>, Start)> {

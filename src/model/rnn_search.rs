@@ -2,10 +2,10 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::fused::{self, ForcedPair, Weights};
+use super::fused::{self, ForcedPair, Purpose, Weights};
 use super::{
     Annotations, Architecture, AttentionDecoder, BidirectionalEncoder, DecoderStep, Dropout, Gradients, Memory,
-    Parameters,
+    Parameters, Place,
 };
 use crate::kernels::cross_entropy;
 use crate::text::{BEGIN, Batch, Padded};
@@ -71,25 +71,31 @@ impl RnnSearch {
 
     /// Lends the parameters as slices, for the fused path's search.
     pub fn with_weights<R>(&self, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
-        fused::with_weights(&self.architecture, &self.parameters, work)
+        fused::with_weights(&self.architecture, &self.parameters, Purpose::Inference, work)
     }
 
     /// The encoder's annotations of a batch of sources.
-    pub fn annotate(&self, source: &Padded, dropout: &mut Dropout) -> Result<Annotations> {
+    pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
         self.encoder.annotate(source, dropout)
     }
 
     /// Annotations and keys of a batch of sources.
-    pub fn remember(&self, source: &Padded, dropout: &mut Dropout) -> Result<Memory> {
+    pub fn remember(&self, source: &Padded, dropout: &Dropout) -> Result<Memory> {
         self.decoder.attention().remember(self.annotate(source, dropout)?)
     }
 
-    /// Loss of a batch, and the gradient of its smoothed mean for each target unit.
-    pub fn gradients(&self, batch: &Batch, smoothing: f64, dropout: &mut Dropout) -> Result<(BatchLoss, Gradients)> {
+    /// Loss of a batch; `gradients` becomes the gradient of its smoothed mean for each target unit.
+    pub fn gradients(
+        &self,
+        batch: &Batch,
+        smoothing: f64,
+        dropout: &Dropout,
+        gradients: &mut Gradients,
+    ) -> Result<BatchLoss> {
         if self.device().is_cpu() {
-            fused::gradients(&self.architecture, &self.parameters, batch, smoothing, dropout)
+            fused::gradients(&self.architecture, &self.parameters, batch, smoothing, dropout, gradients)
         } else {
-            self.plain_gradients(batch, smoothing, dropout)
+            self.plain_gradients(batch, smoothing, dropout, gradients)
         }
     }
 
@@ -98,21 +104,21 @@ impl RnnSearch {
         &self,
         batch: &Batch,
         smoothing: f64,
-        dropout: &mut Dropout,
-    ) -> Result<(BatchLoss, Gradients)> {
+        dropout: &Dropout,
+        gradients: &mut Gradients,
+    ) -> Result<BatchLoss> {
         let forced = self.forced(batch, dropout)?;
         let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
         let store = (&smoothed / units as f64)?.backward()?;
-        let mut gradients = Gradients::new();
         for (name, parameter) in self.parameters.iter() {
             let gradient = match store.get(parameter) {
-                Some(gradient) => gradient.clone(),
+                Some(gradient) => gradient.contiguous()?,
                 None => parameter.zeros_like()?,
             };
-            gradients.insert(name.clone(), gradient);
+            gradients.set(name, gradient);
         }
-        Ok((batch_loss(&smoothed, &likelihood, units)?, gradients))
+        batch_loss(&smoothed, &likelihood, units)
     }
 
     /// Forced decoding, pair by pair, without dropout.
@@ -126,7 +132,7 @@ impl RnnSearch {
 
     /// The same by candle's operations.
     pub fn plain_force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
-        let forced = self.forced(batch, &mut Dropout::none())?;
+        let forced = self.forced(batch, &Dropout::none())?;
         let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
         let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
         let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
@@ -145,7 +151,7 @@ impl RnnSearch {
     }
 
     /// Logits of the given targets, step by step from the right words before each.
-    fn forced(&self, batch: &Batch, dropout: &mut Dropout) -> Result<Forced> {
+    fn forced(&self, batch: &Batch, dropout: &Dropout) -> Result<Forced> {
         let memory = self.remember(&batch.source, dropout)?;
         let target = &batch.target;
         let device = self.device();
@@ -154,8 +160,7 @@ impl RnnSearch {
             .flat_map(|step| (0..size).map(move |row| if step == 0 { BEGIN } else { target.id(row, step - 1) }))
             .collect();
         let previous = Tensor::from_vec(previous, length * size, device)?;
-        let embedding_rate = dropout.rates.embeddings;
-        let embedded = dropout.apply(&self.decoder.embed(&previous)?, embedding_rate)?;
+        let embedded = dropout.apply(&self.decoder.embed(&previous)?, Place::Target)?;
         let gates = self.decoder.input_gates(&embedded)?;
         let gates = gates.reshape((length, size, gates.dim(1)?))?;
 

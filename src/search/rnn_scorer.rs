@@ -26,7 +26,7 @@ pub struct RnnScorer<'a> {
 impl<'a> RnnScorer<'a> {
     /// Encodes the sources.
     pub fn new(model: &'a RnnSearch, source: &Padded) -> Result<Self> {
-        let memory = model.remember(source, &mut Dropout::none())?;
+        let memory = model.remember(source, &Dropout::none())?;
         Ok(Self {
             model,
             state: model.decoder().initial_state(&memory)?,
@@ -58,7 +58,7 @@ impl Scorer for RnnScorer<'_> {
         let decoder = self.model.decoder();
         let embedded = decoder.embed(&Tensor::new(units, self.model.device())?)?;
         let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state)?;
-        let logits = decoder.logits(&step.state, &embedded, &step.context, &mut Dropout::none())?;
+        let logits = decoder.logits(&step.state, &embedded, &step.context, &Dropout::none())?;
         self.state = step.state;
         let logits = logits.to_vec2::<f32>()?;
         let attention = step.weights.to_vec2::<f32>()?;

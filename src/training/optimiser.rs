@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use candle_core::{DType, Result, Tensor};
+use candle_core::{Result, Tensor};
 
-use crate::kernels::adam::Moments;
+use crate::kernels::adam::{Moments, sum_of_squares};
 use crate::model::{Gradients, Parameters};
 
 /// The optimiser's state: both moments of every parameter, by name, and the number of steps taken.
@@ -57,8 +57,8 @@ impl Optimiser {
     /// is not finite nothing is moved.
     pub fn step(&mut self, parameters: &Parameters, gradients: &Gradients, learning_rate: f64) -> Result<f64> {
         let mut square = 0.0;
-        for gradient in gradients.values() {
-            square += gradient.sqr()?.sum_all()?.to_dtype(DType::F64)?.to_scalar::<f64>()?;
+        for (_, gradient) in gradients.iter() {
+            square += sum_of_squares(gradient)?;
         }
         let norm = square.sqrt();
         if !norm.is_finite() {
@@ -69,7 +69,7 @@ impl Optimiser {
         self.steps += 1;
         for (name, parameter) in parameters.iter() {
             let Some(moments) = self.moments.get_mut(name) else { candle_core::bail!("no moments of {name}") };
-            moments.step(parameter, &gradients[name], scale, learning_rate, self.steps)?;
+            moments.step(parameter, gradients.get(name)?, scale, learning_rate, self.steps)?;
         }
         Ok(norm)
     }

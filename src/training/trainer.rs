@@ -7,7 +7,7 @@ use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::{Optimiser, TrainingSettings, ValidationReport, ValidationSet};
-use crate::model::{Dropout, Parameters, RnnSearch};
+use crate::model::{Dropout, Gradients, Parameters, RnnSearch};
 use crate::random::Stream;
 use crate::text::{Batch, Example, bucketed};
 
@@ -123,6 +123,7 @@ pub trait Observer {
 pub struct Trainer<'a> {
     model: RnnSearch,
     optimiser: Optimiser,
+    gradients: Gradients,
     settings: &'a TrainingSettings,
     examples: &'a [Example],
     validation: &'a ValidationSet<'a>,
@@ -150,9 +151,10 @@ impl<'a> Trainer<'a> {
         settings: &'a TrainingSettings,
         examples: &'a [Example],
         validation: &'a ValidationSet<'a>,
-    ) -> Self {
+    ) -> Result<Self> {
         let (seconds_before, validated_step) = (progress.seconds, progress.step);
-        Self {
+        Ok(Self {
+            gradients: Gradients::zeros(model.parameters())?,
             model,
             optimiser,
             settings,
@@ -162,7 +164,7 @@ impl<'a> Trainer<'a> {
             began: Instant::now(),
             seconds_before,
             validated_step,
-        }
+        })
     }
 
     /// Where training stands.
@@ -235,10 +237,10 @@ impl<'a> Trainer<'a> {
         let began = Instant::now();
         let step = self.progress.step + 1;
         let learning_rate = self.learning_rate(step);
-        let mut dropout = Dropout::new(settings.dropout, settings.seed, step);
+        let dropout = Dropout::new(settings.dropout, settings.seed, step);
         let batch = Batch::new(self.examples, chosen);
-        let (loss, gradients) = self.model.gradients(&batch, settings.label_smoothing, &mut dropout)?;
-        let norm = self.optimiser.step(self.model.parameters(), &gradients, learning_rate)?;
+        let loss = self.model.gradients(&batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
+        let norm = self.optimiser.step(self.model.parameters(), &self.gradients, learning_rate)?;
         let epoch = self.progress.epoch + 1;
         self.progress.step = step;
         if !loss.smoothed.is_finite() {

@@ -8,6 +8,7 @@
 //! dq   = Σ_j dk_j                      dh_j = α_j dc
 //! ```
 
+use crate::kernels::buffer::Buffer;
 use crate::kernels::simd::{add_scaled, dot, exp, sum_over, tanh, vectorised};
 
 /// What all steps look at.
@@ -23,16 +24,6 @@ pub struct Keys<'a> {
     pub lengths: &'a [usize],
     /// The longest sentence's length.
     pub length: usize,
-}
-
-/// Derivatives that all steps add to, shaped as in [`Keys`].
-pub struct ByKeys<'a> {
-    /// By the keys.
-    pub keys: &'a mut [f32],
-    /// By the annotations.
-    pub annotations: &'a mut [f32],
-    /// By v.
-    pub energy: &'a mut [f32],
 }
 
 impl Keys<'_> {
@@ -74,19 +65,22 @@ impl Keys<'_> {
         );
     }
 
-    /// The derivative of [`Self::attend`] for one row each sentence: adds to `by` and writes `[rows, a]` derivatives by the
-    /// queries, rows `stride` apart.
+    /// The derivative of [`Self::attend`] for one row each sentence: adds to the derivatives by keys and v, and writes `[rows, a]`
+    /// derivatives by the queries, rows `stride` apart. Those by the annotations, which no step waits for, are left to a product
+    /// over all steps.
+    #[expect(clippy::too_many_arguments, reason = "five inputs of the step and what it adds to")]
     pub fn backward(
         &self,
         queries: &[f32],
         weights: &[f32],
         by_context: &[f32],
-        by: &mut ByKeys,
+        by_keys: &mut [f32],
+        by_v: &mut [f32],
         by_query: &mut [f32],
         stride: usize,
     ) {
         let (a, n) = self.sizes();
-        let mut by_energies = vec![0.0; self.length];
+        let mut by_energies = Buffer::any(self.length);
         vectorised(
             #[inline(always)]
             || {
@@ -95,9 +89,8 @@ impl Keys<'_> {
                     let by_context = &by_context[sentence * n..][..n];
                     let by_energy = &mut by_energies[..length];
                     let first = sentence * self.length;
-                    for (j, (by_energy, &weight)) in by_energy.iter_mut().zip(weights).enumerate() {
-                        *by_energy = dot(by_context, &self.annotations[(first + j) * n..][..n]);
-                        add_scaled(&mut by.annotations[(first + j) * n..][..n], weight, by_context);
+                    for (by_energy, annotation) in by_energy.iter_mut().zip(self.annotations[first * n..].chunks_exact(n)) {
+                        *by_energy = dot(by_context, annotation);
                     }
                     let mean = dot(weights, by_energy);
                     for (by_energy, weight) in by_energy.iter_mut().zip(weights) {
@@ -108,8 +101,8 @@ impl Keys<'_> {
                     by_query.fill(0.0);
                     for (j, &by_energy) in by_energy.iter().enumerate() {
                         let key = &self.keys[(first + j) * a..][..a];
-                        let by_key = &mut by.keys[(first + j) * a..][..a];
-                        energy_backward(by_energy, query, key, self.energy, by.energy, by_query, by_key);
+                        let by_key = &mut by_keys[(first + j) * a..][..a];
+                        energy_backward(by_energy, query, key, self.energy, by_v, by_query, by_key);
                     }
                 }
             },

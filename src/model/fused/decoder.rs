@@ -1,298 +1,340 @@
 //! The decoder's loop over one part of a batch, forward and backward.
 
-use super::super::InitialState;
-use super::encoder::{gather, scatter};
+use candle_core::Result;
+
+use super::super::{Dropout, Gradients, InitialState, Place};
 use super::output::ByOutput;
-use super::part::{Masks, Part};
-use super::weights::{PartGradients, Weights};
-use crate::kernels::attention::fused::{ByKeys, Keys};
+use super::part::Part;
+use super::products::{gather, scatter, weight_gradient};
+use super::weights::Weights;
+use crate::kernels::attention::fused::Keys;
+use crate::kernels::buffer::Buffer;
 use crate::kernels::gru::fused::{Step, backward, forward};
-use crate::kernels::matrix::{Into, Matrix, add_bias, add_row_sums, multiply};
+use crate::kernels::matrix::{Into, Matrix, add_row_sums, add_row_sums_within, multiply};
 use crate::kernels::simd::{add_scaled, tanh, vectorised};
 
-/// What the forward pass leaves behind. A "step" below is one of `target length`.
+/// What the forward pass leaves behind, and later the backward pass. A "step" below is one of `target length`.
 pub struct DecoderPass {
+    sizes: Sizes,
     /// The word before each unit, step by step.
     previous: Vec<u32>,
     /// Its embedding: `[steps × rows, e]`
-    pub embedded: Vec<f32>,
+    pub embedded: Buffer,
     /// W_k h: `[rows, source length, a]`
-    keys: Vec<f32>,
+    keys: Buffer,
     /// What s_0 is made from: `[rows, n]`, or `[rows, n/2]`
-    summary: Vec<f32>,
+    summary: Buffer,
     /// s_0 and the state after each step: `[(steps + 1) × rows, n]`
-    states: Vec<f32>,
+    states: Buffer,
     /// W_q s_{t-1}: `[steps × rows, a]`
-    queries: Vec<f32>,
+    queries: Buffer,
     /// α: `[steps × rows, source length]`
-    weights: Vec<f32>,
+    weights: Buffer,
     /// c: `[steps × rows, n]`
-    pub contexts: Vec<f32>,
-    /// `[steps × rows, 3n]`, see [`Step`]
-    gates: Vec<f32>,
+    pub contexts: Buffer,
+    /// `[steps × rows, 3n]`, see [`Step`]; after the backward pass the derivatives by the input gates
+    gates: Buffer,
     /// `[steps × rows, n]`
-    candidates: Vec<f32>,
+    candidates: Buffer,
+    by: Derivatives,
 }
 
-/// Sizes and parameters that every step needs.
-pub struct Cell<'a> {
-    pub a: usize,
-    pub e: usize,
-    pub n: usize,
+/// What the backward pass leaves for the weights' gradients.
+#[derive(Default)]
+struct Derivatives {
+    /// By [W_q s ; W_hh s]: `[steps × rows, a + 3n]`
+    from_state: Buffer,
+    /// By the keys, shaped as they are
+    keys: Buffer,
+    /// By v: `[a]`
+    energy: Buffer,
+    /// By the embeddings: `[steps × rows, e]`
+    embedded: Buffer,
+    /// By W_init m + b: `[rows, n]`
+    initial: Buffer,
+}
+
+#[derive(Clone, Copy)]
+struct Sizes {
+    a: usize,
+    e: usize,
+    n: usize,
     /// Rows of a step.
-    pub size: usize,
-    weight_ih: Matrix<'a>,
-    /// [W_q ; W_hh]
-    pub both: Matrix<'a>,
-    pub bias_hh: &'a [f32],
-}
-
-impl<'a> Cell<'a> {
-    /// The cell for steps of `size` rows.
-    pub fn new(weights: &'a Weights, size: usize) -> Self {
-        let sizes = weights.architecture;
-        let (a, e, n) = (sizes.attention_size, sizes.embedding_size, sizes.hidden_size);
-        Self {
-            a,
-            e,
-            n,
-            size,
-            weight_ih: Matrix::new(weights.get("decoder.cell.weight_ih"), 3 * n, e + n),
-            both: Matrix::new(&weights.query_and_state_gates, a + 3 * n, n),
-            bias_hh: weights.get("decoder.cell.bias_hh"),
-        }
-    }
-
-    /// The columns of W_ih that the embedding meets.
-    pub fn embedding_gates(&self) -> Matrix<'a> {
-        self.weight_ih.columns(0, self.e)
-    }
-
-    /// The columns of W_ih that the context meets.
-    pub fn context_gates(&self) -> Matrix<'a> {
-        self.weight_ih.columns(self.e, self.n)
-    }
+    rows: usize,
+    /// Target length.
+    steps: usize,
+    /// Source length.
+    length: usize,
 }
 
 impl DecoderPass {
     /// Runs the loop over annotations `[rows, source length, n]`.
-    pub fn forward(weights: &Weights, part: &Part, masks: &Masks, annotations: &[f32]) -> Self {
-        let cell = Cell::new(weights, part.size());
-        let Cell { a, e, n, size, .. } = cell;
-        let steps = part.target_length;
-        let keys = Self::keys(weights, annotations);
+    pub fn forward(weights: &Weights, part: &Part, dropout: &Dropout, annotations: &[f32]) -> Self {
+        let model = weights.architecture;
+        let sizes = Sizes {
+            a: model.attention_size,
+            e: model.embedding_size,
+            n: model.hidden_size,
+            rows: part.size(),
+            steps: part.target_length,
+            length: part.source_length,
+        };
+        let Sizes { a, e, n, rows, steps, length } = sizes;
         let previous = part.previous_ids();
-        let mut embedded = gather(weights.get("target_embedding.weight"), &previous, e);
-        part.drop(&mut embedded, &masks.target, e);
-        let mut gates = vec![0.0; steps * size * 3 * n];
-        multiply(&mut gates, 3 * n, Matrix::rows_of(&embedded, e), cell.embedding_gates().t(), Into::Replace);
-        add_bias(&mut gates, weights.get("decoder.cell.bias_ih"));
+        let mut embedded = Buffer::any(previous.len() * e);
+        gather(&mut embedded, weights.get("target_embedding.weight"), &previous, e);
+        part.drop(&mut embedded, dropout.mask(Place::Target), e);
+        let mut gates = Buffer::any(steps * rows * 3 * n);
+        weights.embedding_gates.apply(&mut gates, 3 * n, &embedded, Into::Row(weights.get("decoder.cell.bias_ih")));
         let summary = summary(weights, part, annotations);
-        let mut states = vec![0.0; (steps + 1) * size * n];
-        initial_state(weights, &summary, &mut states[..size * n]);
+        let mut states = Buffer::any((steps + 1) * rows * n);
+        initial_state(weights, &summary, &mut states[..rows * n]);
         let mut pass = Self {
+            sizes,
             previous,
             embedded,
-            keys,
+            keys: keys(weights, annotations),
             summary,
             states,
-            queries: vec![0.0; steps * size * a],
-            weights: vec![0.0; steps * size * part.source_length],
-            contexts: vec![0.0; steps * size * n],
+            queries: Buffer::any(steps * rows * a),
+            weights: Buffer::any(steps * rows * length),
+            contexts: Buffer::any(steps * rows * n),
             gates,
-            candidates: vec![0.0; steps * size * n],
+            candidates: Buffer::any(steps * rows * n),
+            by: Derivatives::default(),
         };
-        let mut from_state = vec![0.0; size * (a + 3 * n)];
+        let mut from_state = Buffer::any(rows * (a + 3 * n));
         for step in 0..steps {
-            pass.step(&cell, part, weights, annotations, step, &mut from_state);
+            pass.step(part, weights, annotations, step, &mut from_state);
         }
         pass
     }
 
-    /// W_k h: annotations `[rows, length, n]` to keys `[rows, length, a]`.
-    pub fn keys(weights: &Weights, annotations: &[f32]) -> Vec<f32> {
-        let (a, n) = (weights.architecture.attention_size, weights.architecture.hidden_size);
-        let mut keys = vec![0.0; annotations.len() / n * a];
-        let key_weight = Matrix::new(weights.get("attention.key.weight"), a, n);
-        multiply(&mut keys, a, Matrix::rows_of(annotations, n), key_weight.t(), Into::Replace);
-        keys
-    }
-
-    /// s_0 of a part: `[rows, n]`.
-    pub fn first_state(weights: &Weights, part: &Part, annotations: &[f32]) -> Vec<f32> {
-        let mut state = vec![0.0; part.size() * weights.architecture.hidden_size];
-        initial_state(weights, &summary(weights, part, annotations), &mut state);
-        state
-    }
-
-    fn step(
-        &mut self,
-        cell: &Cell,
-        part: &Part,
-        weights: &Weights,
-        annotations: &[f32],
-        step: usize,
-        from_state: &mut [f32],
-    ) {
-        let Cell { a, n, size, .. } = *cell;
-        let (before, after) = self.states.split_at_mut((step + 1) * size * n);
-        let state = &before[step * size * n..];
-        multiply(from_state, a + 3 * n, Matrix::rows_of(state, n), cell.both.t(), Into::Replace);
-        let queries = &mut self.queries[step * size * a..][..size * a];
+    fn step(&mut self, part: &Part, weights: &Weights, annotations: &[f32], step: usize, from_state: &mut [f32]) {
+        let Sizes { a, n, rows, length, .. } = self.sizes;
+        let (before, after) = self.states.split_at_mut((step + 1) * rows * n);
+        let state = &before[step * rows * n..];
+        weights.state.apply(from_state, a + 3 * n, state, Into::Replace);
+        let queries = &mut self.queries[step * rows * a..][..rows * a];
         for (query, row) in queries.chunks_exact_mut(a).zip(from_state.chunks_exact(a + 3 * n)) {
             query.copy_from_slice(&row[..a]);
         }
-        let contexts = &mut self.contexts[step * size * n..][..size * n];
-        let length = part.source_length;
-        keys_of(&self.keys, annotations, weights, part).attend(
-            0..size,
-            queries,
-            a,
-            &mut self.weights[step * size * length..][..size * length],
-            contexts,
-        );
-        let gates = &mut self.gates[step * size * 3 * n..][..size * 3 * n];
-        multiply(gates, 3 * n, Matrix::rows_of(contexts, n), cell.context_gates().t(), Into::Add);
-        let candidate = &mut self.candidates[step * size * n..][..size * n];
-        let next = &mut after[..size * n];
-        forward(Step { gates, candidate }, &from_state[a..], a + 3 * n, cell.bias_hh, state, next);
+        let contexts = &mut self.contexts[step * rows * n..][..rows * n];
+        let shares = &mut self.weights[step * rows * length..][..rows * length];
+        memory(&self.keys, annotations, weights, part).attend(0..rows, queries, a, shares, contexts);
+        let gates = &mut self.gates[step * rows * 3 * n..][..rows * 3 * n];
+        weights.context_gates.apply(gates, 3 * n, contexts, Into::Add);
+        let candidate = &mut self.candidates[step * rows * n..][..rows * n];
+        let bias = weights.get("decoder.cell.bias_hh");
+        forward(Step { gates, candidate }, &from_state[a..], a + 3 * n, bias, state, &mut after[..rows * n]);
     }
 
     /// The state after each step: `[steps × rows, n]`.
-    pub fn states_after(&self, part: &Part) -> &[f32] {
-        &self.states[self.states.len() / (part.target_length + 1)..]
+    pub fn states_after(&self) -> &[f32] {
+        &self.states[self.sizes.rows * self.sizes.n..]
     }
 
     /// α of one row at one step, over its real source units.
     pub fn attention(&self, part: &Part, step: usize, row: usize) -> &[f32] {
-        &self.weights[(step * part.size() + row) * part.source_length..][..part.source_lengths[row]]
+        &self.weights[(step * self.sizes.rows + row) * self.sizes.length..][..part.source_lengths[row]]
     }
 
-    /// Takes derivatives by states, contexts and embeddings to the gradients of the decoder's parameters; returns those by the
-    /// annotations, `[rows, source length, n]`.
+    /// Takes derivatives by states, contexts and embeddings back to the annotations; returns those, `[rows, source length, n]`.
     pub fn backward(
-        mut self,
+        &mut self,
         weights: &Weights,
         part: &Part,
-        masks: &Masks,
+        dropout: &Dropout,
         annotations: &[f32],
         mut by: ByOutput,
-        gradients: &mut PartGradients,
-    ) -> Vec<f32> {
-        let cell = Cell::new(weights, part.size());
-        let Cell { a, e, n, size, .. } = cell;
-        let (steps, length) = (part.target_length, part.source_length);
-        let mut by_annotations = vec![0.0; annotations.len()];
-        let mut by_keys = vec![0.0; self.keys.len()];
-        let mut by_from_state = vec![0.0; steps * size * (a + 3 * n)];
-        let mut carried = vec![0.0; size * n];
+    ) -> Buffer {
+        let Sizes { a, e, n, rows, steps, .. } = self.sizes;
+        self.by.from_state = Buffer::any(steps * rows * (a + 3 * n));
+        self.by.keys = Buffer::zeros(self.keys.len());
+        self.by.energy = Buffer::zeros(a);
+        let mut carried = Buffer::zeros(rows * n);
         for step in (0..steps).rev() {
-            let by_state = &mut by.states[step * size * n..][..size * n];
-            vectorised(
-                #[inline(always)]
-                || add_scaled(by_state, 1.0, &carried),
-            );
-            let gates = &mut self.gates[step * size * 3 * n..][..size * 3 * n];
-            let candidate = &mut self.candidates[step * size * n..][..size * n];
-            let before = &self.states[step * size * n..][..size * n];
-            let by_both = &mut by_from_state[step * size * (a + 3 * n)..][..size * (a + 3 * n)];
-            backward(Step { gates: &mut *gates, candidate }, before, by_state, &mut by_both[a..], a + 3 * n, n);
-            let by_context = &mut by.contexts[step * size * n..][..size * n];
-            multiply(by_context, n, Matrix::rows_of(gates, 3 * n), cell.context_gates(), Into::Add);
-            let mut by_memory = ByKeys {
-                keys: &mut by_keys,
-                annotations: &mut by_annotations,
-                energy: gradients.of("attention.energy.weight"),
-            };
-            keys_of(&self.keys, annotations, weights, part).backward(
-                &self.queries[step * size * a..][..size * a],
-                &self.weights[step * size * length..][..size * length],
-                by_context,
-                &mut by_memory,
-                by_both,
-                a + 3 * n,
-            );
-            carried.copy_from_slice(by_state);
-            multiply(&mut carried, n, Matrix::rows_of(by_both, a + 3 * n), cell.both, Into::Add);
+            self.step_back(weights, part, annotations, step, &mut by, &mut carried);
         }
-        self.weight_gradients(&cell, &by_from_state, &mut by.embedded, gradients);
-        part.drop(&mut by.embedded, &masks.target, e);
-        scatter(gradients.of("target_embedding.weight"), &self.previous, &by.embedded, e);
-        self.initial_gradients(weights, part, carried, &mut by_annotations, gradients);
-        let key_weight = Matrix::new(weights.get("attention.key.weight"), a, n);
-        let by_keys = Matrix::rows_of(&by_keys, a);
-        let by_key_weight = gradients.of("attention.key.weight");
-        multiply(by_key_weight, n, by_keys.t(), Matrix::rows_of(annotations, n), Into::Add);
-        multiply(&mut by_annotations, n, by_keys, key_weight, Into::Add);
+        weights.embedding_gates.apply_back(&mut by.embedded, &self.gates, Into::Add);
+        part.drop(&mut by.embedded, dropout.mask(Place::Target), e);
+        self.by.embedded = by.embedded;
+        let mut by_annotations = self.by_attended(part, &by.contexts);
+        weights.key.apply_back(&mut by_annotations, &self.by.keys, Into::Add);
+        self.initial_back(weights, part, carried, &mut by_annotations);
         by_annotations
     }
 
-    /// Weight gradients of all steps at once, and derivatives by the embeddings. The saved gates hold their derivatives by now.
-    fn weight_gradients(
-        &self,
-        cell: &Cell,
-        by_from_state: &[f32],
-        by_embedded: &mut [f32],
-        gradients: &mut PartGradients,
-    ) {
-        let Cell { a, e, n, .. } = *cell;
-        let rows = self.gates.len() / (3 * n);
-        let by_both = Matrix::rows_of(by_from_state, a + 3 * n);
-        let states = Matrix::new(&self.states, rows, n);
-        multiply(gradients.of("attention.query.weight"), n, by_both.columns(0, a).t(), states, Into::Add);
-        multiply(gradients.of("decoder.cell.weight_hh"), n, by_both.columns(a, 3 * n).t(), states, Into::Add);
-        let by_bias = gradients.of("decoder.cell.bias_hh");
-        vectorised(
-            #[inline(always)]
-            || {
-                for row in by_from_state.chunks_exact(a + 3 * n) {
-                    add_scaled(by_bias, 1.0, &row[a..]);
-                }
-            },
-        );
-        let by_gates = Matrix::rows_of(&self.gates, 3 * n);
-        let by_weight = gradients.of("decoder.cell.weight_ih");
-        multiply(by_weight, e + n, by_gates.t(), Matrix::rows_of(&self.embedded, e), Into::Add);
-        multiply(&mut by_weight[e..], e + n, by_gates.t(), Matrix::rows_of(&self.contexts, n), Into::Add);
-        add_row_sums(gradients.of("decoder.cell.bias_ih"), &self.gates);
-        multiply(by_embedded, e, by_gates, cell.embedding_gates(), Into::Add);
-    }
-
-    /// Gradients of s_0 = tanh(W_init m + b), and derivatives by the annotations that m was made from.
-    fn initial_gradients(
-        &self,
+    /// Takes one step back: `carried` holds the derivative by the state after it that later steps give, and then the one by
+    /// the state before it.
+    fn step_back(
+        &mut self,
         weights: &Weights,
         part: &Part,
-        mut by_state: Vec<f32>,
-        by_annotations: &mut [f32],
-        gradients: &mut PartGradients,
+        annotations: &[f32],
+        step: usize,
+        by: &mut ByOutput,
+        carried: &mut [f32],
     ) {
-        let n = weights.architecture.hidden_size;
-        by_state.iter_mut().zip(&self.states).for_each(|(by_state, state)| *by_state *= 1.0 - state * state);
-        let width = self.summary.len() / part.size();
-        let by_rows = Matrix::rows_of(&by_state, n);
-        let summary = Matrix::rows_of(&self.summary, width);
-        multiply(gradients.of("decoder.initial.weight"), width, by_rows.t(), summary, Into::Add);
-        add_row_sums(gradients.of("decoder.initial.bias"), &by_state);
-        let mut by_summary = vec![0.0; self.summary.len()];
-        let weight = Matrix::new(weights.get("decoder.initial.weight"), n, width);
-        multiply(&mut by_summary, width, by_rows, weight, Into::Replace);
+        let Sizes { a, n, rows, length, .. } = self.sizes;
+        let by_state = &mut by.states[step * rows * n..][..rows * n];
+        vectorised(
+            #[inline(always)]
+            || add_scaled(by_state, 1.0, carried),
+        );
+        let gates = &mut self.gates[step * rows * 3 * n..][..rows * 3 * n];
+        let candidate = &mut self.candidates[step * rows * n..][..rows * n];
+        let before = &self.states[step * rows * n..][..rows * n];
+        let by_both = &mut self.by.from_state[step * rows * (a + 3 * n)..][..rows * (a + 3 * n)];
+        backward(Step { gates: &mut *gates, candidate }, before, by_state, &mut by_both[a..], a + 3 * n, n);
+        let by_context = &mut by.contexts[step * rows * n..][..rows * n];
+        weights.context_gates.apply_back(by_context, gates, Into::Add);
+        memory(&self.keys, annotations, weights, part).backward(
+            &self.queries[step * rows * a..][..rows * a],
+            &self.weights[step * rows * length..][..rows * length],
+            by_context,
+            &mut self.by.keys,
+            &mut self.by.energy,
+            by_both,
+            a + 3 * n,
+        );
+        carried.copy_from_slice(by_state);
+        weights.state.apply_back(carried, by_both, Into::Add);
+    }
+
+    /// dh_j = Σ_t α_tj dc_t: `[rows, source length, n]`.
+    fn by_attended(&self, part: &Part, by_contexts: &[f32]) -> Buffer {
+        let Sizes { n, rows, steps, length, .. } = self.sizes;
+        let mut by_annotations = Buffer::zeros(rows * length * n);
+        for (row, out) in by_annotations.chunks_exact_mut(length * n).enumerate() {
+            let shares = Matrix::strided(&self.weights[row * length..], steps, part.source_lengths[row], rows * length);
+            let by_contexts = Matrix::strided(&by_contexts[row * n..], steps, n, rows * n);
+            multiply(out, n, shares.t(), by_contexts, Into::Replace);
+        }
+        by_annotations
+    }
+
+    /// Takes the derivative by s_0 = tanh(W_init m + b) to the annotations that m was made from.
+    fn initial_back(&mut self, weights: &Weights, part: &Part, mut by_state: Buffer, by_annotations: &mut [f32]) {
+        let Sizes { n, rows, length, .. } = self.sizes;
+        by_state.iter_mut().zip(&*self.states).for_each(|(by_state, state)| *by_state *= 1.0 - state * state);
+        let mut by_summary = Buffer::any(self.summary.len());
+        weights.initial.apply_back(&mut by_summary, &by_state, Into::Replace);
+        let width = self.summary.len() / rows;
         for (row, by_summary) in by_summary.chunks_exact(width).enumerate() {
             for (position, share) in summary_shares(weights, part, row) {
-                let annotation = &mut by_annotations[(row * part.source_length + position) * n..][..n];
+                let annotation = &mut by_annotations[(row * length + position) * n..][..n];
                 add_scaled(&mut annotation[n - width..], share, by_summary);
             }
         }
+        self.by.initial = by_state;
+    }
+
+    /// The gradients of the decoder's parameters but those of the output, when all parts have gone back. `passes` come with
+    /// their annotations. The target embedding's is added to, the others are written over.
+    pub fn gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
+        let Sizes { a, e, n, .. } = passes[0].0.sizes;
+        let width = a + 3 * n;
+        gradients.fill("target_embedding.weight", |values| {
+            for (pass, _) in passes {
+                scatter(values, &pass.previous, &pass.by.embedded, e);
+            }
+        })?;
+        let from_state = |first: usize, count: usize| -> Vec<_> {
+            let factors = passes.iter().map(|(pass, _)| {
+                let rows = pass.sizes.steps * pass.sizes.rows;
+                let by_both = Matrix::new(&pass.by.from_state, rows, width).columns(first, count);
+                (by_both, Matrix::new(&pass.states, rows, n))
+            });
+            factors.collect()
+        };
+        gradients.fill("attention.query.weight", |out| weight_gradient(out, n, &from_state(0, a)))?;
+        gradients.fill("decoder.cell.weight_hh", |out| weight_gradient(out, n, &from_state(a, 3 * n)))?;
+        gradients.fill("decoder.cell.bias_hh", |out| {
+            out.fill(0.0);
+            for (pass, _) in passes {
+                add_row_sums_within(out, &pass.by.from_state[a..], width);
+            }
+        })?;
+        Self::input_gradients(passes, gradients)?;
+        Self::memory_gradients(passes, gradients)
+    }
+
+    /// The gradients of the parameters that meet embeddings and contexts.
+    fn input_gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
+        let Sizes { e, n, .. } = passes[0].0.sizes;
+        let by_gates = |input: fn(&Self) -> &[f32], width: usize| -> Vec<_> {
+            let factors = passes.iter().map(|(pass, _)| {
+                (Matrix::rows_of(&pass.gates, 3 * n), Matrix::rows_of(input(pass), width))
+            });
+            factors.collect()
+        };
+        gradients.fill("decoder.cell.weight_ih", |out| {
+            weight_gradient(out, e + n, &by_gates(|pass| &pass.embedded, e));
+            weight_gradient(&mut out[e..], e + n, &by_gates(|pass| &pass.contexts, n));
+        })?;
+        gradients.fill("decoder.cell.bias_ih", |out| {
+            out.fill(0.0);
+            for (pass, _) in passes {
+                add_row_sums(out, &pass.gates);
+            }
+        })
+    }
+
+    /// The gradients of what is made from the annotations once a sentence: keys, energies, the first state.
+    fn memory_gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
+        let Sizes { a, n, .. } = passes[0].0.sizes;
+        let keys: Vec<_> = passes
+            .iter()
+            .map(|(pass, annotations)| (Matrix::rows_of(&pass.by.keys, a), Matrix::rows_of(annotations, n)))
+            .collect();
+        gradients.fill("attention.key.weight", |out| weight_gradient(out, n, &keys))?;
+        gradients.fill("attention.energy.weight", |out| {
+            out.fill(0.0);
+            for (pass, _) in passes {
+                add_row_sums(out, &pass.by.energy);
+            }
+        })?;
+        let initial: Vec<_> = passes
+            .iter()
+            .map(|(pass, _)| {
+                let width = pass.summary.len() / pass.sizes.rows;
+                (Matrix::rows_of(&pass.by.initial, n), Matrix::rows_of(&pass.summary, width))
+            })
+            .collect();
+        let width = initial[0].1.column_count();
+        gradients.fill("decoder.initial.weight", |out| weight_gradient(out, width, &initial))?;
+        gradients.fill("decoder.initial.bias", |out| {
+            out.fill(0.0);
+            for (pass, _) in passes {
+                add_row_sums(out, &pass.by.initial);
+            }
+        })
     }
 }
 
-fn keys_of<'k>(keys: &'k [f32], annotations: &'k [f32], weights: &Weights<'k>, part: &'k Part) -> Keys<'k> {
+/// W_k h: annotations `[rows, length, n]` to keys `[rows, length, a]`.
+pub fn keys(weights: &Weights, annotations: &[f32]) -> Buffer {
+    let (a, n) = (weights.architecture.attention_size, weights.architecture.hidden_size);
+    let mut keys = Buffer::any(annotations.len() / n * a);
+    weights.key.apply(&mut keys, a, annotations, Into::Replace);
+    keys
+}
+
+/// s_0 of a part: `[rows, n]`.
+pub fn first_state(weights: &Weights, part: &Part, annotations: &[f32]) -> Buffer {
+    let mut state = Buffer::any(part.size() * weights.architecture.hidden_size);
+    initial_state(weights, &summary(weights, part, annotations), &mut state);
+    state
+}
+
+fn memory<'k>(keys: &'k [f32], annotations: &'k [f32], weights: &Weights<'k>, part: &'k Part) -> Keys<'k> {
     let energy = weights.get("attention.energy.weight");
     Keys { keys, annotations, energy, lengths: &part.source_lengths, length: part.source_length }
 }
 
 /// The positions whose annotations make the first state, each with its share.
-fn summary_shares(weights: &Weights, part: &Part, row: usize) -> impl Iterator<Item = (usize, f32)> {
+fn summary_shares(weights: &Weights, part: &Part, row: usize) -> impl Iterator<Item = (usize, f32)> + use<> {
     let count = match weights.architecture.initial_state {
         InitialState::Mean => part.source_lengths[row],
         InitialState::BackwardFirst => 1,
@@ -301,13 +343,13 @@ fn summary_shares(weights: &Weights, part: &Part, row: usize) -> impl Iterator<I
 }
 
 /// m: the annotations' mean, `[rows, n]`, or the backward direction's half of the first one, `[rows, n/2]`.
-fn summary(weights: &Weights, part: &Part, annotations: &[f32]) -> Vec<f32> {
+fn summary(weights: &Weights, part: &Part, annotations: &[f32]) -> Buffer {
     let n = weights.architecture.hidden_size;
     let width = match weights.architecture.initial_state {
         InitialState::Mean => n,
         InitialState::BackwardFirst => n / 2,
     };
-    let mut summary = vec![0.0; part.size() * width];
+    let mut summary = Buffer::zeros(part.size() * width);
     for (row, sum) in summary.chunks_exact_mut(width).enumerate() {
         for (position, share) in summary_shares(weights, part, row) {
             let annotation = &annotations[(row * part.source_length + position) * n..][..n];
@@ -320,10 +362,7 @@ fn summary(weights: &Weights, part: &Part, annotations: &[f32]) -> Vec<f32> {
 /// s_0 = tanh(W_init m + b)
 fn initial_state(weights: &Weights, summary: &[f32], state: &mut [f32]) {
     let n = weights.architecture.hidden_size;
-    let width = summary.len() / (state.len() / n);
-    let weight = Matrix::new(weights.get("decoder.initial.weight"), n, width);
-    multiply(state, n, Matrix::rows_of(summary, width), weight.t(), Into::Replace);
-    add_bias(state, weights.get("decoder.initial.bias"));
+    weights.initial.apply(state, n, summary, Into::Row(weights.get("decoder.initial.bias")));
     vectorised(
         #[inline(always)]
         || state.iter_mut().for_each(|value| *value = tanh(*value)),

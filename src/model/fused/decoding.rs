@@ -1,37 +1,40 @@
 //! One step after another without derivatives: the decoder as search needs it.
 
-use super::decoder::{Cell, DecoderPass};
-use super::encoder::{EncoderPass, gather};
-use super::part::{Masks, Part};
+use super::super::Dropout;
+use super::decoder::{first_state, keys};
+use super::encoder::EncoderPass;
+use super::output::readout;
+use super::part::Part;
+use super::products::gather;
 use super::weights::Weights;
 use crate::kernels::attention::fused::Keys;
+use crate::kernels::buffer::Buffer;
 use crate::kernels::gru::fused::{Step, forward};
-use crate::kernels::matrix::{Into, Matrix, add_bias, multiply};
-use crate::kernels::simd::{tanh, vectorised};
+use crate::kernels::matrix::Into;
 use crate::text::{Batch, Padded};
 
 /// Decoder states of any number of rows over a batch of sources.
 pub struct Decoding<'w> {
     weights: &'w Weights<'w>,
     /// `[sentences, length, n]`
-    annotations: Vec<f32>,
+    annotations: Buffer,
     /// `[sentences, length, a]`
-    keys: Vec<f32>,
+    keys: Buffer,
     /// Real source lengths.
     lengths: Vec<usize>,
     length: usize,
     /// The sentence of each row.
     sentences: Vec<usize>,
     /// `[rows, n]`
-    states: Vec<f32>,
+    states: Buffer,
 }
 
 /// What a step says of its rows.
 pub struct Said {
     /// `[rows, V]`
-    pub logits: Vec<f32>,
+    pub logits: Buffer,
     /// α: `[rows, length]`, 0 on padding.
-    pub attention: Vec<f32>,
+    pub attention: Buffer,
 }
 
 impl<'w> Decoding<'w> {
@@ -39,9 +42,9 @@ impl<'w> Decoding<'w> {
     pub fn new(weights: &'w Weights<'w>, source: &Padded) -> Self {
         let batch = Batch::of_sources(source);
         let part = Part::deal(&batch, 1).remove(0);
-        let annotations = EncoderPass::forward(weights, &part, &Masks::none(weights.architecture)).annotations;
-        let states = DecoderPass::first_state(weights, &part, &annotations);
-        let keys = DecoderPass::keys(weights, &annotations);
+        let annotations = EncoderPass::forward(weights, &part, &Dropout::none()).annotations;
+        let states = first_state(weights, &part, &annotations);
+        let keys = keys(weights, &annotations);
         let sentences = (0..source.batch()).collect();
         Self { weights, annotations, keys, lengths: part.source_lengths, length: part.source_length, sentences, states }
     }
@@ -53,55 +56,53 @@ impl<'w> Decoding<'w> {
 
     /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
     pub fn advance(&mut self, parents: &[usize], units: &[u32]) -> Said {
-        let cell = Cell::new(self.weights, parents.len());
-        let Cell { a, e, n, size, .. } = cell;
+        let Self { weights, .. } = *self;
+        let sizes = weights.architecture;
+        let (a, e, n, rows) = (sizes.attention_size, sizes.embedding_size, sizes.hidden_size, parents.len());
         self.sentences = parents.iter().map(|&row| self.sentences[row]).collect();
-        let rows: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
-        let states = gather(&self.states, &rows, n);
-        let mut from_state = vec![0.0; size * (a + 3 * n)];
-        multiply(&mut from_state, a + 3 * n, Matrix::rows_of(&states, n), cell.both.t(), Into::Replace);
-        let mut attention = vec![0.0; size * self.length];
-        let mut contexts = vec![0.0; size * n];
-        let energy = self.weights.get("attention.energy.weight");
+        let parents: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
+        let mut states = Buffer::any(rows * n);
+        gather(&mut states, &self.states, &parents, n);
+        let mut from_state = Buffer::any(rows * (a + 3 * n));
+        weights.state.apply(&mut from_state, a + 3 * n, &states, Into::Replace);
+        let mut attention = Buffer::any(rows * self.length);
+        let mut contexts = Buffer::any(rows * n);
         let memory = Keys {
             keys: &self.keys,
             annotations: &self.annotations,
-            energy,
+            energy: weights.get("attention.energy.weight"),
             lengths: &self.lengths,
             length: self.length,
         };
         memory.attend(self.sentences.iter().copied(), &from_state, a + 3 * n, &mut attention, &mut contexts);
-        let embedded = gather(self.weights.get("target_embedding.weight"), units, e);
-        let mut gates = vec![0.0; size * 3 * n];
-        multiply(&mut gates, 3 * n, Matrix::rows_of(&embedded, e), cell.embedding_gates().t(), Into::Replace);
-        add_bias(&mut gates, self.weights.get("decoder.cell.bias_ih"));
-        multiply(&mut gates, 3 * n, Matrix::rows_of(&contexts, n), cell.context_gates().t(), Into::Add);
-        let mut candidate = vec![0.0; size * n];
-        self.states = vec![0.0; size * n];
+        let mut embedded = Buffer::any(rows * e);
+        gather(&mut embedded, weights.get("target_embedding.weight"), units, e);
+        let mut gates = Buffer::any(rows * 3 * n);
+        weights.embedding_gates.apply(&mut gates, 3 * n, &embedded, Into::Row(weights.get("decoder.cell.bias_ih")));
+        weights.context_gates.apply(&mut gates, 3 * n, &contexts, Into::Add);
+        let mut candidate = Buffer::any(rows * n);
+        self.states = Buffer::any(rows * n);
         let step = Step { gates: &mut gates, candidate: &mut candidate };
-        forward(step, &from_state[a..], a + 3 * n, cell.bias_hh, &states, &mut self.states);
+        let bias = weights.get("decoder.cell.bias_hh");
+        forward(step, &from_state[a..], a + 3 * n, bias, &states, &mut self.states);
         let logits = self.logits(&embedded, &contexts);
         Said { logits, attention }
     }
 
-    fn logits(&self, embedded: &[f32], contexts: &[f32]) -> Vec<f32> {
+    fn logits(&self, embedded: &[f32], contexts: &[f32]) -> Buffer {
         let sizes = self.weights.architecture;
         let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
         let rows = embedded.len() / e;
-        let weight = Matrix::new(self.weights.get("readout.weight"), e, n + e + n);
-        let mut readout = vec![0.0; rows * e];
-        multiply(&mut readout, e, Matrix::rows_of(&self.states, n), weight.columns(0, n).t(), Into::Replace);
-        multiply(&mut readout, e, Matrix::rows_of(embedded, e), weight.columns(n, e).t(), Into::Add);
-        multiply(&mut readout, e, Matrix::rows_of(contexts, n), weight.columns(n + e, n).t(), Into::Add);
-        add_bias(&mut readout, self.weights.get("readout.bias"));
-        vectorised(
-            #[inline(always)]
-            || readout.iter_mut().for_each(|value| *value = tanh(*value)),
-        );
-        let mut logits = vec![0.0; rows * vocabulary];
-        let output = Matrix::new(self.weights.get(self.weights.output_name()), vocabulary, e);
-        multiply(&mut logits, vocabulary, Matrix::rows_of(&readout, e), output.t(), Into::Replace);
-        add_bias(&mut logits, self.weights.get("output.bias"));
+        let mut input = Buffer::any(rows * (n + e + n));
+        let parts = self.states.chunks_exact(n).zip(embedded.chunks_exact(e)).zip(contexts.chunks_exact(n));
+        for (row, ((state, embedded), context)) in input.chunks_exact_mut(n + e + n).zip(parts) {
+            row[..n].copy_from_slice(state);
+            row[n..n + e].copy_from_slice(embedded);
+            row[n + e..].copy_from_slice(context);
+        }
+        let mut logits = Buffer::any(rows * vocabulary);
+        let bias = self.weights.get("output.bias");
+        self.weights.output.apply(&mut logits, vocabulary, &readout(self.weights, &input), Into::Row(bias));
         logits
     }
 }

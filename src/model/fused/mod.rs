@@ -1,17 +1,19 @@
 //! The model's path on a CPU: forward and backward over plain slices, with the parts of a batch side by side on the cores.
 //!
-//! A batch is dealt to as many parts as there are threads. Each part runs by itself on one thread, so that no small product
-//! is ever divided, and their gradients are added up at the end. The equations are those of [`super`]; the derivatives are
-//! written beside each step. The same masks are dropped as on the plain path, which is this path's test.
+//! A batch is dealt to as many parts as there are threads. Each part goes through the recurrences, and back, by itself on one
+//! thread, so that no small product is ever divided. Then the weights' gradients, which need the rows of all steps and parts,
+//! are made as few large products that all threads share. The equations are those of [`super`]; the derivatives are written
+//! beside each step. The same numbers are dropped as on the plain path, which is this path's test.
 
 mod decoder;
 mod decoding;
 mod encoder;
 mod output;
 mod part;
+mod products;
 mod weights;
 
-use candle_core::{Result, Tensor};
+use candle_core::Result;
 use rayon::prelude::*;
 
 use super::{Architecture, BatchLoss, Dropout, Gradients, Parameters};
@@ -19,62 +21,54 @@ use crate::text::Batch;
 use decoder::DecoderPass;
 pub use decoding::{Decoding, Said};
 use encoder::EncoderPass;
-use output::Output;
-use part::{Masks, Part};
-use weights::PartGradients;
-pub use weights::{Weights, with as with_weights};
+use output::OutputPass;
+use part::Part;
+pub use weights::{Purpose, Weights, with as with_weights};
 
-/// Loss of a batch, and the gradient of its smoothed mean for each target unit.
+/// What a part leaves for the gradients of the parameters.
+struct PartPass {
+    loss: BatchLoss,
+    encoder: EncoderPass,
+    decoder: DecoderPass,
+    output: OutputPass,
+}
+
+/// Loss of a batch; `gradients` becomes the gradient of its smoothed mean for each target unit.
 pub fn gradients(
     architecture: &Architecture,
     parameters: &Parameters,
     batch: &Batch,
     smoothing: f64,
-    dropout: &mut Dropout,
-) -> Result<(BatchLoss, Gradients)> {
-    let masks = Masks::draw(architecture, batch, dropout);
+    dropout: &Dropout,
+    gradients: &mut Gradients,
+) -> Result<BatchLoss> {
     let parts = Part::deal(batch, rayon::current_num_threads());
     let scale = 1.0 / batch.target.units() as f32;
-    with_weights(architecture, parameters, |weights| {
-        let run = |part: &Part| {
-            let mut gradients = PartGradients::zeros(weights);
-            let loss = part_gradients(weights, part, &masks, smoothing as f32, scale, &mut gradients);
-            (loss, gradients)
-        };
-        let mut results: Vec<(BatchLoss, PartGradients)> = parts.par_iter().map(run).collect();
-        let (mut loss, total) = results.remove(0);
-        let mut total = total.into_map();
-        for (part_loss, _) in &results {
-            loss += *part_loss;
-        }
-        total.par_iter_mut().for_each(|(name, sum)| {
-            for (_, gradients) in &results {
-                sum.iter_mut().zip(gradients.get(name)).for_each(|(sum, more)| *sum += more);
-            }
-        });
-        let mut gradients = Gradients::new();
-        for (name, values) in total {
-            let shape = parameters.get(name)?.shape().clone();
-            gradients.insert(name.to_owned(), Tensor::from_vec(values, shape, &candle_core::Device::Cpu)?);
-        }
-        Ok((loss, gradients))
+    with_weights(architecture, parameters, Purpose::Training, |weights| {
+        let run = |part: &Part| PartPass::run(weights, part, dropout, smoothing as f32, scale);
+        let passes: Vec<PartPass> = parts.par_iter().map(run).collect();
+        let outputs: Vec<_> = passes.iter().map(|pass| &pass.output).collect();
+        OutputPass::gradients(&outputs, weights, gradients)?;
+        let decoders: Vec<_> = passes.iter().map(|pass| (&pass.decoder, &*pass.encoder.annotations)).collect();
+        DecoderPass::gradients(&decoders, gradients)?;
+        let encoders: Vec<_> = passes.iter().map(|pass| &pass.encoder).collect();
+        EncoderPass::gradients(&encoders, weights, gradients)?;
+        let mut loss = BatchLoss::default();
+        passes.iter().for_each(|pass| loss += pass.loss);
+        Ok(loss)
     })
 }
 
-fn part_gradients(
-    weights: &Weights,
-    part: &Part,
-    masks: &Masks,
-    smoothing: f32,
-    scale: f32,
-    gradients: &mut PartGradients,
-) -> BatchLoss {
-    let encoder = EncoderPass::forward(weights, part, masks);
-    let decoder = DecoderPass::forward(weights, part, masks, &encoder.annotations);
-    let (loss, by_output) = Output::gradients(weights, part, masks, &decoder, smoothing, scale, gradients);
-    let by_annotations = decoder.backward(weights, part, masks, &encoder.annotations, by_output, gradients);
-    encoder.backward(weights, part, masks, by_annotations, gradients);
-    loss
+impl PartPass {
+    /// Forward through the whole model and back again.
+    fn run(weights: &Weights, part: &Part, dropout: &Dropout, smoothing: f32, scale: f32) -> Self {
+        let mut encoder = EncoderPass::forward(weights, part, dropout);
+        let mut decoder = DecoderPass::forward(weights, part, dropout, &encoder.annotations);
+        let (loss, by_output, output) = OutputPass::run(weights, part, dropout, &decoder, smoothing, scale);
+        let by_annotations = decoder.backward(weights, part, dropout, &encoder.annotations, by_output);
+        encoder.backward(weights, part, dropout, &by_annotations);
+        Self { loss, encoder, decoder, output }
+    }
 }
 
 /// What forced decoding says of one pair.
@@ -94,13 +88,12 @@ pub fn force(
     batch: &Batch,
     smoothing: f64,
 ) -> Result<Vec<ForcedPair>> {
-    let masks = Masks::none(architecture);
     let parts = Part::deal(batch, rayon::current_num_threads());
-    with_weights(architecture, parameters, |weights| {
+    with_weights(architecture, parameters, Purpose::Inference, |weights| {
         let run = |part: &Part| {
-            let encoder = EncoderPass::forward(weights, part, &masks);
-            let decoder = DecoderPass::forward(weights, part, &masks, &encoder.annotations);
-            Output::score(weights, part, &decoder, smoothing as f32)
+            let encoder = EncoderPass::forward(weights, part, &Dropout::none());
+            let decoder = DecoderPass::forward(weights, part, &Dropout::none(), &encoder.annotations);
+            OutputPass::score(weights, part, &decoder, smoothing as f32)
         };
         let results: Vec<Vec<ForcedPair>> = parts.par_iter().map(run).collect();
         let mut pairs: Vec<Option<ForcedPair>> = (0..batch.target.batch()).map(|_| None).collect();

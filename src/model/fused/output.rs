@@ -2,14 +2,18 @@
 //!
 //! The rows are taken some hundred at a time, so that logits never need memory for a whole batch.
 
+use candle_core::Result;
+
+use super::super::{BatchLoss, Dropout, Gradients, Place};
 use super::ForcedPair;
 use super::decoder::DecoderPass;
-use super::part::{Masks, Part, Position};
-use super::weights::{PartGradients, Weights};
+use super::part::{Part, Position, drop_positions};
+use super::products::weight_gradient;
+use super::weights::{Weights, output_name};
+use crate::kernels::buffer::Buffer;
 use crate::kernels::cross_entropy::fused::{forward_backward, log_probabilities};
-use crate::kernels::matrix::{Into, Matrix, add_bias, add_row_sums, multiply};
-use crate::kernels::simd::{tanh, vectorised};
-use crate::model::BatchLoss;
+use crate::kernels::matrix::{Into, Matrix, add_row_sums, multiply};
+use crate::kernels::simd::{add_scaled, tanh, vectorised};
 
 /// Rows of logits at a time.
 const ROWS: usize = 256;
@@ -17,62 +21,133 @@ const ROWS: usize = 256;
 /// Derivatives that the output layer hands down.
 pub struct ByOutput {
     /// By the state after each step: `[steps × rows, n]`
-    pub states: Vec<f32>,
+    pub states: Buffer,
     /// By the contexts: `[steps × rows, n]`
-    pub contexts: Vec<f32>,
+    pub contexts: Buffer,
     /// By the embeddings of the words before: `[steps × rows, e]`
-    pub embedded: Vec<f32>,
+    pub embedded: Buffer,
 }
 
-/// Readout and output layer.
-pub struct Output;
+/// What a part leaves for the gradients of readout and output layer.
+pub struct OutputPass {
+    /// Readout inputs and derivatives by W_r input + b_r, some rows at a time.
+    readout: Vec<ReadoutRows>,
+    /// By E_out: `[V, e]`
+    by_output: Buffer,
+    /// By b: `[V]`
+    by_bias: Buffer,
+}
+
+struct ReadoutRows {
+    /// [s ; E_y ; c]: `[positions, n + e + n]`, states dropped
+    input: Buffer,
+    /// `[positions, e]`
+    by_sum: Buffer,
+}
 
 /// The layers' forward pass over some positions.
 struct Rows {
-    /// [s ; E_y ; c]: `[positions, n + e + n]`, states dropped
-    input: Vec<f32>,
+    /// See [`ReadoutRows`].
+    input: Buffer,
     /// tanh(W_r input + b_r): `[positions, e]`, before dropout
-    readout: Vec<f32>,
+    readout: Buffer,
     /// The same, dropped
-    dropped: Vec<f32>,
+    dropped: Buffer,
     /// `[positions, V]`
-    logits: Vec<f32>,
+    logits: Buffer,
 }
 
-impl Output {
-    /// Loss of a part; adds gradients and returns derivatives. Derivatives are those of `scale` times the loss.
-    pub fn gradients(
+impl OutputPass {
+    /// Loss and derivatives of a part: those of `scale` times the loss.
+    pub fn run(
         weights: &Weights,
         part: &Part,
-        masks: &Masks,
+        dropout: &Dropout,
         decoder: &DecoderPass,
         smoothing: f32,
         scale: f32,
-        gradients: &mut PartGradients,
-    ) -> (BatchLoss, ByOutput) {
-        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+    ) -> (BatchLoss, ByOutput, Self) {
+        let sizes = weights.architecture;
+        let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
         let cells = part.target_length * part.size();
-        let mut by =
-            ByOutput { states: vec![0.0; cells * n], contexts: vec![0.0; cells * n], embedded: vec![0.0; cells * e] };
+        let zeros = |width: usize| Buffer::zeros(cells * width);
+        let mut by = ByOutput { states: zeros(n), contexts: zeros(n), embedded: zeros(e) };
+        let (by_output, by_bias) = (Buffer::any(vocabulary * e), Buffer::zeros(vocabulary));
+        let mut pass = Self { readout: Vec::new(), by_output, by_bias };
         let mut loss = BatchLoss::default();
         let targets = part.targets();
         for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
-            let mut rows = Rows::forward(weights, part, masks, decoder, positions);
+            let mut rows = Rows::forward(weights, part, dropout, decoder, positions);
             let (smoothed, likelihood) = forward_backward(&mut rows.logits, targets, smoothing, scale);
             loss += BatchLoss { smoothed, negative_log_likelihood: likelihood, units: positions.len() };
-            rows.backward(weights, part, masks, positions, &mut by, gradients);
+            pass.back(rows, weights, part, dropout, positions, &mut by);
         }
-        (loss, by)
+        (loss, by, pass)
+    }
+
+    /// Takes rows back, with the logits' derivatives in their place.
+    fn back(
+        &mut self,
+        rows: Rows,
+        weights: &Weights,
+        part: &Part,
+        dropout: &Dropout,
+        positions: &[Position],
+        by: &mut ByOutput,
+    ) {
+        let sizes = weights.architecture;
+        let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
+        let by_logits = Matrix::rows_of(&rows.logits, vocabulary);
+        let into = if self.readout.is_empty() { Into::Replace } else { Into::Add };
+        multiply(&mut self.by_output, e, by_logits.t(), Matrix::rows_of(&rows.dropped, e), into);
+        add_row_sums(&mut self.by_bias, &rows.logits);
+        let mut by_sum = Buffer::any(rows.readout.len());
+        weights.output.apply_back(&mut by_sum, &rows.logits, Into::Replace);
+        drop_positions(positions, &mut by_sum, dropout.mask(Place::Readout), e, e);
+        by_sum.iter_mut().zip(&*rows.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
+        let width = n + e + n;
+        let mut by_input = Buffer::any(rows.input.len());
+        weights.readout.apply_back(&mut by_input, &by_sum, Into::Replace);
+        drop_positions(positions, &mut by_input, dropout.mask(Place::States), n, width);
+        for (row, position) in by_input.chunks_exact(width).zip(positions) {
+            let cell = position.step * part.size() + position.row;
+            by.states[cell * n..][..n].copy_from_slice(&row[..n]);
+            by.embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
+            by.contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
+        }
+        self.readout.push(ReadoutRows { input: rows.input, by_sum });
+    }
+
+    /// The gradients of readout and output layer, when all parts have gone back; written over what is there.
+    pub fn gradients(passes: &[&Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+        let sizes = weights.architecture;
+        let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
+        let rows: Vec<_> = passes
+            .iter()
+            .flat_map(|pass| &pass.readout)
+            .map(|rows| (Matrix::rows_of(&rows.by_sum, e), Matrix::rows_of(&rows.input, width)))
+            .collect();
+        gradients.fill("readout.weight", |out| weight_gradient(out, width, &rows))?;
+        gradients.fill("readout.bias", |out| {
+            out.fill(0.0);
+            for rows in passes.iter().flat_map(|pass| &pass.readout) {
+                add_row_sums(out, &rows.by_sum);
+            }
+        })?;
+        if !sizes.tied_output {
+            gradients.fill("target_embedding.weight", |out| out.fill(0.0))?;
+        }
+        gradients.fill(output_name(sizes), |out| sum(out, passes, |pass| &pass.by_output))?;
+        gradients.fill("output.bias", |out| sum(out, passes, |pass| &pass.by_bias))
     }
 
     /// Log-probabilities and attention of each of a part's pairs.
     pub fn score(weights: &Weights, part: &Part, decoder: &DecoderPass, smoothing: f32) -> Vec<ForcedPair> {
-        let masks = Masks::none(weights.architecture);
         let empty = || ForcedPair { log_probability: 0.0, smoothed: 0.0, weights: Vec::new() };
         let mut pairs: Vec<ForcedPair> = (0..part.size()).map(|_| empty()).collect();
         let targets = part.targets();
         for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
-            let rows = Rows::forward(weights, part, &masks, decoder, positions);
+            let rows = Rows::forward(weights, part, &Dropout::none(), decoder, positions);
             let scores = log_probabilities(&rows.logits, targets, smoothing);
             for (position, (smoothed, log_probability)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
@@ -86,79 +161,58 @@ impl Output {
 }
 
 impl Rows {
-    fn forward(weights: &Weights, part: &Part, masks: &Masks, decoder: &DecoderPass, positions: &[Position]) -> Self {
-        let sizes = weights.architecture;
-        let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
-        let mut states = rows_at(decoder.states_after(part), part, positions, n);
-        part.drop_positions(positions, &mut states, &masks.states, n);
-        let embedded = rows_at(&decoder.embedded, part, positions, e);
-        let contexts = rows_at(&decoder.contexts, part, positions, n);
-        let width = n + e + n;
-        let mut input = Vec::with_capacity(positions.len() * width);
-        let parts = states.chunks_exact(n).zip(embedded.chunks_exact(e)).zip(contexts.chunks_exact(n));
-        for ((state, embedded), context) in parts {
-            input.extend_from_slice(state);
-            input.extend_from_slice(embedded);
-            input.extend_from_slice(context);
-        }
-        let mut readout = vec![0.0; positions.len() * e];
-        let weight = Matrix::new(weights.get("readout.weight"), e, width);
-        multiply(&mut readout, e, Matrix::rows_of(&input, width), weight.t(), Into::Replace);
-        add_bias(&mut readout, weights.get("readout.bias"));
-        vectorised(
-            #[inline(always)]
-            || readout.iter_mut().for_each(|value| *value = tanh(*value)),
-        );
-        let mut dropped = readout.clone();
-        part.drop_positions(positions, &mut dropped, &masks.readout, e);
-        let mut logits = vec![0.0; positions.len() * vocabulary];
-        let output = Matrix::new(weights.get(weights.output_name()), vocabulary, e);
-        multiply(&mut logits, vocabulary, Matrix::rows_of(&dropped, e), output.t(), Into::Replace);
-        add_bias(&mut logits, weights.get("output.bias"));
-        Self { input, readout, dropped, logits }
-    }
-
-    /// With the logits' derivatives in their place.
-    fn backward(
-        self,
+    fn forward(
         weights: &Weights,
         part: &Part,
-        masks: &Masks,
+        dropout: &Dropout,
+        decoder: &DecoderPass,
         positions: &[Position],
-        by: &mut ByOutput,
-        gradients: &mut PartGradients,
-    ) {
+    ) -> Self {
         let sizes = weights.architecture;
         let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
-        let by_logits = Matrix::rows_of(&self.logits, vocabulary);
-        let by_output = gradients.of(weights.output_name());
-        multiply(by_output, e, by_logits.t(), Matrix::rows_of(&self.dropped, e), Into::Add);
-        add_row_sums(gradients.of("output.bias"), &self.logits);
-        let mut by_readout = vec![0.0; self.readout.len()];
-        let output = Matrix::new(weights.get(weights.output_name()), vocabulary, e);
-        multiply(&mut by_readout, e, by_logits, output, Into::Replace);
-        part.drop_positions(positions, &mut by_readout, &masks.readout, e);
-        by_readout.iter_mut().zip(&self.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
         let width = n + e + n;
-        let by_rows = Matrix::rows_of(&by_readout, e);
-        multiply(gradients.of("readout.weight"), width, by_rows.t(), Matrix::rows_of(&self.input, width), Into::Add);
-        add_row_sums(gradients.of("readout.bias"), &by_readout);
-        let weight = Matrix::new(weights.get("readout.weight"), e, width);
-        let mut by_input = vec![0.0; self.input.len()];
-        multiply(&mut by_input, width, by_rows, weight, Into::Replace);
-        let mut by_states: Vec<f32> = by_input.chunks_exact(width).flat_map(|row| &row[..n]).copied().collect();
-        part.drop_positions(positions, &mut by_states, &masks.states, n);
-        for ((row, by_state), position) in by_input.chunks_exact(width).zip(by_states.chunks_exact(n)).zip(positions) {
+        let mut input = Buffer::any(positions.len() * width);
+        for (row, position) in input.chunks_exact_mut(width).zip(positions) {
             let cell = position.step * part.size() + position.row;
-            by.states[cell * n..(cell + 1) * n].copy_from_slice(by_state);
-            by.embedded[cell * e..(cell + 1) * e].copy_from_slice(&row[n..n + e]);
-            by.contexts[cell * n..(cell + 1) * n].copy_from_slice(&row[n + e..]);
+            row[..n].copy_from_slice(&decoder.states_after()[cell * n..][..n]);
+            row[n..n + e].copy_from_slice(&decoder.embedded[cell * e..][..e]);
+            row[n + e..].copy_from_slice(&decoder.contexts[cell * n..][..n]);
         }
+        drop_positions(positions, &mut input, dropout.mask(Place::States), n, width);
+        let readout = readout(weights, &input);
+        let mut dropped = Buffer::copy_of(&readout);
+        drop_positions(positions, &mut dropped, dropout.mask(Place::Readout), e, e);
+        let mut logits = Buffer::any(positions.len() * vocabulary);
+        weights.output.apply(&mut logits, vocabulary, &dropped, Into::Row(weights.get("output.bias")));
+        Self { input, readout, dropped, logits }
     }
 }
 
-/// The rows of `[steps × rows, width]` at some positions.
-fn rows_at(values: &[f32], part: &Part, positions: &[Position], width: usize) -> Vec<f32> {
-    let row = |position: &Position| &values[(position.step * part.size() + position.row) * width..][..width];
-    positions.iter().flat_map(row).copied().collect()
+/// tanh(W_r input + b_r) of rows [s ; E_y ; c].
+pub fn readout(weights: &Weights, input: &[f32]) -> Buffer {
+    let sizes = weights.architecture;
+    let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
+    let mut readout = Buffer::any(input.len() / width * e);
+    weights.readout.apply(&mut readout, e, input, Into::Row(weights.get("readout.bias")));
+    vectorised(
+        #[inline(always)]
+        || readout.iter_mut().for_each(|value| *value = tanh(*value)),
+    );
+    readout
+}
+
+/// The sum of what all parts have found.
+fn sum(out: &mut [f32], passes: &[&OutputPass], found: fn(&OutputPass) -> &[f32]) {
+    use rayon::prelude::*;
+    const BLOCK: usize = 1 << 16;
+    out.par_chunks_mut(BLOCK).enumerate().for_each(|(block, out)| {
+        let range = block * BLOCK..block * BLOCK + out.len();
+        out.copy_from_slice(&found(passes[0])[range.clone()]);
+        for pass in &passes[1..] {
+            vectorised(
+                #[inline(always)]
+                || add_scaled(out, 1.0, &found(pass)[range.clone()]),
+            );
+        }
+    });
 }

@@ -1,6 +1,6 @@
-//! The part of a batch that one thread runs, and the dropout masks of the whole.
+//! The part of a batch that one thread runs.
 
-use super::super::{Architecture, Dropout};
+use super::super::Mask;
 use crate::text::{BEGIN, Batch, Padded};
 
 /// Some sentences of a batch. Within a part everything lies `[length, rows, ·]` by the part's own rows and lengths.
@@ -86,65 +86,22 @@ impl<'a> Part<'a> {
         self.positions.iter().map(target).collect()
     }
 
-    /// Multiplies rows `[length × size, width]` by a mask of the whole batch, `[length, batch, width]`.
-    pub fn drop(&self, values: &mut [f32], mask: &[f32], width: usize) {
-        if mask.is_empty() {
-            return;
-        }
+    /// Drops numbers of rows `[length × size, width]`; the mask counts those of the whole batch, `[length, batch, width]`.
+    pub fn drop(&self, values: &mut [f32], mask: Option<Mask>, width: usize) {
+        let Some(mask) = mask else { return };
         let all = self.batch.target.batch();
         for (index, row) in values.chunks_exact_mut(width).enumerate() {
             let place = index / self.size() * all + self.rows[index % self.size()];
-            multiply(row, &mask[place * width..]);
-        }
-    }
-
-    /// Multiplies rows `[positions, width]` by a mask of all the batch's units, `[units, width]`.
-    pub fn drop_positions(&self, positions: &[Position], values: &mut [f32], mask: &[f32], width: usize) {
-        if mask.is_empty() {
-            return;
-        }
-        for (row, position) in values.chunks_exact_mut(width).zip(positions) {
-            multiply(row, &mask[position.index * width..]);
+            mask.apply(row, place * width);
         }
     }
 }
 
-fn multiply(row: &mut [f32], factors: &[f32]) {
-    row.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor);
-}
-
-/// Dropout factors of a whole batch; an empty mask drops nothing.
-pub struct Masks {
-    /// `[source length, batch, e]`
-    pub source: Vec<f32>,
-    /// For each encoder layer `[source length, batch, n]`.
-    pub annotations: Vec<Vec<f32>>,
-    /// `[target length, batch, e]`
-    pub target: Vec<f32>,
-    /// `[units, n]`
-    pub states: Vec<f32>,
-    /// `[units, e]`
-    pub readout: Vec<f32>,
-}
-
-impl Masks {
-    /// Draws the masks in the plain path's order.
-    pub fn draw(architecture: &Architecture, batch: &Batch, dropout: &mut Dropout) -> Self {
-        let (e, n, rates) = (architecture.embedding_size, architecture.hidden_size, dropout.rates);
-        let [source, target] = [&batch.source, &batch.target].map(|side| side.ids.len());
-        let units = batch.target.units();
-        Self {
-            source: dropout.factors(source * e, rates.embeddings),
-            annotations: (0..architecture.layers).map(|_| dropout.factors(source * n, rates.annotations)).collect(),
-            target: dropout.factors(target * e, rates.embeddings),
-            states: dropout.factors(units * n, rates.states),
-            readout: dropout.factors(units * e, rates.readout),
-        }
-    }
-
-    /// Masks that drop nothing.
-    pub fn none(architecture: &Architecture) -> Self {
-        let annotations = vec![Vec::new(); architecture.layers];
-        Self { source: Vec::new(), annotations, target: Vec::new(), states: Vec::new(), readout: Vec::new() }
+/// Drops numbers of rows `stride` apart, of which each has its first `width` numbers; the mask counts those of all the batch's
+/// units, `[units, width]`.
+pub fn drop_positions(positions: &[Position], values: &mut [f32], mask: Option<Mask>, width: usize, stride: usize) {
+    let Some(mask) = mask else { return };
+    for (row, position) in values.chunks_mut(stride).zip(positions) {
+        mask.apply(&mut row[..width], position.index * width);
     }
 }

@@ -1,18 +1,65 @@
-//! Parameters as slices while a batch runs, and gradients of the same shapes.
+//! Parameters as slices and as packed matrices while a batch runs.
 
+use std::array::from_fn;
 use std::collections::BTreeMap;
 
 use candle_core::{CpuStorage, Result, Storage, bail};
+use rayon::prelude::*;
 
 use super::super::{Architecture, Parameters};
+use crate::kernels::matrix::{Into, Matrix, Packed, multiply_packed};
 
-/// The parameters' values by name.
+/// What the weights are wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Forward passes alone.
+    Inference,
+    /// Derivatives as well.
+    Training,
+}
+
+/// A weight matrix, laid out for the products that meet it at every step.
+#[derive(Default)]
+pub struct Linear {
+    /// Wᵀ
+    forward: Packed,
+    /// W, where derivatives are wanted
+    backward: Packed,
+}
+
+/// The weights of one direction of one encoder layer.
+pub struct EncoderCell<'a> {
+    /// W_ih: `[3h, input]`
+    pub input: Linear,
+    /// W_hh: `[3h, h]`
+    pub state: Linear,
+    /// b_ih
+    pub bias_ih: &'a [f32],
+    /// b_hh
+    pub bias_hh: &'a [f32],
+}
+
+/// The parameters of the model.
 pub struct Weights<'a> {
     /// The model's sizes.
     pub architecture: &'a Architecture,
     slices: BTreeMap<&'a str, &'a [f32]>,
-    /// [W_q ; W_hh] of the decoder, `[a + 3n, n]`: what a step asks of the state, in one product.
-    pub query_and_state_gates: Vec<f32>,
+    /// Both directions of each layer.
+    pub encoder: Vec<[EncoderCell<'a>; 2]>,
+    /// W_init
+    pub initial: Linear,
+    /// W_k
+    pub key: Linear,
+    /// [W_q ; W_hh], `[a + 3n, n]`: what a step of the decoder asks of the state
+    pub state: Linear,
+    /// The columns of the decoder's W_ih that the embedding meets
+    pub embedding_gates: Linear,
+    /// Those that the context meets
+    pub context_gates: Linear,
+    /// W_r
+    pub readout: Linear,
+    /// E_out
+    pub output: Linear,
 }
 
 /// Lends the parameters to `work`.
@@ -22,6 +69,7 @@ pub struct Weights<'a> {
 pub fn with<R>(
     architecture: &Architecture,
     parameters: &Parameters,
+    purpose: Purpose,
     work: impl FnOnce(&Weights) -> Result<R>,
 ) -> Result<R> {
     let mut guards = Vec::new();
@@ -35,45 +83,92 @@ pub fn with<R>(
             _ => bail!("parameter {name} does not lie on the CPU as one block of f32"),
         };
     }
-    let query_and_state_gates = [slices["attention.query.weight"], slices["decoder.cell.weight_hh"]].concat();
-    work(&Weights { architecture, slices, query_and_state_gates })
+    work(&Weights::new(architecture, slices, purpose))
 }
 
 impl<'a> Weights<'a> {
+    fn new(architecture: &'a Architecture, slices: BTreeMap<&'a str, &'a [f32]>, purpose: Purpose) -> Self {
+        let (a, e, n) = (architecture.attention_size, architecture.embedding_size, architecture.hidden_size);
+        let by_rows = |name: &str, rows: usize| Matrix::new(slices[name], rows, slices[name].len() / rows);
+        let state = [slices["attention.query.weight"], slices["decoder.cell.weight_hh"]].concat();
+        let gates = by_rows("decoder.cell.weight_ih", 3 * n);
+        let [output, state, initial, key, embedding_gates, context_gates, readout] = pack(
+            [
+                by_rows(output_name(architecture), architecture.target_vocabulary),
+                Matrix::new(&state, a + 3 * n, n),
+                by_rows("decoder.initial.weight", n),
+                by_rows("attention.key.weight", a),
+                gates.columns(0, e),
+                gates.columns(e, n),
+                by_rows("readout.weight", e),
+            ],
+            purpose,
+        );
+        let cell = |suffix: String| {
+            let part = |name: &str| format!("encoder.{name}{suffix}");
+            let matrices = ["weight_ih", "weight_hh"].map(|name| by_rows(&part(name), 3 * n / 2));
+            let [input, state] = pack(matrices, purpose);
+            EncoderCell { input, state, bias_ih: slices[&*part("bias_ih")], bias_hh: slices[&*part("bias_hh")] }
+        };
+        let layer = |layer: usize| [0, 1].map(|direction| cell(encoder_suffix(layer, direction)));
+        let encoder = (0..architecture.layers).map(layer).collect();
+        Self {
+            architecture,
+            encoder,
+            initial,
+            key,
+            state,
+            embedding_gates,
+            context_gates,
+            readout,
+            output,
+            slices,
+        }
+    }
+
     /// A parameter's values. The architecture's plan guarantees that the names used are there.
     pub fn get(&self, name: &str) -> &'a [f32] {
         self.slices[name]
     }
-
-    /// The output layer's matrix by name: its own, or the target embedding.
-    pub fn output_name(&self) -> &'static str {
-        if self.architecture.tied_output { "target_embedding.weight" } else { "output.weight" }
-    }
 }
 
-/// Gradients of one part of a batch.
-pub struct PartGradients<'a> {
-    values: BTreeMap<&'a str, Vec<f32>>,
+/// What the names of an encoder cell's parameters end with.
+pub fn encoder_suffix(layer: usize, direction: usize) -> String {
+    format!("_l{layer}{}", ["", "_reverse"][direction])
 }
 
-impl<'a> PartGradients<'a> {
-    /// All zero.
-    pub fn zeros(weights: &Weights<'a>) -> Self {
-        Self { values: weights.slices.iter().map(|(name, slice)| (*name, vec![0.0; slice.len()])).collect() }
+/// The output layer's matrix by name: its own, or the target embedding.
+pub fn output_name(architecture: &Architecture) -> &'static str {
+    if architecture.tied_output { "target_embedding.weight" } else { "output.weight" }
+}
+
+fn pack<const COUNT: usize>(matrices: [Matrix; COUNT], purpose: Purpose) -> [Linear; COUNT] {
+    let mut linears = from_fn(|_| Linear::default());
+    linears.par_iter_mut().zip(matrices).for_each(|(linear, matrix): (&mut Linear, Matrix)| {
+        *linear = Linear::new(matrix, purpose);
+    });
+    linears
+}
+
+impl Linear {
+    fn new(weight: Matrix, purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Inference => Self { forward: Packed::new(weight.t()), backward: Packed::default() },
+            Purpose::Training => {
+                let (forward, backward) = rayon::join(|| Packed::new(weight.t()), || Packed::new(weight));
+                Self { forward, backward }
+            }
+        }
     }
 
-    /// One parameter's gradient.
-    pub fn get(&self, name: &str) -> &[f32] {
-        &self.values[name]
+    /// x Wᵀ of rows x, into rows `stride` apart.
+    pub fn apply(&self, out: &mut [f32], stride: usize, x: &[f32], into: Into) {
+        multiply_packed(out, stride, Matrix::rows_of(x, self.forward.rows()), &self.forward, into);
     }
 
-    /// One parameter's gradient, to be added to.
-    pub fn of(&mut self, name: &str) -> &mut [f32] {
-        self.values.get_mut(name).map_or(&mut [], Vec::as_mut_slice)
-    }
-
-    /// All gradients by name.
-    pub fn into_map(self) -> BTreeMap<&'a str, Vec<f32>> {
-        self.values
+    /// dy W: the derivative by x of rows of derivatives by x Wᵀ.
+    pub fn apply_back(&self, by_x: &mut [f32], by_y: &[f32], into: Into) {
+        let (rows, columns) = (self.backward.rows(), self.backward.columns());
+        multiply_packed(by_x, columns, Matrix::rows_of(by_y, rows), &self.backward, into);
     }
 }

@@ -1,0 +1,138 @@
+//! Whole training steps and whole searches, at the sizes that the README's comparison uses: embedding 256, hidden 512,
+//! 7,900 tied units, batches of 64 made-up pairs as long as captions are.
+//!
+//! `cargo bench --bench throughput` prints target units a second, the arithmetic that they need, and the machine's own rate for
+//! matrix products by candle, measured in the same run. Run it on a quiet machine.
+
+use std::time::Instant;
+
+use candle_core::{Device, Result, Tensor};
+use softalign::model::{Architecture, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch};
+use softalign::random::Stream;
+use softalign::search::{BeamSettings, search_all};
+use softalign::text::{Batch, BatchSize, Example, bucketed};
+use softalign::training::Optimiser;
+
+const PAIRS: usize = 4096;
+const STEPS: usize = 24;
+const SENTENCES: usize = 256;
+
+fn main() -> Result<()> {
+    let model = model()?;
+    let examples = examples(13.0);
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let product = product_rate(all)?;
+    println!("candle's 1024 × 512 × 1536 product: {:.1} GFLOP/s on {all} threads", product / 1e9);
+    let mut rates = Vec::new();
+    for threads in [1, all] {
+        let (rate, useful) = training_rate(&model, &examples, threads)?;
+        rates.push(rate);
+        let share = 100.0 * useful / product;
+        println!(
+            "training, threads {threads}: {rate:.0} target units/s, {:.1} GFLOP/s useful, {share:.0} % of candle's product",
+            useful / 1e9
+        );
+    }
+    println!("second thread: × {:.2}", rates[1] / rates[0]);
+    let long: f64 = training_rate(&model, &self::examples(26.0), all)?.0;
+    println!("pairs twice as long: {long:.0} target units/s, a pair costs × {:.2}", 2.0 * rates[1] / long);
+    for beam in [1, 5] {
+        let rates = [1, all].map(|threads| search_rate(&model, &examples[..SENTENCES], beam, threads));
+        let [one, many] = [rates[0].as_ref().copied().unwrap_or(0.0), rates[1].as_ref().copied().unwrap_or(0.0)];
+        println!("search, beam {beam}: {one:.0} target units/s on 1 thread, {many:.0} on {all}, × {:.2}", many / one);
+    }
+    Ok(())
+}
+
+fn model() -> Result<RnnSearch> {
+    let architecture = Architecture {
+        source_vocabulary: 7900,
+        target_vocabulary: 7900,
+        embedding_size: 256,
+        hidden_size: 512,
+        attention_size: 512,
+        layers: 1,
+        tied_output: true,
+        initial_state: InitialState::Mean,
+    };
+    let parameters = Parameters::initialise(&architecture, 1, &Device::Cpu)?.tracked()?;
+    RnnSearch::new(architecture, parameters)
+}
+
+/// Made-up pairs around a length in units.
+fn examples(length: f64) -> Vec<Example> {
+    let mut stream = Stream::new(1, "bench", 0);
+    let mut sentence = |length: f64| -> Vec<u32> {
+        let length = (length * (1.0 + 0.3 * stream.normal())).round().clamp(3.0, 3.0 * length) as usize;
+        (0..length).map(|_| 4 + (stream.uniform() * stream.uniform() * 7896.0) as u32).collect()
+    };
+    (0..PAIRS).map(|_| Example { source: sentence(length), target: sentence(length) }).collect()
+}
+
+/// Floating-point operations in a second by candle.
+fn product_rate(threads: usize) -> Result<f64> {
+    let a = Tensor::randn(0f32, 1.0, (1024, 512), &Device::Cpu)?;
+    let b = Tensor::randn(0f32, 1.0, (512, 1536), &Device::Cpu)?;
+    let mut best = f64::INFINITY;
+    on(threads, || {
+        for _ in 0..40 {
+            let began = Instant::now();
+            a.matmul(&b)?;
+            best = best.min(began.elapsed().as_secs_f64());
+        }
+        Ok(2.0 * 1024.0 * 512.0 * 1536.0 / best)
+    })
+}
+
+fn on<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(candle_core::Error::wrap)?;
+    pool.install(work)
+}
+
+/// Target units a second, and useful floating-point operations a second.
+fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize) -> Result<(f64, f64)> {
+    let rate = 0.3;
+    let rates = DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate };
+    let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    let batches = bucketed(&lengths, BatchSize::Sentences(64), &mut Stream::new(1, "shuffle", 0));
+    let mut gradients = Gradients::zeros(model.parameters())?;
+    let mut optimiser = Optimiser::new(model.parameters(), 1.0)?;
+    on(threads, || {
+        let (mut units, mut operations, mut seconds) = (0, 0.0, 0.0);
+        for (step, chosen) in batches.iter().enumerate().take(STEPS) {
+            let began = Instant::now();
+            let batch = Batch::new(examples, chosen);
+            let dropout = Dropout::new(rates, 1, step as u64);
+            let loss = model.gradients(&batch, 0.1, &dropout, &mut gradients)?;
+            optimiser.step(model.parameters(), &gradients, 1e-4)?;
+            if step >= 3 {
+                seconds += began.elapsed().as_secs_f64();
+                units += loss.units;
+                operations += useful_operations(model.architecture(), &batch);
+            }
+        }
+        Ok((units as f64 / seconds, operations / seconds))
+    })
+}
+
+/// The products that a step cannot do without, padding and attention's elementwise work not counted.
+fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
+    let [e, n, a, v] =
+        [sizes.embedding_size, sizes.hidden_size, sizes.attention_size, sizes.target_vocabulary].map(|size| size as f64);
+    let h = n / 2.0;
+    let source = 2.0 * 3.0 * h * (e + h) + a * n;
+    let target = a * n + 3.0 * n * (e + n + n) + e * (n + e + n) + e * v;
+    // A multiplication and an addition, once forward and twice backward.
+    6.0 * (batch.source.units() as f64 * source + batch.target.units() as f64 * target)
+}
+
+fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: usize) -> Result<f64> {
+    let sources: Vec<Vec<u32>> = examples.iter().map(|example| example.source.clone()).collect();
+    let settings = BeamSettings { beam, ..BeamSettings::greedy() };
+    on(threads, || {
+        let began = Instant::now();
+        let found = search_all(model, &sources, &settings, &mut |_| {})?;
+        let units: usize = found.iter().map(|hypotheses| hypotheses[0].units.len() + 1).sum();
+        Ok(units as f64 / began.elapsed().as_secs_f64())
+    })
+}

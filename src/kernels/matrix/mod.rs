@@ -1,0 +1,166 @@
+//! Products of matrices that lie in plain slices.
+//!
+//! A product of one part of a batch runs on one thread: the batch is divided over the cores above this level, by sentences.
+//! The right factor is laid out in [`Packed`] panels first; a weight that many steps multiply by is packed once.
+
+mod packed;
+mod product;
+
+pub use packed::Packed;
+pub use product::{Into, multiply, multiply_packed};
+
+use super::simd::{add_scaled, vectorised};
+
+/// A matrix over a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a> {
+    data: &'a [f32],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a> Matrix<'a> {
+    /// A matrix that lies row by row.
+    pub fn new(data: &'a [f32], rows: usize, columns: usize) -> Self {
+        assert!(rows * columns <= data.len(), "{rows} × {columns} in {}", data.len());
+        Self { data, rows, columns, row_stride: columns, column_stride: 1 }
+    }
+
+    /// All rows that the slice holds.
+    pub fn rows_of(data: &'a [f32], columns: usize) -> Self {
+        Self::new(data, data.len() / columns, columns)
+    }
+
+    /// A matrix whose rows lie `stride` apart, of which each has its first `columns` numbers.
+    pub fn strided(data: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
+        assert!(rows == 0 || (rows - 1) * stride + columns <= data.len(), "{rows} × {columns} in {}", data.len());
+        Self { data, rows, columns, row_stride: stride, column_stride: 1 }
+    }
+
+    /// How many rows there are.
+    pub fn row_count(&self) -> usize {
+        self.rows
+    }
+
+    /// How many columns there are.
+    pub fn column_count(&self) -> usize {
+        self.columns
+    }
+
+    /// The transpose.
+    pub fn t(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+
+    /// `count` rows from `first` on.
+    pub fn rows(self, first: usize, count: usize) -> Self {
+        assert!(first + count <= self.rows);
+        let start = (first * self.row_stride).min(self.data.len());
+        Self { data: &self.data[start..], rows: count, ..self }
+    }
+
+    /// `count` columns from `first` on.
+    pub fn columns(self, first: usize, count: usize) -> Self {
+        self.t().rows(first, count).t()
+    }
+}
+
+/// Adds the sum of all rows to `sums`: a bias' gradient.
+pub fn add_row_sums(sums: &mut [f32], rows: &[f32]) {
+    add_row_sums_within(sums, rows, sums.len());
+}
+
+/// The same where each row is only the beginning of `stride` numbers.
+pub fn add_row_sums_within(sums: &mut [f32], rows: &[f32], stride: usize) {
+    let width = sums.len();
+    vectorised(
+        #[inline(always)]
+        || {
+            for row in rows.chunks(stride) {
+                add_scaled(sums, 1.0, &row[..width]);
+            }
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(count: usize, shift: usize) -> Vec<f32> {
+        (0..count).map(|i| (((i + shift) * 7919) % 23) as f32 - 11.0).collect()
+    }
+
+    #[test]
+    fn products_of_all_shapes() {
+        let shapes = [(1, 1, 1), (1, 5, 9), (3, 0, 4), (0, 2, 2), (17, 9, 33), (5, 64, 1), (9, 700, 100), (300, 3, 50)];
+        for (m, k, n) in shapes {
+            let (a, b) = (values(m * k, 0), values(n * k, 3));
+            let (at, bt) = (transposed(&a, m, k), transposed(&b, k, n));
+            let stride = n + 2;
+            let row: Vec<f32> = values(n, 5);
+            let lefts = [Matrix::new(&a, m, k), Matrix::new(&at, k, m).t()];
+            let rights = [Matrix::new(&b, k, n), Matrix::new(&bt, n, k).t()];
+            for (left, right) in lefts.into_iter().flat_map(|left| rights.map(|right| (left, right))) {
+                for into in [Into::Replace, Into::Add, Into::Row(&row)] {
+                    let mut out = vec![1.0; m * stride];
+                    multiply(&mut out, stride, left, right, into);
+                    for (i, j) in (0..m).flat_map(|i| (0..stride).map(move |j| (i, j))) {
+                        let sum: f32 = if j < n { (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum() } else { 0.0 };
+                        let before = match into {
+                            Into::Replace if j < n => 0.0,
+                            Into::Row(row) if j < n => row[j],
+                            _ => 1.0,
+                        };
+                        assert_eq!(out[i * stride + j], before + sum, "{m} {k} {n} {into:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
+        (0..columns).flat_map(|column| (0..rows).map(move |row| values[row * columns + column])).collect()
+    }
+
+    #[test]
+    fn parts_of_a_matrix() {
+        let a: Vec<f32> = (0..12).map(|i| i as f32).collect();
+        // [[1, 5], [2, 6]]: two columns of the first two rows, turned.
+        let part = Matrix::new(&a, 3, 4).columns(1, 2).t().columns(0, 2);
+        let mut out = vec![0.0; 2];
+        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, Into::Replace);
+        assert_eq!(out, [3.0, 11.0]);
+        let empty = Matrix::new(&a, 3, 4).rows(3, 0);
+        assert_eq!((empty.rows, empty.columns), (0, 4));
+    }
+
+    #[test]
+    fn a_row_does_not_depend_on_its_company() {
+        let (a, b) = (values(21 * 600, 1), values(600 * 70, 2));
+        let a: Vec<f32> = a.iter().map(|x| x * 0.123).collect();
+        let b = Packed::new(Matrix::new(&b, 600, 70));
+        let [mut together, mut alone] = [vec![0.0; 21 * 70], vec![0.0; 21 * 70]];
+        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, Into::Replace);
+        for (row, out) in alone.chunks_exact_mut(70).enumerate() {
+            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, Into::Replace);
+        }
+        assert_eq!(together, alone);
+    }
+
+    #[test]
+    fn row_sums() {
+        let mut sums = [1.0, 1.0];
+        add_row_sums(&mut sums, &[1.0, 2.0, 3.0, 4.0]);
+        add_row_sums_within(&mut sums, &[1.0, 2.0, 9.0, 3.0, 4.0], 3);
+        assert_eq!(sums, [9.0, 13.0]);
+    }
+}

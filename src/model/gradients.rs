@@ -1,0 +1,49 @@
+//! The loss' derivative by every parameter.
+
+use std::collections::BTreeMap;
+
+use candle_core::{Result, Tensor, bail};
+
+use super::Parameters;
+use crate::kernels::values::with_values;
+
+/// One tensor for each parameter, of the same shape. A step of training writes over what the step before it left.
+#[derive(Clone, Debug)]
+pub struct Gradients(BTreeMap<String, Tensor>);
+
+impl Gradients {
+    /// All zero.
+    pub fn zeros(parameters: &Parameters) -> Result<Self> {
+        let zeros = parameters.iter().map(|(name, parameter)| Ok((name.clone(), parameter.detach().zeros_like()?)));
+        Ok(Self(zeros.collect::<Result<_>>()?))
+    }
+
+    /// By the parameter of that name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn get(&self, name: &str) -> Result<&Tensor> {
+        match self.0.get(name) {
+            Some(gradient) => Ok(gradient),
+            None => bail!("no gradient by {name}"),
+        }
+    }
+
+    /// Puts a tensor in the place of what is there.
+    pub fn set(&mut self, name: &str, gradient: Tensor) {
+        self.0.insert(name.to_owned(), gradient);
+    }
+
+    /// Lends a gradient's numbers on the CPU to be written over.
+    pub fn fill(&mut self, name: &str, work: impl FnOnce(&mut [f32])) -> Result<()> {
+        with_values(self.get(name)?, |values| {
+            work(values);
+            Ok(())
+        })
+    }
+
+    /// All by parameter name, in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
+        self.0.iter()
+    }
+}
