@@ -8,8 +8,13 @@
 //! dq   = Σ_j dk_j                      dh_j = α_j dc
 //! ```
 
+use std::array::from_fn;
+
 use crate::kernels::buffer::Buffer;
-use crate::kernels::simd::{add_scaled, dot, exp, sum_over, tanh, vectorised};
+use crate::kernels::simd::{LANES, add_scaled, dot, exp, sum_of_lanes, tanh, vectorised};
+
+/// Dimensions whose derivatives are added up in registers.
+const WIDTH: usize = 2 * LANES;
 
 /// What all steps look at.
 #[derive(Clone, Copy)]
@@ -98,11 +103,14 @@ impl Keys<'_> {
                     }
                     let query = &queries[sentence * a..][..a];
                     let by_query = &mut by_query[sentence * stride..][..a];
-                    by_query.fill(0.0);
-                    for (j, &by_energy) in by_energy.iter().enumerate() {
-                        let key = &self.keys[(first + j) * a..][..a];
-                        let by_key = &mut by_keys[(first + j) * a..][..a];
-                        energy_backward(by_energy, query, key, self.energy, by_v, by_query, by_key);
+                    let keys = &self.keys[first * a..][..length * a];
+                    let by_keys = &mut by_keys[first * a..][..length * a];
+                    let whole = a / WIDTH * WIDTH;
+                    for start in (0..whole).step_by(WIDTH) {
+                        block_backward::<WIDTH>(start, by_energy, query, keys, self.energy, by_v, by_query, by_keys);
+                    }
+                    for start in whole..a {
+                        block_backward::<1>(start, by_energy, query, keys, self.energy, by_v, by_query, by_keys);
                     }
                 }
             },
@@ -112,40 +120,51 @@ impl Keys<'_> {
 
 /// vᵀ tanh(q + k)
 #[inline(always)]
-fn energy(query: &[f32], key: &[f32], energy: &[f32]) -> f32 {
-    let mut sum = 0.0;
-    // Three slices, of which `sum_over` takes two: blocks small enough to stay in registers.
-    let mut block = [0.0f32; 64];
-    for ((query, key), energy) in query.chunks(64).zip(key.chunks(64)).zip(energy.chunks(64)) {
-        let block = &mut block[..query.len()];
-        for i in 0..block.len() {
-            block[i] = tanh(query[i] + key[i]);
+fn energy(query: &[f32], key: &[f32], v: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; LANES];
+    let [queries, keys, vs] = [query, key, v].map(<[f32]>::as_chunks::<LANES>);
+    for ((query, key), v) in queries.0.iter().zip(keys.0).zip(vs.0) {
+        for lane in 0..LANES {
+            lanes[lane] += v[lane] * tanh(query[lane] + key[lane]);
         }
-        sum += sum_over(block, energy, |x, v| x * v);
     }
-    sum
+    for (lane, ((query, key), v)) in lanes.iter_mut().zip(queries.1.iter().zip(keys.1).zip(vs.1)) {
+        *lane += v * tanh(query + key);
+    }
+    sum_of_lanes(lanes)
 }
 
-/// The derivative of [`energy`], added up. A function of its own because the compiler then knows that its slices do not overlap.
+/// The derivative of all energies of a sentence, in `WIDTH` of the `a` dimensions from `start` on: what the positions share
+/// stays in registers. Adds to `by_v` and `by_keys`, writes `by_query`.
 #[inline(always)]
-fn energy_backward(
-    by_this: f32,
+#[expect(clippy::too_many_arguments, reason = "what an energy depends on, and the derivatives by it")]
+fn block_backward<const WIDTH: usize>(
+    start: usize,
+    by_energies: &[f32],
     query: &[f32],
-    key: &[f32],
-    energy: &[f32],
-    by_energy: &mut [f32],
+    keys: &[f32],
+    v: &[f32],
+    by_v: &mut [f32],
     by_query: &mut [f32],
-    by_key: &mut [f32],
+    by_keys: &mut [f32],
 ) {
     let a = query.len();
-    let (key, energy, by_energy) = (&key[..a], &energy[..a], &mut by_energy[..a]);
-    let (by_query, by_key) = (&mut by_query[..a], &mut by_key[..a]);
-    for i in 0..a {
-        let x = tanh(query[i] + key[i]);
-        by_energy[i] += by_this * x;
-        let d = by_this * energy[i] * (1.0 - x * x);
-        by_query[i] += d;
-        by_key[i] += d;
+    let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
+    let (q, v) = (part(query), part(v));
+    let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
+    for ((&by_energy, key), by_key) in by_energies.iter().zip(keys.chunks_exact(a)).zip(by_keys.chunks_exact_mut(a)) {
+        let (key, by_key) = (&key[start..start + WIDTH], &mut by_key[start..start + WIDTH]);
+        for i in 0..WIDTH {
+            let x = tanh(q[i] + key[i]);
+            sum_v[i] += by_energy * x;
+            let d = by_energy * v[i] * (1.0 - x * x);
+            sum_query[i] += d;
+            by_key[i] += d;
+        }
+    }
+    for i in 0..WIDTH {
+        by_v[start + i] += sum_v[i];
+        by_query[start + i] = sum_query[i];
     }
 }
 

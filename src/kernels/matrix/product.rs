@@ -104,7 +104,7 @@ impl Product<'_> {
             for first in (0..a.rows).step_by(BLOCK) {
                 let block = a.rows(first, (a.rows - first).min(BLOCK)).columns(terms.start, terms.len());
                 if block.column_stride != 1 {
-                    cut(slivers, block, ROWS);
+                    cut::<ROWS>(slivers, block);
                 }
                 for column in (0..b.columns()).step_by(WIDTH) {
                     let panel = b.panel(column, terms.clone());
@@ -130,16 +130,18 @@ impl Into<'_> {
     }
 }
 
-/// Lays out a block that lies column by column: tiles of `height` rows one after another, each column by column.
+/// Lays out a block that lies column by column: tiles of `ROWS` rows one after another, each column by column.
 #[inline(always)]
-fn cut(slivers: &mut Vec<f32>, block: Matrix, height: usize) {
+fn cut<const ROWS: usize>(slivers: &mut Vec<f32>, block: Matrix) {
     let depth = block.columns;
     slivers.resize(block.rows * depth, 0.0);
     for term in 0..depth {
         let column = &block.data[term * block.column_stride..][..block.rows];
-        for (tile, part) in column.chunks(height).enumerate() {
-            slivers[tile * height * depth + term * part.len()..][..part.len()].copy_from_slice(part);
+        let (tiles, rest) = column.as_chunks::<ROWS>();
+        for (tile, part) in tiles.iter().enumerate() {
+            slivers[(tile * depth + term) * ROWS..][..ROWS].copy_from_slice(part);
         }
+        slivers[tiles.len() * ROWS * depth + term * rest.len()..][..rest.len()].copy_from_slice(rest);
     }
 }
 
