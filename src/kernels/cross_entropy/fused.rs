@@ -4,7 +4,7 @@
 //! dz_k = p_k − ε/V − (1 − ε) [k = y]
 //! ```
 
-use crate::kernels::simd::{exp, sum_over, vectorised};
+use crate::kernels::simd::{LANES, exp, sum_of_lanes, sum_over, vectorised};
 
 /// Sums of both losses over rows of logits `[rows, V]`, which become their derivatives, times `scale`: the smoothed loss and
 /// the negative log-likelihood.
@@ -12,13 +12,18 @@ pub fn forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, sca
     let size = logits.len() / targets.len().max(1);
     let (mut smoothed, mut likelihood) = (0.0, 0.0);
     for (row, &target) in logits.chunks_exact_mut(size).zip(targets) {
-        let (row_smoothed, log_probability, log_sum) = score(row, target, smoothing);
+        let logit = row[target as usize];
+        let statistics = vectorised(
+            #[inline(always)]
+            || exponentials(row),
+        );
+        let (row_smoothed, log_probability) = losses(logit, &statistics, size, smoothing);
         smoothed += row_smoothed;
         likelihood -= log_probability;
-        let even = smoothing / size as f32;
+        let (share, even) = (scale / statistics.sum, scale * smoothing / size as f32);
         vectorised(
             #[inline(always)]
-            || row.iter_mut().for_each(|z| *z = scale * (exp(*z - log_sum) - even)),
+            || row.iter_mut().for_each(|z| *z = *z * share - even),
         );
         row[target as usize] -= scale * (1.0 - smoothing);
     }
@@ -27,44 +32,81 @@ pub fn forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, sca
 
 /// For each row of logits the smoothed loss and the target's log-probability.
 pub fn log_probabilities(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec<(f64, f64)> {
-    let rows = logits.chunks_exact(logits.len() / targets.len().max(1)).zip(targets);
-    let scores = rows.map(|(row, &target)| score(row, target, smoothing));
-    scores.map(|(smoothed, log_probability, _)| (smoothed, log_probability)).collect()
+    let size = logits.len() / targets.len().max(1);
+    let rows = logits.chunks_exact(size).zip(targets);
+    rows.map(|(row, &target)| losses(row[target as usize], &statistics(row), size, smoothing)).collect()
 }
 
 /// log Σ exp z of a row of logits.
 pub fn log_sum_exp(row: &[f32]) -> f32 {
-    let (largest, sum, _) = vectorised(
-        #[inline(always)]
-        || statistics(row),
-    );
-    largest + sum.ln()
+    statistics(row).log_sum()
 }
 
-/// Smoothed loss, log-probability and log Σ exp z of one row.
-fn score(row: &[f32], target: u32, smoothing: f32) -> (f64, f64, f32) {
-    let (largest, sum, total) = vectorised(
-        #[inline(always)]
-        || statistics(row),
-    );
-    let log_sum = largest + sum.ln();
-    let log_probability = f64::from(row[target as usize]) - f64::from(log_sum);
-    let mean = f64::from(total) / row.len() as f64 - f64::from(log_sum);
+/// What the losses need to know of a row.
+struct Statistics {
+    largest: f32,
+    /// Σ exp(z − largest)
+    sum: f32,
+    /// Σ z
+    total: f32,
+}
+
+impl Statistics {
+    fn log_sum(&self) -> f32 {
+        self.largest + self.sum.ln()
+    }
+}
+
+/// Smoothed loss and log-probability of the target, whose logit is given.
+fn losses(logit: f32, statistics: &Statistics, size: usize, smoothing: f32) -> (f64, f64) {
+    let log_sum = f64::from(statistics.log_sum());
+    let log_probability = f64::from(logit) - log_sum;
+    let mean = f64::from(statistics.total) / size as f64 - log_sum;
     let epsilon = f64::from(smoothing);
-    (-(1.0 - epsilon) * log_probability - epsilon * mean, log_probability, log_sum)
+    (-(1.0 - epsilon) * log_probability - epsilon * mean, log_probability)
 }
 
-/// The largest logit, Σ exp(z − largest) and Σ z.
+fn statistics(row: &[f32]) -> Statistics {
+    vectorised(
+        #[inline(always)]
+        || {
+            let largest = largest(row);
+            let sum = sum_over(row, row, |z, _| exp(z - largest));
+            Statistics { largest, sum, total: sum_over(row, row, |z, _| z) }
+        },
+    )
+}
+
+/// The same, and exp(z − largest) in the place of each logit.
 #[inline(always)]
-fn statistics(row: &[f32]) -> (f32, f32, f32) {
-    let mut lanes = [f32::NEG_INFINITY; 16];
-    let (chunks, rest) = row.as_chunks::<16>();
+fn exponentials(row: &mut [f32]) -> Statistics {
+    let largest = largest(row);
+    let (mut sums, mut totals) = ([0.0f32; LANES], [0.0f32; LANES]);
+    let mut replace = |lane: usize, z: &mut f32| {
+        totals[lane] += *z;
+        *z = exp(*z - largest);
+        sums[lane] += *z;
+    };
+    let (chunks, rest) = row.as_chunks_mut::<LANES>();
     for chunk in chunks {
-        for lane in 0..16 {
-            lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
+        for (lane, z) in chunk.iter_mut().enumerate() {
+            replace(lane, z);
         }
     }
-    let largest = lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
-    let sum = sum_over(row, row, |z, _| exp(z - largest));
-    (largest, sum, sum_over(row, row, |z, _| z))
+    for (lane, z) in rest.iter_mut().enumerate() {
+        replace(lane, z);
+    }
+    Statistics { largest, sum: sum_of_lanes(sums), total: sum_of_lanes(totals) }
+}
+
+#[inline(always)]
+fn largest(row: &[f32]) -> f32 {
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (largest, &z) in lanes.iter_mut().zip(chunk) {
+            *largest = if z > *largest { z } else { *largest };
+        }
+    }
+    lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
 }

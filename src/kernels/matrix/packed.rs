@@ -6,8 +6,9 @@ use crate::kernels::buffer::Buffer;
 /// Columns of a panel: three AVX-512 vectors, or six of AVX2.
 pub(super) const WIDTH: usize = 48;
 
-/// Rows that are turned at a time where the matrix lies column by column, so that what is read stays in the cache.
-const TURNED: usize = 16;
+/// Rows that are turned at a time where the matrix lies column by column: several cache lines of each column, few enough for
+/// the nearest cache.
+const TURNED: usize = 64;
 
 /// A matrix cut into panels of [`WIDTH`] columns, each row by row; the last panel is filled up with zeros.
 #[derive(Debug, Default)]
@@ -22,10 +23,13 @@ impl Packed {
     pub fn new(matrix: Matrix) -> Self {
         let Matrix { rows, columns, .. } = matrix;
         let mut panels = Buffer::any(columns.div_ceil(WIDTH) * rows * WIDTH);
-        for (panel, first) in panels.chunks_exact_mut((rows * WIDTH).max(1)).zip((0..columns).step_by(WIDTH)) {
-            let part = matrix.columns(first, (columns - first).min(WIDTH));
-            let panel = panel.as_chunks_mut::<WIDTH>().0;
-            if part.column_stride == 1 { copy(panel, part) } else { turn(panel, part) }
+        if matrix.column_stride == 1 {
+            copy(&mut panels, matrix);
+        } else {
+            for (panel, first) in panels.chunks_exact_mut((rows * WIDTH).max(1)).zip((0..columns).step_by(WIDTH)) {
+                let part = matrix.columns(first, (columns - first).min(WIDTH));
+                turn(panel.as_chunks_mut::<WIDTH>().0, part);
+            }
         }
         Self { panels, rows, columns }
     }
@@ -47,11 +51,20 @@ impl Packed {
     }
 }
 
-fn copy(panel: &mut [[f32; WIDTH]], part: Matrix) {
-    for (row, packed) in panel.iter_mut().enumerate() {
-        let (filled, rest) = packed.split_at_mut(part.columns);
-        filled.copy_from_slice(&part.data[row * part.row_stride..][..part.columns]);
-        rest.fill(0.0);
+/// Packs a matrix that lies row by row: each row goes to all panels, so that it is read in one go.
+fn copy(panels: &mut [f32], matrix: Matrix) {
+    let panels = panels.as_chunks_mut::<WIDTH>().0;
+    for row in 0..matrix.rows {
+        let values = &matrix.data[row * matrix.row_stride..][..matrix.columns];
+        let (whole, rest) = values.as_chunks::<WIDTH>();
+        for (panel, part) in whole.iter().enumerate() {
+            panels[panel * matrix.rows + row] = *part;
+        }
+        if !rest.is_empty() {
+            let last = &mut panels[whole.len() * matrix.rows + row];
+            last[..rest.len()].copy_from_slice(rest);
+            last[rest.len()..].fill(0.0);
+        }
     }
 }
 
