@@ -1,0 +1,70 @@
+//! What processors without AVX-512, or without AVX2, compute: the same, to the last few bits.
+//!
+//! One test in a file of its own, because the limit holds for the whole process.
+
+#[path = "common/paths.rs"]
+mod paths;
+
+use candle_core::Device;
+use paths::{PATHS, run};
+use softalign::kernels::simd::{Level, limit};
+use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, Parameters, RnnSearch};
+use softalign::random::Stream;
+use softalign::search::{BeamSettings, search_all};
+use softalign::text::{Batch, Example};
+use softalign::training::Optimiser;
+
+#[test]
+fn every_level_computes_the_same() {
+    let results = [Level::Base, Level::Middle, Level::Wide].map(|level| {
+        limit(level);
+        results()
+    });
+    for (name, (values, tolerance)) in &results[2] {
+        for other in &results[..2] {
+            let (found, _) = &other.iter().find(|(other, _)| other == name).unwrap().1;
+            assert_eq!(found.len(), values.len());
+            for (a, b) in found.iter().zip(values) {
+                assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{name}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// Loss, gradients, moved parameters and translations of one model, each with what rounding may change.
+fn results() -> Vec<(String, (Vec<f32>, f32))> {
+    let architecture = Architecture {
+        source_vocabulary: 90,
+        target_vocabulary: 120,
+        embedding_size: 50,
+        hidden_size: 98,
+        attention_size: 67,
+        layers: 2,
+        tied_output: true,
+        initial_state: InitialState::Mean,
+    };
+    let parameters = Parameters::initialise(&architecture, 4, &Device::Cpu).unwrap();
+    let model = RnnSearch::new(architecture, parameters).unwrap();
+    let mut stream = Stream::new(1, "levels", 0);
+    let mut ids = |length: usize| (0..length).map(|_| 4 + stream.below(86) as u32).collect::<Vec<u32>>();
+    let examples: Vec<Example> =
+        [(3, 9), (21, 4), (1, 1), (8, 8)].map(|(source, target)| Example { source: ids(source), target: ids(target) }).into();
+    let batch = Batch::new(&examples, &[0, 1, 2, 3]);
+    let rates = DropoutRates { embeddings: 0.2, annotations: 0.2, states: 0.2, readout: 0.2 };
+    let (loss, gradients) = run(PATHS[0], &model, &batch, 0.1, &Dropout::new(rates, 1, 1));
+    let sources: Vec<Vec<u32>> = examples.iter().map(|example| example.source.clone()).collect();
+    let found = search_all(&model, &sources, &BeamSettings::default(), &mut |_| {}).unwrap();
+    let units = found.iter().flat_map(|found| &found[0].units).map(|&unit| unit as f32).collect();
+    let mut results =
+        vec![("loss".to_owned(), (vec![loss.smoothed as f32], 1e-5)), ("translations".to_owned(), (units, 0.0))];
+    Optimiser::new(model.parameters(), 1.0).unwrap().step(model.parameters(), &gradients, 0.01).unwrap();
+    let values = |tensor: &candle_core::Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    for (name, gradient) in gradients.iter() {
+        results.push((format!("gradient by {name}"), (values(gradient), 2e-5)));
+    }
+    // Adam's first step divides each gradient by its own size, so that the smallest say only which way.
+    for (name, parameter) in model.parameters().iter().filter(|(name, _)| name.ends_with("weight_hh")) {
+        results.push((format!("moved {name}"), (values(parameter), 1e-3)));
+    }
+    results
+}

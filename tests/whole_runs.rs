@@ -1,0 +1,89 @@
+//! The fused path over whole runs: it learns what the plain path learns, and finds the translations that it finds.
+
+use std::path::Path;
+
+use candle_core::Device;
+use softalign::checkpoint::Folder;
+use softalign::model::{Architecture, BatchLoss, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch};
+use softalign::random::Stream;
+use softalign::search::{BeamSettings, RnnScorer, search, search_all};
+use softalign::text::{Batch, BatchSize, Example, Padded, bucketed};
+use softalign::training::Optimiser;
+
+const STEPS: usize = 200;
+
+/// Pairs that can be learned: the target is the source backwards, each unit moved by one.
+fn examples() -> Vec<Example> {
+    let mut stream = Stream::new(1, "examples", 0);
+    let mut example = |length: usize| {
+        let source: Vec<u32> = (0..length).map(|_| 4 + stream.below(20) as u32).collect();
+        let target = source.iter().rev().map(|unit| unit + 1).collect();
+        Example { source, target }
+    };
+    (0..512).map(|index| example(1 + index % 7)).collect()
+}
+
+/// A path to loss and gradients.
+type Gradient = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> candle_core::Result<BatchLoss>;
+
+fn losses(path: Gradient) -> Vec<f64> {
+    let architecture = Architecture {
+        source_vocabulary: 25,
+        target_vocabulary: 26,
+        embedding_size: 24,
+        hidden_size: 40,
+        attention_size: 24,
+        layers: 1,
+        tied_output: true,
+        initial_state: InitialState::Mean,
+    };
+    let parameters = Parameters::initialise(&architecture, 1, &Device::Cpu).unwrap().tracked().unwrap();
+    let model = RnnSearch::new(architecture, parameters).unwrap();
+    let mut optimiser = Optimiser::new(model.parameters(), 1.0).unwrap();
+    let mut gradients = Gradients::zeros(model.parameters()).unwrap();
+    let rates = DropoutRates { embeddings: 0.1, annotations: 0.1, states: 0.1, readout: 0.1 };
+    let examples = examples();
+    let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    let batches = bucketed(&lengths, BatchSize::Sentences(16), &mut Stream::new(1, "shuffle", 0));
+    let step = |(step, chosen): (usize, &Vec<usize>)| {
+        let batch = Batch::new(&examples, chosen);
+        let dropout = Dropout::new(rates, 1, step as u64);
+        let loss = path(&model, &batch, 0.1, &dropout, &mut gradients).unwrap();
+        optimiser.step(model.parameters(), &gradients, 0.003).unwrap();
+        loss.smoothed / loss.units as f64
+    };
+    batches.iter().cycle().take(STEPS).enumerate().map(step).collect()
+}
+
+#[test]
+fn two_hundred_steps_follow_the_same_curve() {
+    let [fused, plain] = [RnnSearch::gradients, RnnSearch::plain_gradients].map(|path: Gradient| losses(path));
+    assert!(plain[STEPS - 1] < 0.75 * plain[0], "nothing was learned: {} {}", plain[0], plain[STEPS - 1]);
+    for (step, (fused, plain)) in fused.iter().zip(&plain).enumerate() {
+        assert!((fused - plain).abs() < 1e-3 * plain, "step {step}: {fused} {plain}");
+    }
+}
+
+#[test]
+fn a_thousand_sentences_are_translated_alike() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let shipped = Folder::new(&folder.join("checkpoints"));
+    let checkpoint = shipped.load().unwrap();
+    let parameters = shipped.load_model(&checkpoint, &Device::Cpu).unwrap();
+    let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters).unwrap();
+    let text = std::fs::read_to_string(folder.join("data/test.tsv")).unwrap();
+    let sources: Vec<Vec<u32>> =
+        text.lines().map(|line| checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap()).collect();
+    assert_eq!(sources.len(), 1000);
+    let settings = BeamSettings::default();
+    let fused = search_all(&model, &sources, &settings, &mut |_| {}).unwrap();
+    for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
+        let padded = Padded::new(sources.iter().map(Vec::as_slice));
+        let plain = search(&mut RnnScorer::new(&model, &padded).unwrap(), &padded.lengths, &settings).unwrap();
+        for (fused, plain) in fused.iter().zip(&plain) {
+            // Where two hypotheses score alike to the last bits, either may win.
+            let tie = (fused[0].score - plain[0].score).abs() < 1e-5;
+            assert!(fused[0].units == plain[0].units || tie, "{:?} {:?}", fused[0], plain[0]);
+        }
+    }
+}
