@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use serde::Deserialize;
-use softalign::model::fused::{Decoding, Weights};
+use softalign::model::fused::{Decoding, Purpose, Weights};
 use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, Parameters, RnnSearch};
 use softalign::text::{BEGIN, Batch, Example, Padded};
 use softalign::training::Optimiser;
@@ -154,7 +154,7 @@ fn logits_agree() {
             }
             Ok(())
         };
-        reference.model().with_weights(compare).unwrap();
+        reference.model().with_weights(Purpose::Inference, compare).unwrap();
     }
 }
 

@@ -70,8 +70,8 @@ impl RnnSearch {
     }
 
     /// Lends the parameters as slices, for the fused path's search.
-    pub fn with_weights<R>(&self, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
-        fused::with_weights(&self.architecture, &self.parameters, Purpose::Inference, work)
+    pub fn with_weights<R>(&self, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
+        fused::with_weights(&self.architecture, &self.parameters, purpose, work)
     }
 
     /// The encoder's annotations of a batch of sources.

@@ -7,12 +7,13 @@ use rayon::prelude::*;
 
 use super::{BeamSettings, FusedScorer, Hypothesis, RnnScorer, Scorer, search};
 use crate::model::RnnSearch;
+use crate::model::fused::Purpose;
 use crate::text::Padded;
 
 /// Units in one batch of sources, padding counted: bounds memory, whatever the sentences' lengths.
 const BATCH_UNITS: usize = 2048;
-/// Sentences in one batch.
-const BATCH_SENTENCES: usize = 32;
+/// Sentences in one batch, at most.
+const BATCH_SENTENCES: usize = 64;
 
 /// Translates sources, given as unit ids, with up to `settings.beam` hypotheses each, best first. An empty source gets one
 /// empty hypothesis. `on_progress` is told after each batch how many sentences it held.
@@ -26,7 +27,7 @@ pub fn search_all(
     on_progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut results: Vec<Vec<Hypothesis>> = vec![vec![Hypothesis::empty()]; sources.len()];
-    let batches = batches(sources);
+    let batches = batches(sources, rayon::current_num_threads());
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
     let progress = Mutex::new(on_progress);
     let pad = |batch: &[usize]| Padded::new(batch.iter().map(|&index| sources[index].as_slice()));
@@ -39,12 +40,12 @@ pub fn search_all(
     };
     let found: Vec<Vec<Vec<Hypothesis>>> = if model.device().is_cpu() {
         // One batch a core: products of a batch are too small to be divided.
-        model.with_weights(|weights| {
+        model.with_weights(purpose(model, sources, settings), |weights| {
             let run = |batch: &Vec<usize>| {
                 let padded = pad(batch);
                 translate(&padded, &mut FusedScorer::new(weights, &padded))
             };
-            batches.par_iter().map(run).collect()
+            batches.par_iter().with_max_len(1).map(run).collect()
         })?
     } else {
         let run = |batch: &Vec<usize>| {
@@ -61,20 +62,29 @@ pub fn search_all(
     Ok(results)
 }
 
-/// The sources that are not empty, in batches of like length.
-fn batches(sources: &[Vec<u32>]) -> Vec<Vec<usize>> {
+/// Translations are about as long as their sources, so that this tells how many rows there will be.
+fn purpose(model: &RnnSearch, sources: &[Vec<u32>], settings: &BeamSettings) -> Purpose {
+    let rows = settings.beam * sources.iter().map(Vec::len).sum::<usize>();
+    if rows > 2 * model.architecture().target_vocabulary { Purpose::LongInference } else { Purpose::Inference }
+}
+
+/// The sources that are not empty, in batches of like length, and in no fewer than there are cores to work on them. The longest
+/// come first, so that no core is left alone with them at the end.
+fn batches(sources: &[Vec<u32>], cores: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].is_empty()).collect();
     order.sort_by_key(|&index| (sources[index].len(), index));
+    let most = order.len().div_ceil(cores).min(BATCH_SENTENCES);
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sorted by length, so the newcomer is the longest.
         let fits = |batch: &Vec<usize>| {
-            batch.len() < BATCH_SENTENCES && (batch.len() + 1) * (sources[index].len() + 1) <= BATCH_UNITS
+            batch.len() < most && (batch.len() + 1) * (sources[index].len() + 1) <= BATCH_UNITS
         };
         match batches.last_mut().filter(|batch| fits(batch)) {
             Some(batch) => batch.push(index),
             None => batches.push(vec![index]),
         }
     }
+    batches.reverse();
     batches
 }

@@ -78,7 +78,7 @@ impl<'w> Decoding<'w> {
         let mut embedded = Buffer::any(rows * e);
         gather(&mut embedded, weights.get("target_embedding.weight"), units, e);
         let mut gates = Buffer::any(rows * 3 * n);
-        weights.embedding_gates.apply(&mut gates, 3 * n, &embedded, Into::Row(weights.get("decoder.cell.bias_ih")));
+        weights.gates_of_units(&mut gates, units, &embedded);
         weights.context_gates.apply(&mut gates, 3 * n, &contexts, Into::Add);
         let mut candidate = Buffer::any(rows * n);
         self.states = Buffer::any(rows * n);

@@ -7,13 +7,22 @@ use candle_core::{CpuStorage, Result, Storage, bail};
 use rayon::prelude::*;
 
 use super::super::{Architecture, Parameters};
+use super::products::gather;
+use crate::kernels::buffer::Buffer;
 use crate::kernels::matrix::{Into, Matrix, Packed, multiply_packed};
+
+/// Numbers in a table of gates, at most: 128 MiB.
+const LARGEST_TABLE: usize = 1 << 25;
+/// Rows of it that one thread makes at a time.
+const TABLE_ROWS: usize = 256;
 
 /// What the weights are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Forward passes alone.
     Inference,
+    /// The same over so many rows that the target embeddings' share of the gates is worth a table.
+    LongInference,
     /// Derivatives as well.
     Training,
 }
@@ -60,6 +69,8 @@ pub struct Weights<'a> {
     pub readout: Linear,
     /// E_out
     pub output: Linear,
+    /// The embeddings' share of the gates for every target unit, `[V, 3n]`, where it pays
+    gates_by_unit: Option<Buffer>,
 }
 
 /// Lends the parameters to `work`.
@@ -112,7 +123,7 @@ impl<'a> Weights<'a> {
         };
         let layer = |layer: usize| [0, 1].map(|direction| cell(encoder_suffix(layer, direction)));
         let encoder = (0..architecture.layers).map(layer).collect();
-        Self {
+        let mut weights = Self {
             architecture,
             encoder,
             initial,
@@ -122,7 +133,34 @@ impl<'a> Weights<'a> {
             context_gates,
             readout,
             output,
+            gates_by_unit: None,
             slices,
+        };
+        if purpose == Purpose::LongInference {
+            weights.gates_by_unit = weights.table();
+        }
+        weights
+    }
+
+    fn table(&self) -> Option<Buffer> {
+        let Architecture { target_vocabulary: units, embedding_size: e, hidden_size: n, .. } = *self.architecture;
+        if units * 3 * n > LARGEST_TABLE {
+            return None;
+        }
+        let mut table = Buffer::any(units * 3 * n);
+        let embeddings = self.get("target_embedding.weight").par_chunks(TABLE_ROWS * e);
+        table.par_chunks_mut(TABLE_ROWS * 3 * n).zip(embeddings).for_each(|(gates, embedded)| {
+            self.embedding_gates.apply(gates, 3 * n, embedded, Into::Row(self.get("decoder.cell.bias_ih")));
+        });
+        Some(table)
+    }
+
+    /// The last words' share of the decoder's gates, by units: `[rows, 3n]`.
+    pub fn gates_of_units(&self, gates: &mut [f32], units: &[u32], embedded: &[f32]) {
+        let width = 3 * self.architecture.hidden_size;
+        match &self.gates_by_unit {
+            Some(table) => gather(gates, table, units, width),
+            None => self.embedding_gates.apply(gates, width, embedded, Into::Row(self.get("decoder.cell.bias_ih"))),
         }
     }
 
@@ -153,7 +191,7 @@ fn pack<const COUNT: usize>(matrices: [Matrix; COUNT], purpose: Purpose) -> [Lin
 impl Linear {
     fn new(weight: Matrix, purpose: Purpose) -> Self {
         match purpose {
-            Purpose::Inference => Self { forward: Packed::new(weight.t()), backward: Packed::default() },
+            Purpose::Inference | Purpose::LongInference => Self { forward: Packed::new(weight.t()), backward: Packed::default() },
             Purpose::Training => {
                 let (forward, backward) = rayon::join(|| Packed::new(weight.t()), || Packed::new(weight));
                 Self { forward, backward }

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Races softalign against a tight PyTorch implementation of the same model and against JoeyNMT, and prints a table.
+
+Everything runs in turn in one sitting: softalign, PyTorch, softalign, ... Let nothing else run meanwhile. Takes about 25
+minutes. Needs tokenised text, one sentence a line (Multi30k was used for the README's figures), and what it races against:
+
+  --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
+                          VOCABULARY_SIZE --steps N that prints a JSON line with tokens_per_s and peak_mib
+  --joey PYTHON CONFIG    an interpreter with joeynmt, and a configuration of the same sizes whose model is trained already;
+                          it is trained further for --joey-steps steps in a copy, and its model translates
+
+Example:
+  scripts/compare_speed.py --data train.en train.de val.en val.de --torch python3 rnnsearch.py --joey python3 rnn.yaml
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+SIZES = ["--preset", "large", "--joint-vocabulary", "--vocabulary-size", "7900", "--dropout", "0.3",
+         "--batch-sentences", "64"]
+HERE = Path(__file__).resolve().parent.parent
+
+
+def run(command, **options):
+    """Runs a command; returns its standard output, seconds and peak memory in MiB."""
+    began = time.time()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=errors, **options)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.time() - began
+        out.seek(0), errors.seek(0)
+        if status != 0:
+            raise SystemExit(f"{command}: status {status}\n{errors.read().decode()[-2000:]}")
+        return out.read().decode(), errors.read().decode(), seconds, usage.ru_maxrss / 1024
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def spread(values):
+    return f"{median(values):,.0f} ({min(values):,.0f}–{max(values):,.0f})"
+
+
+class Softalign:
+    def __init__(self, binary, data, folder):
+        self.binary, self.data, self.folder = binary, data, folder
+
+    def train(self, name, *options):
+        """Target units a second and peak memory."""
+        out = self.folder / name
+        source, target, valid_source, valid_target = self.data
+        _, _, _, memory = run([self.binary, "train", "--source", source, "--target", target, "--valid-source", valid_source,
+                               "--valid-target", valid_target, "--out", out, "--quiet", *SIZES, *options])
+        steps = [json.loads(line) for line in open(out / "log.jsonl")]
+        return [step for step in steps if "tokens_per_second" in step][-1]["tokens_per_second"], memory
+
+    def translate(self, model, beam, text, *options):
+        out, _, seconds, _ = run([self.binary, *options, "translate", "--quiet", "--model", model, "--beam", beam],
+                                 stdin=open(text))
+        return len(out.split()), seconds
+
+
+class Torch:
+    def __init__(self, python, script, data, model, folder):
+        self.python, self.script, self.folder = python, script, folder
+        export = ("import sys, tokenizers\n"
+                  "t = tokenizers.Tokenizer.from_file(sys.argv[1])\n"
+                  "for i, o in (sys.argv[2:4], sys.argv[4:6]):\n"
+                  "    lines = [e.ids for e in t.encode_batch(open(i).read().splitlines(), add_special_tokens=False)]\n"
+                  "    open(o, 'w').writelines(' '.join(map(str, ids)) + '\\n' for ids in lines)\n"
+                  "print(t.get_vocab_size())\n")
+        self.ids = [folder / "source.ids", folder / "target.ids"]
+        tokenizer = next(model.glob("*tokenizer*.json"))
+        out, *_ = run([python, "-c", export, tokenizer, data[0], self.ids[0], data[1], self.ids[1]])
+        self.vocabulary = int(out)
+
+    def train(self):
+        out, *_ = run([self.python, self.script, *self.ids, self.vocabulary, "--steps", "60"])
+        result = json.loads(out.splitlines()[-1])
+        return result["tokens_per_s"], result["peak_mib"]
+
+
+class Joey:
+    def __init__(self, python, config):
+        self.python, self.config = python, Path(config).resolve()
+
+    def train(self, steps):
+        """Target tokens a second of one epoch's first steps, in a folder of its own."""
+        text = re.sub(r'model_dir: .*', f'model_dir: "{tempfile.mkdtemp()}/model"', self.config.read_text())
+        config = self.config.with_name("speed.yaml")
+        config.write_text(re.sub(r"logging_freq: .*", "logging_freq: 10", text))
+        child = subprocess.Popen([self.python, "-m", "joeynmt", "train", config, "--skip-test"], cwd=config.parent,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        rates = []
+        for line in child.stdout:
+            if found := re.search(r"Tokens per Sec:\s*([\d,]+)", line):
+                rates.append(float(found[1].replace(",", "")))
+                if len(rates) * 10 >= steps:
+                    break
+        child.kill()
+        child.wait()
+        return statistics.harmonic_mean(rates[1:])
+
+    def translate(self, beam, text):
+        config = self.config.with_name("speed.yaml")
+        config.write_text(re.sub(r"beam_size: .*", f"beam_size: {beam}", self.config.read_text()))
+        command = [self.python, "-m", "joeynmt", "translate", config]
+        one = tempfile.TemporaryFile("w+")
+        one.write(open(text).readline()), one.seek(0)
+        _, _, start_up, _ = run(command, cwd=config.parent, stdin=one)
+        out, _, seconds, _ = run(command, cwd=config.parent, stdin=open(text))
+        return len(out.split()), seconds - start_up
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs=4, required=True, metavar=("SOURCE", "TARGET", "VALID_SOURCE", "VALID_TARGET"))
+    parser.add_argument("--torch", nargs=2, metavar=("PYTHON", "SCRIPT"))
+    parser.add_argument("--joey", nargs=2, metavar=("PYTHON", "CONFIG"))
+    parser.add_argument("--joey-steps", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    data = [Path(path).resolve() for path in arguments.data]
+    folder = Path(tempfile.mkdtemp(prefix="softalign-speed-"))
+    run(["cargo", "build", "--release", "--quiet"], cwd=HERE)
+    ours = Softalign(HERE / "target/release/softalign", data, folder)
+    text = folder / "thousand"
+    text.write_text("".join(open(data[2]).readlines()[:1000]))
+
+    print("one epoch for the model that translates ...", flush=True)
+    ours.train("model", "--max-epochs", "1")
+    torch = arguments.torch and Torch(*arguments.torch, data, folder / "model", folder)
+    joey = arguments.joey and Joey(*arguments.joey)
+    rates, one_thread, memory, torch_rates, torch_memory, joey_rates = [], [], [], [], [], []
+    for number in range(arguments.rounds):
+        rate, peak = ours.train(f"two-{number}", "--max-minutes", "0.4")
+        rates.append(rate), memory.append(peak)
+        if torch:
+            rate, peak = torch.train()
+            torch_rates.append(rate), torch_memory.append(peak)
+        one_thread.append(ours.train(f"one-{number}", "--max-minutes", "0.4", "--threads", "1")[0])
+        if joey:
+            joey_rates.append(joey.train(arguments.joey_steps))
+        print(f"round {number + 1}: {rates} {one_thread} {torch_rates} {joey_rates}", flush=True)
+
+    print("\n| what | softalign | PyTorch | JoeyNMT |\n|---|---|---|---|")
+
+    def row(what, values, torch_values=(), joey_values=()):
+        cells = [spread(values)]
+        for others in (torch_values, joey_values):
+            cells.append(f"{spread(others)}, × {median(values) / median(others):.2f}" if others else "")
+        print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
+
+    row("training, target units/s, 2 threads", rates, torch_rates, joey_rates)
+    row("the same, 1 thread", one_thread)
+    print(f"| second thread | × {median(rates) / median(one_thread):.2f} | | |")
+    row("peak memory, MiB", memory, torch_memory)
+    for beam in (5, 1):
+        found = {"ours": [], "one": [], "joey": []}
+        for _ in range(arguments.rounds):
+            words, seconds = ours.translate(folder / "model", beam, text)
+            found["ours"].append(words / seconds)
+            words, seconds = ours.translate(folder / "model", beam, text, "--threads", "1")
+            found["one"].append(words / seconds)
+            if joey:
+                words, seconds = joey.translate(beam, text)
+                found["joey"].append(words / seconds)
+        row(f"1,000 sentences, beam {beam}, words/s, whole process", found["ours"], (), found["joey"])
+        print(f"| the same, second thread | × {median(found['ours']) / median(found['one']):.2f} | | |")
+    one = folder / "one"
+    one.write_text(open(data[2]).readline())
+    ours.train("ten", "--max-minutes", "0.02", "--untied")
+    starts = [1000 * ours.translate(folder / "ten", 5, one)[1] for _ in range(11)]
+    print(f"| one sentence from a cold start, ms, 10 million parameters | {spread(starts)} | | |")
+
+
+if __name__ == "__main__":
+    main()
