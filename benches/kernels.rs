@@ -94,8 +94,7 @@ fn attention(criterion: &mut Criterion) {
     });
     let (mut by_keys, mut by_v, mut by_query) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
     group.bench_function("backward", |bencher| {
-        bencher
-            .iter(|| memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query, SIZE));
+        bencher.iter(|| memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query, SIZE));
     });
     group.finish();
 }

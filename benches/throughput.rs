@@ -24,7 +24,9 @@ fn main() -> Result<()> {
     let model = model()?;
     let examples = examples(13.0);
     let all = std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = |what: &str| !["training", "search"].iter().any(|other| *other != what && std::env::args().any(|a| a == *other));
+    let asked = |what: &str| {
+        !["training", "search"].iter().any(|other| *other != what && std::env::args().any(|a| a == *other))
+    };
     if asked("training") {
         training(&model, &examples, all)?;
     }
@@ -81,7 +83,9 @@ fn model() -> Result<RnnSearch> {
 fn examples(length: f64) -> Vec<Example> {
     let mut stream = Stream::new(1, "bench", 0);
     let mut sentence = |length: f64| -> Vec<u32> {
-        (0..length.round().max(3.0) as usize).map(|_| 4 + (stream.uniform() * stream.uniform() * 7896.0) as u32).collect()
+        (0..length.round().max(3.0) as usize)
+            .map(|_| 4 + (stream.uniform() * stream.uniform() * 7896.0) as u32)
+            .collect()
     };
     let mut noise = Stream::new(1, "bench lengths", 0);
     let mut pair = |_| {
@@ -144,8 +148,8 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize) -> Res
 
 /// The products that a step cannot do without, padding and attention's elementwise work not counted.
 fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
-    let [e, n, a, v] =
-        [sizes.embedding_size, sizes.hidden_size, sizes.attention_size, sizes.target_vocabulary].map(|size| size as f64);
+    let [e, n, a, v] = [sizes.embedding_size, sizes.hidden_size, sizes.attention_size, sizes.target_vocabulary]
+        .map(|size| size as f64);
     let h = n / 2.0;
     let source = 2.0 * 3.0 * h * (e + h) + a * n;
     let target = a * n + 3.0 * n * (e + n + n) + e * (n + e + n) + e * v;

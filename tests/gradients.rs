@@ -115,7 +115,12 @@ fn slopes(
     batch: &Batch,
     direction: u64,
 ) -> (f64, f64, f64) {
-    let norm = gradients.iter().flat_map(|(_, gradient)| values(gradient)).map(|slope| f64::from(slope).powi(2)).sum::<f64>().sqrt();
+    let norm = gradients
+        .iter()
+        .flat_map(|(_, gradient)| values(gradient))
+        .map(|slope| f64::from(slope).powi(2))
+        .sum::<f64>()
+        .sqrt();
     // The whole move has about this length, whatever the number of parameters.
     let step = 0.02 / (architecture.parameter_count() as f64).sqrt();
     let loss = |step: f64| {

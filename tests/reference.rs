@@ -190,8 +190,7 @@ fn ten_steps_of_training_agree() {
         let model = reference.model();
         let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
-            let (loss, gradients) =
-                run(path, &model, &reference.batch, config.label_smoothing, &Dropout::none());
+            let (loss, gradients) = run(path, &model, &reference.batch, config.label_smoothing, &Dropout::none());
             let ours = loss.smoothed / loss.units as f64;
             assert!((ours - theirs).abs() < 2e-5, "{variant}, step {step}: {ours} {theirs}");
             optimiser.step(model.parameters(), &gradients, optimizer.learning_rate).unwrap();

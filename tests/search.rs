@@ -47,7 +47,8 @@ fn both_paths_find_the_same() {
         let padded = Padded::new(sources.iter().map(Vec::as_slice));
         let run = |scorer: &mut dyn Scorer| search(scorer, &padded.lengths, &settings).unwrap();
         let plain = run(&mut RnnScorer::new(&model, &padded).unwrap());
-        let fused = model.with_weights(Purpose::Inference, |weights| Ok(run(&mut FusedScorer::new(weights, &padded)))).unwrap();
+        let fused =
+            model.with_weights(Purpose::Inference, |weights| Ok(run(&mut FusedScorer::new(weights, &padded)))).unwrap();
         let in_batches = search_all(&model, &sources, &settings, &mut |_| {}).unwrap();
         for ((plain, fused), in_batches) in plain.iter().zip(&fused).zip(&in_batches) {
             assert_alike(plain, fused);

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use candle_core::Device;
 use softalign::checkpoint::Folder;
-use softalign::model::{Architecture, BatchLoss, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch};
+use softalign::model::{
+    Architecture, BatchLoss, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch,
+};
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, RnnScorer, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, Padded, bucketed};

@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{AdditiveAttention, Architecture, Dropout, Place, InitialState, Memory, Parameters};
+use super::{AdditiveAttention, Architecture, Dropout, InitialState, Memory, Parameters, Place};
 use crate::kernels::gru::GruWeights;
 
 /// What one step, or all steps of a batch, left behind.

@@ -3,7 +3,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{Architecture, Dropout, Place, Parameters};
+use super::{Architecture, Dropout, Parameters, Place};
 use crate::kernels::gru::GruWeights;
 use crate::text::Padded;
 

@@ -77,9 +77,8 @@ fn batches(sources: &[Vec<u32>], cores: usize) -> Vec<Vec<usize>> {
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sorted by length, so the newcomer is the longest.
-        let fits = |batch: &Vec<usize>| {
-            batch.len() < most && (batch.len() + 1) * (sources[index].len() + 1) <= BATCH_UNITS
-        };
+        let fits =
+            |batch: &Vec<usize>| batch.len() < most && (batch.len() + 1) * (sources[index].len() + 1) <= BATCH_UNITS;
         match batches.last_mut().filter(|batch| fits(batch)) {
             Some(batch) => batch.push(index),
             None => batches.push(vec![index]),

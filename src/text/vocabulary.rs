@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use anyhow::{Result, anyhow, ensure};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokenizers::decoders::fuse::Fuse;
 use tokenizers::decoders::sequence::Sequence as DecoderSequence;
@@ -195,14 +196,8 @@ impl Vocabulary {
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
     pub fn encode_all<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Vec<u32>>> {
-        let texts: Vec<&str> = texts.collect();
-        let encodings = self.tokenizer.encode_batch_fast(texts.clone(), false).map_err(reason)?;
-        // Of an empty text the tokenizer makes a single ▁.
-        let ids = encodings.iter().zip(texts).map(|(encoding, text)| match text {
-            "" => Vec::new(),
-            _ => encoding.get_ids().to_vec(),
-        });
-        Ok(ids.collect())
+        // One by one rather than as the tokenizer's batch, which would hold every text's offsets and words until the end.
+        texts.collect::<Vec<_>>().par_iter().map(|text| self.encode(text)).collect()
     }
 
     /// Cuts a text into units and tells which of its words each belongs to.

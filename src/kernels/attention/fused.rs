@@ -94,7 +94,9 @@ impl Keys<'_> {
                     let by_context = &by_context[sentence * n..][..n];
                     let by_energy = &mut by_energies[..length];
                     let first = sentence * self.length;
-                    for (by_energy, annotation) in by_energy.iter_mut().zip(self.annotations[first * n..].chunks_exact(n)) {
+                    for (by_energy, annotation) in
+                        by_energy.iter_mut().zip(self.annotations[first * n..].chunks_exact(n))
+                    {
                         *by_energy = dot(by_context, annotation);
                     }
                     let mean = dot(weights, by_energy);

@@ -264,9 +264,9 @@ impl DecoderPass {
     fn input_gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
         let Sizes { e, n, .. } = passes[0].0.sizes;
         let by_gates = |input: fn(&Self) -> &[f32], width: usize| -> Vec<_> {
-            let factors = passes.iter().map(|(pass, _)| {
-                (Matrix::rows_of(&pass.gates, 3 * n), Matrix::rows_of(input(pass), width))
-            });
+            let factors = passes
+                .iter()
+                .map(|(pass, _)| (Matrix::rows_of(&pass.gates, 3 * n), Matrix::rows_of(input(pass), width)));
             factors.collect()
         };
         gradients.fill("decoder.cell.weight_ih", |out| {

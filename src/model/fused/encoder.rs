@@ -140,8 +140,8 @@ impl EncoderPass {
         let mut layers = Vec::new();
         for (layer, cells) in weights.encoder.iter().enumerate() {
             let [forward, backward] = cells;
-            let directions =
-                [(forward, false), (backward, true)].map(|(cell, turned)| Direction::forward(cell, &input, part, turned));
+            let directions = [(forward, false), (backward, true)]
+                .map(|(cell, turned)| Direction::forward(cell, &input, part, turned));
             let mut output = join(&directions);
             part.drop(&mut output, layer_mask(dropout, layer), n);
             layers.push(Layer { input: std::mem::replace(&mut input, output), directions });
@@ -182,8 +182,10 @@ impl EncoderPass {
         })?;
         for layer in 0..weights.architecture.layers {
             for direction in 0..2 {
-                let passes: Vec<(&Layer, &Direction)> =
-                    passes.iter().map(|pass| (&pass.layers[layer], &pass.layers[layer].directions[direction])).collect();
+                let passes: Vec<(&Layer, &Direction)> = passes
+                    .iter()
+                    .map(|pass| (&pass.layers[layer], &pass.layers[layer].directions[direction]))
+                    .collect();
                 cell_gradients(&passes, &encoder_suffix(layer, direction), gradients)?;
             }
         }

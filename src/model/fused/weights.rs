@@ -191,7 +191,9 @@ fn pack<const COUNT: usize>(matrices: [Matrix; COUNT], purpose: Purpose) -> [Lin
 impl Linear {
     fn new(weight: Matrix, purpose: Purpose) -> Self {
         match purpose {
-            Purpose::Inference | Purpose::LongInference => Self { forward: Packed::new(weight.t()), backward: Packed::default() },
+            Purpose::Inference | Purpose::LongInference => {
+                Self { forward: Packed::new(weight.t()), backward: Packed::default() }
+            }
             Purpose::Training => {
                 let (forward, backward) = rayon::join(|| Packed::new(weight.t()), || Packed::new(weight));
                 Self { forward, backward }
