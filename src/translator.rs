@@ -88,9 +88,7 @@ impl Translator {
     /// # Errors
     /// The checkpoint's own.
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
-        let folder = Folder::new(path);
-        let checkpoint = folder.load()?;
-        let parameters = folder.load_model(&checkpoint, device)?;
+        let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
         Ok(Self { config: checkpoint.config, source: checkpoint.source, target: checkpoint.target, model })
     }

@@ -69,9 +69,7 @@ fn two_hundred_steps_follow_the_same_curve() {
 #[test]
 fn a_thousand_sentences_are_translated_alike() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let shipped = Folder::new(&folder.join("checkpoints"));
-    let checkpoint = shipped.load().unwrap();
-    let parameters = shipped.load_model(&checkpoint, &Device::Cpu).unwrap();
+    let (checkpoint, parameters) = Folder::new(&folder.join("checkpoints")).load_model(&Device::Cpu).unwrap();
     let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters).unwrap();
     let text = std::fs::read_to_string(folder.join("data/test.tsv")).unwrap();
     let sources: Vec<Vec<u32>> =

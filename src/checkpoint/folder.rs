@@ -1,16 +1,18 @@
 //! The directory itself: what is written when, and what is checked on the way back.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use candle_core::safetensors::Load;
 use candle_core::{Device, Tensor};
-use safetensors::{Dtype, SafeTensors};
+use safetensors::Dtype;
 use sha2::{Digest, Sha256};
 
 use super::config::hexadecimal;
+use super::tensors::Header;
 use super::{Config, write_atomically};
 use crate::model::Parameters;
 use crate::text::{Units, Vocabulary};
@@ -212,14 +214,17 @@ impl Folder {
         Checkpoint::new(config, source, target)
     }
 
-    /// Reads the best parameters.
+    /// Reads settings, vocabularies and the best parameters, the last beside the others where there is a second core.
     ///
     /// # Errors
-    /// The file is missing, damaged, or belongs to another config.json.
-    pub fn load_model(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Parameters> {
-        let (tensors, _) = self.load_tensors(MODEL, checkpoint, device)?;
-        Parameters::from_tensors(&checkpoint.config.architecture, tensors)
-            .with_context(|| self.path.join(MODEL).display().to_string())
+    /// The file that is missing, damaged, of a newer format, or belongs to another config.json.
+    pub fn load_model(&self, device: &Device) -> Result<(Checkpoint, Parameters)> {
+        let (checkpoint, tensors) = rayon::join(|| self.load(), || self.read_tensors(MODEL, device));
+        let (checkpoint, (tensors, metadata)) = (checkpoint?, tensors?);
+        self.check_belonging(MODEL, &checkpoint, &metadata)?;
+        let parameters = Parameters::from_tensors(&checkpoint.config.architecture, tensors)
+            .with_context(|| self.path.join(MODEL).display().to_string())?;
+        Ok((checkpoint, parameters))
     }
 
     /// Reads what training goes on from.
@@ -227,7 +232,8 @@ impl Folder {
     /// # Errors
     /// The file is missing, damaged, or belongs to another config.json.
     pub fn load_resume(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Resume> {
-        let (tensors, metadata) = self.load_tensors(RESUME, checkpoint, device)?;
+        let (tensors, metadata) = self.read_tensors(RESUME, device)?;
+        self.check_belonging(RESUME, checkpoint, &metadata)?;
         let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str(json).ok());
         let Some(progress) = progress else {
             bail!("{}: does not say where training stood", self.path.join(RESUME).display());
@@ -242,28 +248,28 @@ impl Folder {
         Ok(resume)
     }
 
-    fn load_tensors(
-        &self,
-        name: &str,
-        checkpoint: &Checkpoint,
-        device: &Device,
-    ) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
+    fn read_tensors(&self, name: &str, device: &Device) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
         let place = self.path.join(name);
-        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
+        let cannot = || format!("{}: cannot read this file", place.display());
+        let mut file = File::open(&place).with_context(cannot)?;
+        let length = file.metadata().with_context(cannot)?.len();
         let damaged = || format!("{}: damaged, or no safetensors file", place.display());
-        let (_, header) = SafeTensors::read_metadata(&bytes).with_context(damaged)?;
-        let metadata = header.metadata().clone().unwrap_or_default();
-        ensure!(
-            metadata.get(BELONGS_TO) == Some(&checkpoint.belongs_to),
-            "{}: does not belong to the {CONFIG} and vocabulary beside it",
-            place.display()
-        );
+        let header = Header::read(&mut file, length).with_context(damaged)?;
         let mut tensors = BTreeMap::new();
-        for (tensor, view) in SafeTensors::deserialize(&bytes).with_context(damaged)?.tensors() {
-            ensure!(view.dtype() == Dtype::F32, "{}: {tensor} is not of 32-bit floats", place.display());
-            tensors.insert(tensor, view.load(device)?);
+        for (tensor, info) in header.tensors {
+            ensure!(info.dtype == Dtype::F32, "{}: {tensor} is not of 32-bit floats", place.display());
+            let mut values = vec![0f32; info.shape.iter().product()];
+            file.read_exact(bytemuck::cast_slice_mut(&mut values)).with_context(damaged)?;
+            tensors.insert(tensor, Tensor::from_vec(values, info.shape, device)?);
         }
-        Ok((tensors, metadata))
+        Ok((tensors, header.metadata))
+    }
+
+    fn check_belonging(&self, name: &str, checkpoint: &Checkpoint, metadata: &HashMap<String, String>) -> Result<()> {
+        let belongs = metadata.get(BELONGS_TO) == Some(&checkpoint.belongs_to);
+        let place = self.path.join(name);
+        ensure!(belongs, "{}: does not belong to the {CONFIG} and vocabulary beside it", place.display());
+        Ok(())
     }
 
     fn read_text(&self, name: &str) -> Result<String> {

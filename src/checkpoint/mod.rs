@@ -16,6 +16,7 @@
 mod config;
 mod files;
 mod folder;
+mod tensors;
 
 pub use config::{Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
 pub use files::{beside, write_atomically};

@@ -15,9 +15,8 @@ use crate::text::{BatchSize, Units};
 
 pub fn run(args: &InspectArgs) -> Result<()> {
     let folder = Folder::new(&args.model);
-    let checkpoint = folder.load()?;
     // A folder whose parameters are damaged should not look well.
-    folder.load_model(&checkpoint, &Device::Cpu)?;
+    let (checkpoint, _) = folder.load_model(&Device::Cpu)?;
     let mut output = Output::open(Path::new("-"))?;
     output.with(|out| {
         describe_model(out, &args.model, &checkpoint)?;

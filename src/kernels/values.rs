@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Tensor, bail};
+use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Storage, Tensor, bail};
 
 /// Lends a tensor's values to be changed in place.
 ///
@@ -10,6 +10,16 @@ use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Tensor, bail};
 /// The tensor does not lie on the CPU as one block of f32.
 pub fn with_values<F: FnOnce(&mut [f32]) -> Result<()>>(tensor: &Tensor, work: F) -> Result<()> {
     tensor.inplace_op1(&InPlace(RefCell::new(Some(work))))
+}
+
+/// Whether a tensor of f32 holds neither infinities nor NaN.
+pub fn all_finite(tensor: &Tensor) -> Result<bool> {
+    let finite = |values: &[f32]| values.chunks(4096).all(|part| part.iter().fold(true, |all, x| all & x.is_finite()));
+    let (storage, layout) = tensor.storage_and_layout();
+    match (&*storage, layout.contiguous_offsets()) {
+        (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => Ok(finite(&values[start..end])),
+        _ => Ok(finite(&tensor.flatten_all()?.to_vec1()?)),
+    }
 }
 
 struct InPlace<F>(RefCell<Option<F>>);

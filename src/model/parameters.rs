@@ -6,6 +6,7 @@ use candle_core::{Device, Result, Shape, Tensor, Var, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::gru::GruWeights;
+use crate::kernels::values::all_finite;
 use crate::random::Stream;
 
 /// What the decoder's first state is made from.
@@ -126,7 +127,7 @@ impl Parameters {
             if tensor.shape() != &Shape::from(shape.clone()) {
                 bail!("parameter {name} has shape {:?} where the settings ask for {shape:?}", tensor.dims());
             }
-            if !tensor.flatten_all()?.to_vec1::<f32>()?.iter().all(|value| value.is_finite()) {
+            if !all_finite(&tensor)? {
                 bail!("parameter {name} holds numbers that are not finite");
             }
             tensors.insert(name, tensor);
