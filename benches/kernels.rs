@@ -1,5 +1,7 @@
 //! The kernels one by one, on one thread, at the sizes of the README's comparison: `cargo bench --bench kernels`.
 
+#![expect(missing_docs, reason = "criterion's macro makes a public function without any")]
+
 use candle_core::{Device, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use softalign::kernels::adam::Moments;

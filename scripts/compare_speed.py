@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Races softalign against a tight PyTorch implementation of the same model and against JoeyNMT, and prints a table.
 
-Everything runs in turn in one sitting: softalign, PyTorch, softalign, ... Let nothing else run meanwhile. Takes about 25
+Everything runs in turn in one sitting: softalign, PyTorch, softalign, ... Let nothing else run meanwhile. Takes about 30
 minutes. Needs tokenised text, one sentence a line (Multi30k was used for the README's figures), and what it races against:
 
   --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
@@ -16,6 +16,7 @@ Example:
 import argparse
 import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -49,6 +50,10 @@ def spread(values):
     return f"{median(values):,.0f} ({min(values):,.0f}–{max(values):,.0f})"
 
 
+def ratio(values, others):
+    return f"× {median(values) / median(others):.2f} (best against best × {max(values) / max(others):.2f})"
+
+
 class Softalign:
     def __init__(self, binary, data, folder):
         self.binary, self.data, self.folder = binary, data, folder
@@ -59,8 +64,8 @@ class Softalign:
         source, target, valid_source, valid_target = self.data
         _, _, _, memory = run([self.binary, "train", "--source", source, "--target", target, "--valid-source", valid_source,
                                "--valid-target", valid_target, "--out", out, "--quiet", *SIZES, *options])
-        steps = [json.loads(line) for line in open(out / "log.jsonl")]
-        return [step for step in steps if "tokens_per_second" in step][-1]["tokens_per_second"], memory
+        rates = [json.loads(line).get("tokens_per_second") for line in open(out / "log.jsonl")]
+        return next(filter(None, reversed(rates)), None), memory
 
     def translate(self, model, beam, text, *options):
         out, _, seconds, _ = run([self.binary, *options, "translate", "--quiet", "--model", model, "--beam", beam],
@@ -141,12 +146,12 @@ def main():
     joey = arguments.joey and Joey(*arguments.joey)
     rates, one_thread, memory, torch_rates, torch_memory, joey_rates = [], [], [], [], [], []
     for number in range(arguments.rounds):
-        rate, peak = ours.train(f"two-{number}", "--max-minutes", "0.4")
+        rate, peak = ours.train(f"two-{number}", "--max-minutes", "0.5")
         rates.append(rate), memory.append(peak)
         if torch:
             rate, peak = torch.train()
             torch_rates.append(rate), torch_memory.append(peak)
-        one_thread.append(ours.train(f"one-{number}", "--max-minutes", "0.4", "--threads", "1")[0])
+        one_thread.append(ours.train(f"one-{number}", "--max-minutes", "0.7", "--threads", "1")[0])
         if joey:
             joey_rates.append(joey.train(arguments.joey_steps))
         print(f"round {number + 1}: {rates} {one_thread} {torch_rates} {joey_rates}", flush=True)
@@ -156,12 +161,12 @@ def main():
     def row(what, values, torch_values=(), joey_values=()):
         cells = [spread(values)]
         for others in (torch_values, joey_values):
-            cells.append(f"{spread(others)}, × {median(values) / median(others):.2f}" if others else "")
+            cells.append(f"{spread(others)}, {ratio(values, others)}" if others else "")
         print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
 
     row("training, target units/s, 2 threads", rates, torch_rates, joey_rates)
     row("the same, 1 thread", one_thread)
-    print(f"| second thread | × {median(rates) / median(one_thread):.2f} | | |")
+    print(f"| second thread | {ratio(rates, one_thread)} | | |")
     row("peak memory, MiB", memory, torch_memory)
     for beam in (5, 1):
         found = {"ours": [], "one": [], "joey": []}
@@ -174,12 +179,48 @@ def main():
                 words, seconds = joey.translate(beam, text)
                 found["joey"].append(words / seconds)
         row(f"1,000 sentences, beam {beam}, words/s, whole process", found["ours"], (), found["joey"])
-        print(f"| the same, second thread | × {median(found['ours']) / median(found['one']):.2f} | | |")
+        print(f"| the same, second thread | {ratio(found['ours'], found['one'])} | | |")
     one = folder / "one"
     one.write_text(open(data[2]).readline())
-    ours.train("ten", "--max-minutes", "0.02", "--untied")
+    ours.train("ten", "--max-minutes", "0.4", "--untied")
     starts = [1000 * ours.translate(folder / "ten", 5, one)[1] for _ in range(11)]
     print(f"| one sentence from a cold start, ms, 10 million parameters | {spread(starts)} | | |")
+    bench, *_ = run(["cargo", "bench", "--quiet", "--bench", "throughput", "--", "training"], cwd=HERE)
+    share = re.findall(r"(\d+) % of candle's product", bench)[-1]
+    cost = re.search(r"a pair costs × ([\d.]+)", bench)[1]
+    print(f"| share of candle's 1024 × 512 × 1536 product | {share} % | | |")
+    print(f"| cost of a pair twice as long | × {cost} | | |")
+    growth(data, folder)
+
+
+def growth(data, folder):
+    """Rates from more pairs, and how long a million take to be read and encoded."""
+    lines = [open(path).read().splitlines() for path in data[:2]]
+    chance = random.Random(1)
+
+    def grown(count):
+        """So many pairs: those there are, then the same with their words in random orders."""
+        paths = [folder / f"{count}.source", folder / f"{count}.target"]
+        for path, side in zip(paths, lines):
+            with open(path, "w") as file:
+                for index in range(count):
+                    words = side[index % len(side)].split()
+                    if index >= len(side):
+                        chance.shuffle(words)
+                    print(*words, file=file)
+        return Softalign(HERE / "target/release/softalign", [*paths, *data[2:]], folder)
+
+    few, many = grown(10_000), grown(200_000)
+    rates = {name: [] for name in ("few", "many")}
+    for number in range(2):
+        rates["few"].append(few.train(f"few-{number}", "--max-minutes", "0.4")[0])
+        rates["many"].append(many.train(f"many-{number}", "--max-minutes", "0.4")[0])
+    print(f"| training on 200,000 instead of 10,000 pairs | {ratio(rates['many'], rates['few'])} | | |")
+    million = grown(1_000_000)
+    began = time.time()
+    _, memory = million.train("million", "--max-minutes", "0.001")
+    print(f"| 1,000,000 pairs: vocabulary, reading, encoding, one step, validation, s | {time.time() - began:.0f}, "
+          f"{memory:,.0f} MiB | | |")
 
 
 if __name__ == "__main__":

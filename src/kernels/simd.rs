@@ -2,7 +2,7 @@
 //!
 //! Everything here is plain arithmetic without branches on data. Run inside [`vectorised`], the compiler turns loops over it
 //! into the widest vector instructions that the processor has, chosen at run time; products and sums are never contracted, so
-//! every processor computes the same bits.
+//! that these functions give the same bits on every processor. (Matrix products use fused multiply-adds where there are any.)
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -45,9 +45,10 @@ pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
         pulp::Scalar::new().vectorize(operation)
     }
     #[cfg(not(target_arch = "x86_64"))]
-    if highest >= Level::Middle as u8 {
-        pulp::Arch::new().dispatch(operation)
-    } else {
+    {
+        if highest >= Level::Middle as u8 {
+            return pulp::Arch::new().dispatch(operation);
+        }
         pulp::Scalar::new().vectorize(operation)
     }
 }
