@@ -164,9 +164,9 @@ fn block_backward<const WIDTH: usize>(
             by_key[i] += d;
         }
     }
-    for i in 0..WIDTH {
-        by_v[start + i] += sum_v[i];
-        by_query[start + i] = sum_query[i];
+    by_query[start..start + WIDTH].copy_from_slice(&sum_query);
+    for (by_v, sum) in by_v[start..].iter_mut().zip(sum_v) {
+        *by_v += sum;
     }
 }
 

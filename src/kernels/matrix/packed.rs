@@ -10,7 +10,7 @@ pub(super) const WIDTH: usize = 48;
 /// the nearest cache.
 const TURNED: usize = 64;
 
-/// A matrix cut into panels of [`WIDTH`] columns, each row by row; the last panel is filled up with zeros.
+/// A matrix cut into panels of 48 columns, each row by row; the last panel is filled up with zeros.
 #[derive(Debug, Default)]
 pub struct Packed {
     panels: Buffer,
