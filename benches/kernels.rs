@@ -68,7 +68,7 @@ fn gru(criterion: &mut Criterion) {
     group.bench_function("forward", |bencher| {
         let run = |mut gates: Vec<f32>| {
             let step = Step { gates: &mut gates, candidate: &mut candidate };
-            forward(step, &state_gates, 3 * SIZE, &bias, &state, &mut next);
+            forward(step, &state_gates, &bias, &state, &mut next);
         };
         bencher.iter_batched(gates, run, BatchSize::SmallInput);
     });
@@ -76,7 +76,7 @@ fn gru(criterion: &mut Criterion) {
     group.bench_function("backward", |bencher| {
         let run = |mut gates: Vec<f32>| {
             let step = Step { gates: &mut gates, candidate: &mut candidate };
-            backward(step, &state, &mut by_next, &mut by_state_gates, 3 * SIZE, SIZE);
+            backward(step, &state, &mut by_next, &mut by_state_gates, SIZE);
         };
         bencher.iter_batched(gates, run, BatchSize::SmallInput);
     });
@@ -92,11 +92,11 @@ fn attention(criterion: &mut Criterion) {
     let memory = Keys { keys: &keys, annotations: &annotations, energy: &energy, lengths: &lengths, length: LENGTH };
     let (queries, mut weights, mut contexts) = (numbers(ROWS * SIZE), numbers(ROWS * LENGTH), numbers(ROWS * SIZE));
     group.bench_function("forward", |bencher| {
-        bencher.iter(|| memory.attend(0..ROWS, &queries, SIZE, &mut weights, &mut contexts));
+        bencher.iter(|| memory.attend(0..ROWS, &queries, &mut weights, &mut contexts));
     });
     let (mut by_keys, mut by_v, mut by_query) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
     group.bench_function("backward", |bencher| {
-        bencher.iter(|| memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query, SIZE));
+        bencher.iter(|| memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query));
     });
     group.finish();
 }

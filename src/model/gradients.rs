@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use candle_core::{Result, Tensor, bail};
+use rayon::prelude::*;
 
 use super::Parameters;
 use crate::kernels::values::with_values;
+
+/// Numbers that one thread clears at a time.
+const BLOCK: usize = 1 << 16;
 
 /// One tensor for each parameter, of the same shape. A step of training writes over what the step before it left.
 #[derive(Clone, Debug)]
@@ -40,6 +44,11 @@ impl Gradients {
             work(values);
             Ok(())
         })
+    }
+
+    /// Sets a gradient to zero.
+    pub fn clear(&mut self, name: &str) -> Result<()> {
+        self.fill(name, |values| values.par_chunks_mut(BLOCK).for_each(|values| values.fill(0.0)))
     }
 
     /// All by parameter name, in alphabetical order.

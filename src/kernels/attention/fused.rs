@@ -36,13 +36,11 @@ impl Keys<'_> {
         (self.energy.len(), self.annotations.len() / (self.lengths.len() * self.length).max(1))
     }
 
-    /// Weights `[rows, length]` and contexts `[rows, n]` of queries whose rows lie `stride` apart. `sentences` names the
-    /// sentence of each row.
+    /// Weights `[rows, length]` and contexts `[rows, n]` of queries `[rows, a]`. `sentences` names the sentence of each row.
     pub fn attend(
         &self,
         sentences: impl Iterator<Item = usize>,
         queries: &[f32],
-        stride: usize,
         weights: &mut [f32],
         contexts: &mut [f32],
     ) {
@@ -50,9 +48,9 @@ impl Keys<'_> {
         vectorised(
             #[inline(always)]
             || {
-                let rows = weights.chunks_exact_mut(self.length).zip(contexts.chunks_exact_mut(n));
-                for ((row, sentence), (weights, context)) in sentences.enumerate().zip(rows) {
-                    let query = &queries[row * stride..row * stride + a];
+                let rows = queries.chunks_exact(a).zip(weights.chunks_exact_mut(self.length));
+                let rows = rows.zip(contexts.chunks_exact_mut(n));
+                for (sentence, ((query, weights), context)) in sentences.zip(rows) {
                     let (weights, padding) = weights.split_at_mut(self.lengths[sentence]);
                     padding.fill(0.0);
                     let keys = self.keys[sentence * self.length * a..].chunks_exact(a);
@@ -71,9 +69,7 @@ impl Keys<'_> {
     }
 
     /// The derivative of [`Self::attend`] for one row each sentence: adds to the derivatives by keys and v, and writes `[rows, a]`
-    /// derivatives by the queries, rows `stride` apart. Those by the annotations, which no step waits for, are left to a product
-    /// over all steps.
-    #[expect(clippy::too_many_arguments, reason = "five inputs of the step and what it adds to")]
+    /// derivatives by the queries. Those by the annotations, which no step waits for, are left to a product over all steps.
     pub fn backward(
         &self,
         queries: &[f32],
@@ -82,7 +78,6 @@ impl Keys<'_> {
         by_keys: &mut [f32],
         by_v: &mut [f32],
         by_query: &mut [f32],
-        stride: usize,
     ) {
         let (a, n) = self.sizes();
         let mut by_energies = Buffer::any(self.length);
@@ -104,7 +99,7 @@ impl Keys<'_> {
                         *by_energy = weight * (*by_energy - mean);
                     }
                     let query = &queries[sentence * a..][..a];
-                    let by_query = &mut by_query[sentence * stride..][..a];
+                    let by_query = &mut by_query[sentence * a..][..a];
                     let keys = &self.keys[first * a..][..length * a];
                     let by_keys = &mut by_keys[first * a..][..length * a];
                     let whole = a / WIDTH * WIDTH;

@@ -21,18 +21,16 @@ pub struct Step<'a> {
     pub candidate: &'a mut [f32],
 }
 
-/// One step: `state_gates` is h W_hhᵀ without bias, `[rows, 3h]`, with rows `stride` apart; `state` is h and `next` becomes
-/// h', both `[rows, h]`.
-pub fn forward(step: Step, state_gates: &[f32], stride: usize, bias: &[f32], state: &[f32], next: &mut [f32]) {
+/// One step: `state_gates` is h W_hhᵀ without bias, `[rows, 3h]`; `state` is h and `next` becomes h', both `[rows, h]`.
+pub fn forward(step: Step, state_gates: &[f32], bias: &[f32], state: &[f32], next: &mut [f32]) {
     let h = bias.len() / 3;
     vectorised(
         #[inline(always)]
         || {
-            let rows = next.chunks_exact_mut(h).zip(state.chunks_exact(h));
+            let rows = next.chunks_exact_mut(h).zip(state.chunks_exact(h)).zip(state_gates.chunks_exact(3 * h));
             let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact_mut(h));
-            for (row, ((next, state), (gates, candidate))) in rows.zip(saved).enumerate() {
-                let from_state = &state_gates[row * stride..row * stride + 3 * h];
-                let ([r, z, n], [state_r, state_z, state_n]) = (thirds_mut(gates, h), thirds(from_state, h));
+            for (((next, state), state_gates), (gates, candidate)) in rows.zip(saved) {
+                let ([r, z, n], [state_r, state_z, state_n]) = (thirds_mut(gates, h), thirds(state_gates, h));
                 let [bias_r, bias_z, bias_n] = thirds(bias, h);
                 open_gate(r, state_r, bias_r);
                 open_gate(z, state_z, bias_z);
@@ -71,16 +69,16 @@ fn blend(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
 }
 
 /// The derivative of one step for `[rows, h]` derivatives `by_next`. Writes `[rows, 3h]` derivatives by the input gates over
-/// the saved gates, those by the state gates into `by_state_gates`, rows `stride` apart, and the direct part of those by the
-/// state before over `by_next`.
-pub fn backward(step: Step, state: &[f32], by_next: &mut [f32], by_state_gates: &mut [f32], stride: usize, h: usize) {
+/// the saved gates, those by the state gates into `by_state_gates`, `[rows, 3h]`, and the direct part of those by the state
+/// before over `by_next`.
+pub fn backward(step: Step, state: &[f32], by_next: &mut [f32], by_state_gates: &mut [f32], h: usize) {
     vectorised(
         #[inline(always)]
         || {
-            let rows = by_next.chunks_exact_mut(h).zip(state.chunks_exact(h));
+            let rows =
+                by_next.chunks_exact_mut(h).zip(state.chunks_exact(h)).zip(by_state_gates.chunks_exact_mut(3 * h));
             let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact_mut(h));
-            for (row, ((by_next, state), (gates, candidate))) in rows.zip(saved).enumerate() {
-                let by_state = &mut by_state_gates[row * stride..row * stride + 3 * h];
+            for (((by_next, state), by_state), (gates, candidate)) in rows.zip(saved) {
                 let [r, z, n] = thirds_mut(gates, h);
                 blend_backward(by_next, state, z, n);
                 propose_backward(candidate, r, n, &mut by_state[2 * h..]);

@@ -5,12 +5,12 @@ use candle_core::Result;
 use super::super::{Dropout, Gradients, InitialState, Place};
 use super::output::ByOutput;
 use super::part::Part;
-use super::products::{gather, scatter, weight_gradient};
+use super::products::{bias_gradient, gather, scatter, weight_gradient};
 use super::weights::Weights;
 use crate::kernels::attention::fused::Keys;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::gru::fused::{Step, backward, forward};
-use crate::kernels::matrix::{Into, Matrix, add_row_sums, add_row_sums_within, multiply};
+use crate::kernels::matrix::{Into, Matrix, multiply};
 use crate::kernels::simd::{add_scaled, tanh, vectorised};
 
 /// What the forward pass leaves behind, and later the backward pass. A "step" below is one of `target length`.
@@ -42,8 +42,10 @@ pub struct DecoderPass {
 /// What the backward pass leaves for the weights' gradients.
 #[derive(Default)]
 struct Derivatives {
-    /// By [W_q s ; W_hh s]: `[steps × rows, a + 3n]`
-    from_state: Buffer,
+    /// By W_q s: `[steps × rows, a]`
+    queries: Buffer,
+    /// By W_hh s: `[steps × rows, 3n]`
+    state_gates: Buffer,
     /// By the keys, shaped as they are
     keys: Buffer,
     /// By v: `[a]`
@@ -103,30 +105,28 @@ impl DecoderPass {
             candidates: Buffer::any(steps * rows * n),
             by: Derivatives::default(),
         };
-        let mut from_state = Buffer::any(rows * (a + 3 * n));
+        let mut state_gates = Buffer::any(rows * 3 * n);
         for step in 0..steps {
-            pass.step(part, weights, annotations, step, &mut from_state);
+            pass.step(part, weights, annotations, step, &mut state_gates);
         }
         pass
     }
 
-    fn step(&mut self, part: &Part, weights: &Weights, annotations: &[f32], step: usize, from_state: &mut [f32]) {
+    fn step(&mut self, part: &Part, weights: &Weights, annotations: &[f32], step: usize, state_gates: &mut [f32]) {
         let Sizes { a, n, rows, length, .. } = self.sizes;
         let (before, after) = self.states.split_at_mut((step + 1) * rows * n);
         let state = &before[step * rows * n..];
-        weights.state.apply(from_state, a + 3 * n, state, Into::Replace);
         let queries = &mut self.queries[step * rows * a..][..rows * a];
-        for (query, row) in queries.chunks_exact_mut(a).zip(from_state.chunks_exact(a + 3 * n)) {
-            query.copy_from_slice(&row[..a]);
-        }
+        weights.query.apply(queries, a, state, Into::Replace);
         let contexts = &mut self.contexts[step * rows * n..][..rows * n];
         let shares = &mut self.weights[step * rows * length..][..rows * length];
-        memory(&self.keys, annotations, weights, part).attend(0..rows, queries, a, shares, contexts);
+        memory(&self.keys, annotations, weights, part).attend(0..rows, queries, shares, contexts);
         let gates = &mut self.gates[step * rows * 3 * n..][..rows * 3 * n];
         weights.context_gates.apply(gates, 3 * n, contexts, Into::Add);
         let candidate = &mut self.candidates[step * rows * n..][..rows * n];
+        weights.state_gates.apply(state_gates, 3 * n, state, Into::Replace);
         let bias = weights.get("decoder.cell.bias_hh");
-        forward(Step { gates, candidate }, &from_state[a..], a + 3 * n, bias, state, &mut after[..rows * n]);
+        forward(Step { gates, candidate }, state_gates, bias, state, &mut after[..rows * n]);
     }
 
     /// The state after each step: `[steps × rows, n]`.
@@ -149,7 +149,8 @@ impl DecoderPass {
         mut by: ByOutput,
     ) -> Buffer {
         let Sizes { a, e, n, rows, steps, .. } = self.sizes;
-        self.by.from_state = Buffer::any(steps * rows * (a + 3 * n));
+        self.by.queries = Buffer::any(steps * rows * a);
+        self.by.state_gates = Buffer::any(steps * rows * 3 * n);
         self.by.keys = Buffer::zeros(self.keys.len());
         self.by.energy = Buffer::zeros(a);
         let mut carried = Buffer::zeros(rows * n);
@@ -185,21 +186,22 @@ impl DecoderPass {
         let gates = &mut self.gates[step * rows * 3 * n..][..rows * 3 * n];
         let candidate = &mut self.candidates[step * rows * n..][..rows * n];
         let before = &self.states[step * rows * n..][..rows * n];
-        let by_both = &mut self.by.from_state[step * rows * (a + 3 * n)..][..rows * (a + 3 * n)];
-        backward(Step { gates: &mut *gates, candidate }, before, by_state, &mut by_both[a..], a + 3 * n, n);
+        let by_state_gates = &mut self.by.state_gates[step * rows * 3 * n..][..rows * 3 * n];
+        backward(Step { gates: &mut *gates, candidate }, before, by_state, by_state_gates, n);
         let by_context = &mut by.contexts[step * rows * n..][..rows * n];
         weights.context_gates.apply_back(by_context, gates, Into::Add);
+        let by_queries = &mut self.by.queries[step * rows * a..][..rows * a];
         memory(&self.keys, annotations, weights, part).backward(
             &self.queries[step * rows * a..][..rows * a],
             &self.weights[step * rows * length..][..rows * length],
             by_context,
             &mut self.by.keys,
             &mut self.by.energy,
-            by_both,
-            a + 3 * n,
+            by_queries,
         );
         carried.copy_from_slice(by_state);
-        weights.state.apply_back(carried, by_both, Into::Add);
+        weights.query.apply_back(carried, by_queries, Into::Add);
+        weights.state_gates.apply_back(carried, by_state_gates, Into::Add);
     }
 
     /// dh_j = Σ_t α_tj dc_t: `[rows, source length, n]`.
@@ -234,82 +236,41 @@ impl DecoderPass {
     /// their annotations. The target embedding's is added to, the others are written over.
     pub fn gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
         let Sizes { a, e, n, .. } = passes[0].0.sizes;
-        let width = a + 3 * n;
-        gradients.fill("target_embedding.weight", |values| {
-            for (pass, _) in passes {
-                scatter(values, &pass.previous, &pass.by.embedded, e);
-            }
-        })?;
-        let from_state = |first: usize, count: usize| -> Vec<_> {
-            let factors = passes.iter().map(|(pass, _)| {
-                let rows = pass.sizes.steps * pass.sizes.rows;
-                let by_both = Matrix::new(&pass.by.from_state, rows, width).columns(first, count);
-                (by_both, Matrix::new(&pass.states, rows, n))
-            });
-            factors.collect()
+        let all = |of: fn(&Self) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(pass, _)| of(pass)).collect() };
+        let factors = |by: fn(&Self) -> &[f32], by_width: usize, x: fn(&Self) -> &[f32], width: usize| -> Vec<_> {
+            let factor = |(by, x)| {
+                let by = Matrix::rows_of(by, by_width);
+                (by, Matrix::new(x, by.row_count(), width))
+            };
+            all(by).into_iter().zip(all(x)).map(factor).collect()
         };
-        gradients.fill("attention.query.weight", |out| weight_gradient(out, n, &from_state(0, a)))?;
-        gradients.fill("decoder.cell.weight_hh", |out| weight_gradient(out, n, &from_state(a, 3 * n)))?;
-        gradients.fill("decoder.cell.bias_hh", |out| {
-            out.fill(0.0);
-            for (pass, _) in passes {
-                add_row_sums_within(out, &pass.by.from_state[a..], width);
-            }
-        })?;
-        Self::input_gradients(passes, gradients)?;
-        Self::memory_gradients(passes, gradients)
-    }
+        let embedded: Vec<_> = passes.iter().map(|(pass, _)| (&*pass.previous, &*pass.by.embedded)).collect();
+        gradients.fill("target_embedding.weight", |values| scatter(values, e, &embedded))?;
 
-    /// The gradients of the parameters that meet embeddings and contexts.
-    fn input_gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
-        let Sizes { e, n, .. } = passes[0].0.sizes;
-        let by_gates = |input: fn(&Self) -> &[f32], width: usize| -> Vec<_> {
-            let factors = passes
-                .iter()
-                .map(|(pass, _)| (Matrix::rows_of(&pass.gates, 3 * n), Matrix::rows_of(input(pass), width)));
-            factors.collect()
-        };
-        gradients.fill("decoder.cell.weight_ih", |out| {
-            weight_gradient(out, e + n, &by_gates(|pass| &pass.embedded, e));
-            weight_gradient(&mut out[e..], e + n, &by_gates(|pass| &pass.contexts, n));
-        })?;
-        gradients.fill("decoder.cell.bias_ih", |out| {
-            out.fill(0.0);
-            for (pass, _) in passes {
-                add_row_sums(out, &pass.gates);
-            }
-        })
-    }
-
-    /// The gradients of what is made from the annotations once a sentence: keys, energies, the first state.
-    fn memory_gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
-        let Sizes { a, n, .. } = passes[0].0.sizes;
+        let queries = factors(|pass| &pass.by.queries, a, |pass| &pass.states, n);
+        gradients.fill("attention.query.weight", |out| weight_gradient(out, n, &queries, Into::Replace))?;
         let keys: Vec<_> = passes
             .iter()
             .map(|(pass, annotations)| (Matrix::rows_of(&pass.by.keys, a), Matrix::rows_of(annotations, n)))
             .collect();
-        gradients.fill("attention.key.weight", |out| weight_gradient(out, n, &keys))?;
-        gradients.fill("attention.energy.weight", |out| {
-            out.fill(0.0);
-            for (pass, _) in passes {
-                add_row_sums(out, &pass.by.energy);
-            }
+        gradients.fill("attention.key.weight", |out| weight_gradient(out, n, &keys, Into::Replace))?;
+        gradients.fill("attention.energy.weight", |out| bias_gradient(out, &all(|pass| &pass.by.energy)))?;
+
+        let states = factors(|pass| &pass.by.state_gates, 3 * n, |pass| &pass.states, n);
+        gradients.fill("decoder.cell.weight_hh", |out| weight_gradient(out, n, &states, Into::Replace))?;
+        gradients.fill("decoder.cell.bias_hh", |out| bias_gradient(out, &all(|pass| &pass.by.state_gates)))?;
+        let embedded = factors(|pass| &pass.gates, 3 * n, |pass| &pass.embedded, e);
+        let contexts = factors(|pass| &pass.gates, 3 * n, |pass| &pass.contexts, n);
+        gradients.fill("decoder.cell.weight_ih", |out| {
+            weight_gradient(out, e + n, &embedded, Into::Replace);
+            weight_gradient(&mut out[e..], e + n, &contexts, Into::Replace);
         })?;
-        let initial: Vec<_> = passes
-            .iter()
-            .map(|(pass, _)| {
-                let width = pass.summary.len() / pass.sizes.rows;
-                (Matrix::rows_of(&pass.by.initial, n), Matrix::rows_of(&pass.summary, width))
-            })
-            .collect();
-        let width = initial[0].1.column_count();
-        gradients.fill("decoder.initial.weight", |out| weight_gradient(out, width, &initial))?;
-        gradients.fill("decoder.initial.bias", |out| {
-            out.fill(0.0);
-            for (pass, _) in passes {
-                add_row_sums(out, &pass.by.initial);
-            }
-        })
+        gradients.fill("decoder.cell.bias_ih", |out| bias_gradient(out, &all(|pass| &pass.gates)))?;
+
+        let width = passes[0].0.summary.len() / passes[0].0.sizes.rows;
+        let initial = factors(|pass| &pass.by.initial, n, |pass| &pass.summary, width);
+        gradients.fill("decoder.initial.weight", |out| weight_gradient(out, width, &initial, Into::Replace))?;
+        gradients.fill("decoder.initial.bias", |out| bias_gradient(out, &all(|pass| &pass.by.initial)))
     }
 }
 

@@ -63,8 +63,8 @@ impl<'w> Decoding<'w> {
         let parents: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
         let mut states = Buffer::any(rows * n);
         gather(&mut states, &self.states, &parents, n);
-        let mut from_state = Buffer::any(rows * (a + 3 * n));
-        weights.state.apply(&mut from_state, a + 3 * n, &states, Into::Replace);
+        let mut queries = Buffer::any(rows * a);
+        weights.query.apply(&mut queries, a, &states, Into::Replace);
         let mut attention = Buffer::any(rows * self.length);
         let mut contexts = Buffer::any(rows * n);
         let memory = Keys {
@@ -74,17 +74,19 @@ impl<'w> Decoding<'w> {
             lengths: &self.lengths,
             length: self.length,
         };
-        memory.attend(self.sentences.iter().copied(), &from_state, a + 3 * n, &mut attention, &mut contexts);
+        memory.attend(self.sentences.iter().copied(), &queries, &mut attention, &mut contexts);
         let mut embedded = Buffer::any(rows * e);
         gather(&mut embedded, weights.get("target_embedding.weight"), units, e);
         let mut gates = Buffer::any(rows * 3 * n);
         weights.gates_of_units(&mut gates, units, &embedded);
         weights.context_gates.apply(&mut gates, 3 * n, &contexts, Into::Add);
+        let mut state_gates = Buffer::any(rows * 3 * n);
+        weights.state_gates.apply(&mut state_gates, 3 * n, &states, Into::Replace);
         let mut candidate = Buffer::any(rows * n);
         self.states = Buffer::any(rows * n);
         let step = Step { gates: &mut gates, candidate: &mut candidate };
         let bias = weights.get("decoder.cell.bias_hh");
-        forward(step, &from_state[a..], a + 3 * n, bias, &states, &mut self.states);
+        forward(step, &state_gates, bias, &states, &mut self.states);
         let logits = self.logits(&embedded, &contexts);
         Said { logits, attention }
     }

@@ -4,11 +4,11 @@ use candle_core::Result;
 
 use super::super::{Dropout, Gradients, Mask, Place};
 use super::part::Part;
-use super::products::{gather, scatter, weight_gradient};
+use super::products::{bias_gradient, gather, scatter, weight_gradient};
 use super::weights::{EncoderCell, Weights, encoder_suffix};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::gru::fused::{Step, backward, forward};
-use crate::kernels::matrix::{Into, Matrix, add_row_sums};
+use crate::kernels::matrix::{Into, Matrix};
 
 /// What the forward pass leaves behind, and later the backward pass.
 pub struct EncoderPass {
@@ -67,7 +67,7 @@ impl Direction {
                 candidate: &mut pass.candidates[position * size * h..][..size * h],
             };
             let next = &mut pass.states[position * size * h..][..size * h];
-            forward(step, &state_gates, 3 * h, cell.bias_hh, &state, next);
+            forward(step, &state_gates, cell.bias_hh, &state, next);
             for row in padded_rows(part, position) {
                 // Padding leaves the state as it was.
                 next[row * h..][..h].copy_from_slice(&state[row * h..][..h]);
@@ -100,7 +100,7 @@ impl Direction {
             let by_gates = &mut self.by_state_gates[position * size * 3 * h..][..size * 3 * h];
             let state = before.map_or(&*start, |before| &self.states[before * size * h..][..size * h]);
             let candidate = &mut self.candidates[position * size * h..][..size * h];
-            backward(Step { gates: &mut *gates, candidate }, state, by_next, by_gates, 3 * h, h);
+            backward(Step { gates: &mut *gates, candidate }, state, by_next, by_gates, h);
             for row in padded_rows(part, position) {
                 gates[row * 3 * h..][..3 * h].fill(0.0);
                 by_gates[row * 3 * h..][..3 * h].fill(0.0);
@@ -174,12 +174,9 @@ impl EncoderPass {
     /// The gradients of the encoder's parameters, when all parts have gone back.
     pub fn gradients(passes: &[&Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
         let e = weights.architecture.embedding_size;
-        gradients.fill("source_embedding.weight", |values| {
-            values.fill(0.0);
-            for pass in passes {
-                scatter(values, &pass.ids, &pass.by_embedded, e);
-            }
-        })?;
+        let embedded: Vec<_> = passes.iter().map(|pass| (&*pass.ids, &*pass.by_embedded)).collect();
+        gradients.clear("source_embedding.weight")?;
+        gradients.fill("source_embedding.weight", |values| scatter(values, e, &embedded))?;
         for layer in 0..weights.architecture.layers {
             for direction in 0..2 {
                 let passes: Vec<(&Layer, &Direction)> = passes
@@ -203,17 +200,14 @@ fn cell_gradients(passes: &[(&Layer, &Direction)], suffix: &str, gradients: &mut
             (Matrix::rows_of(&direction.gates, 3 * direction.h), input)
         })
         .collect();
-    gradients.fill(&name("weight_ih"), |out| weight_gradient(out, inputs[0].1.column_count(), &inputs))?;
+    gradients
+        .fill(&name("weight_ih"), |out| weight_gradient(out, inputs[0].1.column_count(), &inputs, Into::Replace))?;
     let states: Vec<_> = passes.iter().map(|(_, direction)| direction.recurrence()).collect();
-    gradients.fill(&name("weight_hh"), |out| weight_gradient(out, states[0].1.column_count(), &states))?;
-    let sums = |out: &mut [f32], rows: fn(&Direction) -> &[f32]| {
-        out.fill(0.0);
-        for (_, direction) in passes {
-            add_row_sums(out, rows(direction));
-        }
-    };
-    gradients.fill(&name("bias_ih"), |out| sums(out, |direction| &direction.gates))?;
-    gradients.fill(&name("bias_hh"), |out| sums(out, |direction| &direction.by_state_gates))
+    gradients
+        .fill(&name("weight_hh"), |out| weight_gradient(out, states[0].1.column_count(), &states, Into::Replace))?;
+    let all = |of: fn(&Direction) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(_, pass)| of(pass)).collect() };
+    gradients.fill(&name("bias_ih"), |out| bias_gradient(out, &all(|direction| &direction.gates)))?;
+    gradients.fill(&name("bias_hh"), |out| bias_gradient(out, &all(|direction| &direction.by_state_gates)))
 }
 
 fn layer_mask(dropout: &Dropout, layer: usize) -> Option<Mask> {

@@ -1,8 +1,8 @@
 //! The model's path on a CPU: forward and backward over plain slices, with the parts of a batch side by side on the cores.
 //!
 //! A batch is dealt to as many parts as there are threads. Each part goes through the recurrences, and back, by itself on one
-//! thread, so that no small product is ever divided. Then the weights' gradients, which need the rows of all steps and parts,
-//! are made as few large products that all threads share. The equations are those of [`super`]; the derivatives are written
+//! thread, so that no small product is ever divided. The output layer, between the two ways, and the weights' gradients, which
+//! need the rows of all steps and parts, are made as few large products that all threads share. The equations are those of [`super`]; the derivatives are written
 //! beside each step. The same numbers are dropped as on the plain path, which is this path's test.
 
 mod decoder;
@@ -25,14 +25,6 @@ use output::OutputPass;
 use part::Part;
 pub use weights::{Purpose, Weights, with as with_weights};
 
-/// What a part leaves for the gradients of the parameters.
-struct PartPass {
-    loss: BatchLoss,
-    encoder: EncoderPass,
-    decoder: DecoderPass,
-    output: OutputPass,
-}
-
 /// Loss of a batch; `gradients` becomes the gradient of its smoothed mean for each target unit.
 pub fn gradients(
     architecture: &Architecture,
@@ -45,30 +37,25 @@ pub fn gradients(
     let parts = Part::deal(batch, rayon::current_num_threads());
     let scale = 1.0 / batch.target.units() as f32;
     with_weights(architecture, parameters, Purpose::Training, |weights| {
-        let run = |part: &Part| PartPass::run(weights, part, dropout, smoothing as f32, scale);
-        let passes: Vec<PartPass> = parts.par_iter().map(run).collect();
-        let outputs: Vec<_> = passes.iter().map(|pass| &pass.output).collect();
-        OutputPass::gradients(&outputs, weights, gradients)?;
-        let decoders: Vec<_> = passes.iter().map(|pass| (&pass.decoder, &*pass.encoder.annotations)).collect();
+        let forward = |part: &Part| {
+            let encoder = EncoderPass::forward(weights, part, dropout);
+            let decoder = DecoderPass::forward(weights, part, dropout, &encoder.annotations);
+            (encoder, decoder)
+        };
+        let mut passes: Vec<(EncoderPass, DecoderPass)> = parts.par_iter().map(forward).collect();
+        let decoded: Vec<_> = parts.iter().zip(&passes).map(|(part, (_, decoder))| (part, decoder)).collect();
+        let (loss, output) = OutputPass::run(weights, &decoded, dropout, smoothing as f32, scale, gradients)?;
+        passes.par_iter_mut().zip(&parts).enumerate().for_each(|(number, ((encoder, decoder), part))| {
+            let by_output = output.by_part(weights, part, number);
+            let by_annotations = decoder.backward(weights, part, dropout, &encoder.annotations, by_output);
+            encoder.backward(weights, part, dropout, &by_annotations);
+        });
+        let decoders: Vec<_> = passes.iter().map(|(encoder, decoder)| (decoder, &*encoder.annotations)).collect();
         DecoderPass::gradients(&decoders, gradients)?;
-        let encoders: Vec<_> = passes.iter().map(|pass| &pass.encoder).collect();
+        let encoders: Vec<_> = passes.iter().map(|(encoder, _)| encoder).collect();
         EncoderPass::gradients(&encoders, weights, gradients)?;
-        let mut loss = BatchLoss::default();
-        passes.iter().for_each(|pass| loss += pass.loss);
         Ok(loss)
     })
-}
-
-impl PartPass {
-    /// Forward through the whole model and back again.
-    fn run(weights: &Weights, part: &Part, dropout: &Dropout, smoothing: f32, scale: f32) -> Self {
-        let mut encoder = EncoderPass::forward(weights, part, dropout);
-        let mut decoder = DecoderPass::forward(weights, part, dropout, &encoder.annotations);
-        let (loss, by_output, output) = OutputPass::run(weights, part, dropout, &decoder, smoothing, scale);
-        let by_annotations = decoder.backward(weights, part, dropout, &encoder.annotations, by_output);
-        encoder.backward(weights, part, dropout, &by_annotations);
-        Self { loss, encoder, decoder, output }
-    }
 }
 
 /// What forced decoding says of one pair.

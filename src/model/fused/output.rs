@@ -1,24 +1,28 @@
-//! Readout and output layer over the target units of one part of a batch.
+//! Readout and output layer over all target units of a batch.
 //!
-//! The rows are taken some hundred at a time, so that logits never need memory for a whole batch.
+//! All parts have gone through the decoder's loop before, so that the threads share the rows of the whole batch: block by
+//! block forward and back to the readout's inputs, and then as one product for the gradient of E_out.
 
 use candle_core::Result;
+use rayon::prelude::*;
 
 use super::super::{BatchLoss, Dropout, Gradients, Place};
 use super::ForcedPair;
 use super::decoder::DecoderPass;
 use super::part::{Part, Position, drop_positions};
-use super::products::weight_gradient;
+use super::products::{bias_gradient, weight_gradient};
 use super::weights::{Weights, output_name};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cross_entropy::fused::{forward_backward, log_probabilities};
-use crate::kernels::matrix::{Into, Matrix, add_row_sums, multiply};
-use crate::kernels::simd::{add_scaled, tanh, vectorised};
+use crate::kernels::matrix::{Into, Matrix, add_row_sums};
+use crate::kernels::simd::{tanh, vectorised};
 
-/// Rows of logits at a time.
-const ROWS: usize = 256;
+/// Rows of a block, at most.
+const ROWS: usize = 64;
+/// Blocks whose logits are held at a time, so that long sentences need no more memory.
+const BLOCKS: usize = 16;
 
-/// Derivatives that the output layer hands down.
+/// Derivatives that the output layer hands down to a part.
 pub struct ByOutput {
     /// By the state after each step: `[steps × rows, n]`
     pub states: Buffer,
@@ -28,127 +32,124 @@ pub struct ByOutput {
     pub embedded: Buffer,
 }
 
-/// What a part leaves for the gradients of readout and output layer.
+/// What a batch leaves for the derivatives of the decoder's loop and for the gradient of the readout.
 pub struct OutputPass {
-    /// Readout inputs and derivatives by W_r input + b_r, some rows at a time.
-    readout: Vec<ReadoutRows>,
-    /// By E_out: `[V, e]`
-    by_output: Buffer,
+    /// Part by part, step by step.
+    blocks: Vec<BlockPass>,
+}
+
+/// Some target units of one part.
+struct Block<'a> {
+    part: usize,
+    positions: &'a [Position],
+    targets: &'a [u32],
+}
+
+struct BlockPass {
+    part: usize,
+    loss: BatchLoss,
+    /// [s ; E_y ; c]: `[positions, n + e + n]`, states dropped
+    input: Buffer,
+    /// By it
+    by_input: Buffer,
+    /// By W_r input + b_r: `[positions, e]`
+    by_sum: Buffer,
     /// By b: `[V]`
     by_bias: Buffer,
 }
 
-struct ReadoutRows {
-    /// [s ; E_y ; c]: `[positions, n + e + n]`, states dropped
-    input: Buffer,
-    /// `[positions, e]`
-    by_sum: Buffer,
-}
-
-/// The layers' forward pass over some positions.
+/// The forward pass over some positions.
 struct Rows {
-    /// See [`ReadoutRows`].
+    /// See [`BlockPass`].
     input: Buffer,
     /// tanh(W_r input + b_r): `[positions, e]`, before dropout
     readout: Buffer,
-    /// The same, dropped
-    dropped: Buffer,
-    /// `[positions, V]`
-    logits: Buffer,
 }
 
 impl OutputPass {
-    /// Loss and derivatives of a part: those of `scale` times the loss.
+    /// Loss of all parts, and the derivatives of `scale` times the loss. Writes the gradients of readout and output layer over
+    /// what is there.
     pub fn run(
         weights: &Weights,
-        part: &Part,
+        parts: &[(&Part, &DecoderPass)],
         dropout: &Dropout,
-        decoder: &DecoderPass,
         smoothing: f32,
         scale: f32,
-    ) -> (BatchLoss, ByOutput, Self) {
+        gradients: &mut Gradients,
+    ) -> Result<(BatchLoss, Self)> {
         let sizes = weights.architecture;
-        let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
+        let (e, vocabulary) = (sizes.embedding_size, sizes.target_vocabulary);
+        let targets: Vec<Vec<u32>> = parts.iter().map(|(part, _)| part.targets()).collect();
+        let blocks: Vec<Block> = parts.iter().zip(&targets).enumerate().flat_map(Block::deal).collect();
+        let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
+        for blocks in blocks.chunks(BLOCKS) {
+            let rows: usize = blocks.iter().map(|block| block.positions.len()).sum();
+            let (mut dropped, mut logits) = (Buffer::any(rows * e), Buffer::any(rows * vocabulary));
+            let places = split(&mut dropped, blocks, e).into_par_iter().zip(split(&mut logits, blocks, vocabulary));
+            let into = if passes.is_empty() { Into::Replace } else { Into::Add };
+            passes.par_extend(blocks.par_iter().zip(places).map(|(block, (dropped, logits))| {
+                let (part, decoder) = parts[block.part];
+                let rows = Rows::forward(weights, part, dropout, decoder, block.positions, dropped, logits);
+                let (smoothed, likelihood) = forward_backward(logits, block.targets, smoothing, scale);
+                let units = block.positions.len();
+                let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, units };
+                BlockPass::back(rows, logits, weights, dropout, block, loss)
+            }));
+            let factors = [(Matrix::new(&logits, rows, vocabulary), Matrix::new(&dropped, rows, e))];
+            gradients.fill(output_name(sizes), |out| weight_gradient(out, e, &factors, into))?;
+        }
+        let mut loss = BatchLoss::default();
+        passes.iter().for_each(|pass| loss += pass.loss);
+        let pass = Self { blocks: passes };
+        pass.gradients(weights, gradients)?;
+        Ok((loss, pass))
+    }
+
+    /// The gradients but that of E_out, which is there already.
+    fn gradients(&self, weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+        let sizes = weights.architecture;
+        let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
+        let all = |of: fn(&BlockPass) -> &[f32]| -> Vec<&[f32]> { self.blocks.iter().map(of).collect() };
+        let (by_sums, inputs) = (all(|block| &block.by_sum), all(|block| &block.input));
+        let factors: Vec<_> = by_sums
+            .iter()
+            .zip(inputs)
+            .map(|(by_sum, input)| (Matrix::rows_of(by_sum, e), Matrix::rows_of(input, width)))
+            .collect();
+        gradients.fill("readout.weight", |out| weight_gradient(out, width, &factors, Into::Replace))?;
+        gradients.fill("readout.bias", |out| bias_gradient(out, &by_sums))?;
+        gradients.fill("output.bias", |out| bias_gradient(out, &all(|block| &block.by_bias)))?;
+        if sizes.tied_output { Ok(()) } else { gradients.clear("target_embedding.weight") }
+    }
+
+    /// What is handed down to the `number`th part.
+    pub fn by_part(&self, weights: &Weights, part: &Part, number: usize) -> ByOutput {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let cells = part.target_length * part.size();
         let zeros = |width: usize| Buffer::zeros(cells * width);
         let mut by = ByOutput { states: zeros(n), contexts: zeros(n), embedded: zeros(e) };
-        let (by_output, by_bias) = (Buffer::any(vocabulary * e), Buffer::zeros(vocabulary));
-        let mut pass = Self { readout: Vec::new(), by_output, by_bias };
-        let mut loss = BatchLoss::default();
-        let targets = part.targets();
-        for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
-            let mut rows = Rows::forward(weights, part, dropout, decoder, positions);
-            let (smoothed, likelihood) = forward_backward(&mut rows.logits, targets, smoothing, scale);
-            loss += BatchLoss { smoothed, negative_log_likelihood: likelihood, units: positions.len() };
-            pass.back(rows, weights, part, dropout, positions, &mut by);
-        }
-        (loss, by, pass)
-    }
-
-    /// Takes rows back, with the logits' derivatives in their place.
-    fn back(
-        &mut self,
-        rows: Rows,
-        weights: &Weights,
-        part: &Part,
-        dropout: &Dropout,
-        positions: &[Position],
-        by: &mut ByOutput,
-    ) {
-        let sizes = weights.architecture;
-        let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
-        let by_logits = Matrix::rows_of(&rows.logits, vocabulary);
-        let into = if self.readout.is_empty() { Into::Replace } else { Into::Add };
-        multiply(&mut self.by_output, e, by_logits.t(), Matrix::rows_of(&rows.dropped, e), into);
-        add_row_sums(&mut self.by_bias, &rows.logits);
-        let mut by_sum = Buffer::any(rows.readout.len());
-        weights.output.apply_back(&mut by_sum, &rows.logits, Into::Replace);
-        drop_positions(positions, &mut by_sum, dropout.mask(Place::Readout), e, e);
-        by_sum.iter_mut().zip(&*rows.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
-        let width = n + e + n;
-        let mut by_input = Buffer::any(rows.input.len());
-        weights.readout.apply_back(&mut by_input, &by_sum, Into::Replace);
-        drop_positions(positions, &mut by_input, dropout.mask(Place::States), n, width);
-        for (row, position) in by_input.chunks_exact(width).zip(positions) {
+        let blocks = self.blocks.iter().filter(|block| block.part == number);
+        let rows = blocks.flat_map(|block| block.by_input.chunks_exact(n + e + n));
+        for (row, position) in rows.zip(&part.positions) {
             let cell = position.step * part.size() + position.row;
             by.states[cell * n..][..n].copy_from_slice(&row[..n]);
             by.embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
             by.contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
         }
-        self.readout.push(ReadoutRows { input: rows.input, by_sum });
-    }
-
-    /// The gradients of readout and output layer, when all parts have gone back; written over what is there.
-    pub fn gradients(passes: &[&Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
-        let sizes = weights.architecture;
-        let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
-        let rows: Vec<_> = passes
-            .iter()
-            .flat_map(|pass| &pass.readout)
-            .map(|rows| (Matrix::rows_of(&rows.by_sum, e), Matrix::rows_of(&rows.input, width)))
-            .collect();
-        gradients.fill("readout.weight", |out| weight_gradient(out, width, &rows))?;
-        gradients.fill("readout.bias", |out| {
-            out.fill(0.0);
-            for rows in passes.iter().flat_map(|pass| &pass.readout) {
-                add_row_sums(out, &rows.by_sum);
-            }
-        })?;
-        if !sizes.tied_output {
-            gradients.fill("target_embedding.weight", |out| out.fill(0.0))?;
-        }
-        gradients.fill(output_name(sizes), |out| sum(out, passes, |pass| &pass.by_output))?;
-        gradients.fill("output.bias", |out| sum(out, passes, |pass| &pass.by_bias))
+        by
     }
 
     /// Log-probabilities and attention of each of a part's pairs.
     pub fn score(weights: &Weights, part: &Part, decoder: &DecoderPass, smoothing: f32) -> Vec<ForcedPair> {
         let empty = || ForcedPair { log_probability: 0.0, smoothed: 0.0, weights: Vec::new() };
         let mut pairs: Vec<ForcedPair> = (0..part.size()).map(|_| empty()).collect();
+        let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = part.targets();
         for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
-            let rows = Rows::forward(weights, part, &Dropout::none(), decoder, positions);
-            let scores = log_probabilities(&rows.logits, targets, smoothing);
+            let mut readout = Buffer::any(positions.len() * e);
+            let mut logits = Buffer::any(positions.len() * vocabulary);
+            Rows::forward(weights, part, &Dropout::none(), decoder, positions, &mut readout, &mut logits);
+            let scores = log_probabilities(&logits, targets, smoothing);
             for (position, (smoothed, log_probability)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
                 pair.smoothed += smoothed;
@@ -160,13 +161,62 @@ impl OutputPass {
     }
 }
 
+impl<'a> Block<'a> {
+    /// Blocks of a part, of about the same size.
+    fn deal((part, (parts, targets)): (usize, (&(&'a Part, &DecoderPass), &'a Vec<u32>))) -> Vec<Self> {
+        let positions = &parts.0.positions;
+        let rows = positions.len().div_ceil(positions.len().div_ceil(ROWS).max(1)).max(1);
+        let chunks = positions.chunks(rows).zip(targets.chunks(rows));
+        chunks.map(|(positions, targets)| Self { part, positions, targets }).collect()
+    }
+}
+
+impl BlockPass {
+    /// Takes rows back, with the logits' derivatives given.
+    fn back(
+        rows: Rows,
+        by_logits: &[f32],
+        weights: &Weights,
+        dropout: &Dropout,
+        block: &Block,
+        loss: BatchLoss,
+    ) -> Self {
+        let sizes = weights.architecture;
+        let (e, n) = (sizes.embedding_size, sizes.hidden_size);
+        let mut by_bias = Buffer::zeros(sizes.target_vocabulary);
+        add_row_sums(&mut by_bias, by_logits);
+        let mut by_sum = Buffer::any(rows.readout.len());
+        weights.output.apply_back(&mut by_sum, by_logits, Into::Replace);
+        drop_positions(block.positions, &mut by_sum, dropout.mask(Place::Readout), e, e);
+        by_sum.iter_mut().zip(&*rows.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
+        let mut by_input = Buffer::any(rows.input.len());
+        weights.readout.apply_back(&mut by_input, &by_sum, Into::Replace);
+        drop_positions(block.positions, &mut by_input, dropout.mask(Place::States), n, n + e + n);
+        Self { part: block.part, loss, input: rows.input, by_input, by_sum, by_bias }
+    }
+}
+
+/// Each block's rows of numbers that lie block by block.
+fn split<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> Vec<&'v mut [f32]> {
+    let mut split = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let (rows, rest) = values.split_at_mut(block.positions.len() * width);
+        split.push(rows);
+        values = rest;
+    }
+    split
+}
+
 impl Rows {
+    /// Makes the dropped readout `[positions, e]` and the logits `[positions, V]` too.
     fn forward(
         weights: &Weights,
         part: &Part,
         dropout: &Dropout,
         decoder: &DecoderPass,
         positions: &[Position],
+        dropped: &mut [f32],
+        logits: &mut [f32],
     ) -> Self {
         let sizes = weights.architecture;
         let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
@@ -180,11 +230,10 @@ impl Rows {
         }
         drop_positions(positions, &mut input, dropout.mask(Place::States), n, width);
         let readout = readout(weights, &input);
-        let mut dropped = Buffer::copy_of(&readout);
-        drop_positions(positions, &mut dropped, dropout.mask(Place::Readout), e, e);
-        let mut logits = Buffer::any(positions.len() * vocabulary);
-        weights.output.apply(&mut logits, vocabulary, &dropped, Into::Row(weights.get("output.bias")));
-        Self { input, readout, dropped, logits }
+        dropped.copy_from_slice(&readout);
+        drop_positions(positions, dropped, dropout.mask(Place::Readout), e, e);
+        weights.output.apply(logits, vocabulary, dropped, Into::Row(weights.get("output.bias")));
+        Self { input, readout }
     }
 }
 
@@ -199,20 +248,4 @@ pub fn readout(weights: &Weights, input: &[f32]) -> Buffer {
         || readout.iter_mut().for_each(|value| *value = tanh(*value)),
     );
     readout
-}
-
-/// The sum of what all parts have found.
-fn sum(out: &mut [f32], passes: &[&OutputPass], found: fn(&OutputPass) -> &[f32]) {
-    use rayon::prelude::*;
-    const BLOCK: usize = 1 << 16;
-    out.par_chunks_mut(BLOCK).enumerate().for_each(|(block, out)| {
-        let range = block * BLOCK..block * BLOCK + out.len();
-        out.copy_from_slice(&found(passes[0])[range.clone()]);
-        for pass in &passes[1..] {
-            vectorised(
-                #[inline(always)]
-                || add_scaled(out, 1.0, &found(pass)[range.clone()]),
-            );
-        }
-    });
 }

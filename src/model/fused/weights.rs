@@ -59,8 +59,10 @@ pub struct Weights<'a> {
     pub initial: Linear,
     /// W_k
     pub key: Linear,
-    /// [W_q ; W_hh], `[a + 3n, n]`: what a step of the decoder asks of the state
-    pub state: Linear,
+    /// W_q
+    pub query: Linear,
+    /// The decoder's W_hh
+    pub state_gates: Linear,
     /// The columns of the decoder's W_ih that the embedding meets
     pub embedding_gates: Linear,
     /// Those that the context meets
@@ -101,12 +103,12 @@ impl<'a> Weights<'a> {
     fn new(architecture: &'a Architecture, slices: BTreeMap<&'a str, &'a [f32]>, purpose: Purpose) -> Self {
         let (a, e, n) = (architecture.attention_size, architecture.embedding_size, architecture.hidden_size);
         let by_rows = |name: &str, rows: usize| Matrix::new(slices[name], rows, slices[name].len() / rows);
-        let state = [slices["attention.query.weight"], slices["decoder.cell.weight_hh"]].concat();
         let gates = by_rows("decoder.cell.weight_ih", 3 * n);
-        let [output, state, initial, key, embedding_gates, context_gates, readout] = pack(
+        let [output, query, state_gates, initial, key, embedding_gates, context_gates, readout] = pack(
             [
                 by_rows(output_name(architecture), architecture.target_vocabulary),
-                Matrix::new(&state, a + 3 * n, n),
+                by_rows("attention.query.weight", a),
+                by_rows("decoder.cell.weight_hh", 3 * n),
                 by_rows("decoder.initial.weight", n),
                 by_rows("attention.key.weight", a),
                 gates.columns(0, e),
@@ -128,7 +130,8 @@ impl<'a> Weights<'a> {
             encoder,
             initial,
             key,
-            state,
+            query,
+            state_gates,
             embedding_gates,
             context_gates,
             readout,
