@@ -5,9 +5,11 @@
 
 mod agreement;
 mod links;
+mod symmetrisation;
 
 pub use agreement::{Agreement, AgreementCounts};
 pub use links::{Gold, Link, parse_gold_line, pharaoh};
+pub use symmetrisation::Symmetrisation;
 
 /// Attention of one sentence pair, by unit or by word.
 ///
