@@ -30,6 +30,8 @@ pub mod alignment;
 pub mod random;
 pub mod text;
 
+pub mod aligner;
+
 pub mod kernels;
 pub mod model;
 

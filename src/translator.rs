@@ -10,7 +10,7 @@ use crate::alignment::Alignment;
 use crate::checkpoint::{Config, Folder};
 use crate::model::RnnSearch;
 use crate::search::{BeamSettings, Hypothesis, search_all};
-use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, bucketed};
+use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, Words, bucketed};
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
 /// length and a model has never seen such sentences anyway.
@@ -25,6 +25,7 @@ pub struct Translator {
     source: Arc<Vocabulary>,
     target: Arc<Vocabulary>,
     model: RnnSearch,
+    words: Words,
 }
 
 /// One translation of one sentence.
@@ -90,7 +91,13 @@ impl Translator {
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
         let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
-        Ok(Self { config: checkpoint.config, source: checkpoint.source, target: checkpoint.target, model })
+        Ok(Self { config: checkpoint.config, source: checkpoint.source, target: checkpoint.target, model, words: Words::default() })
+    }
+
+    /// The same with other words in its alignments.
+    #[must_use]
+    pub fn with_words(self, words: Words) -> Self {
+        Self { words, ..self }
     }
 
     /// The model's settings.
@@ -119,7 +126,7 @@ impl Translator {
     }
 
     fn translation(&self, source: &Segmentation, hypothesis: &Hypothesis) -> Translation {
-        let (text, target) = self.target.join(&hypothesis.units);
+        let (text, target) = self.target.join(&hypothesis.units, self.words);
         let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment }
     }
@@ -151,14 +158,14 @@ impl Translator {
         vocabulary: &Vocabulary,
         texts: impl Iterator<Item = &'a str>,
     ) -> Result<Vec<Segmentation>> {
-        let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text });
+        let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, self.words);
         texts.map(|text| Ok(segment(text)?.cut_to(LONGEST))).collect()
     }
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {
     let pairs = sources.iter().zip(targets);
-    pairs.map(|(source, target)| Example { source: source.ids.clone(), target: target.ids.clone() }).collect()
+    pairs.map(|(source, target)| Example::new(source.ids.clone(), target.ids.clone())).collect()
 }
 
 /// All examples in batches of like length, which the longer side bounds.

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// For each module, from the bottom up, the modules that it may use beside itself.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("alignment", &[]),
     ("random", &[]),
     ("text", &["alignment", "random"]),
+    ("aligner", &["alignment", "random", "text"]),
     ("kernels", &["alignment", "random", "text"]),
     ("model", &["alignment", "random", "text", "kernels"]),
     ("search", &["alignment", "random", "text", "kernels", "model"]),
     ("metrics", &["alignment", "random", "text", "kernels", "model"]),
-    ("training", &["alignment", "random", "text", "kernels", "model", "search", "metrics"]),
-    ("checkpoint", &["alignment", "random", "text", "kernels", "model", "search", "metrics", "training"]),
-    ("translator", &["alignment", "random", "text", "kernels", "model", "search", "metrics", "training", "checkpoint"]),
+    ("training", &["alignment", "random", "text", "aligner", "kernels", "model", "search", "metrics"]),
+    ("checkpoint", &["alignment", "random", "text", "aligner", "kernels", "model", "search", "metrics", "training"]),
+    ("translator", &["alignment", "random", "text", "aligner", "kernels", "model", "search", "metrics", "training", "checkpoint"]),
     ("render", &["alignment"]),
     ("cli", &["text", "model", "training"]),
     (
@@ -23,6 +24,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
             "alignment",
             "random",
             "text",
+            "aligner",
             "kernels",
             "model",
             "search",

@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::config::hexadecimal;
 use super::tensors::Header;
-use super::{Config, write_atomically};
+use super::{Config, aligner, write_atomically};
+use crate::aligner::WordAligner;
 use crate::model::Parameters;
 use crate::text::{Units, Vocabulary};
 use crate::training::{Progress, Snapshot};
@@ -23,9 +24,13 @@ const JOINT: &str = "tokenizer.json";
 const SOURCE: &str = "source.tokenizer.json";
 const TARGET: &str = "target.tokenizer.json";
 const MODEL: &str = "model.safetensors";
+const ALIGNER: &str = "aligner.safetensors";
 const RESUME: &str = "resume.safetensors";
 const RESUME_JSON: &str = "resume.json";
 const LOG: &str = "log.jsonl";
+
+/// All of them.
+const FILES: [&str; 9] = [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, RESUME, RESUME_JSON, LOG];
 
 /// Keys of the header's metadata.
 const BELONGS_TO: &str = "belongs_to";
@@ -120,7 +125,7 @@ impl Folder {
         let free = (1..).map(|number| self.path.join(name(number))).find(|path| !path.exists());
         let aside = free.context("no free name for the previous model")?;
         std::fs::create_dir(&aside).with_context(|| format!("{}: cannot make this folder", aside.display()))?;
-        for name in [CONFIG, JOINT, SOURCE, TARGET, MODEL, RESUME, RESUME_JSON, LOG] {
+        for name in FILES {
             let from = self.path.join(name);
             if from.exists() {
                 std::fs::rename(&from, aside.join(name))
@@ -166,6 +171,29 @@ impl Folder {
         self.save_tensors(RESUME, snapshot.tensors(), metadata)?;
         let json = format!("{}\n", serde_json::to_string_pretty(snapshot.progress)?);
         write_atomically(&self.path.join(RESUME_JSON), |file| Ok(file.write_all(json.as_bytes())?))
+    }
+
+    /// Writes the statistical aligner.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn save_aligner(&self, aligner: &WordAligner) -> Result<()> {
+        let bytes = aligner::serialise(aligner)?;
+        write_atomically(&self.path.join(ALIGNER), |file| Ok(file.write_all(&bytes)?))
+    }
+
+    /// Reads the statistical aligner, if there is one: models of older versions have none.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn load_aligner(&self) -> Result<Option<WordAligner>> {
+        let place = self.path.join(ALIGNER);
+        if !place.exists() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
+        let aligner = aligner::deserialise(&bytes);
+        Ok(Some(aligner.with_context(|| format!("{}: damaged, or no aligner of softalign", place.display()))?))
     }
 
     fn save_tensors(
@@ -315,9 +343,8 @@ impl Folder {
 
     /// The sizes in bytes of the files that are there.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
-        let names = [CONFIG, JOINT, SOURCE, TARGET, MODEL, RESUME, RESUME_JSON, LOG];
         let size = |name: &'static str| Some((name, std::fs::metadata(self.path.join(name)).ok()?.len()));
-        names.into_iter().filter_map(size).collect()
+        FILES.into_iter().filter_map(size).collect()
     }
 }
 

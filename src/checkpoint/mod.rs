@@ -5,6 +5,7 @@
 //! tokenizer.json         the joint vocabulary, or
 //! source.tokenizer.json, target.tokenizer.json
 //! model.safetensors      the best parameters
+//! aligner.safetensors    what the statistical aligner has learnt
 //! resume.safetensors     the last parameters with the optimiser's moments; its header holds the progress
 //! resume.json            the same progress, for reading
 //! log.jsonl              one object for each report of training
@@ -13,6 +14,7 @@
 //! Every file is written beside its place, synced and renamed. Files that could be mixed up carry a fingerprint of what
 //! they belong to.
 
+mod aligner;
 mod config;
 mod files;
 mod folder;

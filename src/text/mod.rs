@@ -8,8 +8,8 @@ mod pairs;
 mod vocabulary;
 mod words;
 
-pub use batch::{Batch, BatchSize, Example, Padded, bucketed};
+pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use corpus::Corpus;
 pub use pairs::{Pair, read_lines, read_parallel, read_tsv};
 pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Segmentation, UNKNOWN, Units, Vocabulary};
-pub use words::{word_of_span, word_spans};
+pub use words::{Words, word_of_span, word_spans};

@@ -20,7 +20,7 @@ use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as N
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{AddedToken, DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
-use super::{word_of_span, word_spans};
+use super::{Words, word_of_span, word_spans};
 
 /// `<pad>`: fills up short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -69,7 +69,7 @@ pub struct Segmentation {
     pub ids: Vec<u32>,
     /// The units as the vocabulary writes them; an unknown one as the text has it.
     pub units: Vec<String>,
-    /// The words of the text, split at white space.
+    /// The words of the text.
     pub words: Vec<String>,
     /// For each unit, the word it belongs to.
     pub word_of_unit: Vec<usize>,
@@ -90,8 +90,8 @@ impl Segmentation {
         self
     }
 
-    fn new(text: &str, ids: Vec<u32>, units: Vec<String>, spans: &[Range<usize>]) -> Self {
-        let word_spans = word_spans(text);
+    fn new(text: &str, ids: Vec<u32>, units: Vec<String>, spans: &[Range<usize>], words: Words) -> Self {
+        let word_spans = word_spans(text, words);
         let mut words: Vec<String> = word_spans.iter().map(|span| text[span.clone()].to_owned()).collect();
         let word_of_unit = spans.iter().map(|span| word_of_span(&word_spans, span)).collect();
         if words.is_empty() && !ids.is_empty() {
@@ -204,9 +204,9 @@ impl Vocabulary {
     ///
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn segment(&self, text: &str) -> Result<Segmentation> {
+    pub fn segment(&self, text: &str, words: Words) -> Result<Segmentation> {
         if text.is_empty() {
-            return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[]));
+            return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], words));
         }
         let encoding = self.tokenizer.encode(text, false).map_err(reason)?;
         let spans: Vec<Range<usize>> = encoding.get_offsets().iter().map(|&(start, end)| start..end).collect();
@@ -215,12 +215,12 @@ impl Vocabulary {
             _ => self.unit(id),
         };
         let units = encoding.get_ids().iter().zip(&spans).map(written).collect();
-        Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans))
+        Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans, words))
     }
 
     /// Joins units to the text they stand for and tells which of its words each belongs to: the counterpart of
     /// [`Self::segment`] for ids that a model chose.
-    pub fn join(&self, ids: &[u32]) -> (String, Segmentation) {
+    pub fn join(&self, ids: &[u32], words: Words) -> (String, Segmentation) {
         let mut text = String::new();
         let mut spans = Vec::with_capacity(ids.len());
         let mut units = Vec::with_capacity(ids.len());
@@ -235,13 +235,13 @@ impl Vocabulary {
             spans.push(start..text.len());
             units.push(unit);
         }
-        let segmentation = Segmentation::new(&text, ids.to_vec(), units, &spans);
+        let segmentation = Segmentation::new(&text, ids.to_vec(), units, &spans, words);
         (text, segmentation)
     }
 
     /// Joins units to text.
     pub fn decode(&self, ids: &[u32]) -> String {
-        self.join(ids).0
+        self.join(ids, Words::Whitespace).0
     }
 
     fn unit(&self, id: u32) -> String {
@@ -313,7 +313,7 @@ mod tests {
         for units in ALL {
             let vocabulary = learn(units);
             for text in ["Ω", "été Ω 中文", "\u{0}", "ΩΩΩ\u{301}"] {
-                let segmentation = vocabulary.segment(text).unwrap();
+                let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
                 assert!(segmentation.ids.contains(&UNKNOWN), "{units:?} {text:?}");
                 assert!(vocabulary.decode(&segmentation.ids).contains("<unk>"));
                 assert_eq!(segmentation.ids, vocabulary.encode(text).unwrap());
@@ -326,7 +326,7 @@ mod tests {
         for units in ALL {
             let vocabulary = learn(units);
             for text in TEXTS {
-                let segmentation = vocabulary.segment(text).unwrap();
+                let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
                 assert_eq!(segmentation.word_of_unit.len(), segmentation.ids.len());
                 assert!(segmentation.word_of_unit.is_sorted());
                 let words: Vec<&str> = text.split_whitespace().collect();
@@ -336,7 +336,7 @@ mod tests {
                 let mut seen = segmentation.word_of_unit.clone();
                 seen.dedup();
                 assert_eq!(seen, (0..segmentation.words.len()).collect::<Vec<_>>(), "{units:?} {text:?}");
-                assert_eq!(vocabulary.join(&segmentation.ids).1, segmentation, "{units:?} {text:?}");
+                assert_eq!(vocabulary.join(&segmentation.ids, Words::Whitespace).1, segmentation, "{units:?} {text:?}");
             }
         }
     }
@@ -364,7 +364,7 @@ mod tests {
         for units in ALL {
             let vocabulary = learn(units);
             let long = "été".repeat(100_000);
-            assert_eq!(vocabulary.encode(&long).unwrap(), vocabulary.segment(&long).unwrap().ids);
+            assert_eq!(vocabulary.encode(&long).unwrap(), vocabulary.segment(&long, Words::Whitespace).unwrap().ids);
             assert!(Vocabulary::train(std::iter::empty(), units, 500).unwrap().size() >= SPECIALS.len());
             assert!(Vocabulary::train(TEXTS.into_iter(), units, 4).is_err());
         }

@@ -1,0 +1,92 @@
+//! A statistical word aligner, learnt from sentence pairs alone in seconds.
+//!
+//! Two hidden Markov models, one for each direction, that are made to agree while they learn (Liang, Taskar & Klein 2006,
+//! "Alignment by Agreement"): a link counts as much as both believe in it. First without an order of words (Brown et al.
+//! 1993, Model 1) but for a leaning to the diagonal (Dyer, Chahuneau & Smith 2013), then with jumps.
+
+mod hmm;
+mod kinship;
+mod learn;
+mod lexicon;
+mod tables;
+mod words;
+
+pub use learn::{PASSES, learn};
+pub use tables::Tables;
+pub use words::normalised;
+
+use hmm::Jumps;
+use kinship::Translations;
+use learn::Sentence;
+use lexicon::{Lexicon, Words};
+
+/// p(word | a word never seen with it): what unknown words are left with.
+const UNSEEN: f32 = 1e-7;
+
+/// Belief that makes a link. It is low because both directions have to agree.
+const ENOUGH: f32 = 0.1;
+
+/// A known word's number.
+type Id = Option<u32>;
+/// A sentence.
+type Ids = Vec<Id>;
+
+/// What has been learnt.
+#[derive(Clone, Debug)]
+pub struct WordAligner {
+    source: Words,
+    target: Words,
+    lexicon: Lexicon,
+    /// p(target word | nothing), p(source word | nothing)
+    nothing: [Vec<f32>; 2],
+    /// Of the source's positions from one target word to the next, and the other way round.
+    jumps: [Jumps; 2],
+    /// How often each source word and each target word was seen.
+    seen: [Vec<u32>; 2],
+    translations: Translations,
+}
+
+/// Beliefs in the links of one pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posteriors {
+    sources: usize,
+    /// p(target word t comes from source word s), `[target × source]`: a row sums to 1 with the share of nothing.
+    pub forward: Vec<f32>,
+    /// p(source word s comes from target word t), `[target × source]`: a column sums to 1 with the share of nothing.
+    pub backward: Vec<f32>,
+}
+
+impl Posteriors {
+    /// How much both directions believe in a link: the geometric mean.
+    pub fn belief(&self, source: usize, target: usize) -> f32 {
+        let cell = target * self.sources + source;
+        (self.forward[cell] * self.backward[cell]).sqrt()
+    }
+
+    /// Whether that is enough.
+    pub fn is_link(&self, source: usize, target: usize) -> bool {
+        self.belief(source, target) >= ENOUGH
+    }
+}
+
+impl WordAligner {
+    /// Beliefs in the links of a pair of sentences, given as words.
+    pub fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
+        let texts = [source, target].map(|words| words.iter().map(|word| normalised(word)).collect::<Vec<String>>());
+        let ids = |words: &Words, text: &[String]| -> Ids { text.iter().map(|word| words.id(word)).collect() };
+        let (source, target) = (ids(&self.source, &texts[0]), ids(&self.target, &texts[1]));
+        let mut found = Sentence::default();
+        found.meet(self, &self.entries(&source, &target), &source, &target);
+        self.ask_kin(&mut found, [&texts[0], &texts[1]], [&source, &target]);
+        found.believe(&self.jumps, None);
+        let backward = |index: usize| found.by_target[index % source.len() * target.len() + index / source.len()];
+        let backward = (0..found.by_source.len()).map(backward).collect();
+        Posteriors { sources: source.len(), forward: found.by_source, backward }
+    }
+
+    /// The lexicon's entries of all pairs of words, `[target, source]`.
+    fn entries(&self, source: &[Id], target: &[Id]) -> Vec<Option<usize>> {
+        let entry = |s: &Id, t: &Id| self.lexicon.entries.find((*s)?, (*t)?);
+        target.iter().flat_map(|t| source.iter().map(move |s| entry(s, t))).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! The statistical aligner as a safetensors file: words as text with a line each, all else as arrays.
+
+use anyhow::{Context, Result, ensure};
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::aligner::{Tables, WordAligner};
+
+/// The sides' names, in the order in which the tables have them.
+const SIDES: [&str; 2] = ["source", "target"];
+
+/// The file's content.
+pub fn serialise(aligner: &WordAligner) -> Result<Vec<u8>> {
+    let tables = aligner.tables();
+    let mut arrays: Vec<(String, Dtype, Vec<u8>)> = Vec::new();
+    for (index, side) in SIDES.iter().enumerate() {
+        let text: String = tables.words[index].iter().flat_map(|word| [word, "\n"]).collect();
+        let other = SIDES[1 - index];
+        arrays.push((format!("{side}.words"), Dtype::U8, text.into_bytes()));
+        arrays.push((format!("{side}.seen"), Dtype::U32, cast_slice(&tables.seen[index]).to_vec()));
+        arrays.push((format!("entries.{side}"), Dtype::U32, cast_slice(&tables.entries[index]).to_vec()));
+        arrays.push((format!("entries.{other}_given_{side}"), Dtype::F32, cast_slice(&tables.translations[index]).to_vec()));
+        arrays.push((format!("{other}.given_nothing"), Dtype::F32, cast_slice(&tables.nothing[index]).to_vec()));
+        arrays.push((format!("jumps.{side}"), Dtype::F64, cast_slice(&tables.jumps[index]).to_vec()));
+    }
+    let mut views = Vec::new();
+    for (name, dtype, bytes) in &arrays {
+        views.push((name, TensorView::new(*dtype, vec![bytes.len() * 8 / dtype.bitsize()], bytes)?));
+    }
+    Ok(safetensors::serialize(views, None)?)
+}
+
+/// The aligner of a file's content.
+///
+/// # Errors
+/// The file is damaged, or no aligner.
+pub fn deserialise(bytes: &[u8]) -> Result<WordAligner> {
+    let file = SafeTensors::deserialize(bytes)?;
+    let words = |side: &str| -> Result<Vec<String>> {
+        let text = String::from_utf8(array::<u8>(&file, &format!("{side}.words"), Dtype::U8)?)?;
+        Ok(text.lines().map(str::to_owned).collect())
+    };
+    let both = |name: &dyn Fn(&str, &str) -> String| SIDES.map(|side| name(side, SIDES[usize::from(side == SIDES[0])]));
+    let u32s = |name: String| array::<u32>(&file, &name, Dtype::U32);
+    let f32s = |name: String| array::<f32>(&file, &name, Dtype::F32);
+    let [source, target] = SIDES.map(words);
+    let [seen_source, seen_target] = both(&|side, _| format!("{side}.seen")).map(u32s);
+    let [sources, targets] = both(&|side, _| format!("entries.{side}")).map(u32s);
+    let [forward, backward] = both(&|side, other| format!("entries.{other}_given_{side}")).map(f32s);
+    let [nothing_target, nothing_source] = both(&|_, other| format!("{other}.given_nothing")).map(f32s);
+    let [jumps, jumps_back] =
+        both(&|side, _| format!("jumps.{side}")).map(|name| array::<f64>(&file, &name, Dtype::F64));
+    WordAligner::from_tables(Tables {
+        words: [source?, target?],
+        entries: [sources?, targets?],
+        translations: [forward?, backward?],
+        nothing: [nothing_target?, nothing_source?],
+        seen: [seen_source?, seen_target?],
+        jumps: [jumps?, jumps_back?],
+    })
+}
+
+fn array<T: Pod>(file: &SafeTensors, name: &str, dtype: Dtype) -> Result<Vec<T>> {
+    let view = file.tensor(name).with_context(|| format!("{name} is missing"))?;
+    ensure!(view.dtype() == dtype && view.shape().len() == 1, "{name} is not of the right kind");
+    // The file's bytes may lie anywhere, so they are not lent but copied.
+    let mut values = vec![T::zeroed(); view.data().len() / size_of::<T>()];
+    cast_slice_mut(&mut values).copy_from_slice(view.data());
+    Ok(values)
+}
