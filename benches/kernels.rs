@@ -95,8 +95,9 @@ fn attention(criterion: &mut Criterion) {
         bencher.iter(|| memory.attend(0..ROWS, &queries, &mut weights, &mut contexts));
     });
     let (mut by_keys, mut by_v, mut by_query) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
+    let mut by_energies = numbers(ROWS * LENGTH);
     group.bench_function("backward", |bencher| {
-        bencher.iter(|| memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query));
+        bencher.iter(|| memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query, &mut by_energies));
     });
     group.finish();
 }

@@ -90,7 +90,7 @@ fn examples(length: f64) -> Vec<Example> {
     let mut noise = Stream::new(1, "bench lengths", 0);
     let mut pair = |_| {
         let common = length * (1.0 + 0.3 * noise.normal());
-        Example { source: sentence(common), target: sentence(common + 0.15 * length * noise.normal()) }
+        Example::new(sentence(common), sentence(common + 0.15 * length * noise.normal()))
     };
     (0..PAIRS).map(&mut pair).collect()
 }

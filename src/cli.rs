@@ -179,6 +179,17 @@ pub struct TrainArgs {
     #[arg(long, value_name = "P", help_heading = "Training")]
     pub dropout: Option<f64>,
 
+    /// Teach attention the links of the statistical aligner; the number says how much they count [default if given: 0.5].
+    #[arg(
+        long,
+        value_name = "WEIGHT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0.5",
+        help_heading = "Training"
+    )]
+    pub guided_alignment: Option<f64>,
+
     /// Share of probability spread over all units [default: 0.1].
     #[arg(long, value_name = "E", help_heading = "Training")]
     pub label_smoothing: Option<f64>,

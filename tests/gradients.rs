@@ -10,7 +10,7 @@ use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use softalign::model::{Architecture, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch};
 use softalign::random::Stream;
-use softalign::text::{Batch, Example};
+use softalign::text::{Batch, Example, Look};
 
 /// Source and target lengths of the batches tried, `</s>` not counted.
 const BATCHES: [&[(usize, usize)]; 5] =
@@ -39,14 +39,23 @@ fn architectures() -> Vec<Architecture> {
 fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
     let mut stream = Stream::new(5, "batch", lengths.len() as u64);
     let mut ids = |length: usize, vocabulary: usize| (0..length).map(|_| stream.below(vocabulary) as u32).collect();
-    let examples: Vec<Example> = lengths
-        .iter()
-        .map(|&(source, target)| Example {
-            source: ids(source, architecture.source_vocabulary),
-            target: ids(target, architecture.target_vocabulary),
-        })
-        .collect();
+    let example = |(row, &(source, target)): (usize, &(usize, usize))| Example {
+        source: ids(source, architecture.source_vocabulary),
+        target: ids(target, architecture.target_vocabulary),
+        // Every other pair is guided, at every other unit, its end included.
+        guide: if row % 2 == 0 { (0..=target).step_by(2).flat_map(|unit| looks(unit, source)).collect() } else { vec![] },
+    };
+    let examples: Vec<Example> = lengths.iter().enumerate().map(example).collect();
     Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>())
+}
+
+/// A guide of one target unit: to one source unit and, less, to the source's end.
+fn looks(unit: usize, source: usize) -> [Look; 2] {
+    [(unit % (source + 1), 0.4), (source, 0.2)].map(|(source, weight)| Look {
+        target: unit as u32,
+        source: source as u32,
+        weight,
+    })
 }
 
 fn parameters(architecture: &Architecture) -> Parameters {
@@ -81,6 +90,7 @@ fn both_paths_agree_at_odd_sizes() {
             let [(loss, fused), (plain_loss, plain)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
             assert_eq!(loss.units, plain_loss.units);
             assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4 * plain_loss.smoothed, "{lengths:?}");
+            assert!((loss.guidance - plain_loss.guidance).abs() < 1e-4 * plain_loss.guidance, "{lengths:?}");
             for (name, gradient) in fused.iter() {
                 for (a, b) in values(gradient).iter().zip(values(plain.get(name).unwrap())) {
                     assert!((a - b).abs() < 5e-5 * b.abs().max(1.0), "{name} {lengths:?} {architecture:?}: {a} {b}");
@@ -131,7 +141,7 @@ fn slopes(
         let parameters = Parameters::from_tensors(architecture, moved).unwrap();
         let model = RnnSearch::new(architecture.clone(), parameters).unwrap();
         let (loss, _) = run(PATHS[0], &model, batch, 0.1, &dropout());
-        loss.smoothed / loss.units as f64
+        (loss.smoothed + loss.guidance) / loss.units as f64
     };
     let expected: f64 = gradients
         .iter()

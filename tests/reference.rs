@@ -80,7 +80,7 @@ impl Reference {
             .sources
             .iter()
             .zip(&values.targets)
-            .map(|(source, target)| Example { source: bare(source), target: bare(target) })
+            .map(|(source, target)| Example::new(bare(source), bare(target)))
             .collect();
         let batch = Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>());
         Self { values, tensors, architecture, batch }
@@ -222,7 +222,7 @@ fn padding_changes_nothing() {
     for force in [RnnSearch::force, RnnSearch::plain_force] {
         for (sentence, together) in force(&model, &reference.batch, 0.0).unwrap().iter().enumerate() {
             let bare = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
-            let example = Example { source: bare(&values.sources[sentence]), target: bare(&values.targets[sentence]) };
+            let example = Example::new(bare(&values.sources[sentence]), bare(&values.targets[sentence]));
             let alone = force(&model, &Batch::new(&[example], &[0]), 0.0).unwrap().remove(0);
             assert!((alone.log_probability - together.log_probability).abs() < 1e-5);
             for (a, b) in alone.weights.iter().zip(&together.weights) {

@@ -20,7 +20,7 @@ fn examples() -> Vec<Example> {
     let mut example = |length: usize| {
         let source: Vec<u32> = (0..length).map(|_| 4 + stream.below(20) as u32).collect();
         let target = source.iter().rev().map(|unit| unit + 1).collect();
-        Example { source, target }
+        Example::new(source, target)
     };
     (0..512).map(|index| example(1 + index % 7)).collect()
 }

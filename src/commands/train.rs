@@ -1,7 +1,7 @@
 //! `softalign train`
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -13,13 +13,14 @@ use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use super::output::Output;
 use super::training_display::{TrainingDisplay, clock, stop_on_interrupt};
 use super::{UsageError, training_plan};
-use crate::checkpoint::{Checkpoint, Config, DataSummary, FORMAT_VERSION, Folder, fingerprint};
+use crate::aligner::{self, WordAligner};
+use crate::checkpoint::{Checkpoint, Config, DataSummary, FORMAT_VERSION, Folder, TextSettings, fingerprint};
 use crate::cli::TrainArgs;
 use crate::model::{Parameters, RnnSearch};
 use crate::random::Stream;
 use crate::search::BeamSettings;
-use crate::text::{BatchSize, Corpus, Pair, Vocabulary};
-use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet};
+use crate::text::{BatchSize, Corpus, Pair, Units, Vocabulary};
+use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, guide};
 use crate::translator::Translator;
 
 /// Validation pairs held out where none are given, at most.
@@ -102,7 +103,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
             Vocabulary::train(targets.collect::<Vec<_>>().into_iter(), text.target_units, size(text.target_units)?)?;
         (Arc::new(source), Arc::new(target))
     };
-    let data = data(
+    let mut data = data(
         pairs,
         &training_files,
         validation_files.as_ref(),
@@ -127,6 +128,10 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         console.note(format!("the model in {} was moved to {}", folder.path().display(), aside.display()));
     }
     folder.begin(&checkpoint)?;
+    if let Some(aligner) = learn_aligner(&checkpoint.config.text, &data.training.pairs, console) {
+        folder.save_aligner(&aligner)?;
+        follow(&mut data.training, Some(&aligner), &checkpoint)?;
+    }
     let settings = &checkpoint.config.training;
     let parameters = Parameters::initialise(&architecture, settings.seed, device)?.tracked()?;
     Ok(Start {
@@ -136,6 +141,32 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         data,
         checkpoint,
     })
+}
+
+/// Learns word alignments, unless a side's units are characters: then its words are no words of a sentence.
+fn learn_aligner(text: &TextSettings, pairs: &[Pair], console: &Console) -> Option<WordAligner> {
+    if [text.source_units, text.target_units].contains(&Units::Char) {
+        return None;
+    }
+    let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
+    let aligner = aligner::learn(pairs, &|share| {
+        if let Ok(mut bar) = bar.lock() {
+            bar.advance(share);
+        }
+    });
+    Some(aligner)
+}
+
+/// Gives the training pairs their guides, if attention is to have any.
+fn follow(training: &mut Corpus, aligner: Option<&WordAligner>, checkpoint: &Checkpoint) -> Result<()> {
+    match (checkpoint.config.training.guidance, aligner) {
+        (Some(weight), Some(aligner)) => {
+            let vocabularies = [&*checkpoint.source, &*checkpoint.target];
+            guide(&mut training.examples, &training.pairs, aligner, vocabularies, weight as f32)
+        }
+        (Some(_), None) => bail!("--guided-alignment needs words: units of characters have no word alignments"),
+        (None, _) => Ok(()),
+    }
 }
 
 /// A model that was trained before, where it stopped.
@@ -159,7 +190,7 @@ fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console)
         .or_else(|| PairFiles::named(&summary.training_files))
         .with_context(|| format!("{path}: config.json does not name the training files; give them with --train"))?;
     let validation_files = given_validation.or_else(|| PairFiles::named(&summary.validation_files));
-    let data = data(
+    let mut data = data(
         training_files.read("--train")?,
         &training_files,
         validation_files.as_ref(),
@@ -182,6 +213,7 @@ fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console)
     let norm = checkpoint.config.training.max_gradient_norm;
     let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments)
         .with_context(|| format!("{path}: resume.safetensors is damaged"))?;
+    follow(&mut data.training, folder.load_aligner()?.as_ref(), &checkpoint)?;
     folder.begin(&checkpoint)?;
     folder.rewind_log(saved.progress.step)?;
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));

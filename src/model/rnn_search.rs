@@ -25,6 +25,8 @@ pub struct BatchLoss {
     pub smoothed: f64,
     /// −log p of the targets, in nats.
     pub negative_log_likelihood: f64,
+    /// −Σ w log α over the looks of the guides, which training minimises beside the smoothed loss.
+    pub guidance: f64,
     /// How many units were predicted.
     pub units: usize,
 }
@@ -84,7 +86,7 @@ impl RnnSearch {
         self.decoder.attention().remember(self.annotate(source, dropout)?)
     }
 
-    /// Loss of a batch; `gradients` becomes the gradient of its smoothed mean for each target unit.
+    /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
     pub fn gradients(
         &self,
         batch: &Batch,
@@ -110,7 +112,8 @@ impl RnnSearch {
         let forced = self.forced(batch, dropout)?;
         let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
-        let store = (&smoothed / units as f64)?.backward()?;
+        let guidance = guidance(&forced.weights, batch)?;
+        let store = ((&smoothed + &guidance)? / units as f64)?.backward()?;
         for (name, parameter) in self.parameters.iter() {
             let gradient = match store.get(parameter) {
                 Some(gradient) => gradient.contiguous()?,
@@ -118,7 +121,13 @@ impl RnnSearch {
             };
             gradients.set(name, gradient);
         }
-        batch_loss(&smoothed, &likelihood, units)
+        let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
+        Ok(BatchLoss {
+            smoothed: scalar(&smoothed)?,
+            negative_log_likelihood: scalar(&likelihood)?,
+            guidance: scalar(&guidance)?,
+            units,
+        })
     }
 
     /// Forced decoding, pair by pair, without dropout.
@@ -196,18 +205,24 @@ impl RnnSearch {
     }
 }
 
-fn batch_loss(smoothed: &Tensor, likelihood: &Tensor, units: usize) -> Result<BatchLoss> {
-    Ok(BatchLoss {
-        smoothed: f64::from(smoothed.to_scalar::<f32>()?),
-        negative_log_likelihood: f64::from(likelihood.to_scalar::<f32>()?),
-        units,
-    })
+/// −Σ w log α over the looks of a batch's guides, for weights `[target length, batch, source length]`.
+fn guidance(weights: &Tensor, batch: &Batch) -> Result<Tensor> {
+    let (length, size, sources) = weights.dims3()?;
+    let mut looks = vec![0f32; length * size * sources];
+    for (row, guide) in batch.guides.iter().enumerate() {
+        for look in guide {
+            looks[(look.target as usize * size + row) * sources + look.source as usize] -= look.weight;
+        }
+    }
+    let looks = Tensor::from_vec(looks, weights.shape(), weights.device())?;
+    (weights.maximum(f64::from(fused::LEAST_WEIGHT))?.log()? * looks)?.sum_all()
 }
 
 impl std::ops::AddAssign for BatchLoss {
     fn add_assign(&mut self, other: Self) {
         self.smoothed += other.smoothed;
         self.negative_log_likelihood += other.negative_log_likelihood;
+        self.guidance += other.guidance;
         self.units += other.units;
     }
 }

@@ -4,12 +4,32 @@ use super::{END, PADDING};
 use crate::random::Stream;
 
 /// A sentence pair as ids, without begin and end marks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Example {
     /// Source unit ids.
     pub source: Vec<u32>,
     /// Target unit ids.
     pub target: Vec<u32>,
+    /// Where attention should look, target unit by target unit; empty if nobody says.
+    pub guide: Vec<Look>,
+}
+
+/// Attention that a target unit should pay to a source unit; each may be the `</s>`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Position of the target unit.
+    pub target: u32,
+    /// Position of the source unit.
+    pub source: u32,
+    /// Share of the attention, times what such advice counts beside the prediction of a unit.
+    pub weight: f32,
+}
+
+impl Example {
+    /// A pair without a guide.
+    pub fn new(source: Vec<u32>, target: Vec<u32>) -> Self {
+        Self { source, target, guide: Vec::new() }
+    }
 }
 
 /// Sequences of ids, each ended by `</s>`, padded to the longest.
@@ -54,19 +74,22 @@ impl Padded {
 }
 
 /// What the model is trained on at one step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Sources with `</s>`.
     pub source: Padded,
     /// Targets with `</s>`: what is to be predicted.
     pub target: Padded,
+    /// Each pair's guide.
+    pub guides: Vec<Vec<Look>>,
 }
 
 impl Batch {
     /// Sources alone, for encoding; every target is empty.
     pub fn of_sources(source: &Padded) -> Self {
         let empty: [&[u32]; 1] = [&[]];
-        Self { source: source.clone(), target: Padded::new(empty.repeat(source.batch()).into_iter()) }
+        let target = Padded::new(empty.repeat(source.batch()).into_iter());
+        Self { source: source.clone(), target, guides: vec![Vec::new(); source.batch()] }
     }
 
     /// Puts the chosen examples side by side.
@@ -74,6 +97,7 @@ impl Batch {
         Self {
             source: Padded::new(chosen.iter().map(|&index| examples[index].source.as_slice())),
             target: Padded::new(chosen.iter().map(|&index| examples[index].target.as_slice())),
+            guides: chosen.iter().map(|&index| examples[index].guide.clone()).collect(),
         }
     }
 }

@@ -29,7 +29,7 @@ impl Corpus {
                 corpus.too_long += 1;
             } else {
                 corpus.pairs.push(pair);
-                corpus.examples.push(Example { source, target });
+                corpus.examples.push(Example::new(source, target));
             }
         }
         Ok(corpus)

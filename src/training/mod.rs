@@ -2,11 +2,13 @@
 //!
 //! The loop prints nothing and writes no file. It tells an [`Observer`] what happens and hands it what should be saved.
 
+mod guide;
 mod optimiser;
 mod settings;
 mod trainer;
 mod validation;
 
+pub use guide::guide;
 pub use optimiser::Optimiser;
 pub use settings::{Metric, TrainingSettings};
 pub use trainer::{Event, Observer, Progress, Snapshot, StepReport, StopReason, Trainer};

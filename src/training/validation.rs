@@ -100,6 +100,7 @@ fn total_loss(model: &RnnSearch, examples: &[Example], smoothing: f64) -> Result
             total += BatchLoss {
                 smoothed: pair.smoothed,
                 negative_log_likelihood: -pair.log_probability,
+                guidance: 0.0,
                 units: pair.weights.len(),
             };
         }

@@ -70,6 +70,8 @@ impl Keys<'_> {
 
     /// The derivative of [`Self::attend`] for one row each sentence: adds to the derivatives by keys and v, and writes `[rows, a]`
     /// derivatives by the queries. Those by the annotations, which no step waits for, are left to a product over all steps.
+    /// `by_energies`, `[rows, length]`, holds derivatives by the energies that come from elsewhere, and then all of them.
+    #[expect(clippy::too_many_arguments, reason = "what the step has read, and what it adds to")]
     pub fn backward(
         &self,
         queries: &[f32],
@@ -78,25 +80,27 @@ impl Keys<'_> {
         by_keys: &mut [f32],
         by_v: &mut [f32],
         by_query: &mut [f32],
+        by_energies: &mut [f32],
     ) {
         let (a, n) = self.sizes();
-        let mut by_energies = Buffer::any(self.length);
+        let mut by_weights = Buffer::any(self.length);
         vectorised(
             #[inline(always)]
             || {
                 for (sentence, &length) in self.lengths.iter().enumerate() {
                     let weights = &weights[sentence * self.length..][..length];
                     let by_context = &by_context[sentence * n..][..n];
-                    let by_energy = &mut by_energies[..length];
+                    let by_energy = &mut by_energies[sentence * self.length..][..length];
                     let first = sentence * self.length;
-                    for (by_energy, annotation) in
-                        by_energy.iter_mut().zip(self.annotations[first * n..].chunks_exact(n))
+                    let by_weight = &mut by_weights[..length];
+                    for (by_weight, annotation) in
+                        by_weight.iter_mut().zip(self.annotations[first * n..].chunks_exact(n))
                     {
-                        *by_energy = dot(by_context, annotation);
+                        *by_weight = dot(by_context, annotation);
                     }
-                    let mean = dot(weights, by_energy);
-                    for (by_energy, weight) in by_energy.iter_mut().zip(weights) {
-                        *by_energy = weight * (*by_energy - mean);
+                    let mean = dot(weights, by_weight);
+                    for ((by_energy, by_weight), weight) in by_energy.iter_mut().zip(by_weight).zip(weights) {
+                        *by_energy += weight * (*by_weight - mean);
                     }
                     let query = &queries[sentence * a..][..a];
                     let by_query = &mut by_query[sentence * a..][..a];

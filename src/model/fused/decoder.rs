@@ -46,6 +46,8 @@ struct Derivatives {
     queries: Buffer,
     /// By W_hh s: `[steps × rows, 3n]`
     state_gates: Buffer,
+    /// By the energies, `[steps × rows, source length]`: at first what the guides say of them
+    energies: Buffer,
     /// By the keys, shaped as they are
     keys: Buffer,
     /// By v: `[a]`
@@ -55,6 +57,9 @@ struct Derivatives {
     /// By W_init m + b: `[rows, n]`
     initial: Buffer,
 }
+
+/// Weights below this are taken for it in a guide's logarithm.
+pub const LEAST_WEIGHT: f32 = 1e-10;
 
 #[derive(Clone, Copy)]
 struct Sizes {
@@ -139,7 +144,27 @@ impl DecoderPass {
         &self.weights[(step * self.sizes.rows + row) * self.sizes.length..][..part.source_lengths[row]]
     }
 
-    /// Takes derivatives by states, contexts and embeddings back to the annotations; returns those, `[rows, source length, n]`.
+    /// −Σ w log α over the looks w of the part's guides; `scale` times its derivatives by the energies are kept for the way
+    /// back: with W the sum of a step's looks, de_j = W α_j − w_j.
+    pub fn guide(&mut self, part: &Part, scale: f32) -> f64 {
+        let Sizes { rows, steps, length, .. } = self.sizes;
+        self.by.energies = Buffer::zeros(steps * rows * length);
+        let mut loss = 0.0;
+        for row in 0..rows {
+            for look in part.guide(row) {
+                let cell = (look.target as usize * rows + row) * length;
+                let weights = &self.weights[cell..][..part.source_lengths[row]];
+                loss -= f64::from(look.weight) * f64::from(weights[look.source as usize].max(LEAST_WEIGHT).ln());
+                let by_energies = &mut self.by.energies[cell..][..weights.len()];
+                add_scaled(by_energies, look.weight * scale, weights);
+                by_energies[look.source as usize] -= look.weight * scale;
+            }
+        }
+        loss
+    }
+
+    /// Takes derivatives by states, contexts and embeddings back to the annotations, after [`Self::guide`]; returns those by
+    /// the annotations, `[rows, source length, n]`.
     pub fn backward(
         &mut self,
         weights: &Weights,
@@ -198,6 +223,7 @@ impl DecoderPass {
             &mut self.by.keys,
             &mut self.by.energy,
             by_queries,
+            &mut self.by.energies[step * rows * length..][..rows * length],
         );
         carried.copy_from_slice(by_state);
         weights.query.apply_back(carried, by_queries, Into::Add);

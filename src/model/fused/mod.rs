@@ -19,13 +19,14 @@ use rayon::prelude::*;
 use super::{Architecture, BatchLoss, Dropout, Gradients, Parameters};
 use crate::text::Batch;
 use decoder::DecoderPass;
+pub use decoder::LEAST_WEIGHT;
 pub use decoding::{Decoding, Said};
 use encoder::EncoderPass;
 use output::OutputPass;
 use part::Part;
 pub use weights::{Purpose, Weights, with as with_weights};
 
-/// Loss of a batch; `gradients` becomes the gradient of its smoothed mean for each target unit.
+/// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
 pub fn gradients(
     architecture: &Architecture,
     parameters: &Parameters,
@@ -39,20 +40,22 @@ pub fn gradients(
     with_weights(architecture, parameters, Purpose::Training, |weights| {
         let forward = |part: &Part| {
             let encoder = EncoderPass::forward(weights, part, dropout);
-            let decoder = DecoderPass::forward(weights, part, dropout, &encoder.annotations);
-            (encoder, decoder)
+            let mut decoder = DecoderPass::forward(weights, part, dropout, &encoder.annotations);
+            let guidance = decoder.guide(part, scale);
+            (encoder, decoder, guidance)
         };
-        let mut passes: Vec<(EncoderPass, DecoderPass)> = parts.par_iter().map(forward).collect();
-        let decoded: Vec<_> = parts.iter().zip(&passes).map(|(part, (_, decoder))| (part, decoder)).collect();
-        let (loss, output) = OutputPass::run(weights, &decoded, dropout, smoothing as f32, scale, gradients)?;
-        passes.par_iter_mut().zip(&parts).enumerate().for_each(|(number, ((encoder, decoder), part))| {
+        let mut passes: Vec<_> = parts.par_iter().map(forward).collect();
+        let decoded: Vec<_> = parts.iter().zip(&passes).map(|(part, (_, decoder, _))| (part, decoder)).collect();
+        let (mut loss, output) = OutputPass::run(weights, &decoded, dropout, smoothing as f32, scale, gradients)?;
+        passes.par_iter_mut().zip(&parts).enumerate().for_each(|(number, ((encoder, decoder, _), part))| {
             let by_output = output.by_part(weights, part, number);
             let by_annotations = decoder.backward(weights, part, dropout, &encoder.annotations, by_output);
             encoder.backward(weights, part, dropout, &by_annotations);
         });
-        let decoders: Vec<_> = passes.iter().map(|(encoder, decoder)| (decoder, &*encoder.annotations)).collect();
+        loss.guidance = passes.iter().map(|(_, _, guidance)| guidance).sum();
+        let decoders: Vec<_> = passes.iter().map(|(encoder, decoder, _)| (decoder, &*encoder.annotations)).collect();
         DecoderPass::gradients(&decoders, gradients)?;
-        let encoders: Vec<_> = passes.iter().map(|(encoder, _)| encoder).collect();
+        let encoders: Vec<_> = passes.iter().map(|(encoder, _, _)| encoder).collect();
         EncoderPass::gradients(&encoders, weights, gradients)?;
         Ok(loss)
     })

@@ -92,7 +92,7 @@ impl OutputPass {
                 let rows = Rows::forward(weights, part, dropout, decoder, block.positions, dropped, logits);
                 let (smoothed, likelihood) = forward_backward(logits, block.targets, smoothing, scale);
                 let units = block.positions.len();
-                let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, units };
+                let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
                 BlockPass::back(rows, logits, weights, dropout, block, loss)
             }));
             let factors = [(Matrix::new(&logits, rows, vocabulary), Matrix::new(&dropped, rows, e))];

@@ -1,7 +1,7 @@
 //! The part of a batch that one thread runs.
 
 use super::super::Mask;
-use crate::text::{BEGIN, Batch, Padded};
+use crate::text::{BEGIN, Batch, Look, Padded};
 
 /// Some sentences of a batch. Within a part everything lies `[length, rows, ·]` by the part's own rows and lengths.
 pub struct Part<'a> {
@@ -84,6 +84,11 @@ impl<'a> Part<'a> {
     pub fn targets(&self) -> Vec<u32> {
         let target = |position: &Position| self.batch.target.id(self.rows[position.row], position.step);
         self.positions.iter().map(target).collect()
+    }
+
+    /// The guide of one of its rows.
+    pub fn guide(&self, row: usize) -> &'a [Look] {
+        &self.batch.guides[self.rows[row]]
     }
 
     /// Drops numbers of rows `[length × size, width]`; the mask counts those of the whole batch, `[length, batch, width]`.
