@@ -37,7 +37,16 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
             let alignment = if args.subwords { aligned.by_units().clone() } else { aligned.by_words() };
             let links = alignment.links(threshold);
             let score = aligned.mean_log_probability();
-            let item = Item { id, rank: None, translation: None, alignment: &alignment, links: &links, score };
+            let item = Item {
+                id,
+                rank: None,
+                translation: None,
+                alignment: &alignment,
+                links: &links,
+                score,
+                gold: None,
+                units: None,
+            };
             output.with(|out| renderer.item(out, &item))?;
         }
     }
