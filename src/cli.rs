@@ -316,6 +316,8 @@ pub enum AlignmentFormat {
     Pharaoh,
     /// NumPy arrays of weights, one a pair.
     Npz,
+    /// Heatmaps for a paper, one below the other.
+    Svg,
 }
 
 /// `softalign align`

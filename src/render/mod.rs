@@ -4,6 +4,7 @@ mod heatmap;
 mod json;
 mod npz;
 mod pharaoh;
+mod svg;
 
 use std::io::{Result, Write};
 
@@ -11,6 +12,7 @@ pub use heatmap::Heatmap;
 pub use json::Json;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;
+pub use svg::Svg;
 
 use crate::alignment::{Alignment, Gold, Link};
 
