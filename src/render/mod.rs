@@ -1,6 +1,7 @@
 //! Output formats of alignments: one file a format, data in, bytes out.
 
 mod heatmap;
+mod html;
 mod json;
 mod npz;
 mod pharaoh;
@@ -9,6 +10,7 @@ mod svg;
 use std::io::{Result, Write};
 
 pub use heatmap::Heatmap;
+pub use html::Html;
 pub use json::Json;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;
