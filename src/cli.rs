@@ -327,6 +327,10 @@ pub enum AlignmentFormat {
     Pharaoh,
     /// NumPy arrays of weights, one a pair.
     Npz,
+    /// One page to explore the alignments in a browser; needs no network.
+    Html,
+    /// Heatmaps for a paper, one below the other.
+    Svg,
 }
 
 /// `softalign align`

@@ -180,9 +180,9 @@ fn odd_text_can_be_aligned_and_evaluated() {
     folder.write("odd.tsv", &pairs);
     let lines = align(&folder, "odd.tsv", &["--format", "pharaoh"]);
     assert_eq!(lines.worked().matches('\n').count(), ODD.len() * ODD.len());
-    for options in [&["--format", "text"][..], &["--format", "json", "--subwords"], &["--format", "npz"]] {
+    for options in [&["text"][..], &["json", "--subwords"], &["npz"], &["html"], &["svg", "--subwords"]] {
         let mut command = folder.command(&["align", "--model", model_path(), "--pairs", "odd.tsv", "--output", "out"]);
-        command.args(options);
+        command.arg("--format").args(options);
         outcome(command).worked();
     }
     let scores: Value =

@@ -8,7 +8,7 @@ use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TEST};
 use super::output::Output;
 use crate::cli::{AlignArgs, AlignmentFormat};
-use crate::render::{Heatmap, Item, Json, Npz, Pharaoh, Renderer};
+use crate::render::{Heatmap, Html, Item, Json, Npz, Pharaoh, Renderer, Svg};
 use crate::translator::{Aligned, LONGEST, Translator};
 
 /// Pairs that are aligned before any is written: bounds memory, and leaves room for sorting by length.
@@ -27,6 +27,8 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         AlignmentFormat::Json => Box::new(Json::default()),
         AlignmentFormat::Pharaoh => Box::new(Pharaoh),
         AlignmentFormat::Npz => Box::new(Npz::default()),
+        AlignmentFormat::Html => Box::new(Html::new(files.names().join(" and ")).starting_at(threshold)),
+        AlignmentFormat::Svg => Box::new(Svg::default()),
     };
     let mut bar = console.bar("aligning", pairs.len());
     for (chunk, pairs) in pairs.chunks(CHUNK).enumerate() {
@@ -37,7 +39,16 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
             let alignment = if args.subwords { aligned.by_units().clone() } else { aligned.by_words() };
             let links = alignment.links(threshold);
             let score = aligned.mean_log_probability();
-            let item = Item { id, rank: None, translation: None, alignment: &alignment, links: &links, score };
+            let item = Item {
+                id,
+                rank: None,
+                translation: None,
+                alignment: &alignment,
+                links: &links,
+                score,
+                gold: None,
+                units: None,
+            };
             output.with(|out| renderer.item(out, &item))?;
         }
     }

@@ -82,7 +82,16 @@ fn write(
     let alignment = if args.subwords { aligned.by_units().clone() } else { aligned.by_words() };
     let links = alignment.links(args.threshold);
     let (rank, text) = (Some(rank), Some(translation.text.as_str()));
-    let item = Item { id, rank, translation: text, alignment: &alignment, links: &links, score: translation.score };
+    let item = Item {
+        id,
+        rank,
+        translation: text,
+        alignment: &alignment,
+        links: &links,
+        score: translation.score,
+        gold: None,
+        units: None,
+    };
     output.with(|out| renderer.item(out, &item))
 }
 

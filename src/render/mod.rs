@@ -1,18 +1,22 @@
 //! Output formats of alignments: one file a format, data in, bytes out.
 
 mod heatmap;
+mod html;
 mod json;
 mod npz;
 mod pharaoh;
+mod svg;
 
 use std::io::{Result, Write};
 
 pub use heatmap::Heatmap;
+pub use html::Html;
 pub use json::Json;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;
+pub use svg::Svg;
 
-use crate::alignment::{Alignment, Link};
+use crate::alignment::{Alignment, Gold, Link};
 
 /// One sentence pair with all that a format may show.
 pub struct Item<'a> {
@@ -28,6 +32,21 @@ pub struct Item<'a> {
     pub links: &'a [Link],
     /// Mean log-probability of a target unit, in nats.
     pub score: f64,
+    /// The links that annotators saw between the same words, where they are known.
+    pub gold: Option<&'a Gold>,
+    /// The same pair by the model's own units, where a format may show both.
+    pub units: Option<Units<'a>>,
+}
+
+/// A sentence pair by the model's own subword units, with the word that each unit belongs to.
+#[derive(Clone, Copy)]
+pub struct Units<'a> {
+    /// The weights, `[target units × source units]`.
+    pub alignment: &'a Alignment,
+    /// `[source units]`: for each unit, its word's position among the source words of [`Item::alignment`].
+    pub source_words: &'a [usize],
+    /// `[target units]`: likewise for the target.
+    pub target_words: &'a [usize],
 }
 
 /// A format. Items come in order; the document is whole after `finish`.
@@ -54,10 +73,14 @@ mod samples {
         let mut out = Vec::new();
         for (id, alignment) in [first, second].iter().enumerate() {
             let links = alignment.links(0.5);
-            let item = Item { id, rank: None, translation: None, alignment, links: &links, score: -0.25 };
-            renderer.item(&mut out, &item).unwrap();
+            renderer.item(&mut out, &item(id, alignment, &links)).unwrap();
         }
         renderer.finish(&mut out).unwrap();
         out
+    }
+
+    /// A pair whose target was given.
+    pub fn item<'a>(id: usize, alignment: &'a Alignment, links: &'a [Link]) -> Item<'a> {
+        Item { id, rank: None, translation: None, alignment, links, score: -0.25, gold: None, units: None }
     }
 }

@@ -1,0 +1,126 @@
+"""A browser driven over the WebDriver protocol (W3C), by nothing but Python's standard library."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\ue012", "ArrowUp": "\ue013",
+        "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Home": "\ue011", "End": "\ue010"}
+
+
+def installed():
+    """Paths of chromedriver and of the browser, or None where one is missing."""
+    driver = shutil.which("chromedriver")
+    browser = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome", "chrome"])), None)
+    return (driver, browser) if driver and browser else None
+
+
+class Browser:
+    """A headless window; downloads go to a folder."""
+
+    def __init__(self, driver, browser, downloads):
+        self.process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        line = next(line for line in self.process.stdout if "successfully on port" in line)
+        self.address = f"http://127.0.0.1:{line.split('on port')[1].strip().rstrip('.')}"
+        flags = ["--headless=new", "--disable-gpu", "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage"]
+        # The browser's own sandbox does not work for the superuser, as in containers.
+        flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        options = {"binary": browser, "args": flags}
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"},
+                  "unhandledPromptBehavior": "ignore"}
+        try:
+            made = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+            self.session = f"/session/{made['sessionId']}"
+            self.tool("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
+        except BaseException:
+            self.process.kill()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.ask("DELETE", self.session)
+        finally:
+            self.process.terminate()
+            self.process.wait()
+
+    def ask(self, method, path, body=None):
+        """One request; its value, or an error with the driver's words."""
+        data = json.dumps(body if body is not None else {}).encode() if method == "POST" else None
+        request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            # No proxy: the driver is on this machine.
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with opener.open(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            value = json.load(error)["value"]
+            raise RuntimeError(f"{value['error']}: {value['message'].splitlines()[0]}") from None
+
+    def tool(self, command, **parameters):
+        """A command of the browser's developer tools."""
+        return self.ask("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def open(self, path):
+        self.ask("POST", f"{self.session}/url", {"url": Path(path).resolve().as_uri()})
+
+    def run(self, script, *arguments):
+        """The value of a function's body in the page."""
+        return self.ask("POST", f"{self.session}/execute/sync", {"script": script, "args": list(arguments)})
+
+    def find(self, selector):
+        return self.ask("POST", f"{self.session}/element", {"using": "css selector", "value": selector})[ELEMENT]
+
+    def click(self, selector):
+        self.ask("POST", f"{self.session}/element/{self.find(selector)}/click")
+
+    def hover(self, selector):
+        """Moves the pointer to an element's middle."""
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', inline: 'center'})", selector)
+        move = {"type": "pointerMove", "duration": 0, "origin": {ELEMENT: self.find(selector)}, "x": 0, "y": 0}
+        pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}
+        self.ask("POST", f"{self.session}/actions", {"actions": [pointer]})
+
+    def press(self, *keys):
+        """Presses keys one after the other, wherever the focus is."""
+        actions = []
+        for key in keys:
+            value = KEYS.get(key, key)
+            actions += [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]
+        self.ask("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+
+    def write(self, selector, text):
+        """Replaces what stands in a field, as typing does."""
+        select_all_and_delete = "\ue009a\ue000\ue017"
+        element = self.find(selector)
+        self.ask("POST", f"{self.session}/element/{element}/value", {"text": select_all_and_delete + text})
+
+    def size(self, width, height):
+        self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def colours(self, scheme):
+        self.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
+                                                               {"name": "prefers-reduced-motion", "value": "reduce"}])
+
+    def screenshot(self, path):
+        Path(path).write_bytes(base64.b64decode(self.ask("GET", f"{self.session}/screenshot")))
+
+    def errors(self):
+        """What the console has said since it was last asked, but for notes."""
+        entries = self.ask("POST", f"{self.session}/se/log", {"type": "browser"})
+        return [entry["message"] for entry in entries if entry["level"] in ("WARNING", "SEVERE")]
+
+    def has_alert(self):
+        try:
+            self.ask("GET", f"{self.session}/alert/text")
+            return True
+        except RuntimeError:
+            return False

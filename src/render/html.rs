@@ -1,0 +1,348 @@
+//! One HTML page to explore alignments: a file that opens from disk in any browser and asks nothing of a network.
+//!
+//! What shows and moves lies in `page/` and is the same in every file; the pairs are a block of JSON that the browser never
+//! runs. Weights are whole thousandths, rounded down, so that comparing them to a threshold in whole thousandths gives the
+//! links that [`Alignment::links`] gives. The page's policy allows its own style and script by their fingerprints and
+//! nothing else, and the script writes words as text only: no word can become markup.
+
+use std::io::{Result, Write};
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{Item, Renderer, Units};
+use crate::alignment::{Alignment, Gold, Link};
+
+/// The page's frame; `{{…}}` marks where the other parts go.
+const FRAME: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+/// One module; the order matters only to a reader.
+const SCRIPT: &str = concat!(
+    include_str!("page/model.js"),
+    include_str!("page/drawing.js"),
+    include_str!("page/links.js"),
+    include_str!("page/matrix.js"),
+    include_str!("page/list.js"),
+    include_str!("page/page.js"),
+);
+
+/// Where the page's slider stands at first, unless told otherwise.
+const THRESHOLD: f32 = 0.4;
+
+/// See the module.
+pub struct Html {
+    title: String,
+    threshold: f32,
+    items: usize,
+}
+
+/// What stands before the first pair.
+#[derive(Serialize)]
+struct Opening<'a> {
+    title: &'a str,
+    threshold: u16,
+}
+
+#[derive(Serialize)]
+struct Pair<'a> {
+    id: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    translation: Option<&'a str>,
+    #[serde(flatten)]
+    words: Matrix<'a>,
+    /// No number where there is none: JSON has only finite ones.
+    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gold: Option<GoldLinks>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    units: Option<UnitMatrix<'a>>,
+}
+
+#[derive(Serialize)]
+struct Matrix<'a> {
+    source: &'a [String],
+    target: &'a [String],
+    /// `[target × (source + 1)]` in thousandths, row by row; the last column is the source's end.
+    weights: Vec<u16>,
+    /// `[target]`: the source word linked at any threshold, as [`Alignment::links`] has it.
+    heaviest: Vec<Option<usize>>,
+}
+
+#[derive(Serialize)]
+struct UnitMatrix<'a> {
+    #[serde(flatten)]
+    matrix: Matrix<'a>,
+    source_words: &'a [usize],
+    target_words: &'a [usize],
+}
+
+/// Source and target in turn: `[s, t, s, t, …]`. A sure link is not said again among the possible ones.
+#[derive(Serialize)]
+struct GoldLinks {
+    sure: Vec<usize>,
+    possible: Vec<usize>,
+}
+
+impl Html {
+    /// A page under a title, such as the names of the files that it was made from.
+    pub fn new(title: String) -> Self {
+        Self { title, threshold: THRESHOLD, items: 0 }
+    }
+
+    /// The page opens with the links that this threshold gives.
+    pub fn starting_at(self, threshold: f32) -> Self {
+        Self { threshold, ..self }
+    }
+
+    fn begin(&self, out: &mut dyn Write) -> Result<()> {
+        let (style, script) = (one_line_end(STYLE), one_line_end(SCRIPT));
+        let policy = format!(
+            "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+            fingerprint(&style),
+            fingerprint(&script)
+        );
+        let head = around_data().0.replace("{{policy}}", &policy).replace("{{style}}", &style);
+        out.write_all(head.as_bytes())?;
+        let opening = inert(&Opening { title: &self.title, threshold: thousandths(self.threshold) })?;
+        let open = opening.strip_suffix('}').unwrap_or(&opening);
+        write!(out, "{open},\"pairs\":[")
+    }
+}
+
+impl Renderer for Html {
+    fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
+        if self.items == 0 {
+            self.begin(out)?;
+        }
+        out.write_all(if self.items == 0 { b"\n" } else { b",\n" })?;
+        self.items += 1;
+        out.write_all(inert(&Pair::from(item))?.as_bytes())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
+        if self.items == 0 {
+            self.begin(out)?;
+        }
+        out.write_all(b"\n]}")?;
+        out.write_all(around_data().1.replace("{{script}}", &one_line_end(SCRIPT)).as_bytes())
+    }
+}
+
+impl<'a> From<&Item<'a>> for Pair<'a> {
+    fn from(item: &Item<'a>) -> Self {
+        Self {
+            id: item.id,
+            rank: item.rank,
+            translation: item.translation,
+            words: item.alignment.into(),
+            score: (item.score * 1e4).round() / 1e4,
+            gold: item.gold.map(GoldLinks::from),
+            units: item.units.map(UnitMatrix::from),
+        }
+    }
+}
+
+impl<'a> From<&'a Alignment> for Matrix<'a> {
+    fn from(alignment: &'a Alignment) -> Self {
+        let mut weights = Vec::with_capacity(alignment.weights().len() + alignment.target().len());
+        for (row, &end) in alignment.rows().zip(alignment.end_weights()) {
+            weights.extend(row.iter().map(|&weight| thousandths(weight)));
+            weights.push(thousandths(end));
+        }
+        let mut heaviest = vec![None; alignment.target().len()];
+        // No weight is this large: what is left are the links that need no threshold.
+        for Link { source, target } in alignment.links(f32::INFINITY) {
+            heaviest[target] = Some(source);
+        }
+        Self { source: alignment.source(), target: alignment.target(), weights, heaviest }
+    }
+}
+
+impl<'a> From<Units<'a>> for UnitMatrix<'a> {
+    fn from(units: Units<'a>) -> Self {
+        Self { matrix: units.alignment.into(), source_words: units.source_words, target_words: units.target_words }
+    }
+}
+
+impl From<&Gold> for GoldLinks {
+    fn from(gold: &Gold) -> Self {
+        let flat = |link: &Link| [link.source, link.target];
+        Self {
+            sure: gold.sure.iter().flat_map(flat).collect(),
+            possible: gold.possible.difference(&gold.sure).flat_map(flat).collect(),
+        }
+    }
+}
+
+/// A weight in whole thousandths, rounded down; nothing where it is no number.
+fn thousandths(weight: f32) -> u16 {
+    (weight * 1000.0).clamp(0.0, 1000.0) as u16
+}
+
+/// The frame before and after the data.
+fn around_data() -> (&'static str, &'static str) {
+    FRAME.split_once("{{data}}").unwrap_or((FRAME, ""))
+}
+
+/// JSON without a character that HTML or JavaScript could read as anything but text. All of them stand in strings only,
+/// where an escape means the same.
+fn inert(value: &impl Serialize) -> Result<String> {
+    let json = serde_json::to_string(value)?;
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => text.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ => text.push(character),
+        }
+    }
+    Ok(text)
+}
+
+/// Line ends as browsers see them, whatever a checkout made of them: fingerprints are taken of these.
+fn one_line_end(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// What a Content-Security-Policy names an inline style or script by: its SHA-256 in base 64.
+fn fingerprint(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text)))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, index| bits << 8 | u32::from(chunk.get(index).copied().unwrap_or(0)));
+        for digit in 0..4 {
+            let place = (bits >> (18 - 6 * digit)) as usize % 64;
+            text.push(if digit <= chunk.len() { char::from(DIGITS[place]) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use crate::alignment::parse_gold_line;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    /// A page's data block, as it stands in the file.
+    fn data(page: &str) -> &str {
+        let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+        rest.split_once("</script>").unwrap().0
+    }
+
+    fn page(items: &[Item]) -> String {
+        let mut html = Html::new("a & b".to_owned());
+        let mut out = Vec::new();
+        for item in items {
+            html.item(&mut out, item).unwrap();
+        }
+        html.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn snapshot_of_the_data() {
+        let text = String::from_utf8(samples::render(&mut Html::new("pairs.tsv".to_owned()))).unwrap();
+        let expected = r#"{"title":"pairs.tsv","threshold":400,"pairs":[
+{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"heaviest":[0,2,1],"score":-0.25},
+{"id":1,"source":["नमस्ते","世界"],"target":[],"weights":[],"heaviest":[],"score":-0.25}
+]}"#;
+        assert_eq!(data(&text), expected);
+    }
+
+    #[test]
+    fn gold_and_units_are_told() {
+        let rows = [vec![0.5, 0.25, 0.25], vec![0.125, 0.125, 0.75]];
+        let units = Alignment::from_rows(words("a b"), words("c d"), &rows);
+        let alignment = units.merge(words("ab"), &[0, 0], words("c d"), &[0, 1]);
+        let gold = parse_gold_line("0-0 0?1").unwrap();
+        let item = Item {
+            rank: Some(2),
+            translation: Some("c d"),
+            gold: Some(&gold),
+            units: Some(Units { alignment: &units, source_words: &[0, 0], target_words: &[0, 1] }),
+            ..samples::item(7, &alignment, &[])
+        };
+        let expected = r#"{"title":"a \u0026 b","threshold":400,"pairs":[
+{"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"heaviest":[0,null],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"units":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"heaviest":[0,null],"source_words":[0,0],"target_words":[0,1]}}
+]}"#;
+        assert_eq!(data(&page(&[item])), expected);
+    }
+
+    #[test]
+    fn no_word_can_leave_the_data() {
+        let hostile = [
+            "</script><script>alert(1)</script>",
+            "<!--<script>",
+            "<img src=x onerror=alert(1)>",
+            "a\u{2028}b&lt;\u{2029}",
+        ];
+        let source: Vec<String> = hostile.map(str::to_owned).to_vec();
+        let alignment = Alignment::from_rows(source.clone(), vec![], &[]);
+        let empty = page(&[]);
+        let item = Item { translation: Some(hostile[0]), ..samples::item(0, &alignment, &[]) };
+        let page = page(&[item]);
+        let data = data(&page);
+        assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
+        assert_eq!(page.matches('<').count(), empty.matches('<').count());
+        let read: serde_json::Value = serde_json::from_str(data).unwrap();
+        assert_eq!(read["pairs"][0]["source"], serde_json::json!(source));
+        assert_eq!(read["pairs"][0]["translation"], hostile[0]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_written_as_one() {
+        let alignment = Alignment::from_rows(words("a"), words("b"), &[vec![f32::NAN, f32::INFINITY]]);
+        let item = Item { score: f64::NEG_INFINITY, ..samples::item(0, &alignment, &[]) };
+        let page = page(&[item]);
+        let read: serde_json::Value = serde_json::from_str(data(&page)).unwrap();
+        assert_eq!(read["pairs"][0]["weights"], serde_json::json!([0, 1000]));
+        assert!(read["pairs"][0]["score"].is_null());
+    }
+
+    #[test]
+    fn thousandths_keep_the_links_of_a_threshold() {
+        let row: Vec<f32> = (0..=1000).map(|step| step as f32 / 1000.0 + 0.0004).collect();
+        for threshold in [1u16, 125, 333, 400, 999] {
+            let limit = f32::from(threshold) / 1000.0;
+            assert!(row.iter().all(|&weight| (weight >= limit) == (thousandths(weight) >= threshold)), "{threshold}");
+        }
+    }
+
+    #[test]
+    fn a_page_without_pairs_is_whole() {
+        let page = page(&[]);
+        assert_eq!(data(&page), "{\"title\":\"a \\u0026 b\",\"threshold\":400,\"pairs\":[\n]}");
+        assert!(page.ends_with("</html>\n"));
+        assert!(!page.contains("{{"), "every part has found its place");
+    }
+
+    #[test]
+    fn the_policy_names_what_the_page_holds() {
+        let page = page(&[]);
+        let between = |start: &str, end: &str| page.split_once(start).unwrap().1.split_once(end).unwrap().0.to_owned();
+        for (text, kind) in [
+            (between("<style>", "</style>"), "style-src"),
+            (between("<script type=\"module\">", "</script>"), "script-src"),
+        ] {
+            assert!(page.contains(&format!("{kind} '{}'", fingerprint(&text))), "{kind}");
+        }
+        let addresses = page.replace("http://www.w3.org/2000/svg", "").matches("://").count();
+        assert!(addresses == 0 && !page.contains("innerHTML"));
+    }
+
+    #[test]
+    fn base_64_has_its_padding() {
+        let written = ["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes()));
+        assert_eq!(written, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
+    }
+}

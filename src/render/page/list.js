@@ -1,0 +1,79 @@
+// The list of sentence pairs. Only the rows in sight are in the document, so it is as quick with 5,000 pairs as with five.
+
+/** Height of a row; page.css has the same. */
+const LIST_ROW = 66;
+/** Rows beyond the edges, so that scrolling shows no gaps. */
+const SPARE_ROWS = 6;
+
+/** What a row says of its pair: its number, both sides, and the measure that the list is sorted by. */
+function rowElement(place, position, total, note) {
+  const pair = DATA.pairs[place];
+  const line = (side, text) => html("span", { class: side, dir: "auto" }, visible(text) || "\u2013");
+  const row = html("div", {
+    class: "row", role: "option", id: `pair-${place}`, "data-place": place,
+    "aria-posinset": position + 1, "aria-setsize": total,
+  },
+  html("span", { class: "number" }, numberOf(pair)),
+  html("span", { class: "sides" }, line("source", pair.source.join(" ")), line("target", targetText(pair))),
+  html("span", { class: "note" }, note));
+  row.style.transform = `translateY(${position * LIST_ROW}px)`;
+  return row;
+}
+
+/** The target as it reads. */
+function targetText(pair) {
+  return pair.translation ?? pair.target.join(" ");
+}
+
+/** A list in `box` that calls `onChoice` with a pair's place when its row is clicked; `noteOf` gives a row's last words. */
+class PairList {
+  constructor(box, noteOf, onChoice) {
+    this.box = box;
+    this.noteOf = noteOf;
+    this.places = [];
+    this.current = null;
+    this.content = html("div", { class: "content", role: "presentation" });
+    box.append(this.content);
+    box.addEventListener("scroll", () => this.draw(), { passive: true });
+    box.addEventListener("click", (event) => {
+      const row = event.target.closest(".row");
+      if (row) onChoice(Number(row.dataset.place));
+    });
+    new ResizeObserver(() => this.draw()).observe(box);
+  }
+
+  /** Shows these pairs, in this order. */
+  show(places) {
+    this.places = places;
+    this.content.style.height = `${places.length * LIST_ROW}px`;
+    this.draw();
+  }
+
+  /** Marks a pair and brings it into sight. */
+  choose(place) {
+    this.current = place;
+    const position = this.places.indexOf(place);
+    if (position >= 0) {
+      const top = position * LIST_ROW;
+      const lowest = top + LIST_ROW - this.box.clientHeight;
+      if (this.box.scrollTop > top) this.box.scrollTop = top;
+      if (this.box.scrollTop < lowest) this.box.scrollTop = lowest;
+    }
+    this.draw();
+  }
+
+  /** Puts the rows in sight into the document. */
+  draw() {
+    const first = Math.max(0, Math.floor(this.box.scrollTop / LIST_ROW) - SPARE_ROWS);
+    const end = Math.ceil((this.box.scrollTop + this.box.clientHeight) / LIST_ROW) + SPARE_ROWS;
+    const rows = this.places.slice(first, end).map((place, index) => {
+      const row = rowElement(place, first + index, this.places.length, this.noteOf(place));
+      row.setAttribute("aria-selected", String(place === this.current));
+      return row;
+    });
+    this.content.replaceChildren(...rows);
+    const inSight = rows.some((row) => Number(row.dataset.place) === this.current);
+    if (inSight) this.box.setAttribute("aria-activedescendant", `pair-${this.current}`);
+    else this.box.removeAttribute("aria-activedescendant");
+  }
+}

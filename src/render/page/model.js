@@ -1,0 +1,204 @@
+// What the page knows: pairs, links, measures. Nothing here touches the document, except for reading the data block.
+
+/** Everything in the file: `title`, `threshold`, `pairs`. Weights, here and everywhere, are thousandths. */
+const DATA = JSON.parse(document.getElementById("data").textContent);
+
+/** The name of the column for the source's end of sentence. */
+const END = "</s>";
+
+/** The weight of target word `t` on source word `s`; the source's end is `s = source.length`. */
+function weightOf(matrix, s, t) {
+  return matrix.weights[t * (matrix.source.length + 1) + s];
+}
+
+/** Each target word with its heaviest source word, where it has one, and with every other of at least the threshold. */
+function linksOf(matrix, threshold) {
+  const links = [];
+  matrix.target.forEach((_, t) => {
+    matrix.source.forEach((_, s) => {
+      const weight = weightOf(matrix, s, t);
+      if (s === matrix.heaviest[t] || (weight > 0 && weight >= threshold)) links.push({ s, t, weight });
+    });
+  });
+  return links;
+}
+
+/** Pairs in a flat list, `[s, t, s, t, …]`, as keys for lookup. */
+function linkKeys(flat) {
+  const keys = new Set();
+  for (let place = 0; place < flat.length; place += 2) keys.add(`${flat[place]}-${flat[place + 1]}`);
+  return keys;
+}
+
+/**
+ * Links beside gold ones, each with its `state`: `hit` (sure), `hit-possible`, `extra` (in no gold), `missed` (sure and not
+ * proposed), `possible` (neither sure nor proposed).
+ */
+function linksAgainstGold(matrix, links, gold) {
+  const sure = linkKeys(gold.sure);
+  const possible = linkKeys(gold.possible);
+  const compared = links.map((link) => {
+    const key = `${link.s}-${link.t}`;
+    const state = sure.has(key) ? "hit" : possible.has(key) ? "hit-possible" : "extra";
+    return { ...link, state };
+  });
+  const proposed = new Set(links.map((link) => `${link.s}-${link.t}`));
+  for (const [keys, state] of [[sure, "missed"], [possible, "possible"]]) {
+    for (const key of keys) {
+      const [s, t] = key.split("-").map(Number);
+      const inside = s < matrix.source.length && t < matrix.target.length;
+      if (inside && !proposed.has(key)) compared.push({ s, t, weight: weightOf(matrix, s, t), state });
+    }
+  }
+  return compared;
+}
+
+/** |A|, |S|, |A ∩ S| and |A ∩ P| of a pair; `possible` in the data holds no sure link, P does. */
+function agreementCounts(pair, threshold) {
+  const links = linksOf(pair, threshold);
+  const sure = linkKeys(pair.gold.sure);
+  const possible = linkKeys(pair.gold.possible);
+  const counts = { proposed: links.length, sure: sure.size, sureHits: 0, possibleHits: 0 };
+  for (const { s, t } of links) {
+    const key = `${s}-${t}`;
+    if (sure.has(key)) counts.sureHits += 1;
+    if (sure.has(key) || possible.has(key)) counts.possibleHits += 1;
+  }
+  return counts;
+}
+
+/** Alignment error rate: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|). */
+function errorRate(counts) {
+  const all = counts.proposed + counts.sure;
+  return all === 0 ? 0 : 1 - (counts.sureHits + counts.possibleHits) / all;
+}
+
+/** The error rate over all pairs with gold, counts summed before the ratio is taken; null where none has it. */
+function corpusErrorRate(pairs, threshold) {
+  const total = { proposed: 0, sure: 0, sureHits: 0, possibleHits: 0 };
+  const withGold = pairs.filter((pair) => pair.gold);
+  for (const pair of withGold) {
+    const counts = agreementCounts(pair, threshold);
+    for (const name in total) total[name] += counts[name];
+  }
+  return withGold.length ? errorRate(total) : null;
+}
+
+/** The mean entropy of the target words' attention, the source's end included, in bits; null without target words. */
+function entropy(matrix) {
+  const columns = matrix.source.length + 1;
+  const rows = matrix.target.length;
+  if (rows === 0) return null;
+  let bits = 0;
+  for (let t = 0; t < rows; t += 1) {
+    const row = matrix.weights.slice(t * columns, (t + 1) * columns);
+    const sum = row.reduce((total, weight) => total + weight, 0);
+    for (const weight of row) if (weight > 0) bits -= (weight / sum) * Math.log2(weight / sum);
+  }
+  return bits / rows;
+}
+
+/** How many source words no link reaches. */
+function uncovered(pair, threshold) {
+  const reached = new Set(linksOf(pair, threshold).map((link) => link.s));
+  return pair.source.length - reached.size;
+}
+
+/** What pairs can be sorted and filtered by. `of` gives a number, or null where a pair has none. */
+const MEASURES = [
+  { name: "length", label: "Words, both sides", short: "words", digits: 0,
+    of: (pair) => pair.source.length + pair.target.length },
+  { name: "score", label: "Score", short: "score", digits: 2, of: (pair) => pair.score },
+  { name: "entropy", label: "Entropy, bits", short: "bits", digits: 2, of: (pair) => entropy(pair) },
+  { name: "uncovered", label: "Uncovered source words", short: "uncovered", digits: 0, byLinks: true, of: uncovered },
+  { name: "aer", label: "Alignment error rate", short: "AER", digits: 3, byLinks: true, gold: true,
+    of: (pair, threshold) => (pair.gold ? errorRate(agreementCounts(pair, threshold)) : null) },
+];
+
+/** Measures that were taken, by name: sorting asks for the same ones many times. */
+const taken = new Map();
+
+/** A pair's measure, by the pair's place in the file. */
+function measured(measure, place, threshold) {
+  const basis = measure.byLinks ? threshold : null;
+  if (taken.get(measure.name)?.basis !== basis) taken.set(measure.name, { basis, values: [] });
+  const { values } = taken.get(measure.name);
+  if (values[place] === undefined) values[place] = measure.of(DATA.pairs[place], threshold);
+  return values[place];
+}
+
+/** Text as search compares it: composed, so that é is é however it was typed, and without case. */
+function folded(text) {
+  return text.normalize("NFC").toLowerCase();
+}
+
+const searchable = [];
+
+/** Both sides of a pair, folded. */
+function searchText(place) {
+  if (searchable[place] === undefined) {
+    const { source, target, translation = "" } = DATA.pairs[place];
+    searchable[place] = folded([source.join(" "), target.join(" "), translation].join("\n"));
+  }
+  return searchable[place];
+}
+
+/** Whether a pair is meant by what stands in the search field; `#12` means the twelfth sentence. */
+function isFound(place, query) {
+  const number = /^#(\d+)$/.exec(query);
+  return number ? DATA.pairs[place].id + 1 === Number(number[1]) : searchText(place).includes(query);
+}
+
+/** Whether a pair's measures lie in all ranges. What has no number lies in none. */
+function inRanges(place, ranges, threshold) {
+  return MEASURES.every((measure) => {
+    const { from = null, to = null } = ranges[measure.name] ?? {};
+    if (from === null && to === null) return true;
+    const value = measured(measure, place, threshold);
+    return value !== null && (from === null || value >= from) && (to === null || value <= to);
+  });
+}
+
+/** The places of the pairs that are to be listed, in their order. */
+function chosenPairs({ query, ranges, threshold, sort, descending }) {
+  const wanted = folded(query.trim());
+  const places = DATA.pairs.map((_, place) => place);
+  const chosen = places.filter((place) => isFound(place, wanted) && inRanges(place, ranges, threshold));
+  const measure = MEASURES.find(({ name }) => name === sort);
+  const sign = descending ? -1 : 1;
+  if (!measure) return descending ? chosen.reverse() : chosen;
+  return chosen.sort((a, b) => {
+    const [first, second] = [measured(measure, a, threshold), measured(measure, b, threshold)];
+    // What has no number comes last either way; equals keep their order.
+    if (first === null || second === null) return (first === null) - (second === null) || a - b;
+    return sign * (first - second) || a - b;
+  });
+}
+
+/** A pair's number as a reader counts, with its rank among the translations of one sentence. */
+function numberOf(pair) {
+  return pair.rank > 1 ? `${pair.id + 1}.${pair.rank}` : `${pair.id + 1}`;
+}
+
+/** Weight in percent, for reading. */
+function percent(weight) {
+  return weight > 0 && weight < 10 ? "<1 %" : `${Math.round(weight / 10)} %`;
+}
+
+/** Text with nothing in it that is no character: control characters become their pictures. */
+function visible(text) {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, (character) => {
+    const code = character.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? "\u2421" : "\ufffd";
+  });
+}
+
+const RIGHT_TO_LEFT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+/** Whether words are to be laid from right to left: their first letter decides, as in the Unicode Bidirectional Algorithm. */
+function runsRightToLeft(words) {
+  const letter = /\p{L}/u.exec(words.join(" "));
+  return letter !== null && RIGHT_TO_LEFT.test(letter[0]);
+}

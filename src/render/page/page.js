@@ -1,0 +1,409 @@
+// The page: what is chosen, and how it changes.
+
+const at = (id) => document.getElementById(id);
+
+/** All that can be chosen. `place` is the shown pair's place in the file, null where there is none. */
+const state = {
+  place: null, view: "links", pieces: "words", gold: true, threshold: DATA.threshold || 1,
+  query: "", sort: "file", descending: false, ranges: {}, theme: "auto",
+};
+
+const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+const hasGold = DATA.pairs.some((pair) => pair.gold);
+const hasUnits = DATA.pairs.some((pair) => pair.units);
+const measures = MEASURES.filter((measure) => hasGold || !measure.gold);
+const list = new PairList(at("list"), rowNote, showPair);
+/** What `drawLinks` or `drawMatrix` gave for the shown pair. */
+let drawing = null;
+/** The word that is lit, as `side index`; none where it is empty. */
+let lit = "";
+/** The places of the listed pairs, in order. */
+let chosen = [];
+
+// ---- The shown pair
+
+const shownPair = () => (state.place === null ? null : DATA.pairs[state.place]);
+const showsUnits = () => state.pieces === "units" && Boolean(shownPair()?.units);
+const showsGold = () => state.gold && Boolean(shownPair()?.gold) && !showsUnits();
+
+function palette() {
+  const dark = state.theme === "auto" ? darkSystem.matches : state.theme === "dark";
+  return dark ? DARK : LIGHT;
+}
+
+/** Draws the shown pair by what is chosen. */
+function drawPair(available, colors) {
+  const pair = shownPair();
+  const matrix = showsUnits() ? pair.units : pair;
+  const pieces = showsUnits() ? { source: matrix.source_words, target: matrix.target_words } : undefined;
+  const links = linksOf(matrix, state.threshold);
+  const compared = showsGold() ? linksAgainstGold(matrix, links, pair.gold) : links;
+  return (state.view === "links" ? drawLinks : drawMatrix)(matrix, compared, pieces, available, colors);
+}
+
+/** Draws anew; the focus stays in the drawing where it was there. */
+function draw() {
+  const box = at("drawing");
+  const focused = box.contains(document.activeElement) ? document.activeElement.closest(".word")?.dataset : null;
+  drawing = shownPair() && drawPair(box.clientWidth, palette());
+  lit = "";
+  box.replaceChildren(drawing ? drawing.element : emptyNote());
+  showMeasures();
+  showLegend();
+  at("gold").disabled = showsUnits();
+  at("gold-switch").title = showsUnits() ? "Gold alignments are of words" : "";
+  letGo();
+  if (focused && drawing) {
+    const words = drawing.words[focused.side];
+    focusWord(words[Math.min(Number(focused.index), words.length - 1)] ?? drawing.words.source[0]);
+  }
+}
+
+/** What stands in the place of a drawing. */
+function emptyNote() {
+  if (DATA.pairs.length === 0) return html("p", { class: "empty" }, "There are no sentence pairs in this file.");
+  const clear = html("button", { type: "button" }, "Clear search and filters");
+  clear.addEventListener("click", clearChoice);
+  return html("div", { class: "empty" }, html("p", {}, "No pair matches the search and the filters."), clear);
+}
+
+/** Goes to a pair by its place in the file. */
+function showPair(place) {
+  state.place = place;
+  const pair = shownPair();
+  at("sentence").textContent = pair ? `Sentence ${numberOf(pair)}` : "";
+  at("translation").textContent = visible(pair?.translation ?? "");
+  at("translation").hidden = !pair?.translation;
+  list.choose(place);
+  draw();
+}
+
+/** Goes so many pairs further down the list. */
+function step(count) {
+  if (chosen.length === 0) return;
+  const position = chosen.indexOf(state.place) + count;
+  showPair(chosen[Math.min(Math.max(position, 0), chosen.length - 1)]);
+}
+
+function measureText(measure, place) {
+  const value = measured(measure, place, state.threshold);
+  return value === null ? "–" : value.toFixed(measure.digits).replace("-", "\u2212");
+}
+
+function showMeasures() {
+  const items = shownPair() ? measures.map((measure) => html("div", { title: measure.label },
+    html("dt", {}, measure.short), html("dd", {}, measureText(measure, state.place)))) : [];
+  at("measures").replaceChildren(...items);
+}
+
+function showLegend() {
+  const colors = palette();
+  const sample = (key) => {
+    const { color, dashes } = STATES[key];
+    const line = { d: "M2 9H34", stroke: colors[color], "stroke-width": 2.4, "stroke-dasharray": dashes };
+    const parts = [svg("path", line), stateMark(key, 18, 9, colors)];
+    const picture = svg("svg", { width: 36, height: 18, "aria-hidden": "true" }, ...parts);
+    return html("span", {}, picture, STATES[key].label);
+  };
+  at("legend").replaceChildren(...(drawing && showsGold() ? Object.keys(STATES).map(sample) : []));
+}
+
+// ---- A word and its partners
+
+/** Lights up a word, its partners and the links between them, and writes their weights. */
+function light(side, index) {
+  if (!drawing || lit === `${side} ${index}`) return;
+  dim();
+  lit = `${side} ${index}`;
+  const matrix = showsUnits() ? shownPair().units : shownPair();
+  const other = side === "source" ? "target" : "source";
+  drawing.element.classList.add("lit-up");
+  // Numbers take the place of marks.
+  drawing.element.classList.toggle("numbered", Boolean(drawing.numbered));
+  drawing.words[side][index]?.classList.add("lit", "chosen");
+  for (const { index: partner, weight } of partnersOf(matrix, side, index)) {
+    const word = partner === null ? null : drawing.words[other][partner];
+    if (!word) continue;
+    word.classList.add("lit");
+    const share = word.querySelector(".share");
+    if (share) share.textContent = percent(weight);
+  }
+  for (const link of drawing.links) {
+    const own = (side === "source" ? link.s : link.t) === index;
+    for (const element of link.elements) element.classList.toggle("lit", own);
+  }
+  drawing.preview(side, index);
+  tell(matrix, side, index);
+}
+
+/** Undoes what `light` did. */
+function dim() {
+  lit = "";
+  if (!drawing) return;
+  drawing.element.classList.remove("lit-up");
+  for (const element of drawing.element.querySelectorAll(".lit")) element.classList.remove("lit", "chosen");
+  for (const share of drawing.element.querySelectorAll(".share")) share.textContent = "";
+  drawing.forget();
+}
+
+/** The word with the focus stays lit when the pointer goes; nothing is where there is none. */
+function letGo() {
+  const focused = document.activeElement?.closest?.(".word");
+  if (focused && at("drawing").contains(focused)) {
+    light(focused.dataset.side, Number(focused.dataset.index));
+    return;
+  }
+  dim();
+  const hint = "Point at a word, or go to it by Tab, to see where its weight lies.";
+  const words = drawing ? drawing.words.source.length + drawing.words.target.length : 0;
+  at("readout").replaceChildren(...(words > 0 ? [html("p", { class: "hint" }, hint)] : []));
+}
+
+/** Writes a word's partners below the drawing. */
+function tell(matrix, side, index) {
+  const other = side === "source" ? "target" : "source";
+  const rows = partnersOf(matrix, side, index).slice(0, 8).map(({ index: partner, weight }) => {
+    const word = partner === null ? html("i", {}, "end of sentence") : html("bdi", {}, visible(matrix[other][partner]));
+    const bar = html("span", { class: "bar" }, html("span"));
+    bar.firstChild.style.width = `${weight / 10}%`;
+    const [s, t] = side === "source" ? [index, partner] : [partner, index];
+    const state = drawing.links.find((link) => link.s === s && link.t === t)?.state;
+    return html("li", {}, word, bar, html("span", { class: "weight" }, percent(weight)),
+      html("span", { class: "state" }, state ? STATES[state].label : ""));
+  });
+  const looks = side === "source" ? "is looked at by" : "looks at";
+  at("readout").replaceChildren(
+    html("p", {}, html("bdi", {}, visible(matrix[side][index])), ` ${looks}`, rows.length ? "" : " nothing"),
+    html("ul", {}, ...rows));
+}
+
+/** Gives a word the focus; the Tab key comes back to it. */
+function focusWord(word) {
+  if (!word) return;
+  for (const sibling of drawing.words[word.dataset.side]) sibling.setAttribute("tabindex", sibling === word ? 0 : -1);
+  word.focus();
+}
+
+/** The word that an event in the drawing means, or the target word of a cell. */
+function wordAt(event) {
+  const word = event.target.closest?.(".word");
+  if (word) return { side: word.dataset.side, index: Number(word.dataset.index) };
+  if (!drawing?.cellAt) return null;
+  const { left, top } = drawing.element.getBoundingClientRect();
+  const cell = drawing.cellAt(event.clientX - left, event.clientY - top);
+  return cell && { side: "target", index: cell.t };
+}
+
+// ---- The list
+
+/** What the list is sorted by, said at the end of a row. */
+function rowNote(place) {
+  const measure = measures.find(({ name }) => name === state.sort);
+  return measure ? measureText(measure, place) : "";
+}
+
+/** Makes the list anew by search, filters and order. */
+function choosePairs() {
+  chosen = chosenPairs(state);
+  const all = DATA.pairs.length;
+  const count = chosen.length === all ? `${all.toLocaleString("en")} pairs` :
+    `${chosen.length.toLocaleString("en")} of ${all.toLocaleString("en")} pairs`;
+  at("count").textContent = all === 1 ? "1 pair" : count;
+  list.show(chosen);
+  showPair(chosen.includes(state.place) ? state.place : chosen[0] ?? null);
+}
+
+function clearChoice() {
+  state.query = "";
+  state.ranges = {};
+  at("search").value = "";
+  for (const field of at("ranges").querySelectorAll("input")) field.value = "";
+  choosePairs();
+}
+
+/** Two fields for each measure: from and to. */
+function makeRanges() {
+  const field = (measure, bound) => {
+    const input = html("input", {
+      type: "number", step: "any", placeholder: bound, "aria-label": `${measure.label} ${bound}`,
+      "data-measure": measure.name, "data-bound": bound,
+    });
+    input.addEventListener("input", () => {
+      const value = input.value === "" ? null : Number(input.value);
+      state.ranges[measure.name] = { ...state.ranges[measure.name], [bound]: value };
+      choosePairs();
+    });
+    return input;
+  };
+  at("ranges").append(...measures.map((measure) =>
+    html("div", {}, html("span", {}, measure.label), field(measure, "from"), field(measure, "to"))));
+}
+
+function showDirection() {
+  at("direction").textContent = state.descending ? "↓" : "↑";
+  at("direction").setAttribute("aria-label", state.descending ? "Order: falling" : "Order: rising");
+}
+
+// ---- What is chosen above the drawing
+
+/** Sets one choice, shows it in its control, and draws. */
+function choose(name, value) {
+  state[name] = value;
+  const button = document.querySelector(`input[name="${name}"][value="${value}"]`);
+  if (button) button.checked = true;
+  if (name === "gold") at("gold").checked = value;
+  draw();
+}
+
+let pending = 0;
+
+/** Draws by a new threshold at once; what depends on all pairs follows when the slider rests. */
+function setThreshold(value) {
+  state.threshold = Math.round(Math.min(Math.max(value, 1), 1000));
+  at("threshold").value = state.threshold;
+  at("threshold-value").textContent = `${state.threshold / 10} %`;
+  draw();
+  clearTimeout(pending);
+  pending = setTimeout(() => {
+    showSummary();
+    const depends = measures.some(({ name, byLinks }) => byLinks && (name === state.sort || state.ranges[name]));
+    if (depends) choosePairs();
+  }, 150);
+}
+
+function showSummary() {
+  const rate = hasGold ? corpusErrorRate(DATA.pairs, state.threshold) : null;
+  const pairs = DATA.pairs.length === 1 ? "1 sentence pair" : `${DATA.pairs.length.toLocaleString("en")} sentence pairs`;
+  at("summary").textContent = rate === null ? pairs : `${pairs} · alignment error rate ${rate.toFixed(3)}`;
+}
+
+const THEMES = { auto: "dark", dark: "light", light: "auto" };
+
+function setTheme(theme) {
+  state.theme = theme;
+  document.documentElement.dataset.theme = theme;
+  at("theme").textContent = { auto: "◐ Auto", dark: "● Dark", light: "○ Light" }[theme];
+  at("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system has them" : theme}`);
+  draw();
+}
+
+/** Saves the shown drawing, on light paper, with nothing lit. */
+function save() {
+  if (!shownPair()) return;
+  const { element } = drawPair(at("drawing").clientWidth, LIGHT);
+  for (const word of element.querySelectorAll(".word")) word.removeAttribute("tabindex");
+  const text = new XMLSerializer().serializeToString(element);
+  const link = html("a", {
+    href: URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })),
+    download: `softalign-${numberOf(shownPair())}-${state.view}.svg`,
+  });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// ---- Keys and events
+
+const KEYS = {
+  j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
+  Home: () => step(-Infinity), End: () => step(Infinity),
+  "/": () => at("search").focus(),
+  v: () => choose("view", state.view === "links" ? "matrix" : "links"),
+  w: () => hasUnits && choose("pieces", state.pieces === "words" ? "units" : "words"),
+  g: () => hasGold && choose("gold", !state.gold),
+  "[": () => setThreshold(state.threshold - 50), "]": () => setThreshold(state.threshold + 50),
+  s: save, t: () => setTheme(THEMES[state.theme]), "?": () => at("help").showModal(),
+};
+
+/** Whether a key belongs to the field that has the focus: any to where text goes, arrows to the slider. */
+function isForField({ target, key }) {
+  if (target.matches("input[type=range]")) return key.length > 1;
+  return target.matches("select, input:not([type=radio], [type=checkbox])");
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || at("help").open) return;
+  if (event.key === "Escape") {
+    document.activeElement.blur();
+    letGo();
+    return;
+  }
+  const word = event.target.closest?.(".word");
+  if (word && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
+    const forwards = (event.key === "ArrowRight") !== drawing.rightToLeft[word.dataset.side];
+    focusWord(drawing.words[word.dataset.side][Number(word.dataset.index) + (forwards ? 1 : -1)]);
+    event.preventDefault();
+    return;
+  }
+  if (isForField(event) || !(event.key in KEYS)) return;
+  event.preventDefault();
+  KEYS[event.key]();
+}
+
+function listenToDrawing() {
+  const box = at("drawing");
+  box.addEventListener("pointermove", (event) => {
+    const word = wordAt(event);
+    if (word) light(word.side, word.index);
+    else letGo();
+  });
+  box.addEventListener("pointerleave", letGo);
+  box.addEventListener("focusin", letGo);
+  box.addEventListener("focusout", () => requestAnimationFrame(letGo));
+  let width = box.clientWidth;
+  new ResizeObserver(() => {
+    if (box.clientWidth !== width) draw();
+    width = box.clientWidth;
+  }).observe(box);
+}
+
+function listenToControls() {
+  at("search").addEventListener("input", (event) => {
+    state.query = event.target.value;
+    choosePairs();
+  });
+  at("search").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === "ArrowDown") at("list").focus();
+  });
+  at("sort").addEventListener("change", (event) => {
+    state.sort = event.target.value;
+    choosePairs();
+  });
+  at("direction").addEventListener("click", () => {
+    state.descending = !state.descending;
+    showDirection();
+    choosePairs();
+  });
+  at("clear").addEventListener("click", clearChoice);
+  at("previous").addEventListener("click", () => step(-1));
+  at("next").addEventListener("click", () => step(1));
+  for (const button of document.querySelectorAll(".choice input")) {
+    button.addEventListener("change", () => choose(button.name, button.value));
+  }
+  at("gold").addEventListener("change", (event) => choose("gold", event.target.checked));
+  at("threshold").addEventListener("input", (event) => setThreshold(Number(event.target.value)));
+  at("download").addEventListener("click", save);
+  at("theme").addEventListener("click", () => setTheme(THEMES[state.theme]));
+  at("help-open").addEventListener("click", () => at("help").showModal());
+  darkSystem.addEventListener("change", draw);
+  document.addEventListener("keydown", onKey);
+}
+
+function begin() {
+  document.title = `${visible(DATA.title)} – softalign`;
+  at("title").textContent = visible(DATA.title);
+  const option = (value, label) => html("option", { value }, label);
+  at("sort").append(option("file", "Order of the file"), ...measures.map(({ name, label }) => option(name, label)));
+  at("pieces").hidden = !hasUnits;
+  at("gold-switch").hidden = !hasGold;
+  makeRanges();
+  showDirection();
+  listenToControls();
+  document.body.classList.toggle("bare", DATA.pairs.length === 0);
+  choosePairs();
+  listenToDrawing();
+  setTheme("auto");
+  setThreshold(state.threshold);
+  showSummary();
+}
+
+begin();
