@@ -369,7 +369,8 @@ pub struct AlignArgs {
 #[command(after_help = "Examples:
   softalign evaluate
   softalign evaluate --model my-model --pairs test.tsv --json
-  softalign evaluate --pairs test.tsv --gold test.gold")]
+  softalign evaluate --pairs test.tsv --gold test.gold
+  softalign evaluate --pairs validation.tsv --gold validation.gold --search-threshold")]
 pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
@@ -378,10 +379,20 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "DIR", default_value = "checkpoints")]
     pub model: PathBuf,
 
-    /// Gold alignments of the pairs: lines of s-t (sure) and s?t (possible), 0-indexed [default: data/test.gold with the
+    /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
     /// shipped test set].
     #[arg(long, value_name = "FILE")]
     pub gold: Option<PathBuf>,
+
+    /// The number of a sentence's first word in the gold file.
+    #[arg(
+        long,
+        value_name = "0|1",
+        requires = "gold",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
+    pub gold_base: u8,
 
     #[command(flatten)]
     pub(crate) search: SearchArgs,
@@ -389,6 +400,11 @@ pub struct EvaluateArgs {
     /// Link words of at least this weight, beside each word's heaviest.
     #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
     pub threshold: f32,
+
+    /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
+    /// score would no longer be one.
+    #[arg(long)]
+    pub search_threshold: bool,
 
     /// One JSON object instead of lines for reading.
     #[arg(long)]

@@ -254,9 +254,28 @@ fn gold_files_that_do_not_fit_are_refused_with_file_and_line() {
         ("0-0\none-two\n", &["pairs.gold:2", "one-two", "3-4"]),
         ("0:0\n\n", &["pairs.gold:1", "0:0"]),
         ("0-99999999999999999999999\n\n", &["pairs.gold:1"]),
+        ("1-1 3p2\n2-1\n", &["pairs.gold:1", "3-2", "--gold-base 1"]),
     ] {
         folder.write("pairs.gold", gold);
         evaluate(&folder, "pairs.tsv", &["--gold", "pairs.gold"]).refused_with(1, parts);
+    }
+    for (gold, parts) in [
+        ("1-1 3-2\n2-1 1?0\n", &["pairs.gold:2", "numbered 0", "--gold-base 1"][..]),
+        ("1-1\n1-1 3-1\n", &["pairs.gold:2", "3-1", "2 and 1 words", "from 1"]),
+    ] {
+        folder.write("pairs.gold", gold);
+        evaluate(&folder, "pairs.tsv", &["--gold", "pairs.gold", "--gold-base", "1"]).refused_with(1, parts);
+    }
+}
+
+#[test]
+fn another_base_is_named_only_where_it_helps() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", "the red fox\trufo mi\nthe owl\tku\n");
+    for gold in ["1-1 4-2\n2-1\n", "1-1 3-2\n0-0\n"] {
+        folder.write("pairs.gold", gold);
+        let outcome = evaluate(&folder, "pairs.tsv", &["--gold", "pairs.gold"]);
+        assert!(!outcome.refused(1).contains("--gold-base"), "{gold}: {outcome:?}");
     }
 }
 

@@ -58,6 +58,8 @@ fn a_wrong_command_line_is_code_2_and_points_to_help() {
         &["train", "--train", "a.tsv", "--source", "b", "--target", "c"],
         &["train", "--batch-sentences", "3", "--batch-tokens", "30"],
         &["align", "--format", "runes"],
+        &["evaluate", "--gold", "a.gold", "--gold-base", "2"],
+        &["evaluate", "--gold-base", "1"],
         &["inspect", "one", "two"],
     ] {
         let outcome = folder.run(arguments);

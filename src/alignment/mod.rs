@@ -5,11 +5,15 @@
 
 mod agreement;
 mod links;
+mod shift;
 mod symmetrisation;
+mod threshold;
 
 pub use agreement::{Agreement, AgreementCounts};
 pub use links::{Gold, Link, parse_gold_line, pharaoh};
+pub use shift::{Shift, ShiftedCounts};
 pub use symmetrisation::Symmetrisation;
+pub use threshold::{Threshold, ThresholdSearch};
 
 /// Attention of one sentence pair, by unit or by word.
 ///

@@ -59,9 +59,7 @@ fn grow(mut links: BTreeSet<Link>, union: &BTreeSet<Link>) -> BTreeSet<Link> {
 
 fn neighbours(link: Link) -> impl Iterator<Item = Link> {
     let steps = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)];
-    steps.into_iter().filter_map(move |(s, t)| {
-        Some(Link { source: link.source.checked_add_signed(s)?, target: link.target.checked_add_signed(t)? })
-    })
+    steps.into_iter().filter_map(move |(source, target)| link.moved(source, target))
 }
 
 fn finish(links: &mut BTreeSet<Link>, direction: &BTreeSet<Link>, both: bool) {

@@ -3,19 +3,20 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 use serde::Serialize;
 
+use super::UsageError;
 use super::align::check_threshold;
 use super::console::Console;
+use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::output::Output;
 use super::translate::beam_settings;
-use crate::alignment::{Agreement, AgreementCounts, Gold, parse_gold_line};
+use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::metrics::{Scores, perplexity};
-use crate::text::{Pair, read_lines};
 use crate::translator::{Aligned, Translator};
 
 /// What is measured.
@@ -26,7 +27,18 @@ struct Evaluation {
     scores: Scores,
     perplexity: f64,
     #[serde(flatten)]
-    agreement: Option<Agreement>,
+    judgement: Option<Judgement>,
+}
+
+/// What gold alignments say.
+#[derive(Serialize)]
+struct Judgement {
+    #[serde(flatten)]
+    agreement: Agreement,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shift: Option<Shift>,
+    #[serde(flatten)]
+    best: Option<Threshold>,
 }
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -38,10 +50,13 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         (None, None) => Some(PathBuf::from(SHIPPED_GOLD)),
         (gold, _) => gold.clone(),
     };
+    if args.search_threshold && gold_path.is_none() {
+        bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
+    }
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     let pairs = files.read("--pairs")?;
     ensure!(!pairs.is_empty(), "{}: no sentence pair in it", files.names().join(" and "));
-    let gold = gold_path.map(|path| read_gold(&path, &pairs)).transpose()?;
+    let gold = gold_path.map(|path| read_gold(&path, &pairs, args.gold_base.into())).transpose()?;
     let translator = Translator::load(&args.model, device)?;
 
     let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
@@ -56,11 +71,15 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
 
     let log_probability: f64 = aligned.iter().map(|aligned| aligned.log_probability).sum();
     let units = aligned.iter().map(|aligned| aligned.length).sum();
+    let judgement = gold.map(|gold| judge(&aligned, &gold, threshold, args.search_threshold));
+    if let Some(judgement) = &judgement {
+        warn_of_shift(judgement, console);
+    }
     let evaluation = Evaluation {
         pairs: pairs.len(),
         scores: Scores::of(&translations, &references),
         perplexity: perplexity(-log_probability, units),
-        agreement: gold.map(|gold| agreement(&aligned, &gold, threshold)),
+        judgement,
     };
     let mut output = Output::open(Path::new("-"))?;
     if args.json {
@@ -71,40 +90,47 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     output.finish()
 }
 
-/// Reads a gold file that belongs to pairs: as many lines, and no link beyond their words.
-fn read_gold(path: &Path, pairs: &[Pair]) -> Result<Vec<Gold>> {
-    let lines = read_lines(path)?;
-    ensure!(
-        lines.len() == pairs.len(),
-        "{}: {} lines for {} sentence pairs; a gold file has one line for each",
-        path.display(),
-        lines.len(),
-        pairs.len()
-    );
-    let mut gold = Vec::with_capacity(lines.len());
-    for (index, (line, pair)) in lines.iter().zip(pairs).enumerate() {
-        let place = format!("{}:{}", path.display(), index + 1);
-        let links = parse_gold_line(line).map_err(|reason| anyhow!("{place}: {reason}"))?;
-        let [sources, targets] = [&pair.source, &pair.target].map(|text| text.split_whitespace().count());
-        for link in &links.possible {
-            ensure!(
-                link.source < sources && link.target < targets,
-                "{place}: link {}-{} points beyond the pair's {sources} and {targets} words; words are counted from 0",
-                link.source,
-                link.target
-            );
+/// Holds the links of the weights against those of the gold file.
+fn judge(aligned: &[Aligned], gold: &[Gold], threshold: f32, search: bool) -> Judgement {
+    let mut counts = ShiftedCounts::default();
+    let mut thresholds = ThresholdSearch::default();
+    for (aligned, gold) in aligned.iter().zip(gold) {
+        let alignment = aligned.by_words();
+        let size = [alignment.source().len(), alignment.target().len()];
+        counts.add(&alignment.links(threshold), size, gold);
+        if search {
+            thresholds.add(&alignment, gold);
         }
-        gold.push(links);
     }
-    Ok(gold)
+    Judgement {
+        agreement: counts.unshifted().agreement(),
+        shift: counts.much_better(),
+        best: if search { thresholds.best() } else { None },
+    }
 }
 
-fn agreement(aligned: &[Aligned], gold: &[Gold], threshold: f32) -> Agreement {
-    let mut counts = AgreementCounts::default();
-    for (aligned, gold) in aligned.iter().zip(gold) {
-        counts.add(&aligned.by_words().links(threshold), gold);
-    }
-    counts.agreement()
+/// Tells that links a word further would fit much better, and what can be the matter.
+fn warn_of_shift(judgement: &Judgement, console: &Console) {
+    let Some(shift) = judgement.shift else { return };
+    let word = |side, step: isize| match step {
+        0 => None,
+        ..0 => Some(format!("one {side} word earlier")),
+        1.. => Some(format!("one {side} word later")),
+    };
+    let both = shift.source != 0 && shift.target != 0;
+    let steps: Vec<String> =
+        [word("source", shift.source), word("target", shift.target)].into_iter().flatten().collect();
+    console.warn(format!(
+        "links {} would have AER {:.3} instead of {:.3}; {}",
+        steps.join(" and "),
+        shift.aer,
+        judgement.agreement.aer,
+        if both {
+            "does the gold file count words from another number? See --gold-base"
+        } else {
+            "attention has settled one word off: train longer or with --guided-alignment, or see --gold-base"
+        }
+    ));
 }
 
 impl Evaluation {
@@ -117,11 +143,14 @@ impl Evaluation {
         writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
         writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
         writeln!(out, "perplexity     {:>8.2}", self.perplexity)?;
-        if let Some(agreement) = &self.agreement {
+        if let Some(Judgement { agreement, best, .. }) = &self.judgement {
             writeln!(out, "AER            {:>8.3}", agreement.aer)?;
             writeln!(out, "precision      {:>8.3}", agreement.precision)?;
             writeln!(out, "recall         {:>8.3}", agreement.recall)?;
             writeln!(out, "F1             {:>8.3}", agreement.f1)?;
+            if let Some(best) = best {
+                writeln!(out, "best threshold {:>8.2} (AER {:.3})", best.threshold, best.aer)?;
+            }
         }
         Ok(())
     }

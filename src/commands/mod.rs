@@ -3,6 +3,7 @@
 mod align;
 mod console;
 mod evaluate;
+mod gold;
 mod input;
 mod inspect;
 mod output;

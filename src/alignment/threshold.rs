@@ -1,0 +1,78 @@
+//! The threshold of links that fits a gold standard best.
+
+use serde::Serialize;
+
+use super::{AgreementCounts, Alignment, Gold};
+
+/// Thresholds tried: 0.05, 0.1 … 0.95.
+const THRESHOLDS: usize = 19;
+
+/// A threshold and what comes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Threshold {
+    /// The weight from which words are linked.
+    #[serde(rename = "best_threshold")]
+    pub threshold: f32,
+    /// Alignment error rate of its links.
+    #[serde(rename = "best_threshold_aer")]
+    pub aer: f64,
+}
+
+/// Counts over a corpus, once for each threshold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThresholdSearch {
+    counts: [AgreementCounts; THRESHOLDS],
+}
+
+impl ThresholdSearch {
+    /// Adds one sentence pair.
+    pub fn add(&mut self, alignment: &Alignment, gold: &Gold) {
+        for (counts, threshold) in self.counts.iter_mut().zip(thresholds()) {
+            counts.add(&alignment.links(threshold), gold);
+        }
+    }
+
+    /// The threshold of the lowest alignment error rate, the lowest of equals.
+    pub fn best(&self) -> Option<Threshold> {
+        let tried = self.counts.iter().zip(thresholds());
+        let tried = tried.map(|(counts, threshold)| Threshold { threshold, aer: counts.agreement().aer });
+        tried.min_by(|a, b| a.aer.total_cmp(&b.aer))
+    }
+}
+
+fn thresholds() -> impl Iterator<Item = f32> {
+    (1..=THRESHOLDS).map(|step| step as f32 / 20.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse_gold_line;
+    use super::*;
+
+    fn search(rows: &[Vec<f32>], gold: &str) -> Threshold {
+        let words = |count: usize| (0..count).map(|word| word.to_string()).collect();
+        let alignment = Alignment::from_rows(words(rows[0].len() - 1), words(rows.len()), rows);
+        let mut search = ThresholdSearch::default();
+        search.add(&alignment, &parse_gold_line(gold).unwrap());
+        search.best().unwrap()
+    }
+
+    #[test]
+    fn a_worked_example() {
+        // Up to 0.15 the first word has a link too many, above 0.3 the second one too few: 0.2 is the first in between.
+        let rows = [vec![0.75, 0.18, 0.07], vec![0.32, 0.6, 0.08]];
+        assert_eq!(search(&rows, "0-0 0-1 1-1"), Threshold { threshold: 0.2, aer: 0.0 });
+        // Without 0-1 in the gold standard, every link beside the heaviest is one too many.
+        assert_eq!(search(&rows, "0-0 1-1"), Threshold { threshold: 0.35, aer: 0.0 });
+        // With every link in it, none is: the lowest of equals.
+        assert_eq!(search(&rows, "0-0 1-0 0-1 1-1"), Threshold { threshold: 0.05, aer: 0.0 });
+    }
+
+    #[test]
+    fn thresholds_are_round_numbers() {
+        let written: Vec<String> = thresholds().map(|threshold| threshold.to_string()).collect();
+        assert_eq!(written[..3], ["0.05", "0.1", "0.15"]);
+        assert_eq!(written[18], "0.95");
+        assert!(written.iter().all(|text| text.len() <= 4), "{written:?}");
+    }
+}
