@@ -300,6 +300,46 @@ fn the_log_has_an_object_a_line_with_the_promised_fields() {
 }
 
 #[test]
+fn every_validation_says_how_attention_fares() {
+    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
+    let lines: Vec<Value> = log.lines().map(json).collect();
+    for line in lines.iter().filter(|line| line["event"] == "validation") {
+        let attention = &line["attention"];
+        let shares = ["normalised_entropy", "end", "punctuation", "punctuation_units", "coverage", "heaviest_column"];
+        for key in shares {
+            let share = attention[key].as_f64().unwrap_or_else(|| panic!("{key} is missing: {line}"));
+            assert!((0.0..=1.000_001).contains(&share), "{key} is {share}");
+        }
+        // Five columns at most: four words and the end.
+        assert!((0.0..=5.0f64.ln() + 1e-6).contains(&attention["entropy"].as_f64().unwrap()), "{line}");
+        assert!((-1.0..=1.0).contains(&attention["diagonality"].as_f64().unwrap()), "{line}");
+    }
+    let entropy = |line: &Value| line["attention"]["entropy"].as_f64().unwrap();
+    let validations: Vec<&Value> = lines.iter().filter(|line| line["event"] == "validation").collect();
+    assert!(entropy(validations[9]) < entropy(validations[0]), "what is learnt makes attention sharper");
+}
+
+#[test]
+fn attention_that_stays_flat_is_warned_of_once() {
+    let folder = Folder::with_pairs();
+    let sizes = ["--embedding-size", "8", "--hidden-size", "8", "--attention-size", "8", "--batch-sentences", "1"];
+    // So low a learning rate learns nothing; six validations, of which the fourth is the first that is late enough.
+    let nothing =
+        ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--units", "word"];
+    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100"];
+    let outcome = folder.run(&[&train[..], &sizes, &nothing].concat());
+    outcome.worked();
+    assert_eq!(outcome.stderr.matches("    attention: flatness ").count(), 6, "{outcome:?}");
+    let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 1, "{outcome:?}");
+    assert!(warnings[0].contains("attention") && warnings[0].contains("--guided-alignment"), "{outcome:?}");
+    let before = outcome.stderr.split("warning: ").next().unwrap();
+    assert_eq!(before.matches("validation:").count(), 4, "{outcome:?}");
+    let log = folder.text("out/log.jsonl");
+    assert_eq!(json(log.lines().last().unwrap())["attention"]["collapse"], "flat");
+}
+
+#[test]
 fn inspect_tells_what_a_model_is() {
     let folder = Folder::new();
     let outcome = folder.run(&["inspect", model_path()]);

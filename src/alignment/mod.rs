@@ -4,12 +4,14 @@
 //! no file: it is what the model's attention becomes once the model is done with it.
 
 mod agreement;
+mod health;
 mod links;
 mod shift;
 mod symmetrisation;
 mod threshold;
 
 pub use agreement::{Agreement, AgreementCounts};
+pub use health::{AttentionHealth, AttentionTotals, Collapse};
 pub use links::{Gold, Link, parse_gold_line, pharaoh};
 pub use shift::{Shift, ShiftedCounts};
 pub use symmetrisation::Symmetrisation;

@@ -1,6 +1,7 @@
 //! The commands: arguments to settings, to the library, to a renderer. All that is printed is printed from here.
 
 mod align;
+mod attention_watch;
 mod console;
 mod evaluate;
 mod gold;

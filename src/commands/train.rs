@@ -56,6 +56,7 @@ pub fn run(args: &TrainArgs, device: &Device, console: &Console) -> Result<()> {
     let validation = ValidationSet {
         pairs: &data.validation.pairs,
         examples: &data.validation.examples,
+        source_vocabulary: &checkpoint.source,
         target_vocabulary: &checkpoint.target,
     };
     let mut trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation)?;

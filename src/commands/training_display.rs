@@ -9,6 +9,7 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::json;
 
+use super::attention_watch::{AttentionWatch, attention_line};
 use super::console::{Console, style};
 use crate::checkpoint::{Checkpoint, Folder};
 use crate::training::{Event, Observer, Progress, Snapshot, StepReport, ValidationReport};
@@ -24,6 +25,7 @@ pub struct TrainingDisplay<'a> {
     folder: &'a Folder,
     checkpoint: &'a Checkpoint,
     bar: ProgressBar,
+    watch: AttentionWatch,
     stop: Arc<AtomicBool>,
     last_line: Instant,
     /// When this run should end, if it was given a time.
@@ -43,7 +45,8 @@ impl<'a> TrainingDisplay<'a> {
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {wide_msg}"));
         let (last_line, until) = (Instant::now(), time.map(|time| Instant::now() + time));
-        Self { console, folder, checkpoint, bar, stop, last_line, until }
+        let watch = AttentionWatch::new(&checkpoint.config);
+        Self { console, folder, checkpoint, bar, watch, stop, last_line, until }
     }
 
     fn line(&self, line: &str) {
@@ -95,6 +98,10 @@ impl<'a> TrainingDisplay<'a> {
             scores.exact_match,
             if best { "  ← best" } else { "" }
         ));
+        self.line(&format!("    {}", attention_line(&report.attention)));
+        if let Some(warning) = self.watch.warning(progress, &report.attention) {
+            self.line(&format!("warning: {warning}"));
+        }
         for sample in &report.samples {
             self.line(&format!("    {}\n    → {}", sample.source, sample.translation));
         }

@@ -244,6 +244,11 @@ impl Vocabulary {
         self.join(ids, Words::Whitespace).0
     }
 
+    /// Units as the vocabulary writes them.
+    pub fn written(&self, ids: &[u32]) -> Vec<String> {
+        ids.iter().map(|&id| self.unit(id)).collect()
+    }
+
     fn unit(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_else(|| SPECIALS[UNKNOWN as usize].to_owned())
     }

@@ -4,6 +4,7 @@ use candle_core::Result;
 use serde::Serialize;
 
 use super::Metric;
+use crate::alignment::{Alignment, AttentionHealth, AttentionTotals};
 use crate::metrics::{self, Scores};
 use crate::model::{BatchLoss, RnnSearch};
 use crate::search::{BeamSettings, search_all};
@@ -20,6 +21,8 @@ pub struct ValidationSet<'a> {
     pub pairs: &'a [Pair],
     /// The same pairs as ids.
     pub examples: &'a [Example],
+    /// What knows the source's units.
+    pub source_vocabulary: &'a Vocabulary,
     /// What turns ids back into text.
     pub target_vocabulary: &'a Vocabulary,
 }
@@ -45,6 +48,8 @@ pub struct ValidationReport {
     /// Scores of greedy translations, in percent.
     #[serde(flatten)]
     pub scores: Scores,
+    /// How attention fares where the references are forced.
+    pub attention: AttentionHealth,
     /// A few translations to look at.
     pub samples: Vec<Sample>,
 }
@@ -52,7 +57,7 @@ pub struct ValidationReport {
 impl ValidationSet<'_> {
     /// Measures a model. `number` counts the validations and moves the samples on, so that one sees different ones.
     pub fn report(&self, model: &RnnSearch, smoothing: f64, number: u64) -> Result<ValidationReport> {
-        let loss = total_loss(model, self.examples, smoothing)?;
+        let (loss, attention) = self.force(model, smoothing)?;
         let translated = self.examples.len().min(MOST_TRANSLATED);
         let sources: Vec<Vec<u32>> = self.examples[..translated].iter().map(|example| example.source.clone()).collect();
         let found = search_all(model, &sources, &BeamSettings::greedy(), &mut |_| {})?;
@@ -71,8 +76,37 @@ impl ValidationSet<'_> {
             loss: loss.smoothed / loss.units as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
             scores: Scores::of(&translations, &references),
+            attention,
             samples: (0..SAMPLES.min(translated)).map(sample).collect(),
         })
+    }
+
+    /// Forced decoding of all pairs: their loss, and how attention fares.
+    fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<(BatchLoss, AttentionHealth)> {
+        let lengths: Vec<(usize, usize)> =
+            self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+        let mut stream = crate::random::Stream::new(0, "validation", 0);
+        let (mut total, mut attention) = (BatchLoss::default(), AttentionTotals::default());
+        for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
+            let batch = Batch::new(self.examples, &chosen);
+            for (&index, pair) in chosen.iter().zip(model.force(&batch, smoothing)?) {
+                total += BatchLoss {
+                    smoothed: pair.smoothed,
+                    negative_log_likelihood: -pair.log_probability,
+                    guidance: 0.0,
+                    units: pair.weights.len(),
+                };
+                attention.add(&self.alignment(index, &pair.weights));
+            }
+        }
+        Ok((total, attention.health()))
+    }
+
+    /// The alignment of a pair by the model's units.
+    fn alignment(&self, index: usize, rows: &[Vec<f32>]) -> Alignment {
+        let example = &self.examples[index];
+        let source = self.source_vocabulary.written(&example.source);
+        Alignment::from_rows(source, self.target_vocabulary.written(&example.target), rows)
     }
 }
 
@@ -86,24 +120,4 @@ impl ValidationReport {
             Metric::Perplexity => -self.perplexity,
         }
     }
-}
-
-/// Loss over any number of examples.
-fn total_loss(model: &RnnSearch, examples: &[Example], smoothing: f64) -> Result<BatchLoss> {
-    let lengths: Vec<(usize, usize)> =
-        examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-    let mut stream = crate::random::Stream::new(0, "validation", 0);
-    let mut total = BatchLoss::default();
-    for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
-        let batch = Batch::new(examples, &chosen);
-        for pair in model.force(&batch, smoothing)? {
-            total += BatchLoss {
-                smoothed: pair.smoothed,
-                negative_log_likelihood: -pair.log_probability,
-                guidance: 0.0,
-                units: pair.weights.len(),
-            };
-        }
-    }
-    Ok(total)
 }

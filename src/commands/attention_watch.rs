@@ -1,0 +1,99 @@
+//! What the user is told of attention while a model is trained.
+
+use crate::alignment::{AttentionHealth, Collapse};
+use crate::checkpoint::Config;
+use crate::text::Units;
+use crate::training::Progress;
+
+/// Validations and steps within which flat attention means nothing: it has yet to be learnt.
+const EARLY_VALIDATIONS: u64 = 2;
+const EARLY_STEPS: u64 = 500;
+
+/// Warns of collapsed attention, once a run.
+pub struct AttentionWatch {
+    advice: &'static str,
+    warned: bool,
+}
+
+impl AttentionWatch {
+    pub fn new(config: &Config) -> Self {
+        let characters = [config.text.source_units, config.text.target_units].contains(&Units::Char);
+        let advice = if characters || config.training.guidance.is_some() {
+            "train on more pairs, or with a smaller --preset"
+        } else {
+            "train on more pairs, or with --guided-alignment"
+        };
+        Self { advice, warned: false }
+    }
+
+    /// What to warn of after a validation, if there is anything.
+    pub fn warning(&mut self, progress: &Progress, health: &AttentionHealth) -> Option<String> {
+        let early = progress.validations <= EARLY_VALIDATIONS || progress.step < EARLY_STEPS;
+        let collapse = health.collapse.filter(|_| !early && !self.warned)?;
+        self.warned = true;
+        let what = match collapse {
+            Collapse::Flat => "is nearly even over all units",
+            Collapse::End => "rests on the sentence's end for all target units",
+            Collapse::Column => "rests on one unit for all target units",
+        };
+        Some(format!("attention {what}, so alignments say nothing; {}", self.advice))
+    }
+}
+
+/// The figures in one line.
+pub fn attention_line(health: &AttentionHealth) -> String {
+    format!(
+        "attention: flatness {:.2}  on the end {:.0} %  on punctuation {:.0} % ({:.0} % of units)  diagonal {:.2}  coverage {:.0} %",
+        health.normalised_entropy,
+        100.0 * health.end,
+        100.0 * health.punctuation,
+        100.0 * health.punctuation_units,
+        health.diagonality,
+        100.0 * health.coverage
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::AttentionTotals;
+
+    fn progress(validations: u64, step: u64) -> Progress {
+        Progress { validations, step, ..Progress::default() }
+    }
+
+    fn health(collapse: Option<Collapse>) -> AttentionHealth {
+        AttentionHealth { collapse, ..AttentionTotals::default().health() }
+    }
+
+    fn watch() -> AttentionWatch {
+        AttentionWatch { advice: "do this", warned: false }
+    }
+
+    #[test]
+    fn a_collapse_is_told_once() {
+        let (mut watch, flat) = (watch(), health(Some(Collapse::Flat)));
+        assert_eq!(watch.warning(&progress(3, 600), &health(None)), None);
+        let warning = watch.warning(&progress(4, 800), &flat).unwrap();
+        assert!(warning.contains("nearly even") && warning.ends_with("do this"), "{warning}");
+        assert_eq!(watch.warning(&progress(5, 1000), &flat), None);
+        assert_eq!(watch.warning(&progress(6, 1200), &health(Some(Collapse::End))), None);
+    }
+
+    #[test]
+    fn the_first_validations_mean_nothing() {
+        let mut watch = watch();
+        for early in [progress(1, 5000), progress(2, 10_000), progress(30, 499)] {
+            assert_eq!(watch.warning(&early, &health(Some(Collapse::Column))), None, "{early:?}");
+        }
+        assert!(watch.warning(&progress(3, 500), &health(Some(Collapse::Column))).is_some());
+    }
+
+    #[test]
+    fn the_line_is_short() {
+        let line = attention_line(&health(None));
+        let expected =
+            "attention: flatness 0.00  on the end 0 %  on punctuation 0 % (0 % of units)  diagonal 0.00  coverage 0 %";
+        assert_eq!(line, expected);
+    }
+}
