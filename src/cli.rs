@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::alignment::Symmetrisation;
 use crate::model::InitialState;
-use crate::text::Units;
+use crate::text::{Units, Words};
 use crate::training::Metric;
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
@@ -313,7 +314,45 @@ pub struct SearchArgs {
     pub length_factor: f64,
 }
 
-/// The default threshold of links.
+/// What links are made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LinksFrom {
+    /// Attention and the statistical aligner that was learnt with the model, where there is one.
+    Auto,
+    /// Attention alone.
+    Attention,
+    /// The statistical aligner alone.
+    Statistics,
+    /// A statistical aligner that is learnt from the given pairs alone; no model is needed.
+    Pairs,
+}
+
+/// How words are linked.
+#[derive(Clone, Debug, Args)]
+pub struct LinkArgs {
+    /// What links are made from.
+    #[arg(long, value_enum, default_value_t = LinksFrom::Auto, help_heading = "Links")]
+    pub links_from: LinksFrom,
+
+    /// A model that translates the other way: links need the consent of both.
+    #[arg(long, value_name = "DIR", help_heading = "Links")]
+    pub reverse_model: Option<PathBuf>,
+
+    /// Link by each direction and make one set of both, instead of linking what both believe in together.
+    #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
+    pub symmetrise: Option<Symmetrisation>,
+
+    /// Link from this much belief on [default: 0.15]; by attention alone, words of at least this weight beside each word's
+    /// heaviest [default: 0.4].
+    #[arg(long, value_name = "W", help_heading = "Links")]
+    pub threshold: Option<f32>,
+
+    /// What counts as a word.
+    #[arg(long, value_enum, default_value_t = Words::Whitespace, help_heading = "Links")]
+    pub words: Words,
+}
+
+/// The default threshold of links by attention.
 pub const LINK_THRESHOLD: f32 = 0.4;
 
 /// Formats of `softalign align`.
@@ -355,9 +394,8 @@ pub struct AlignArgs {
     #[arg(long, value_enum, default_value_t = AlignmentFormat::Text)]
     pub format: AlignmentFormat,
 
-    /// Link words of at least this weight, beside each word's heaviest.
-    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
-    pub threshold: f32,
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
 
     /// Align the model's units instead of words.
     #[arg(long)]
@@ -386,9 +424,8 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
 
-    /// Link words of at least this weight, beside each word's heaviest.
-    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
-    pub threshold: f32,
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
 
     /// One JSON object instead of lines for reading.
     #[arg(long)]

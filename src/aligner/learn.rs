@@ -152,13 +152,16 @@ impl Sentence {
     }
 
     /// Beliefs by words and jumps.
-    pub fn believe(&mut self, jumps: &[Jumps; 2], counts: Option<&mut [JumpCounts; 2]>) {
+    /// Returns ln p(target | source).
+    pub fn believe(&mut self, jumps: &[Jumps; 2], counts: Option<&mut [JumpCounts; 2]>) -> f64 {
         let [forward_counts, backward_counts] = match counts {
             Some([forward, backward]) => [Some(forward), Some(backward)],
             None => [None, None],
         };
-        self.lattice.posteriors(&self.forward, &self.nothing[0], &jumps[0], &mut self.by_source, forward_counts);
+        let log_probability =
+            self.lattice.posteriors(&self.forward, &self.nothing[0], &jumps[0], &mut self.by_source, forward_counts);
         self.lattice.posteriors(&self.backward, &self.nothing[1], &jumps[1], &mut self.by_target, backward_counts);
+        log_probability
     }
 
     /// Beliefs by words and their distance from the diagonal.

@@ -4,10 +4,12 @@
 //! no file: it is what the model's attention becomes once the model is done with it.
 
 mod agreement;
+mod beliefs;
 mod links;
 mod symmetrisation;
 
 pub use agreement::{Agreement, AgreementCounts};
+pub use beliefs::Beliefs;
 pub use links::{Gold, Link, parse_gold_line, pharaoh};
 pub use symmetrisation::Symmetrisation;
 
@@ -108,16 +110,19 @@ impl Alignment {
     pub fn links(&self, threshold: f32) -> Vec<Link> {
         let mut links = Vec::new();
         for (target, row) in self.rows().enumerate() {
-            let heaviest = heaviest(row).filter(|&source| row[source] >= self.end_weights[target]);
-            for (source, &weight) in row.iter().enumerate() {
-                if weight > 0.0 && (Some(source) == heaviest || weight >= threshold) {
-                    links.push(Link { source, target });
-                }
-            }
+            links.extend(linked(row, self.end_weights[target], threshold).map(|source| Link { source, target }));
         }
         links.sort_unstable();
         links
     }
+}
+
+/// Which of a word's weights are links: the heaviest, unless it weighs less than `nothing`, and every other of at least
+/// `threshold`.
+pub fn linked(row: &[f32], nothing: f32, threshold: f32) -> impl Iterator<Item = usize> {
+    let heaviest = heaviest(row).filter(|&index| row[index] >= nothing);
+    let weights = row.iter().enumerate();
+    weights.filter(move |&(index, &weight)| weight > 0.0 && (Some(index) == heaviest || weight >= threshold)).map(|(index, _)| index)
 }
 
 /// The index of the largest weight, the first of equals; none in an empty row.

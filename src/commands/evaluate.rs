@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, ensure};
 use candle_core::Device;
 use serde::Serialize;
 
-use super::align::check_threshold;
+use super::align::{check_links, linker};
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::output::Output;
@@ -16,7 +16,7 @@ use crate::alignment::{Agreement, AgreementCounts, Gold, parse_gold_line};
 use crate::cli::EvaluateArgs;
 use crate::metrics::{Scores, perplexity};
 use crate::text::{Pair, read_lines};
-use crate::translator::{Aligned, Translator};
+use crate::translator::{Linked, Translator};
 
 /// What is measured.
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Evaluation {
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let beam = beam_settings(&args.search)?;
-    let threshold = check_threshold(args.threshold)?;
+    check_links(&args.links, false)?;
     let given = &args.pairs;
     let given = PairFiles::given(given.pairs.as_deref(), given.source.as_deref(), given.target.as_deref());
     let gold_path = match (&args.gold, &given) {
@@ -43,6 +43,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     ensure!(!pairs.is_empty(), "{}: no sentence pair in it", files.names().join(" and "));
     let gold = gold_path.map(|path| read_gold(&path, &pairs)).transpose()?;
     let translator = Translator::load(&args.model, device)?;
+    let linker = linker(&args.links, &args.model, false, &pairs, device, console)?;
 
     let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
     let references: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
@@ -52,6 +53,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     let translations: Vec<&str> = translations.iter().map(|found| found[0].text.as_str()).collect();
     let mut bar = console.bar("aligning", pairs.len());
     let aligned = translator.align(&pairs, &mut |count| bar.advance(count))?;
+    let linked = linker.link(&pairs, &mut |_| {})?;
     drop(bar);
 
     let log_probability: f64 = aligned.iter().map(|aligned| aligned.log_probability).sum();
@@ -60,7 +62,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         pairs: pairs.len(),
         scores: Scores::of(&translations, &references),
         perplexity: perplexity(-log_probability, units),
-        agreement: gold.map(|gold| agreement(&aligned, &gold, threshold)),
+        agreement: gold.map(|gold| agreement(&linked, &gold)),
     };
     let mut output = Output::open(Path::new("-"))?;
     if args.json {
@@ -99,10 +101,10 @@ fn read_gold(path: &Path, pairs: &[Pair]) -> Result<Vec<Gold>> {
     Ok(gold)
 }
 
-fn agreement(aligned: &[Aligned], gold: &[Gold], threshold: f32) -> Agreement {
+fn agreement(linked: &[Linked], gold: &[Gold]) -> Agreement {
     let mut counts = AgreementCounts::default();
-    for (aligned, gold) in aligned.iter().zip(gold) {
-        counts.add(&aligned.by_words().links(threshold), gold);
+    for (linked, gold) in linked.iter().zip(gold) {
+        counts.add(&linked.links, gold);
     }
     counts.agreement()
 }

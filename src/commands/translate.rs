@@ -89,6 +89,7 @@ fn write(
         alignment: &alignment,
         links: &links,
         score: translation.score,
+        beliefs: None,
         gold: None,
         units: None,
     };

@@ -1,5 +1,7 @@
 //! Text in, translations with alignments out; and forced decoding of given pairs.
 
+mod linking;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +13,8 @@ use crate::checkpoint::{Config, Folder};
 use crate::model::RnnSearch;
 use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, Words, bucketed};
+
+pub use linking::{ENOUGH, Linked, Linker, MUCH_ATTENTION};
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
 /// length and a model has never seen such sentences anyway.
