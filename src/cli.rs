@@ -362,10 +362,16 @@ pub enum AlignmentFormat {
     Text,
     /// An array of objects with words, weights and links.
     Json,
-    /// Links as s-t, one line a pair, 0-indexed.
+    /// Links as s-t, one line a pair, 0-indexed; s-t:p with --probs.
     Pharaoh,
     /// NumPy arrays of weights, one a pair.
     Npz,
+    /// The objects of json, one a line.
+    Jsonl,
+    /// A table with a line for each two words that have to do with each other.
+    Tsv,
+    /// Weights in the text format of Nematus and its viewers.
+    Nematus,
     /// One page to explore the alignments in a browser; needs no network.
     Html,
     /// Heatmaps for a paper, one below the other.
@@ -396,6 +402,10 @@ pub struct AlignArgs {
 
     #[command(flatten)]
     pub(crate) links: LinkArgs,
+
+    /// Write how much is believed in each link: pharaoh's s-t:p.
+    #[arg(long)]
+    pub probs: bool,
 
     /// Align the model's units instead of words.
     #[arg(long)]

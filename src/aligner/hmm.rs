@@ -172,7 +172,9 @@ impl Lattice {
             if let Some(counts) = counts.as_deref_mut().filter(|_| t == 0) {
                 gamma.iter().enumerate().for_each(|(to, gamma)| counts.0[bin(-1, to as isize)] += f64::from(*gamma));
             }
-            if t + 1 == by_nothing.len() && let Some(counts) = counts.as_deref_mut() {
+            if t + 1 == by_nothing.len()
+                && let Some(counts) = counts.as_deref_mut()
+            {
                 let last = gamma.iter().enumerate();
                 last.for_each(|(from, gamma)| counts.0[bin(from as isize, states as isize)] += f64::from(*gamma));
             }
@@ -184,9 +186,17 @@ impl Lattice {
     }
 
     /// Takes the backward sums over observation `t`, and counts the jumps to it.
-    fn step_back(&mut self, t: usize, emission: &[f32], by_nothing: f32, states: usize, counts: Option<&mut JumpCounts>) {
+    fn step_back(
+        &mut self,
+        t: usize,
+        emission: &[f32],
+        by_nothing: f32,
+        states: usize,
+        counts: Option<&mut JumpCounts>,
+    ) {
         // What follows each state if it is jumped to.
-        let arriving: Vec<f32> = emission.iter().zip(&self.backward).map(|(emission, after)| emission * after).collect();
+        let arriving: Vec<f32> =
+            emission.iter().zip(&self.backward).map(|(emission, after)| emission * after).collect();
         for ((next, jumps), after) in self.next.iter_mut().zip(self.jumps.chunks_exact(states)).zip(&self.backward) {
             let jumping: f32 = jumps.iter().zip(&arriving).map(|(jump, arriving)| jump * arriving).sum();
             *next = jumping + NOTHING * by_nothing * after;
@@ -239,7 +249,13 @@ mod tests {
                     (false, None) => share(-1, state),
                     (false, Some(before)) => share(before as isize, state),
                     (true, None) => f64::from(NOTHING) / states as f64,
-                    (true, Some(before)) => if before == state { f64::from(NOTHING) } else { 0.0 },
+                    (true, Some(before)) => {
+                        if before == state {
+                            f64::from(NOTHING)
+                        } else {
+                            0.0
+                        }
+                    }
                 };
                 weight *= f64::from(if nothing { by_nothing[t] } else { emissions[t * states + state] });
             }

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::kinship::Translations;
 use super::hmm::{JumpCounts, Jumps, Lattice};
+use super::kinship::Translations;
 use super::lexicon::{Counts, Entries, Lexicon, Words};
 use super::{Id, Ids, UNSEEN, WordAligner, normalised};
 use crate::text::{self, Pair, word_spans};
@@ -115,13 +115,7 @@ pub struct Sentence {
 
 impl Sentence {
     /// Looks up what is believed of the pair's words. `entries` are `[target, source]`.
-    pub fn meet(
-        &mut self,
-        aligner: &WordAligner,
-        entries: &[Option<usize>],
-        source: &[Id],
-        target: &[Id],
-    ) {
+    pub fn meet(&mut self, aligner: &WordAligner, entries: &[Option<usize>], source: &[Id], target: &[Id]) {
         (self.sources, self.targets) = (source.len(), target.len());
         let cells = source.len() * target.len();
         for values in [&mut self.forward, &mut self.backward, &mut self.by_source, &mut self.by_target] {
@@ -187,14 +181,7 @@ impl Sentence {
     }
 
     /// Adds the links that both directions believe in, and the words that come from nothing.
-    fn count(
-        &self,
-        entries: &[Option<usize>],
-        source: &[Id],
-        target: &[Id],
-        counts: &Counts,
-        nothing: &[Counts; 2],
-    ) {
+    fn count(&self, entries: &[Option<usize>], source: &[Id], target: &[Id], counts: &Counts, nothing: &[Counts; 2]) {
         for (index, entry) in entries.iter().enumerate() {
             let (t, s) = (index / self.sources, index % self.sources);
             if let Some(entry) = *entry {

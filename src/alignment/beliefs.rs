@@ -24,6 +24,11 @@ impl Beliefs {
         self.values[target * self.sources + source]
     }
 
+    /// Belief in a link.
+    pub fn of(&self, link: Link) -> f32 {
+        self.get(link.source, link.target)
+    }
+
     /// All of them: `[target × source]`, row by row.
     pub fn values(&self) -> &[f32] {
         &self.values

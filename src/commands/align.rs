@@ -13,7 +13,7 @@ use super::output::Output;
 use crate::aligner::{self, WordAligner};
 use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
-use crate::render::{Heatmap, Html, Item, Json, Npz, Pharaoh, Renderer, Svg};
+use crate::render::{Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv};
 use crate::text::Pair;
 use crate::translator::{Aligned, ENOUGH, LONGEST, Linker, MUCH_ATTENTION, Translator};
 
@@ -25,6 +25,9 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let files = PairFiles::given(given.pairs.as_deref(), given.source.as_deref(), given.target.as_deref())
         .unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     check_links(&args.links, args.subwords)?;
+    if args.probs && args.format != AlignmentFormat::Pharaoh {
+        bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
+    }
     let mut output = Output::open(&args.output)?;
     let pairs = files.read("--pairs")?;
     let linker = linker(&args.links, &args.model, args.subwords, &pairs, device, console)?;
@@ -32,8 +35,11 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let mut renderer: Box<dyn Renderer> = match args.format {
         AlignmentFormat::Text => Box::new(heatmap(&output)),
         AlignmentFormat::Json => Box::new(Json::default()),
-        AlignmentFormat::Pharaoh => Box::new(Pharaoh),
+        AlignmentFormat::Jsonl => Box::new(Json::lines()),
+        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities: args.probs }),
         AlignmentFormat::Npz => Box::new(Npz::default()),
+        AlignmentFormat::Tsv => Box::new(Tsv::default()),
+        AlignmentFormat::Nematus => Box::new(Nematus),
         AlignmentFormat::Html => Box::new(Html::new(files.names().join(" and ")).starting_at(start)),
         AlignmentFormat::Svg => Box::new(Svg::default()),
     };

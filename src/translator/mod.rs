@@ -95,7 +95,13 @@ impl Translator {
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
         let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
-        Ok(Self { config: checkpoint.config, source: checkpoint.source, target: checkpoint.target, model, words: Words::default() })
+        Ok(Self {
+            config: checkpoint.config,
+            source: checkpoint.source,
+            target: checkpoint.target,
+            model,
+            words: Words::default(),
+        })
     }
 
     /// The same with other words in its alignments.
