@@ -403,6 +403,14 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) links: LinkArgs,
 
+    /// Also write a bilingual word list made of the links: words, translations, counts, probabilities, examples.
+    #[arg(long, value_name = "FILE")]
+    pub lexicon: Option<PathBuf>,
+
+    /// Instead of alignments list all pairs, those that are probably bad translations first.
+    #[arg(long)]
+    pub suspicious: bool,
+
     /// Write how much is believed in each link: pharaoh's s-t:p.
     #[arg(long)]
     pub probs: bool,

@@ -5,12 +5,16 @@
 
 mod agreement;
 mod beliefs;
+mod lexicon;
 mod links;
+mod suspicion;
 mod symmetrisation;
 
 pub use agreement::{Agreement, AgreementCounts};
 pub use beliefs::Beliefs;
+pub use lexicon::{Entry, LinkedWords};
 pub use links::{Gold, Link, parse_gold_line, pharaoh};
+pub use suspicion::{Signs, suspicions};
 pub use symmetrisation::Symmetrisation;
 
 /// Attention of one sentence pair, by unit or by word.

@@ -1,5 +1,6 @@
 //! `softalign align`: forced decoding of given pairs.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -11,11 +12,12 @@ use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TEST};
 use super::output::Output;
 use crate::aligner::{self, WordAligner};
+use crate::alignment::{LinkedWords, Signs, suspicions};
 use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
-use crate::render::{Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv};
+use crate::render::{Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
 use crate::text::Pair;
-use crate::translator::{Aligned, ENOUGH, LONGEST, Linker, MUCH_ATTENTION, Translator};
+use crate::translator::{Aligned, ENOUGH, LONGEST, Linked, Linker, MUCH_ATTENTION, Translator};
 
 /// Pairs that are aligned before any is written: bounds memory, and leaves room for sorting by length.
 const CHUNK: usize = 2000;
@@ -44,28 +46,91 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         AlignmentFormat::Svg => Box::new(Svg::default()),
     };
     let mut bar = console.bar("aligning", pairs.len());
-    for (chunk, pairs) in pairs.chunks(CHUNK).enumerate() {
-        for (index, linked) in linker.link(pairs, &mut |count| bar.advance(count))?.iter().enumerate() {
+    let mut words = LinkedWords::default();
+    let mut signs = Vec::new();
+    for (chunk, part) in pairs.chunks(CHUNK).enumerate() {
+        for (index, linked) in linker.link(part, &mut |count| bar.advance(count))?.iter().enumerate() {
             let id = chunk * CHUNK + index;
             if let Some(aligned) = &linked.aligned {
                 warn_if_cut(aligned, id, console);
             }
-            let item = Item {
-                id,
-                rank: None,
-                translation: None,
-                alignment: &linked.alignment,
-                beliefs: linked.beliefs.as_ref(),
-                links: &linked.links,
-                score: linked.score,
-                gold: None,
-                units: None,
-            };
+            if args.lexicon.is_some() {
+                let [source, target] = [linked.alignment.source(), linked.alignment.target()].map(listed);
+                words.add(id, &source, &target, &linked.links);
+            }
+            if args.suspicious {
+                signs.push(linked.signs());
+                continue;
+            }
+            let item = item(id, linked, args.format == AlignmentFormat::Html && !args.subwords);
             output.with(|out| renderer.item(out, &item))?;
         }
     }
-    output.with(|out| renderer.finish(out))?;
-    output.finish()
+    if args.suspicious {
+        output.with(|out| write_suspicions(out, &pairs, &signs))?;
+    } else {
+        output.with(|out| renderer.finish(out))?;
+    }
+    output.finish()?;
+    match &args.lexicon {
+        Some(path) => {
+            let mut output = Output::open(path)?;
+            output.with(|out| write_lexicon(out, &pairs, &words))?;
+            output.finish()
+        }
+        None => Ok(()),
+    }
+}
+
+/// A pair as formats show it; with the model's own units beside the words if asked.
+fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
+    let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
+        let [source_words, target_words] = aligned.words_of_units();
+        Units { alignment: aligned.by_units(), source_words, target_words }
+    });
+    Item {
+        id,
+        rank: None,
+        translation: None,
+        alignment: &linked.alignment,
+        beliefs: linked.beliefs.as_ref(),
+        links: &linked.links,
+        score: linked.score,
+        gold: None,
+        units,
+    }
+}
+
+/// Words as a word list has them: without capitals and outer punctuation, and nothing of what is punctuation alone.
+fn listed(words: &[String]) -> Vec<String> {
+    let listed = |word: &String| Some(aligner::normalised(word)).filter(|word| word.chars().any(char::is_alphanumeric));
+    words.iter().map(|word| listed(word).unwrap_or_default()).collect()
+}
+
+/// One line a word and translation.
+fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LinkedWords) -> std::io::Result<()> {
+    writeln!(out, "word\ttranslation\tcount\tp(translation|word)\tp(word|translation)\texample\texample_translation")?;
+    for entry in words.entries() {
+        let Pair { source, target } = &pairs[entry.example];
+        let shares = format!("{:.4}\t{:.4}", entry.given_source, entry.given_target);
+        let example = [source, target].map(|text| text.replace('\t', " ")).join("\t");
+        writeln!(out, "{}\t{}\t{}\t{shares}\t{example}", entry.source, entry.target, entry.count)?;
+    }
+    Ok(())
+}
+
+/// One line a pair, the most suspicious first.
+fn write_suspicions(out: &mut dyn Write, pairs: &[Pair], signs: &[Signs]) -> std::io::Result<()> {
+    let found = suspicions(signs);
+    let mut order: Vec<usize> = (0..pairs.len()).collect();
+    order.sort_by(|&a, &b| found[b].total_cmp(&found[a]).then(a.cmp(&b)));
+    writeln!(out, "line\tsuspicion\tscore\tunlinked\tsource\ttarget")?;
+    for pair in order {
+        let Signs { score, unlinked, .. } = signs[pair];
+        let texts = [&pairs[pair].source, &pairs[pair].target].map(|text| text.replace('\t', " ")).join("\t");
+        writeln!(out, "{}\t{:.2}\t{score:.3}\t{unlinked:.2}\t{texts}", pair + 1, found[pair])?;
+    }
+    Ok(())
 }
 
 /// Refuses options of links that do not go together.

@@ -1,12 +1,14 @@
 //! Links between the words of given pairs, by all that is known of them: a model's attention, a statistical aligner, a model of
 //! the other direction.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use rayon::prelude::*;
 
 use super::{Aligned, Translator};
 use crate::aligner::{Posteriors, WordAligner};
-use crate::alignment::{Alignment, Beliefs, Link, Symmetrisation, linked};
+use crate::alignment::{Alignment, Beliefs, Link, Signs, Symmetrisation, linked};
 use crate::text::{Pair, Words, word_spans};
 
 /// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to look
@@ -50,6 +52,15 @@ pub struct Linked {
     pub links: Vec<Link>,
     /// Mean log-probability of a target unit, or without a model of a target word, in nats.
     pub score: f64,
+}
+
+impl Linked {
+    /// What speaks for or against the pair being a translation.
+    pub fn signs(&self) -> Signs {
+        let linked = |of: fn(&Link) -> usize| self.links.iter().map(of).collect::<BTreeSet<usize>>().len();
+        let words = [self.alignment.source().len(), self.alignment.target().len()];
+        Signs::new(self.score, words, [linked(|link| link.source), linked(|link| link.target)])
+    }
 }
 
 impl Linker {

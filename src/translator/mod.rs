@@ -76,7 +76,12 @@ impl Aligned {
         &self.units
     }
 
-    /// The alignment of the texts' words, split at white space.
+    /// The word that each unit belongs to, of the source and of the target.
+    pub fn words_of_units(&self) -> [&[usize]; 2] {
+        [&self.source.word_of_unit, &self.target.word_of_unit]
+    }
+
+    /// The alignment of the texts' words.
     pub fn by_words(&self) -> Alignment {
         self.units.merge(
             self.source.words.clone(),
