@@ -253,6 +253,38 @@ pub enum TranslationFormat {
     Align,
     /// An array of objects with translation, alignment and score.
     Json,
+    /// The same objects, one a line.
+    Jsonl,
+    /// The alignment's links as s-t, one line a translation.
+    Pharaoh,
+    /// NumPy arrays of weights, one a translation.
+    Npz,
+    /// A table with a line for each two words that have to do with each other.
+    Tsv,
+    /// One page for a browser, that shows all translations with their alignments.
+    Html,
+    /// One heatmap for each translation, fit for a paper.
+    Svg,
+    /// Weights in the text format of Nematus and its viewers.
+    Nematus,
+}
+
+impl TranslationFormat {
+    /// The format of alignments that this is; none if it shows translations alone.
+    pub fn of_alignments(self) -> Option<AlignmentFormat> {
+        Some(match self {
+            Self::Text => return None,
+            Self::Align => AlignmentFormat::Text,
+            Self::Json => AlignmentFormat::Json,
+            Self::Jsonl => AlignmentFormat::Jsonl,
+            Self::Pharaoh => AlignmentFormat::Pharaoh,
+            Self::Npz => AlignmentFormat::Npz,
+            Self::Tsv => AlignmentFormat::Tsv,
+            Self::Html => AlignmentFormat::Html,
+            Self::Svg => AlignmentFormat::Svg,
+            Self::Nematus => AlignmentFormat::Nematus,
+        })
+    }
 }
 
 /// `softalign translate`
@@ -289,9 +321,16 @@ pub struct TranslateArgs {
     #[arg(long, value_enum, default_value_t = TranslationFormat::Text)]
     pub format: TranslationFormat,
 
-    /// Link words of at least this weight, beside each word's heaviest.
-    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
-    pub threshold: f32,
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    /// Put the source word, by the alignment, where the model writes <unk>.
+    #[arg(long)]
+    pub replace_unknown: bool,
+
+    /// Translations of such words: lines of word TAB translation.
+    #[arg(long, value_name = "FILE", requires = "replace_unknown")]
+    pub dictionary: Option<PathBuf>,
 
     /// Align the model's units instead of words.
     #[arg(long)]
@@ -351,9 +390,6 @@ pub struct LinkArgs {
     #[arg(long, value_enum, default_value_t = Words::Whitespace, help_heading = "Links")]
     pub words: Words,
 }
-
-/// The default threshold of links by attention.
-pub const LINK_THRESHOLD: f32 = 0.4;
 
 /// Formats of `softalign align`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -17,7 +17,7 @@ use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
 use crate::render::{Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
 use crate::text::Pair;
-use crate::translator::{Aligned, ENOUGH, LONGEST, Linked, Linker, MUCH_ATTENTION, Translator};
+use crate::translator::{Aligned, LONGEST, Linked, Linker, Translator};
 
 /// Pairs that are aligned before any is written: bounds memory, and leaves room for sorting by length.
 const CHUNK: usize = 2000;
@@ -32,19 +32,11 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     }
     let mut output = Output::open(&args.output)?;
     let pairs = files.read("--pairs")?;
-    let linker = linker(&args.links, &args.model, args.subwords, &pairs, device, console)?;
-    let start = linker.threshold.unwrap_or(if linker.statistical.is_some() { ENOUGH } else { MUCH_ATTENTION });
-    let mut renderer: Box<dyn Renderer> = match args.format {
-        AlignmentFormat::Text => Box::new(heatmap(&output)),
-        AlignmentFormat::Json => Box::new(Json::default()),
-        AlignmentFormat::Jsonl => Box::new(Json::lines()),
-        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities: args.probs }),
-        AlignmentFormat::Npz => Box::new(Npz::default()),
-        AlignmentFormat::Tsv => Box::new(Tsv::default()),
-        AlignmentFormat::Nematus => Box::new(Nematus),
-        AlignmentFormat::Html => Box::new(Html::new(files.names().join(" and ")).starting_at(start)),
-        AlignmentFormat::Svg => Box::new(Svg::default()),
-    };
+    let mut linker = linker(&args.links, &args.model, args.subwords, &pairs, device, console)?;
+    if matches!(args.links.links_from, LinksFrom::Auto | LinksFrom::Attention) {
+        linker.translator = Some(Translator::load(&args.model, device)?.with_words(args.links.words));
+    }
+    let mut renderer = renderer(args.format, files.names().join(" and "), &linker, &output, args.probs);
     let mut bar = console.bar("aligning", pairs.len());
     let mut words = LinkedWords::default();
     let mut signs = Vec::new();
@@ -82,8 +74,29 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     }
 }
 
+/// A format under a title.
+pub fn renderer(
+    format: AlignmentFormat,
+    title: String,
+    linker: &Linker,
+    output: &Output,
+    probabilities: bool,
+) -> Box<dyn Renderer> {
+    match format {
+        AlignmentFormat::Text => Box::new(heatmap(output)),
+        AlignmentFormat::Json => Box::new(Json::default()),
+        AlignmentFormat::Jsonl => Box::new(Json::lines()),
+        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities }),
+        AlignmentFormat::Npz => Box::new(Npz::default()),
+        AlignmentFormat::Tsv => Box::new(Tsv::default()),
+        AlignmentFormat::Nematus => Box::new(Nematus),
+        AlignmentFormat::Html => Box::new(Html::new(title).starting_at(linker.least_belief())),
+        AlignmentFormat::Svg => Box::new(Svg::default()),
+    }
+}
+
 /// A pair as formats show it; with the model's own units beside the words if asked.
-fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
+pub fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
     let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
         let [source_words, target_words] = aligned.words_of_units();
         Units { alignment: aligned.by_units(), source_words, target_words }
@@ -148,7 +161,7 @@ pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
     Ok(())
 }
 
-/// What the options ask to be linked by. `pairs` are those that an aligner may be learnt from.
+/// What the options ask to be linked by, but for the model. `pairs` are those that an aligner may be learnt from.
 pub fn linker(
     args: &LinkArgs,
     model: &Path,
@@ -177,13 +190,9 @@ pub fn linker(
                 model.display()
             );
         }
-        LinksFrom::Attention => linker.translator = Some(translator(model)?),
-        LinksFrom::Auto => {
-            linker.translator = Some(translator(model)?);
-            if !by_units {
-                linker.statistical = Folder::new(model).load_aligner()?;
-            }
-        }
+        LinksFrom::Attention => {}
+        LinksFrom::Auto if by_units => {}
+        LinksFrom::Auto => linker.statistical = Folder::new(model).load_aligner()?,
     }
     Ok(linker)
 }

@@ -16,9 +16,9 @@ use crate::text::{Pair, Words, word_spans};
 const STATISTICAL: f32 = 2.0;
 
 /// Belief that makes a link, where nothing else is asked for. It is low because both directions have to agree.
-pub const ENOUGH: f32 = 0.15;
+const ENOUGH: f32 = 0.15;
 /// Attention that makes a link beside the heaviest, likewise.
-pub const MUCH_ATTENTION: f32 = 0.4;
+const MUCH_ATTENTION: f32 = 0.4;
 
 /// What links given pairs. Without a translator there must be a statistical aligner.
 #[derive(Default)]
@@ -64,6 +64,12 @@ impl Linked {
 }
 
 impl Linker {
+    /// What makes a link: belief, or by attention alone weight.
+    pub fn least_belief(&self) -> f32 {
+        let alone = self.statistical.is_none() && self.reverse.is_none();
+        self.threshold.unwrap_or(if alone { MUCH_ATTENTION } else { ENOUGH })
+    }
+
     /// Links pairs.
     ///
     /// # Errors
@@ -74,7 +80,14 @@ impl Linker {
             on_progress(pairs.len());
             return Ok(linked);
         };
-        let aligned = translator.align(pairs, on_progress)?;
+        self.link_read(translator.align(pairs, on_progress)?, pairs)
+    }
+
+    /// Links pairs that a model has read or written; `pairs` are the same as text.
+    ///
+    /// # Errors
+    /// The reverse model's own.
+    pub fn link_read(&self, aligned: Vec<Aligned>, pairs: &[Pair]) -> Result<Vec<Linked>> {
         let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
         let reversed = match &self.reverse {
             Some(reverse) => {
@@ -110,7 +123,7 @@ impl Linker {
         let reversed = reversed.as_ref().map(of);
         let score = aligned.mean_log_probability();
         let (beliefs, links) = match self.directions(&alignment, reversed.as_ref()) {
-            None => (None, alignment.links(self.threshold.unwrap_or(MUCH_ATTENTION))),
+            None => (None, alignment.links(self.least_belief())),
             Some([forward, backward]) => {
                 let (beliefs, links) = self.common(&alignment, &forward, &backward);
                 (Some(beliefs), links)
@@ -148,7 +161,7 @@ impl Linker {
         let [sources, targets] = [alignment.source().len(), alignment.target().len()];
         let beliefs = Beliefs::of_both(sources, forward, backward);
         let links = match self.symmetrisation {
-            None => beliefs.links(self.threshold.unwrap_or(ENOUGH)),
+            None => beliefs.links(self.least_belief()),
             Some(way) => {
                 let threshold = self.threshold.unwrap_or(MUCH_ATTENTION);
                 let backward = links_of_rows(&turned(backward, sources), targets, threshold);

@@ -14,7 +14,7 @@ use crate::model::RnnSearch;
 use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, Words, bucketed};
 
-pub use linking::{ENOUGH, Linked, Linker, MUCH_ATTENTION};
+pub use linking::{Linked, Linker};
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
 /// length and a model has never seen such sentences anyway.
