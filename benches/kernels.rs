@@ -97,7 +97,9 @@ fn attention(criterion: &mut Criterion) {
     let (mut by_keys, mut by_v, mut by_query) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
     let mut by_energies = numbers(ROWS * LENGTH);
     group.bench_function("backward", |bencher| {
-        bencher.iter(|| memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query, &mut by_energies));
+        bencher.iter(|| {
+            memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query, &mut by_energies)
+        });
     });
     group.finish();
 }

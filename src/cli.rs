@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::alignment::Symmetrisation;
 use crate::model::InitialState;
-use crate::text::Units;
+use crate::text::{Units, Words};
 use crate::training::Metric;
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
@@ -252,6 +253,38 @@ pub enum TranslationFormat {
     Align,
     /// An array of objects with translation, alignment and score.
     Json,
+    /// The same objects, one a line.
+    Jsonl,
+    /// The alignment's links as s-t, one line a translation.
+    Pharaoh,
+    /// NumPy arrays of weights, one a translation.
+    Npz,
+    /// A table with a line for each two words that have to do with each other.
+    Tsv,
+    /// One page for a browser, that shows all translations with their alignments.
+    Html,
+    /// One heatmap for each translation, fit for a paper.
+    Svg,
+    /// Weights in the text format of Nematus and its viewers.
+    Nematus,
+}
+
+impl TranslationFormat {
+    /// The format of alignments that this is; none if it shows translations alone.
+    pub fn of_alignments(self) -> Option<AlignmentFormat> {
+        Some(match self {
+            Self::Text => return None,
+            Self::Align => AlignmentFormat::Text,
+            Self::Json => AlignmentFormat::Json,
+            Self::Jsonl => AlignmentFormat::Jsonl,
+            Self::Pharaoh => AlignmentFormat::Pharaoh,
+            Self::Npz => AlignmentFormat::Npz,
+            Self::Tsv => AlignmentFormat::Tsv,
+            Self::Html => AlignmentFormat::Html,
+            Self::Svg => AlignmentFormat::Svg,
+            Self::Nematus => AlignmentFormat::Nematus,
+        })
+    }
 }
 
 /// `softalign translate`
@@ -288,9 +321,16 @@ pub struct TranslateArgs {
     #[arg(long, value_enum, default_value_t = TranslationFormat::Text)]
     pub format: TranslationFormat,
 
-    /// Link words of at least this weight, beside each word's heaviest.
-    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
-    pub threshold: f32,
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    /// Put the source word, by the alignment, where the model writes <unk>.
+    #[arg(long)]
+    pub replace_unknown: bool,
+
+    /// Translations of such words: lines of word TAB translation.
+    #[arg(long, value_name = "FILE", requires = "replace_unknown")]
+    pub dictionary: Option<PathBuf>,
 
     /// Align the model's units instead of words.
     #[arg(long)]
@@ -313,8 +353,43 @@ pub struct SearchArgs {
     pub length_factor: f64,
 }
 
-/// The default threshold of links.
-pub const LINK_THRESHOLD: f32 = 0.4;
+/// What links are made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LinksFrom {
+    /// Attention and the statistical aligner that was learnt with the model, where there is one.
+    Auto,
+    /// Attention alone.
+    Attention,
+    /// The statistical aligner alone.
+    Statistics,
+    /// A statistical aligner that is learnt from the given pairs alone; no model is needed.
+    Pairs,
+}
+
+/// How words are linked.
+#[derive(Clone, Debug, Args)]
+pub struct LinkArgs {
+    /// What links are made from.
+    #[arg(long, value_enum, default_value_t = LinksFrom::Auto, help_heading = "Links")]
+    pub links_from: LinksFrom,
+
+    /// A model that translates the other way: links need the consent of both.
+    #[arg(long, value_name = "DIR", help_heading = "Links")]
+    pub reverse_model: Option<PathBuf>,
+
+    /// Link by each direction and make one set of both, instead of linking what both believe in together.
+    #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
+    pub symmetrise: Option<Symmetrisation>,
+
+    /// Link from this much belief on [default: 0.15]; by attention alone, words of at least this weight beside each word's
+    /// heaviest [default: 0.4].
+    #[arg(long, value_name = "W", help_heading = "Links")]
+    pub threshold: Option<f32>,
+
+    /// What counts as a word.
+    #[arg(long, value_enum, default_value_t = Words::Whitespace, help_heading = "Links")]
+    pub words: Words,
+}
 
 /// Formats of `softalign align`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -323,10 +398,16 @@ pub enum AlignmentFormat {
     Text,
     /// An array of objects with words, weights and links.
     Json,
-    /// Links as s-t, one line a pair, 0-indexed.
+    /// Links as s-t, one line a pair, 0-indexed; s-t:p with --probs.
     Pharaoh,
     /// NumPy arrays of weights, one a pair.
     Npz,
+    /// The objects of json, one a line.
+    Jsonl,
+    /// A table with a line for each two words that have to do with each other.
+    Tsv,
+    /// Weights in the text format of Nematus and its viewers.
+    Nematus,
     /// One page to explore the alignments in a browser; needs no network.
     Html,
     /// Heatmaps for a paper, one below the other.
@@ -355,9 +436,20 @@ pub struct AlignArgs {
     #[arg(long, value_enum, default_value_t = AlignmentFormat::Text)]
     pub format: AlignmentFormat,
 
-    /// Link words of at least this weight, beside each word's heaviest.
-    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
-    pub threshold: f32,
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    /// Also write a bilingual word list made of the links: words, translations, counts, probabilities, examples.
+    #[arg(long, value_name = "FILE")]
+    pub lexicon: Option<PathBuf>,
+
+    /// Instead of alignments list all pairs, those that are probably bad translations first.
+    #[arg(long)]
+    pub suspicious: bool,
+
+    /// Write how much is believed in each link: pharaoh's s-t:p.
+    #[arg(long)]
+    pub probs: bool,
 
     /// Align the model's units instead of words.
     #[arg(long)]
@@ -397,13 +489,12 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
 
-    /// Link words of at least this weight, beside each word's heaviest.
-    #[arg(long, value_name = "W", default_value_t = LINK_THRESHOLD)]
-    pub threshold: f32,
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
 
     /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
     /// score would no longer be one.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "symmetrise")]
     pub search_threshold: bool,
 
     /// One JSON object instead of lines for reading.

@@ -60,6 +60,7 @@ fn a_wrong_command_line_is_code_2_and_points_to_help() {
         &["align", "--format", "runes"],
         &["evaluate", "--gold", "a.gold", "--gold-base", "2"],
         &["evaluate", "--gold-base", "1"],
+        &["evaluate", "--search-threshold", "--symmetrise", "union"],
         &["inspect", "one", "two"],
     ] {
         let outcome = folder.run(arguments);

@@ -43,7 +43,11 @@ fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
         source: ids(source, architecture.source_vocabulary),
         target: ids(target, architecture.target_vocabulary),
         // Every other pair is guided, at every other unit, its end included.
-        guide: if row % 2 == 0 { (0..=target).step_by(2).flat_map(|unit| looks(unit, source)).collect() } else { vec![] },
+        guide: if row % 2 == 0 {
+            (0..=target).step_by(2).flat_map(|unit| looks(unit, source)).collect()
+        } else {
+            vec![]
+        },
     };
     let examples: Vec<Example> = lengths.iter().enumerate().map(example).collect();
     Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>())

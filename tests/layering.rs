@@ -15,9 +15,12 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("metrics", &["alignment", "random", "text", "kernels", "model"]),
     ("training", &["alignment", "random", "text", "aligner", "kernels", "model", "search", "metrics"]),
     ("checkpoint", &["alignment", "random", "text", "aligner", "kernels", "model", "search", "metrics", "training"]),
-    ("translator", &["alignment", "random", "text", "aligner", "kernels", "model", "search", "metrics", "training", "checkpoint"]),
+    (
+        "translator",
+        &["alignment", "random", "text", "aligner", "kernels", "model", "search", "metrics", "training", "checkpoint"],
+    ),
     ("render", &["alignment"]),
-    ("cli", &["text", "model", "training"]),
+    ("cli", &["alignment", "text", "model", "training"]),
     (
         "commands",
         &[

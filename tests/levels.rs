@@ -47,9 +47,8 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
     let model = RnnSearch::new(architecture, parameters).unwrap();
     let mut stream = Stream::new(1, "levels", 0);
     let mut ids = |length: usize| (0..length).map(|_| 4 + stream.below(86) as u32).collect::<Vec<u32>>();
-    let examples: Vec<Example> = [(3, 9), (21, 4), (1, 1), (8, 8)]
-        .map(|(source, target)| Example::new(ids(source), ids(target)))
-        .into();
+    let examples: Vec<Example> =
+        [(3, 9), (21, 4), (1, 1), (8, 8)].map(|(source, target)| Example::new(ids(source), ids(target))).into();
     let batch = Batch::new(&examples, &[0, 1, 2, 3]);
     let rates = DropoutRates { embeddings: 0.2, annotations: 0.2, states: 0.2, readout: 0.2 };
     let (loss, gradients) = run(PATHS[0], &model, &batch, 0.1, &Dropout::new(rates, 1, 1));

@@ -80,7 +80,7 @@ impl JumpCounts {
 
 impl Lattice {
     /// γ, `[observations, states]`, from p(observation | state), shaped alike, and p(observation | nothing). Expected jumps
-    /// are added to `counts`.
+    /// are added to `counts`. Returns ln p(all observations).
     pub fn posteriors(
         &mut self,
         emissions: &[f32],
@@ -88,15 +88,16 @@ impl Lattice {
         jumps: &Jumps,
         gamma: &mut [f32],
         counts: Option<&mut JumpCounts>,
-    ) {
+    ) -> f64 {
         let observations = by_nothing.len();
         if observations == 0 || emissions.is_empty() {
-            return;
+            return 0.0;
         }
         let states = emissions.len() / observations;
         self.prepare(jumps, states);
-        self.sum_forward(emissions, by_nothing, states);
+        let log_probability = self.sum_forward(emissions, by_nothing, states);
         self.sum_backward(emissions, by_nothing, states, gamma, counts);
+        log_probability
     }
 
     fn prepare(&mut self, jumps: &Jumps, states: usize) {
@@ -118,7 +119,8 @@ impl Lattice {
         }
     }
 
-    fn sum_forward(&mut self, emissions: &[f32], by_nothing: &[f32], states: usize) {
+    fn sum_forward(&mut self, emissions: &[f32], by_nothing: &[f32], states: usize) -> f64 {
+        let mut log_probability = 0.0;
         self.forward.resize(emissions.len(), 0.0);
         self.nothing.resize(emissions.len(), 0.0);
         for (t, emission) in emissions.chunks_exact(states).enumerate() {
@@ -142,8 +144,9 @@ impl Lattice {
             }
             now.iter_mut().zip(emission).for_each(|(sum, emission)| *sum *= emission);
             nothing.iter_mut().for_each(|sum| *sum *= by_nothing[t]);
-            scale(now, nothing);
+            log_probability += scale(now, nothing);
         }
+        log_probability
     }
 
     fn sum_backward(
@@ -169,7 +172,9 @@ impl Lattice {
             if let Some(counts) = counts.as_deref_mut().filter(|_| t == 0) {
                 gamma.iter().enumerate().for_each(|(to, gamma)| counts.0[bin(-1, to as isize)] += f64::from(*gamma));
             }
-            if t + 1 == by_nothing.len() && let Some(counts) = counts.as_deref_mut() {
+            if t + 1 == by_nothing.len()
+                && let Some(counts) = counts.as_deref_mut()
+            {
                 let last = gamma.iter().enumerate();
                 last.for_each(|(from, gamma)| counts.0[bin(from as isize, states as isize)] += f64::from(*gamma));
             }
@@ -181,9 +186,17 @@ impl Lattice {
     }
 
     /// Takes the backward sums over observation `t`, and counts the jumps to it.
-    fn step_back(&mut self, t: usize, emission: &[f32], by_nothing: f32, states: usize, counts: Option<&mut JumpCounts>) {
+    fn step_back(
+        &mut self,
+        t: usize,
+        emission: &[f32],
+        by_nothing: f32,
+        states: usize,
+        counts: Option<&mut JumpCounts>,
+    ) {
         // What follows each state if it is jumped to.
-        let arriving: Vec<f32> = emission.iter().zip(&self.backward).map(|(emission, after)| emission * after).collect();
+        let arriving: Vec<f32> =
+            emission.iter().zip(&self.backward).map(|(emission, after)| emission * after).collect();
         for ((next, jumps), after) in self.next.iter_mut().zip(self.jumps.chunks_exact(states)).zip(&self.backward) {
             let jumping: f32 = jumps.iter().zip(&arriving).map(|(jump, arriving)| jump * arriving).sum();
             *next = jumping + NOTHING * by_nothing * after;
@@ -205,11 +218,12 @@ impl Lattice {
     }
 }
 
-/// Makes both sum to 1 together, against running out of range.
-fn scale(word: &mut [f32], nothing: &mut [f32]) {
+/// Makes both sum to 1 together, against running out of range; returns the logarithm of their sum.
+fn scale(word: &mut [f32], nothing: &mut [f32]) -> f64 {
     let sum = word.iter().sum::<f32>() + nothing.iter().sum::<f32>();
     let factor = 1.0 / sum.max(f32::MIN_POSITIVE);
     word.iter_mut().chain(nothing).for_each(|value| *value *= factor);
+    -f64::from(factor).ln()
 }
 
 #[cfg(test)]
@@ -235,7 +249,13 @@ mod tests {
                     (false, None) => share(-1, state),
                     (false, Some(before)) => share(before as isize, state),
                     (true, None) => f64::from(NOTHING) / states as f64,
-                    (true, Some(before)) => if before == state { f64::from(NOTHING) } else { 0.0 },
+                    (true, Some(before)) => {
+                        if before == state {
+                            f64::from(NOTHING)
+                        } else {
+                            0.0
+                        }
+                    }
                 };
                 weight *= f64::from(if nothing { by_nothing[t] } else { emissions[t * states + state] });
             }

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::kinship::Translations;
 use super::hmm::{JumpCounts, Jumps, Lattice};
+use super::kinship::Translations;
 use super::lexicon::{Counts, Entries, Lexicon, Words};
 use super::{Id, Ids, UNSEEN, WordAligner, normalised};
 use crate::text::{self, Pair, word_spans};
@@ -115,13 +115,7 @@ pub struct Sentence {
 
 impl Sentence {
     /// Looks up what is believed of the pair's words. `entries` are `[target, source]`.
-    pub fn meet(
-        &mut self,
-        aligner: &WordAligner,
-        entries: &[Option<usize>],
-        source: &[Id],
-        target: &[Id],
-    ) {
+    pub fn meet(&mut self, aligner: &WordAligner, entries: &[Option<usize>], source: &[Id], target: &[Id]) {
         (self.sources, self.targets) = (source.len(), target.len());
         let cells = source.len() * target.len();
         for values in [&mut self.forward, &mut self.backward, &mut self.by_source, &mut self.by_target] {
@@ -152,13 +146,16 @@ impl Sentence {
     }
 
     /// Beliefs by words and jumps.
-    pub fn believe(&mut self, jumps: &[Jumps; 2], counts: Option<&mut [JumpCounts; 2]>) {
+    /// Returns ln p(target | source).
+    pub fn believe(&mut self, jumps: &[Jumps; 2], counts: Option<&mut [JumpCounts; 2]>) -> f64 {
         let [forward_counts, backward_counts] = match counts {
             Some([forward, backward]) => [Some(forward), Some(backward)],
             None => [None, None],
         };
-        self.lattice.posteriors(&self.forward, &self.nothing[0], &jumps[0], &mut self.by_source, forward_counts);
+        let log_probability =
+            self.lattice.posteriors(&self.forward, &self.nothing[0], &jumps[0], &mut self.by_source, forward_counts);
         self.lattice.posteriors(&self.backward, &self.nothing[1], &jumps[1], &mut self.by_target, backward_counts);
+        log_probability
     }
 
     /// Beliefs by words and their distance from the diagonal.
@@ -184,14 +181,7 @@ impl Sentence {
     }
 
     /// Adds the links that both directions believe in, and the words that come from nothing.
-    fn count(
-        &self,
-        entries: &[Option<usize>],
-        source: &[Id],
-        target: &[Id],
-        counts: &Counts,
-        nothing: &[Counts; 2],
-    ) {
+    fn count(&self, entries: &[Option<usize>], source: &[Id], target: &[Id], counts: &Counts, nothing: &[Counts; 2]) {
         for (index, entry) in entries.iter().enumerate() {
             let (t, s) = (index / self.sources, index % self.sources);
             if let Some(entry) = *entry {

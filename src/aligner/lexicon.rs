@@ -150,7 +150,8 @@ impl Lexicon {
             *sum += count;
             *kinds += 1.0;
         }
-        let share = |count: f64, (sum, kinds): (f64, f64)| (digamma(count + prior) - digamma(sum + prior * kinds)).exp();
+        let share =
+            |count: f64, (sum, kinds): (f64, f64)| (digamma(count + prior) - digamma(sum + prior * kinds)).exp();
         for source in 0..self.entries.starts.len() - 1 {
             let range = self.entries.of_source(source);
             let total = (counts[range.clone()].iter().sum(), range.len() as f64);
@@ -168,7 +169,7 @@ impl Lexicon {
 /// ψ: the derivative of ln Γ, by its recurrence and its asymptotic series.
 fn digamma(mut x: f64) -> f64 {
     let mut result = 0.0;
-    while x < 6.0 {
+    while x < 8.0 {
         result -= 1.0 / x;
         x += 1.0;
     }

@@ -23,9 +23,6 @@ use lexicon::{Lexicon, Words};
 /// p(word | a word never seen with it): what unknown words are left with.
 const UNSEEN: f32 = 1e-7;
 
-/// Belief that makes a link. It is low because both directions have to agree.
-const ENOUGH: f32 = 0.1;
-
 /// A known word's number.
 type Id = Option<u32>;
 /// A sentence.
@@ -49,23 +46,19 @@ pub struct WordAligner {
 /// Beliefs in the links of one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posteriors {
-    sources: usize,
     /// p(target word t comes from source word s), `[target × source]`: a row sums to 1 with the share of nothing.
     pub forward: Vec<f32>,
     /// p(source word s comes from target word t), `[target × source]`: a column sums to 1 with the share of nothing.
     pub backward: Vec<f32>,
+    /// ln p(target | source)
+    pub log_probability: f64,
 }
 
 impl Posteriors {
-    /// How much both directions believe in a link: the geometric mean.
-    pub fn belief(&self, source: usize, target: usize) -> f32 {
-        let cell = target * self.sources + source;
-        (self.forward[cell] * self.backward[cell]).sqrt()
-    }
-
-    /// Whether that is enough.
-    pub fn is_link(&self, source: usize, target: usize) -> bool {
-        self.belief(source, target) >= ENOUGH
+    /// No belief in any link of so many words.
+    pub fn none(sources: usize, targets: usize) -> Self {
+        let none = vec![0.0; sources * targets];
+        Self { forward: none.clone(), backward: none, log_probability: 0.0 }
     }
 }
 
@@ -78,10 +71,10 @@ impl WordAligner {
         let mut found = Sentence::default();
         found.meet(self, &self.entries(&source, &target), &source, &target);
         self.ask_kin(&mut found, [&texts[0], &texts[1]], [&source, &target]);
-        found.believe(&self.jumps, None);
+        let log_probability = found.believe(&self.jumps, None);
         let backward = |index: usize| found.by_target[index % source.len() * target.len() + index / source.len()];
         let backward = (0..found.by_source.len()).map(backward).collect();
-        Posteriors { sources: source.len(), forward: found.by_source, backward }
+        Posteriors { forward: found.by_source, backward, log_probability }
     }
 
     /// The lexicon's entries of all pairs of words, `[target, source]`.

@@ -20,8 +20,8 @@ impl Link {
         Some(Self { source: self.source.checked_add_signed(source)?, target: self.target.checked_add_signed(target)? })
     }
 
-    /// Whether both its words are among so many.
-    pub fn lies_within(self, sources: usize, targets: usize) -> bool {
+    /// Whether both its words are among so many source and target words.
+    pub fn lies_within(self, [sources, targets]: [usize; 2]) -> bool {
         self.source < sources && self.target < targets
     }
 }
@@ -46,9 +46,9 @@ impl Gold {
         Some(Self { sure: counted(&self.sure)?, possible: counted(&self.possible)? })
     }
 
-    /// The first link with a word that is not among so many.
-    pub fn link_beyond(&self, sources: usize, targets: usize) -> Option<Link> {
-        self.possible.iter().copied().find(|link| !link.lies_within(sources, targets))
+    /// The first link with a word that is not among so many source and target words.
+    pub fn link_beyond(&self, size: [usize; 2]) -> Option<Link> {
+        self.possible.iter().copied().find(|link| !link.lies_within(size))
     }
 }
 
@@ -101,9 +101,9 @@ mod tests {
         assert_eq!(gold.counted_from(1), Some(parse_gold_line("0-0 2?1").unwrap()));
         assert_eq!(gold.counted_from(0), Some(gold.clone()));
         assert_eq!(parse_gold_line("1-1 2?0").unwrap().counted_from(1), None);
-        assert_eq!(gold.link_beyond(4, 3), None);
-        assert_eq!(gold.link_beyond(4, 2), Some(Link { source: 3, target: 2 }));
-        assert_eq!(gold.link_beyond(3, 3), Some(Link { source: 3, target: 2 }));
+        assert_eq!(gold.link_beyond([4, 3]), None);
+        assert_eq!(gold.link_beyond([4, 2]), Some(Link { source: 3, target: 2 }));
+        assert_eq!(gold.link_beyond([3, 3]), Some(Link { source: 3, target: 2 }));
     }
 
     #[test]

@@ -4,16 +4,22 @@
 //! no file: it is what the model's attention becomes once the model is done with it.
 
 mod agreement;
+mod beliefs;
 mod health;
+mod lexicon;
 mod links;
 mod shift;
+mod suspicion;
 mod symmetrisation;
 mod threshold;
 
 pub use agreement::{Agreement, AgreementCounts};
+pub use beliefs::Beliefs;
 pub use health::{AttentionHealth, AttentionTotals, Collapse};
+pub use lexicon::{Entry, LinkedWords};
 pub use links::{Gold, Link, parse_gold_line, pharaoh};
 pub use shift::{Shift, ShiftedCounts};
+pub use suspicion::{Signs, suspicions};
 pub use symmetrisation::Symmetrisation;
 pub use threshold::{Threshold, ThresholdSearch};
 
@@ -30,11 +36,14 @@ pub struct Alignment {
     weights: Vec<f32>,
     /// `[target]`
     end_weights: Vec<f32>,
+    /// The row of the target's own end, `[source]`, and its weight on the source's end.
+    last_row: (Vec<f32>, f32),
 }
 
 impl Alignment {
     /// Builds an alignment from attention rows, one for each target unit, whose last column is the source's
-    /// end-of-sentence mark: every row has `source.len() + 1` weights.
+    /// end-of-sentence mark: every row has `source.len() + 1` weights. One more row may follow, for the target's end; else
+    /// that end belongs to the source's.
     pub fn from_rows(source: Vec<String>, target: Vec<String>, rows: &[Vec<f32>]) -> Self {
         debug_assert!(rows.len() >= target.len());
         let mut weights = Vec::with_capacity(source.len() * target.len());
@@ -44,7 +53,10 @@ impl Alignment {
             weights.extend_from_slice(&row[..source.len()]);
             end_weights.push(row[source.len()]);
         }
-        Self { source, target, weights, end_weights }
+        let nothing = || [vec![0.0; source.len()], vec![1.0]].concat();
+        let mut last_row = rows.get(target.len()).cloned().unwrap_or_else(nothing);
+        let end = last_row.pop().unwrap_or(1.0);
+        Self { source, target, weights, end_weights, last_row: (last_row, end) }
     }
 
     /// The source words, columns of the matrix.
@@ -77,6 +89,11 @@ impl Alignment {
         &self.end_weights
     }
 
+    /// The weights of the target's end over all source words, and on the source's end.
+    pub fn last_row(&self) -> (Vec<f32>, f32) {
+        self.last_row.clone()
+    }
+
     /// Merges units into words. `source_words[j]` tells which of `source` the `j`-th unit belongs to, likewise for
     /// the target. A word's column is the sum of its units' columns, its row the mean of its units' rows, so that
     /// every row still sums to 1. A target word without a unit gets a row of zeros.
@@ -106,7 +123,11 @@ impl Alignment {
                 *weight /= count;
             }
         }
-        Self { source, target, weights, end_weights }
+        let mut last_row = vec![0.0; source.len()];
+        for (&column, &weight) in source_words.iter().zip(&self.last_row.0) {
+            last_row[column] += weight;
+        }
+        Self { source, target, weights, end_weights, last_row: (last_row, self.last_row.1) }
     }
 
     /// The hard links: each target word with its heaviest source word, unless the end-of-sentence mark weighs more,
@@ -114,16 +135,21 @@ impl Alignment {
     pub fn links(&self, threshold: f32) -> Vec<Link> {
         let mut links = Vec::new();
         for (target, row) in self.rows().enumerate() {
-            let heaviest = heaviest(row).filter(|&source| row[source] >= self.end_weights[target]);
-            for (source, &weight) in row.iter().enumerate() {
-                if weight > 0.0 && (Some(source) == heaviest || weight >= threshold) {
-                    links.push(Link { source, target });
-                }
-            }
+            links.extend(linked(row, self.end_weights[target], threshold).map(|source| Link { source, target }));
         }
         links.sort_unstable();
         links
     }
+}
+
+/// Which of a word's weights are links: the heaviest, unless it weighs less than `nothing`, and every other of at least
+/// `threshold`.
+pub fn linked(row: &[f32], nothing: f32, threshold: f32) -> impl Iterator<Item = usize> {
+    let heaviest = heaviest(row).filter(|&index| row[index] >= nothing);
+    let weights = row.iter().enumerate();
+    weights
+        .filter(move |&(index, &weight)| weight > 0.0 && (Some(index) == heaviest || weight >= threshold))
+        .map(|(index, _)| index)
 }
 
 /// The index of the largest weight, the first of equals; none in an empty row.

@@ -33,11 +33,11 @@ pub struct ShiftedCounts {
 
 impl ShiftedCounts {
     /// Adds one sentence pair's links, which must hold no link twice, with the number of its source and target words.
-    pub fn add(&mut self, links: &[Link], [sources, targets]: [usize; 2], gold: &Gold) {
+    pub fn add(&mut self, links: &[Link], size: [usize; 2], gold: &Gold) {
         self.unshifted.add(links, gold);
         for (counts, (source, target)) in self.shifted.iter_mut().zip(SHIFTS) {
             let moved = links.iter().filter_map(|link| link.moved(source, target));
-            let moved: Vec<Link> = moved.filter(|link| link.lies_within(sources, targets)).collect();
+            let moved: Vec<Link> = moved.filter(|link| link.lies_within(size)).collect();
             counts.add(&moved, gold);
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{AgreementCounts, Alignment, Gold};
+use super::{AgreementCounts, Gold, Link};
 
 /// Thresholds tried: 0.05, 0.1 … 0.95.
 const THRESHOLDS: usize = 19;
@@ -10,7 +10,7 @@ const THRESHOLDS: usize = 19;
 /// A threshold and what comes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Threshold {
-    /// The weight from which words are linked.
+    /// The weight or belief from which on words are linked.
     #[serde(rename = "best_threshold")]
     pub threshold: f32,
     /// Alignment error rate of its links.
@@ -25,10 +25,10 @@ pub struct ThresholdSearch {
 }
 
 impl ThresholdSearch {
-    /// Adds one sentence pair.
-    pub fn add(&mut self, alignment: &Alignment, gold: &Gold) {
+    /// Adds one sentence pair, with its links from a threshold on.
+    pub fn add(&mut self, links_from: impl Fn(f32) -> Vec<Link>, gold: &Gold) {
         for (counts, threshold) in self.counts.iter_mut().zip(thresholds()) {
-            counts.add(&alignment.links(threshold), gold);
+            counts.add(&links_from(threshold), gold);
         }
     }
 
@@ -46,14 +46,14 @@ fn thresholds() -> impl Iterator<Item = f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse_gold_line;
+    use super::super::{Alignment, parse_gold_line};
     use super::*;
 
     fn search(rows: &[Vec<f32>], gold: &str) -> Threshold {
         let words = |count: usize| (0..count).map(|word| word.to_string()).collect();
         let alignment = Alignment::from_rows(words(rows[0].len() - 1), words(rows.len()), rows);
         let mut search = ThresholdSearch::default();
-        search.add(&alignment, &parse_gold_line(gold).unwrap());
+        search.add(|threshold| alignment.links(threshold), &parse_gold_line(gold).unwrap());
         search.best().unwrap()
     }
 

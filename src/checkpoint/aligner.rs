@@ -19,7 +19,11 @@ pub fn serialise(aligner: &WordAligner) -> Result<Vec<u8>> {
         arrays.push((format!("{side}.words"), Dtype::U8, text.into_bytes()));
         arrays.push((format!("{side}.seen"), Dtype::U32, cast_slice(&tables.seen[index]).to_vec()));
         arrays.push((format!("entries.{side}"), Dtype::U32, cast_slice(&tables.entries[index]).to_vec()));
-        arrays.push((format!("entries.{other}_given_{side}"), Dtype::F32, cast_slice(&tables.translations[index]).to_vec()));
+        arrays.push((
+            format!("entries.{other}_given_{side}"),
+            Dtype::F32,
+            cast_slice(&tables.translations[index]).to_vec(),
+        ));
         arrays.push((format!("{other}.given_nothing"), Dtype::F32, cast_slice(&tables.nothing[index]).to_vec()));
         arrays.push((format!("jumps.{side}"), Dtype::F64, cast_slice(&tables.jumps[index]).to_vec()));
     }

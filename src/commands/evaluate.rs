@@ -8,16 +8,16 @@ use candle_core::Device;
 use serde::Serialize;
 
 use super::UsageError;
-use super::align::check_threshold;
+use super::align::{check_links, linker};
 use super::console::Console;
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::output::Output;
 use super::translate::beam_settings;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
-use crate::cli::EvaluateArgs;
+use crate::cli::{EvaluateArgs, LinksFrom};
 use crate::metrics::{Scores, perplexity};
-use crate::translator::{Aligned, Translator};
+use crate::translator::{Linked, Translator};
 
 /// What is measured.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ struct Judgement {
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let beam = beam_settings(&args.search)?;
-    let threshold = check_threshold(args.threshold)?;
+    check_links(&args.links, false)?;
     let given = &args.pairs;
     let given = PairFiles::given(given.pairs.as_deref(), given.source.as_deref(), given.target.as_deref());
     let gold_path = match (&args.gold, &given) {
@@ -56,8 +56,10 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     let pairs = files.read("--pairs")?;
     ensure!(!pairs.is_empty(), "{}: no sentence pair in it", files.names().join(" and "));
-    let gold = gold_path.map(|path| read_gold(&path, &pairs, args.gold_base.into())).transpose()?;
-    let translator = Translator::load(&args.model, device)?;
+    let words = args.links.words;
+    let gold = gold_path.map(|path| read_gold(&path, &pairs, words, args.gold_base.into())).transpose()?;
+    let translator = Translator::load(&args.model, device)?.with_words(words);
+    let linker = linker(&args.links, &args.model, false, &pairs, device, console)?;
 
     let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
     let references: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
@@ -71,7 +73,11 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
 
     let log_probability: f64 = aligned.iter().map(|aligned| aligned.log_probability).sum();
     let units = aligned.iter().map(|aligned| aligned.length).sum();
-    let judgement = gold.map(|gold| judge(&aligned, &gold, threshold, args.search_threshold));
+    let linked = match args.links.links_from {
+        LinksFrom::Auto | LinksFrom::Attention => linker.link_read(aligned, &pairs)?,
+        LinksFrom::Statistics | LinksFrom::Pairs => linker.link(&pairs, &mut |_| {})?,
+    };
+    let judgement = gold.map(|gold| judge(&linked, &gold, args.search_threshold));
     if let Some(judgement) = &judgement {
         warn_of_shift(judgement, console);
     }
@@ -90,16 +96,15 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     output.finish()
 }
 
-/// Holds the links of the weights against those of the gold file.
-fn judge(aligned: &[Aligned], gold: &[Gold], threshold: f32, search: bool) -> Judgement {
+/// Holds links against those of the gold file.
+fn judge(linked: &[Linked], gold: &[Gold], search: bool) -> Judgement {
     let mut counts = ShiftedCounts::default();
     let mut thresholds = ThresholdSearch::default();
-    for (aligned, gold) in aligned.iter().zip(gold) {
-        let alignment = aligned.by_words();
-        let size = [alignment.source().len(), alignment.target().len()];
-        counts.add(&alignment.links(threshold), size, gold);
+    for (linked, gold) in linked.iter().zip(gold) {
+        let size = [linked.alignment.source().len(), linked.alignment.target().len()];
+        counts.add(&linked.links, size, gold);
         if search {
-            thresholds.add(&alignment, gold);
+            thresholds.add(|threshold| linked.links_from(threshold), gold);
         }
     }
     Judgement {

@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail, ensure};
 
 use crate::alignment::{Gold, Link, parse_gold_line};
-use crate::text::{Pair, read_lines};
+use crate::text::{Pair, Words, read_lines, word_spans};
 
 /// Reads a gold file that belongs to pairs: as many lines, and no link beyond their words. `base` is the number that the
 /// file gives a sentence's first word, 0 or 1.
-pub fn read_gold(path: &Path, pairs: &[Pair], base: usize) -> Result<Vec<Gold>> {
+pub fn read_gold(path: &Path, pairs: &[Pair], words: Words, base: usize) -> Result<Vec<Gold>> {
     let lines = read_lines(path)?;
     ensure!(
         lines.len() == pairs.len(),
@@ -23,42 +23,36 @@ pub fn read_gold(path: &Path, pairs: &[Pair], base: usize) -> Result<Vec<Gold>> 
     for (index, line) in lines.iter().enumerate() {
         written.push(parse_gold_line(line).map_err(|reason| anyhow!("{}: {reason}", place(index)))?);
     }
+    let size = |pair: &Pair| [&pair.source, &pair.target].map(|text| word_spans(text, words).len());
+    let sizes: Vec<[usize; 2]> = pairs.iter().map(size).collect();
     let mut gold = Vec::with_capacity(lines.len());
-    for (index, (links, pair)) in written.iter().zip(pairs).enumerate() {
+    for (index, (links, &size)) in written.iter().zip(&sizes).enumerate() {
         let Some(counted) = links.counted_from(base) else {
             bail!("{}: a word is numbered 0, but --gold-base {base} counts words from {base}", place(index))
         };
-        if let Some(link) = counted.link_beyond(words(&pair.source), words(&pair.target)) {
-            let hint = if base == 0 && all_fit(&written, pairs, 1) {
+        if let Some(link) = counted.link_beyond(size) {
+            let hint = if base == 0 && all_fit(&written, &sizes, 1) {
                 "; counted from 1 every link of the file fits: give --gold-base 1"
             } else {
                 ""
             };
-            bail!("{}: {}{hint}", place(index), beyond(link, pair, base))
+            bail!("{}: {}{hint}", place(index), beyond(link, size, base))
         }
         gold.push(counted);
     }
     Ok(gold)
 }
 
-fn words(text: &str) -> usize {
-    text.split_whitespace().count()
-}
-
-fn all_fit(written: &[Gold], pairs: &[Pair], base: usize) -> bool {
-    written.iter().zip(pairs).all(|(links, pair)| {
-        let counted = links.counted_from(base);
-        counted.is_some_and(|counted| counted.link_beyond(words(&pair.source), words(&pair.target)).is_none())
-    })
+fn all_fit(written: &[Gold], sizes: &[[usize; 2]], base: usize) -> bool {
+    let fits = |links: &Gold, size| links.counted_from(base).is_some_and(|counted| counted.link_beyond(size).is_none());
+    written.iter().zip(sizes).all(|(links, &size)| fits(links, size))
 }
 
 /// Says which link is wrong, as the file writes it.
-fn beyond(link: Link, pair: &Pair, base: usize) -> String {
+fn beyond(link: Link, [sources, targets]: [usize; 2], base: usize) -> String {
     format!(
-        "link {}-{} points beyond the pair's {} and {} words; words are counted from {base}",
+        "link {}-{} points beyond the pair's {sources} and {targets} words; words are counted from {base}",
         link.source + base,
-        link.target + base,
-        words(&pair.source),
-        words(&pair.target)
+        link.target + base
     )
 }

@@ -1,19 +1,19 @@
 //! `softalign train`
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 
-use super::align::heatmap;
+use super::align::{heatmap, learn_aligner};
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use super::output::Output;
 use super::training_display::{TrainingDisplay, clock, stop_on_interrupt};
 use super::{UsageError, training_plan};
-use crate::aligner::{self, WordAligner};
+use crate::aligner::WordAligner;
 use crate::checkpoint::{Checkpoint, Config, DataSummary, FORMAT_VERSION, Folder, TextSettings, fingerprint};
 use crate::cli::TrainArgs;
 use crate::model::{Parameters, RnnSearch};
@@ -129,7 +129,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         console.note(format!("the model in {} was moved to {}", folder.path().display(), aside.display()));
     }
     folder.begin(&checkpoint)?;
-    if let Some(aligner) = learn_aligner(&checkpoint.config.text, &data.training.pairs, console) {
+    if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
         folder.save_aligner(&aligner)?;
         follow(&mut data.training, Some(&aligner), &checkpoint)?;
     }
@@ -145,17 +145,11 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
 }
 
 /// Learns word alignments, unless a side's units are characters: then its words are no words of a sentence.
-fn learn_aligner(text: &TextSettings, pairs: &[Pair], console: &Console) -> Option<WordAligner> {
+fn aligner_of_words(text: &TextSettings, pairs: &[Pair], console: &Console) -> Option<WordAligner> {
     if [text.source_units, text.target_units].contains(&Units::Char) {
         return None;
     }
-    let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
-    let aligner = aligner::learn(pairs, &|share| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.advance(share);
-        }
-    });
-    Some(aligner)
+    Some(learn_aligner(pairs, console))
 }
 
 /// Gives the training pairs their guides, if attention is to have any.

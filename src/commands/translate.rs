@@ -7,25 +7,25 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::UsageError;
-use super::align::{check_threshold, heatmap, warn_if_cut};
+use super::align::{check_links, heatmap, item, linker, renderer, warn_if_cut};
 use super::console::Console;
 use super::output::Output;
-use crate::cli::{SearchArgs, TranslateArgs, TranslationFormat};
-use crate::render::{Heatmap, Item, Json, Renderer};
+use crate::cli::{LinksFrom, SearchArgs, TranslateArgs, TranslationFormat};
+use crate::render::{Heatmap, Item, Renderer};
 use crate::search::BeamSettings;
-use crate::text::read_lines;
-use crate::translator::{Translation, Translator};
+use crate::text::{Pair, read_lines};
+use crate::translator::{Linked, Linker, Translation, Translator};
 
 /// Sentences that are translated before any is written: bounds memory, and leaves room for sorting by length.
 const CHUNK: usize = 2000;
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let mut beam = beam_settings(&args.search)?;
-    check_threshold(args.threshold)?;
+    check(args)?;
     beam.beam = beam.beam.max(usize::from(args.n_best));
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let mut output = Output::open(&args.output)?;
-    let translator = Translator::load(&args.model, device)?;
+    let translator = Translator::load(&args.model, device)?.with_words(args.links.words);
     if interactive {
         return converse(&translator, &beam, &mut output, console);
     }
@@ -34,20 +34,31 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         None if args.text.is_empty() => read_lines(Path::new("-"))?,
         None => args.text.clone(),
     };
-    let mut renderer: Box<dyn Renderer> = match args.format {
-        TranslationFormat::Text => Box::new(Text { n_best: args.n_best }),
-        TranslationFormat::Align => Box::new(heatmap(&output)),
-        TranslationFormat::Json => Box::new(Json::default()),
+    let linker = match args.format {
+        TranslationFormat::Text => Linker::default(),
+        _ => linker(&args.links, &args.model, args.subwords, &[], device, console)?,
+    };
+    let mut renderer: Box<dyn Renderer> = match args.format.of_alignments() {
+        None => Box::new(Text { n_best: args.n_best }),
+        Some(format) => renderer(format, "translations".to_owned(), &linker, &output, false),
     };
     let mut bar = console.bar("translating", sentences.len());
     for (chunk, sentences) in sentences.chunks(CHUNK).enumerate() {
         let translated = translator.translate(sentences, &beam, &mut |count| bar.advance(count))?;
         for (index, translations) in translated.iter().enumerate() {
-            let id = chunk * CHUNK + index;
-            warn_if_cut(&translations[0].alignment, id, console);
-            for (rank, translation) in (1..).zip(translations).take(usize::from(args.n_best)) {
-                write(args, renderer.as_mut(), &mut output, id, rank, translation)?;
-            }
+            warn_if_cut(&translations[0].alignment, chunk * CHUNK + index, console);
+        }
+        let shown: Vec<Vec<Translation>> =
+            translated.into_iter().map(|found| found.into_iter().take(usize::from(args.n_best)).collect()).collect();
+        for written in written(&shown, sentences, chunk * CHUNK, &linker)? {
+            let units = args.format == TranslationFormat::Html && !args.subwords;
+            let item = Item {
+                rank: Some(written.rank),
+                translation: Some(&written.translation.text),
+                score: written.translation.score,
+                ..item(written.id, &written.linked, units)
+            };
+            output.with(|out| renderer.item(out, &item))?;
         }
     }
     output.with(|out| renderer.finish(out))?;
@@ -70,29 +81,40 @@ pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
     })
 }
 
-fn write(
-    args: &TranslateArgs,
-    renderer: &mut dyn Renderer,
-    output: &mut Output,
+/// A translation with its links.
+struct Written<'a> {
     id: usize,
     rank: usize,
-    translation: &Translation,
-) -> Result<()> {
-    let aligned = &translation.alignment;
-    let alignment = if args.subwords { aligned.by_units().clone() } else { aligned.by_words() };
-    let links = alignment.links(args.threshold);
-    let (rank, text) = (Some(rank), Some(translation.text.as_str()));
-    let item = Item {
-        id,
-        rank,
-        translation: text,
-        alignment: &alignment,
-        links: &links,
-        score: translation.score,
-        gold: None,
-        units: None,
-    };
-    output.with(|out| renderer.item(out, &item))
+    translation: &'a Translation,
+    linked: Linked,
+}
+
+/// The translations of sentences, the first of which has number `first`, with their links.
+fn written<'a>(
+    translations: &'a [Vec<Translation>],
+    sentences: &[String],
+    first: usize,
+    linker: &Linker,
+) -> Result<Vec<Written<'a>>> {
+    let all = || translations.iter().enumerate().flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
+    let pair =
+        |(index, one): (usize, &Translation)| Pair { source: sentences[index].clone(), target: one.text.clone() };
+    let pairs: Vec<Pair> = all().map(pair).collect();
+    let linked = linker.link_read(all().map(|(_, one)| one.alignment.clone()).collect(), &pairs)?;
+    let ranks = translations.iter().flat_map(|found| 1..=found.len());
+    let written = all().zip(ranks).zip(linked);
+    Ok(written
+        .map(|(((index, translation), rank), linked)| Written { id: first + index, rank, translation, linked })
+        .collect())
+}
+
+/// Refuses options that do not go together.
+fn check(args: &TranslateArgs) -> Result<()> {
+    check_links(&args.links, args.subwords)?;
+    if matches!(args.links.links_from, LinksFrom::Statistics | LinksFrom::Pairs) {
+        bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
+    }
+    Ok(())
 }
 
 /// The translations alone.

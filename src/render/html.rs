@@ -11,7 +11,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{Item, Renderer, Units};
-use crate::alignment::{Alignment, Gold, Link};
+use crate::alignment::{Alignment, Beliefs, Gold, Link};
 
 /// The page's frame; `{{…}}` marks where the other parts go.
 const FRAME: &str = include_str!("page/page.html");
@@ -68,6 +68,9 @@ struct Matrix<'a> {
     weights: Vec<u16>,
     /// `[target]`: the source word linked at any threshold, as [`Alignment::links`] has it.
     heaviest: Vec<Option<usize>>,
+    /// Cells `target × sources + source`, each followed by how much is believed in that link, where links are made of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beliefs: Option<Vec<usize>>,
 }
 
 #[derive(Serialize)]
@@ -136,12 +139,18 @@ impl<'a> From<&Item<'a>> for Pair<'a> {
             id: item.id,
             rank: item.rank,
             translation: item.translation,
-            words: item.alignment.into(),
+            words: Matrix { beliefs: item.beliefs.map(believed), ..item.alignment.into() },
             score: (item.score * 1e4).round() / 1e4,
             gold: item.gold.map(GoldLinks::from),
             units: item.units.map(UnitMatrix::from),
         }
     }
+}
+
+/// The cells that are believed in at all.
+fn believed(beliefs: &Beliefs) -> Vec<usize> {
+    let thousandths = beliefs.values().iter().map(|&belief| usize::from(thousandths(belief)));
+    thousandths.enumerate().filter(|&(_, belief)| belief > 0).flat_map(|(cell, belief)| [cell, belief]).collect()
 }
 
 impl<'a> From<&'a Alignment> for Matrix<'a> {
@@ -156,7 +165,7 @@ impl<'a> From<&'a Alignment> for Matrix<'a> {
         for Link { source, target } in alignment.links(f32::INFINITY) {
             heaviest[target] = Some(source);
         }
-        Self { source: alignment.source(), target: alignment.target(), weights, heaviest }
+        Self { source: alignment.source(), target: alignment.target(), weights, heaviest, beliefs: None }
     }
 }
 

@@ -1,4 +1,4 @@
-//! JSON: an array with one object for each sentence.
+//! JSON: an array with one object for each sentence, or an object a line.
 //!
 //! Rows of `attention` are target words, columns source words; with the weight on the source's end of sentence, `eos`,
 //! each row sums to 1.
@@ -13,6 +13,14 @@ use super::{Item, Renderer};
 #[derive(Default)]
 pub struct Json {
     items: usize,
+    lines: bool,
+}
+
+impl Json {
+    /// An object a line, without an array around them.
+    pub fn lines() -> Self {
+        Self { lines: true, ..Self::default() }
+    }
 }
 
 #[derive(Serialize)]
@@ -27,6 +35,9 @@ struct Object<'a> {
     attention: Vec<&'a [f32]>,
     eos: &'a [f32],
     links: Vec<[usize; 2]>,
+    /// Of each link, where more than attention was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beliefs: Option<Vec<f32>>,
     score: f64,
 }
 
@@ -41,14 +52,21 @@ impl Renderer for Json {
             attention: item.alignment.rows().collect(),
             eos: item.alignment.end_weights(),
             links: item.links.iter().map(|link| [link.source, link.target]).collect(),
+            beliefs: item.beliefs.map(|beliefs| item.links.iter().map(|link| beliefs.of(*link)).collect()),
             score: item.score,
         };
-        out.write_all(if self.items == 0 { b"[\n" } else { b",\n" })?;
+        if !self.lines {
+            out.write_all(if self.items == 0 { b"[\n" } else { b",\n" })?;
+        }
         self.items += 1;
-        Ok(serde_json::to_writer(out, &object)?)
+        serde_json::to_writer(&mut *out, &object)?;
+        if self.lines { out.write_all(b"\n") } else { Ok(()) }
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
+        if self.lines {
+            return Ok(());
+        }
         out.write_all(if self.items == 0 { b"[]\n" } else { b"\n]\n" })
     }
 }
@@ -67,6 +85,14 @@ mod tests {
 ]
 "#;
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn lines_are_the_same_objects() {
+        let array = String::from_utf8(samples::render(&mut Json::default())).unwrap();
+        let lines = String::from_utf8(samples::render(&mut Json::lines())).unwrap();
+        let objects = array.strip_prefix("[\n").unwrap().strip_suffix("\n]\n").unwrap();
+        assert_eq!(lines, objects.replace("},\n{", "}\n{") + "\n");
     }
 
     #[test]

@@ -3,20 +3,24 @@
 mod heatmap;
 mod html;
 mod json;
+mod nematus;
 mod npz;
 mod pharaoh;
 mod svg;
+mod tsv;
 
 use std::io::{Result, Write};
 
 pub use heatmap::Heatmap;
 pub use html::Html;
 pub use json::Json;
+pub use nematus::Nematus;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;
 pub use svg::Svg;
+pub use tsv::Tsv;
 
-use crate::alignment::{Alignment, Gold, Link};
+use crate::alignment::{Alignment, Beliefs, Gold, Link};
 
 /// One sentence pair with all that a format may show.
 pub struct Item<'a> {
@@ -28,7 +32,9 @@ pub struct Item<'a> {
     pub translation: Option<&'a str>,
     /// The weights.
     pub alignment: &'a Alignment,
-    /// The hard links made of them.
+    /// How much is believed in each link, where links are made of more than the weights.
+    pub beliefs: Option<&'a Beliefs>,
+    /// The hard links.
     pub links: &'a [Link],
     /// Mean log-probability of a target unit, in nats.
     pub score: f64,
@@ -81,6 +87,16 @@ mod samples {
 
     /// A pair whose target was given.
     pub fn item<'a>(id: usize, alignment: &'a Alignment, links: &'a [Link]) -> Item<'a> {
-        Item { id, rank: None, translation: None, alignment, links, score: -0.25, gold: None, units: None }
+        Item {
+            id,
+            rank: None,
+            translation: None,
+            alignment,
+            links,
+            score: -0.25,
+            beliefs: None,
+            gold: None,
+            units: None,
+        }
     }
 }

@@ -1,24 +1,42 @@
-//! Pharaoh's format: `s-t` for each link, 0-indexed, one line a sentence.
+//! Pharaoh's format: `s-t` for each link, 0-indexed, one line a sentence; with probabilities `s-t:p`, where p is how much is
+//! believed in the link, or by attention alone its weight.
 
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
-use crate::alignment::pharaoh;
+use crate::alignment::{Link, pharaoh};
 
 /// See the module.
-pub struct Pharaoh;
+#[derive(Default)]
+pub struct Pharaoh {
+    /// Whether to write probabilities.
+    pub probabilities: bool,
+}
 
 impl Renderer for Pharaoh {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
-        writeln!(out, "{}", pharaoh(item.links))
+        if !self.probabilities {
+            return writeln!(out, "{}", pharaoh(item.links));
+        }
+        let written = |link: &Link| {
+            let weight = item.alignment.row(link.target)[link.source];
+            let share = item.beliefs.map_or(weight, |beliefs| beliefs.of(*link));
+            format!("{}-{}:{share:.4}", link.source, link.target)
+        };
+        writeln!(out, "{}", item.links.iter().map(written).collect::<Vec<_>>().join(" "))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples;
+    use super::*;
+
     #[test]
     fn snapshot() {
-        let text = String::from_utf8(super::super::samples::render(&mut super::Pharaoh)).unwrap();
+        let text = String::from_utf8(samples::render(&mut Pharaoh::default())).unwrap();
         assert_eq!(text, "0-0 1-2 2-1\n\n");
+        let text = samples::render(&mut Pharaoh { probabilities: true });
+        assert_eq!(String::from_utf8(text).unwrap(), "0-0:0.9000 1-2:0.8460 2-1:0.7500\n\n");
     }
 }

@@ -5,7 +5,11 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
+use crate::alignment::Beliefs;
 use crate::text::{Example, Look, Pair, Vocabulary, Words};
+
+/// Belief that makes a link. It is low because both directions have to agree.
+const ENOUGH: f32 = 0.1;
 
 /// Gives each example a guide. A target unit should look at the units of the source words that its own word is linked to, as
 /// much at each word as the link is believed in; the target's end at the source's end. A unit whose word has no link is left
@@ -23,14 +27,12 @@ pub fn guide(
     examples.par_iter_mut().zip(pairs).try_for_each(|(example, pair)| {
         let source = source.segment(&pair.source, Words::Punctuation)?;
         let target = target.segment(&pair.target, Words::Punctuation)?;
-        let beliefs = aligner.posteriors(&source.words, &target.words);
+        let found = aligner.posteriors(&source.words, &target.words);
+        let beliefs = Beliefs::of_both(source.words.len(), &found.forward, &found.backward);
         let mut guide = Vec::new();
         for (unit, &word) in target.word_of_unit.iter().enumerate() {
-            let linked = |&s: &usize| beliefs.is_link(s, word);
-            let looks: Vec<(usize, f32)> = (0..source.ids.len())
-                .filter(|&s| linked(&source.word_of_unit[s]))
-                .map(|s| (s, beliefs.belief(source.word_of_unit[s], word)))
-                .collect();
+            let believed = source.word_of_unit.iter().map(|&s| beliefs.get(s, word)).enumerate();
+            let looks: Vec<(usize, f32)> = believed.filter(|&(_, belief)| belief >= ENOUGH).collect();
             let sum: f32 = looks.iter().map(|(_, belief)| belief).sum();
             guide.extend(looks.into_iter().map(|(s, belief)| look(unit, s, weight * belief / sum)));
         }

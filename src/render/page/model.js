@@ -11,8 +11,25 @@ function weightOf(matrix, s, t) {
   return matrix.weights[t * (matrix.source.length + 1) + s];
 }
 
-/** Each target word with its heaviest source word, where it has one, and with every other of at least the threshold. */
+/**
+ * Where it is known how much is believed in each link, those of at least the threshold; else each target word with its
+ * heaviest source word, where it has one, and with every other of at least the threshold.
+ */
 function linksOf(matrix, threshold) {
+  return matrix.beliefs ? believedLinks(matrix, threshold) : heaviestLinks(matrix, threshold);
+}
+
+function believedLinks(matrix, threshold) {
+  const links = [];
+  for (let place = 0; place < matrix.beliefs.length; place += 2) {
+    const [cell, weight] = [matrix.beliefs[place], matrix.beliefs[place + 1]];
+    const [s, t] = [cell % matrix.source.length, Math.floor(cell / matrix.source.length)];
+    if (weight >= threshold) links.push({ s, t, weight });
+  }
+  return links;
+}
+
+function heaviestLinks(matrix, threshold) {
   const links = [];
   matrix.target.forEach((_, t) => {
     matrix.source.forEach((_, s) => {

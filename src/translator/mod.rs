@@ -1,5 +1,7 @@
 //! Text in, translations with alignments out; and forced decoding of given pairs.
 
+mod linking;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +13,8 @@ use crate::checkpoint::{Config, Folder};
 use crate::model::RnnSearch;
 use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, Words, bucketed};
+
+pub use linking::{Linked, Linker};
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
 /// length and a model has never seen such sentences anyway.
@@ -72,7 +76,12 @@ impl Aligned {
         &self.units
     }
 
-    /// The alignment of the texts' words, split at white space.
+    /// The word that each unit belongs to, of the source and of the target.
+    pub fn words_of_units(&self) -> [&[usize]; 2] {
+        [&self.source.word_of_unit, &self.target.word_of_unit]
+    }
+
+    /// The alignment of the texts' words.
     pub fn by_words(&self) -> Alignment {
         self.units.merge(
             self.source.words.clone(),
@@ -91,7 +100,13 @@ impl Translator {
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
         let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
-        Ok(Self { config: checkpoint.config, source: checkpoint.source, target: checkpoint.target, model, words: Words::default() })
+        Ok(Self {
+            config: checkpoint.config,
+            source: checkpoint.source,
+            target: checkpoint.target,
+            model,
+            words: Words::default(),
+        })
     }
 
     /// The same with other words in its alignments.

@@ -1,0 +1,87 @@
+//! A table with a line for each pair of words that have to do with each other: a link, or at least a thousandth of weight.
+
+use std::io::{Result, Write};
+
+use super::{Item, Renderer};
+
+/// Weights below this are left out where there is no link.
+const LEAST: f32 = 0.001;
+
+/// The columns. Positions count from 0; `belief` is empty where links are made of the weights alone.
+const HEAD: &str = "sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
+
+/// See the module.
+#[derive(Default)]
+pub struct Tsv {
+    begun: bool,
+}
+
+impl Tsv {
+    fn begin(&mut self, out: &mut dyn Write) -> Result<()> {
+        if !std::mem::replace(&mut self.begun, true) {
+            writeln!(out, "{HEAD}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Renderer for Tsv {
+    fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
+        self.begin(out)?;
+        for (target, row) in item.alignment.rows().enumerate() {
+            for (source, weight) in row.iter().enumerate() {
+                let link = item.links.iter().any(|link| (link.source, link.target) == (source, target));
+                if !link && *weight < LEAST {
+                    continue;
+                }
+                let belief =
+                    item.beliefs.map_or(String::new(), |beliefs| format!("{:.4}", beliefs.get(source, target)));
+                let words =
+                    [&item.alignment.source()[source], &item.alignment.target()[target]].map(|word| visible(word));
+                let link = u8::from(link);
+                let place = format!("{}\t{source}\t{target}\t{}\t{}", item.id, words[0], words[1]);
+                writeln!(out, "{place}\t{weight:.4}\t{link}\t{belief}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
+        self.begin(out)
+    }
+}
+
+/// A unit as text without what would break the table.
+fn visible(word: &str) -> String {
+    word.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshot() {
+        let text = String::from_utf8(super::super::samples::render(&mut Tsv::default())).unwrap();
+        let expected = "\
+sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
+0\t0\t0\tthe\tle\t0.9000\t1\t
+0\t1\t0\tblack\tle\t0.0500\t0\t
+0\t2\t0\t\"cat\"\tle\t0.0200\t0\t
+0\t1\t1\tblack\tchat\t0.2500\t0\t
+0\t2\t1\t\"cat\"\tchat\t0.7500\t1\t
+0\t0\t2\tthe\tnoir\t0.0040\t0\t
+0\t1\t2\tblack\tnoir\t0.8460\t1\t
+0\t2\t2\t\"cat\"\tnoir\t0.1000\t0\t
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn nothing_breaks_the_table() {
+        assert_eq!(visible("a\tb\\\n"), "a\\tb\\\\\\n");
+        let mut out = Vec::new();
+        Tsv::default().finish(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{HEAD}\n"));
+    }
+}

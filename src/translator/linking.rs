@@ -1,0 +1,203 @@
+//! Links between the words of given pairs, by all that is known of them: a model's attention, a statistical aligner, a model of
+//! the other direction.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use rayon::prelude::*;
+
+use super::{Aligned, Translator};
+use crate::aligner::{Posteriors, WordAligner};
+use crate::alignment::{Alignment, Beliefs, Link, Signs, Symmetrisation, linked};
+use crate::text::{Pair, Words, word_spans};
+
+/// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to look
+/// before the next word is said.
+const STATISTICAL: f32 = 2.0;
+
+/// Belief that makes a link, where nothing else is asked for. It is low because both directions have to agree.
+const ENOUGH: f32 = 0.15;
+/// Attention that makes a link beside the heaviest, likewise.
+const MUCH_ATTENTION: f32 = 0.4;
+
+/// What links given pairs. Without a translator there must be a statistical aligner.
+#[derive(Default)]
+pub struct Linker {
+    /// Where attention comes from.
+    pub translator: Option<Translator>,
+    /// A statistical aligner, if it has a say.
+    pub statistical: Option<WordAligner>,
+    /// A model that translates the other way, if there is one.
+    pub reverse: Option<Translator>,
+    /// How the directions' links become one set; none to link by common belief.
+    pub symmetrisation: Option<Symmetrisation>,
+    /// Links are made from this much on; none for the usual.
+    pub threshold: Option<f32>,
+    /// What is linked.
+    pub words: Words,
+    /// Whether the model's units are linked instead of words.
+    pub by_units: bool,
+}
+
+/// A pair with its links.
+pub struct Linked {
+    /// The pair as the model read it, where one did.
+    pub aligned: Option<Aligned>,
+    /// Attention between what is linked; without a model, the statistical aligner's p(t comes from s), what a row lacks of 1
+    /// being the share of nothing.
+    pub alignment: Alignment,
+    /// How much is believed in each link, where more than attention was asked.
+    pub beliefs: Option<Beliefs>,
+    /// The links.
+    pub links: Vec<Link>,
+    /// Mean log-probability of a target unit, or without a model of a target word, in nats.
+    pub score: f64,
+}
+
+impl Linked {
+    /// The links from another threshold on, as they would be without a way to make one set of two directions' links.
+    pub fn links_from(&self, threshold: f32) -> Vec<Link> {
+        match &self.beliefs {
+            Some(beliefs) => beliefs.links(threshold),
+            None => self.alignment.links(threshold),
+        }
+    }
+
+    /// What speaks for or against the pair being a translation.
+    pub fn signs(&self) -> Signs {
+        let linked = |of: fn(&Link) -> usize| self.links.iter().map(of).collect::<BTreeSet<usize>>().len();
+        let words = [self.alignment.source().len(), self.alignment.target().len()];
+        Signs::new(self.score, words, [linked(|link| link.source), linked(|link| link.target)])
+    }
+}
+
+impl Linker {
+    /// What makes a link: belief, or by attention alone weight.
+    pub fn least_belief(&self) -> f32 {
+        let alone = self.statistical.is_none() && self.reverse.is_none();
+        self.threshold.unwrap_or(if alone { MUCH_ATTENTION } else { ENOUGH })
+    }
+
+    /// Links pairs.
+    ///
+    /// # Errors
+    /// The models' own.
+    pub fn link(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Linked>> {
+        let Some(translator) = &self.translator else {
+            let linked = pairs.par_iter().map(|pair| self.by_statistics(pair)).collect();
+            on_progress(pairs.len());
+            return Ok(linked);
+        };
+        self.link_read(translator.align(pairs, on_progress)?, pairs)
+    }
+
+    /// Links pairs that a model has read or written; `pairs` are the same as text.
+    ///
+    /// # Errors
+    /// The reverse model's own.
+    pub fn link_read(&self, aligned: Vec<Aligned>, pairs: &[Pair]) -> Result<Vec<Linked>> {
+        let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
+        let reversed = match &self.reverse {
+            Some(reverse) => {
+                let turned: Vec<Pair> = pairs.iter().map(turned).collect();
+                reverse.align(&turned, &mut |_| {})?.into_iter().map(Some).collect()
+            }
+            None => vec![None; aligned.len()],
+        };
+        Ok(aligned.into_par_iter().zip(reversed).map(|(aligned, reversed)| self.by_model(aligned, reversed)).collect())
+    }
+
+    fn by_statistics(&self, pair: &Pair) -> Linked {
+        let words = |text: &str| -> Vec<String> {
+            word_spans(text, self.words).into_iter().map(|span| text[span].to_owned()).collect()
+        };
+        let (source, target) = (words(&pair.source), words(&pair.target));
+        let found = self.posteriors(&source, &target);
+        let row = |target: usize| {
+            let shares = &found.forward[target * source.len()..][..source.len()];
+            let nothing = (1.0 - shares.iter().sum::<f32>()).max(0.0);
+            shares.iter().copied().chain([nothing]).collect()
+        };
+        let rows: Vec<Vec<f32>> = (0..target.len()).map(row).collect();
+        let score = found.log_probability / target.len().max(1) as f64;
+        let alignment = Alignment::from_rows(source, target, &rows);
+        let (beliefs, links) = self.common(&alignment, &found.forward, &found.backward);
+        Linked { aligned: None, alignment, beliefs: Some(beliefs), links, score }
+    }
+
+    fn by_model(&self, aligned: Aligned, reversed: Option<Aligned>) -> Linked {
+        let of = |aligned: &Aligned| if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
+        let alignment = of(&aligned);
+        let reversed = reversed.as_ref().map(of);
+        let score = aligned.mean_log_probability();
+        let (beliefs, links) = match self.directions(&alignment, reversed.as_ref()) {
+            None => (None, alignment.links(self.least_belief())),
+            Some([forward, backward]) => {
+                let (beliefs, links) = self.common(&alignment, &forward, &backward);
+                (Some(beliefs), links)
+            }
+        };
+        Linked { aligned: Some(aligned), alignment, beliefs, links, score }
+    }
+
+    /// p(t comes from s) and p(s comes from t), `[target × source]`, by all who know; none if nobody knows the second.
+    fn directions(&self, alignment: &Alignment, reversed: Option<&Alignment>) -> Option<[Vec<f32>; 2]> {
+        let [sources, targets] = [alignment.source().len(), alignment.target().len()];
+        // Where a side was cut, the other direction may have read other words.
+        let alike = |reversed: &&Alignment| [reversed.target().len(), reversed.source().len()] == [sources, targets];
+        let reversed = reversed.filter(alike).map(|reversed| turned(reversed.weights(), targets));
+        match (&self.statistical, reversed) {
+            (None, None) => None,
+            (None, Some(reversed)) => Some([alignment.weights().to_vec(), reversed]),
+            (Some(_), reversed) => {
+                let found = self.posteriors(alignment.source(), alignment.target());
+                let backward = reversed.map(|reversed| mixed(&found.backward, &reversed));
+                Some([mixed(&found.forward, alignment.weights()), backward.unwrap_or(found.backward)])
+            }
+        }
+    }
+
+    fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
+        match &self.statistical {
+            Some(statistical) => statistical.posteriors(source, target),
+            None => Posteriors::none(source.len(), target.len()),
+        }
+    }
+
+    /// Beliefs and links by both directions' shares.
+    fn common(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (Beliefs, Vec<Link>) {
+        let [sources, targets] = [alignment.source().len(), alignment.target().len()];
+        let beliefs = Beliefs::of_both(sources, forward, backward);
+        let links = match self.symmetrisation {
+            None => beliefs.links(self.least_belief()),
+            Some(way) => {
+                let threshold = self.threshold.unwrap_or(MUCH_ATTENTION);
+                let backward = links_of_rows(&turned(backward, sources), targets, threshold);
+                let turned = |link: Link| Link { source: link.target, target: link.source };
+                let backward: Vec<Link> = backward.into_iter().map(turned).collect();
+                way.links(&links_of_rows(forward, sources, threshold), &backward)
+            }
+        };
+        (beliefs, links)
+    }
+}
+
+/// The links of each row's word; what a row lacks of 1 is the share of nothing.
+fn links_of_rows(values: &[f32], columns: usize, threshold: f32) -> Vec<Link> {
+    let rows = values.chunks_exact(columns.max(1)).enumerate();
+    let links = rows.flat_map(|(target, row)| {
+        linked(row, 1.0 - row.iter().sum::<f32>(), threshold).map(move |source| Link { source, target })
+    });
+    links.collect()
+}
+
+/// A matrix of rows of `columns` numbers, column by column.
+fn turned(values: &[f32], columns: usize) -> Vec<f32> {
+    let rows = values.len() / columns.max(1);
+    (0..values.len()).map(|cell| values[cell % rows * columns + cell / rows]).collect()
+}
+
+fn mixed(statistical: &[f32], attention: &[f32]) -> Vec<f32> {
+    let mix = |(statistical, attention): (&f32, &f32)| (STATISTICAL * statistical + attention) / (STATISTICAL + 1.0);
+    statistical.iter().zip(attention).map(mix).collect()
+}

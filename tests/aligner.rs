@@ -1,0 +1,113 @@
+//! The statistical aligner on made-up languages whose links are known.
+
+use softalign::aligner::{self, Tables, WordAligner};
+use softalign::alignment::{Beliefs, Link};
+use softalign::random::Stream;
+use softalign::text::Pair;
+
+/// Sentences of made-up words `w3` with translations `x3`, adjectives (odd numbers) after nouns on the target's side.
+fn pairs(count: usize) -> (Vec<Pair>, Vec<Vec<Link>>) {
+    let mut stream = Stream::new(1, "pairs", 0);
+    let mut pairs = Vec::new();
+    let mut links = Vec::new();
+    for _ in 0..count {
+        let words: Vec<usize> = (0..3 + stream.below(6)).map(|_| stream.below(40)).collect();
+        let mut order: Vec<usize> = (0..words.len()).collect();
+        for place in 1..order.len() {
+            if words[order[place - 1]] % 2 == 1 && words[order[place]].is_multiple_of(2) {
+                order.swap(place - 1, place);
+            }
+        }
+        let text = |words: Vec<String>| words.join(" ");
+        pairs.push(Pair {
+            source: text(words.iter().map(|word| format!("w{word}")).collect()),
+            target: text(order.iter().map(|&place| format!("x{}", words[place])).collect()),
+        });
+        links.push(order.iter().enumerate().map(|(target, &source)| Link { source, target }).collect());
+    }
+    (pairs, links)
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn links_of(aligner: &WordAligner, pair: &Pair) -> Vec<Link> {
+    let (source, target) = (words(&pair.source), words(&pair.target));
+    let found = aligner.posteriors(&source, &target);
+    Beliefs::of_both(source.len(), &found.forward, &found.backward).links(0.3)
+}
+
+#[test]
+fn a_made_up_language_is_learnt() {
+    let (pairs, gold) = pairs(1500);
+    let aligner = aligner::learn(&pairs, &|_| {});
+    let (mut hits, mut all) = (0, 0);
+    for (pair, gold) in pairs.iter().zip(&gold) {
+        let links = links_of(&aligner, pair);
+        hits += links.iter().filter(|link| gold.contains(link)).count();
+        all += links.len().max(gold.len());
+    }
+    assert!(hits as f64 / all as f64 > 0.95, "{hits} of {all}");
+}
+
+#[test]
+fn what_is_learnt_does_not_depend_on_threads() {
+    let (pairs, _) = pairs(600);
+    let with = |threads: usize| -> Tables {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| aligner::learn(&pairs, &|_| {})).tables()
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn tables_bring_the_aligner_back() {
+    let (pairs, _) = pairs(400);
+    let aligner = aligner::learn(&pairs, &|_| {});
+    let again = WordAligner::from_tables(aligner.tables()).unwrap();
+    for pair in &pairs[..50] {
+        assert_eq!(links_of(&aligner, pair), links_of(&again, pair));
+    }
+    let broken: [fn(&mut Tables); 6] = [
+        |tables| tables.entries[0][0] = 1_000_000,
+        |tables| tables.entries[0].reverse(),
+        |tables| tables.translations[0].truncate(1),
+        |tables| tables.translations[1][0] = f32::NAN,
+        |tables| tables.nothing[0].clear(),
+        |tables| tables.jumps[1][0] = -1.0,
+    ];
+    for (number, damage) in broken.into_iter().enumerate() {
+        let mut tables = aligner.tables();
+        damage(&mut tables);
+        assert!(WordAligner::from_tables(tables).is_err(), "{number}");
+    }
+}
+
+#[test]
+fn little_and_odd_input_is_no_trouble() {
+    for count in [0, 1] {
+        let aligner = aligner::learn(&pairs(count).0, &|_| {});
+        for (source, target) in [("", ""), ("a", ""), ("", "b"), ("unheard of", "nie gehört"), ("same", "same")] {
+            let found = aligner.posteriors(&words(source), &words(target));
+            assert_eq!(found.forward.len(), words(source).len() * words(target).len());
+            assert!(found.forward.iter().chain(&found.backward).all(|share| (0.0..=1.0).contains(share)));
+        }
+    }
+    let empty =
+        [Pair { source: String::new(), target: "x".into() }, Pair { source: "a ".repeat(5000), target: "b".into() }];
+    aligner::learn(&empty, &|_| {});
+}
+
+#[test]
+fn rare_words_lean_on_their_kin() {
+    let (mut pairs, _) = pairs(1500);
+    for pair in &mut pairs {
+        pair.source = pair.source.replace("w2 ", "street ");
+        pair.target = pair.target.replace("x2 ", "straße ");
+    }
+    let aligner = aligner::learn(&pairs, &|_| {});
+    let pair = Pair { source: "street w4 marathon".into(), target: "marathon x4 straßenfest".into() };
+    let link = |source, target| Link { source, target };
+    assert_eq!(links_of(&aligner, &pair), [link(0, 2), link(1, 1), link(2, 0)]);
+}
