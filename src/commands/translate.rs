@@ -13,8 +13,8 @@ use super::output::Output;
 use crate::cli::{LinksFrom, SearchArgs, TranslateArgs, TranslationFormat};
 use crate::render::{Heatmap, Item, Renderer};
 use crate::search::BeamSettings;
-use crate::text::{Pair, read_lines};
-use crate::translator::{Linked, Linker, Translation, Translator};
+use crate::text::{Pair, read_lines, read_tsv};
+use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
 
 /// Sentences that are translated before any is written: bounds memory, and leaves room for sorting by length.
 const CHUNK: usize = 2000;
@@ -25,7 +25,11 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     beam.beam = beam.beam.max(usize::from(args.n_best));
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let mut output = Output::open(&args.output)?;
-    let translator = Translator::load(&args.model, device)?.with_words(args.links.words);
+    let dictionary = match &args.dictionary {
+        Some(path) => Some(Dictionary::of(read_tsv(path)?)),
+        None => args.replace_unknown.then(Dictionary::default),
+    };
+    let translator = Translator::load(&args.model, device)?.with_words(args.links.words).with_dictionary(dictionary);
     if interactive {
         return converse(&translator, &beam, &mut output, console);
     }

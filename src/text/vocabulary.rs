@@ -5,6 +5,7 @@
 //! out as it went in. What it does not cover becomes `<unk>`, one for each unknown character (BPE, characters) or
 //! word. The types of the tokenizers crate appear in this file alone.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use anyhow::{Result, anyhow, ensure};
@@ -221,12 +222,21 @@ impl Vocabulary {
     /// Joins units to the text they stand for and tells which of its words each belongs to: the counterpart of
     /// [`Self::segment`] for ids that a model chose.
     pub fn join(&self, ids: &[u32], words: Words) -> (String, Segmentation) {
+        self.join_with(ids, &HashMap::new(), words)
+    }
+
+    /// The same with other text for some of the units, by their places.
+    pub fn join_with(&self, ids: &[u32], others: &HashMap<usize, String>, words: Words) -> (String, Segmentation) {
         let mut text = String::new();
         let mut spans = Vec::with_capacity(ids.len());
         let mut units = Vec::with_capacity(ids.len());
         for (index, &id) in ids.iter().enumerate() {
             let unit = self.unit(id);
-            let mut surface = unit.replace(SPACE, " ");
+            let mut surface = others.get(&index).cloned().unwrap_or_else(|| unit.replace(SPACE, " "));
+            if self.units == Units::Word && id == UNKNOWN && !surface.is_empty() {
+                // Unknown words have lost the space before them.
+                surface.insert(0, ' ');
+            }
             if index == 0 && self.units != Units::Char && surface.starts_with(' ') {
                 surface.remove(0);
             }

@@ -1,7 +1,9 @@
 //! Text in, translations with alignments out; and forced decoding of given pairs.
 
 mod linking;
+mod unknown;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,9 +14,10 @@ use crate::alignment::Alignment;
 use crate::checkpoint::{Config, Folder};
 use crate::model::RnnSearch;
 use crate::search::{BeamSettings, Hypothesis, search_all};
-use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Vocabulary, Words, bucketed};
+use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
 pub use linking::{Linked, Linker};
+pub use unknown::Dictionary;
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
 /// length and a model has never seen such sentences anyway.
@@ -30,6 +33,8 @@ pub struct Translator {
     target: Arc<Vocabulary>,
     model: RnnSearch,
     words: Words,
+    /// What replaces units that the model does not know, if anything.
+    dictionary: Option<Dictionary>,
 }
 
 /// One translation of one sentence.
@@ -106,6 +111,7 @@ impl Translator {
             target: checkpoint.target,
             model,
             words: Words::default(),
+            dictionary: None,
         })
     }
 
@@ -113,6 +119,12 @@ impl Translator {
     #[must_use]
     pub fn with_words(self, words: Words) -> Self {
         Self { words, ..self }
+    }
+
+    /// The same with unknown words replaced in translations.
+    #[must_use]
+    pub fn with_dictionary(self, dictionary: Option<Dictionary>) -> Self {
+        Self { dictionary, ..self }
     }
 
     /// The model's settings.
@@ -134,16 +146,23 @@ impl Translator {
         let sources = self.segment_all(&self.source, sentences.iter().map(String::as_str))?;
         let ids: Vec<Vec<u32>> = sources.iter().map(|source| source.ids.clone()).collect();
         let found = search_all(&self.model, &ids, beam, on_progress)?;
-        let pairs = sources.into_iter().zip(found);
-        Ok(pairs
-            .map(|(source, hypotheses)| hypotheses.iter().map(|one| self.translation(&source, one)).collect())
-            .collect())
+        let mut translations = Vec::with_capacity(sentences.len());
+        for ((sentence, source), hypotheses) in sentences.iter().zip(sources).zip(found) {
+            let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
+            translations.push(hypotheses.iter().map(translate).collect::<Result<_>>()?);
+        }
+        Ok(translations)
     }
 
-    fn translation(&self, source: &Segmentation, hypothesis: &Hypothesis) -> Translation {
-        let (text, target) = self.target.join(&hypothesis.units, self.words);
+    fn translation(&self, sentence: &str, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
+        let whole_words = self.config.text.target_units == Units::Word;
+        let replacements = match &self.dictionary {
+            Some(dictionary) => dictionary.replacements(sentence, &self.source, whole_words, hypothesis)?,
+            None => HashMap::new(),
+        };
+        let (text, target) = self.target.join_with(&hypothesis.units, &replacements, self.words);
         let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
-        Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment }
+        Ok(Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment })
     }
 
     /// Forced decoding: the alignment of each pair and the target's log-probability, in order.
