@@ -87,9 +87,13 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         perplexity: perplexity(-log_probability, units),
         judgement,
     };
+    show(&evaluation, args.json)
+}
+
+fn show(evaluation: &Evaluation, json: bool) -> Result<()> {
     let mut output = Output::open(Path::new("-"))?;
-    if args.json {
-        output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&evaluation)?)?))?;
+    if json {
+        output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(evaluation)?)?))?;
     } else {
         output.with(|out| evaluation.print(out))?;
     }
@@ -133,7 +137,7 @@ fn warn_of_shift(judgement: &Judgement, console: &Console) {
         if both {
             "does the gold file count words from another number? See --gold-base"
         } else {
-            "attention has settled one word off: train longer or with --guided-alignment, or see --gold-base"
+            "attention may have settled one word off: train longer or with --guided-alignment; or see --gold-base"
         }
     ));
 }
