@@ -1,0 +1,173 @@
+//! Links of given pairs by the program: who has a say in them, the formats that only they have, and what is made of them.
+
+mod common;
+
+use common::{Folder, PAIRS, model_path, tsv};
+use serde_json::Value;
+
+/// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
+const INPUT: &str = "the red fox sings\trufo mi kanta .\n\t\nfox\t\nan unseen word\tnokonata\n";
+
+fn align(folder: &Folder, options: &[&str]) -> String {
+    folder.write("input.tsv", INPUT);
+    let base = ["align", "--model", model_path(), "--pairs", "input.tsv"];
+    folder.run(&[&base, options].concat()).worked().to_owned()
+}
+
+#[test]
+fn each_source_of_links_gives_a_line_a_pair() {
+    let folder = Folder::new();
+    folder.write("train.tsv", tsv(&PAIRS));
+    for links in ["auto", "attention", "statistics"] {
+        let lines = align(&folder, &["--links-from", links, "--format", "pharaoh"]);
+        assert_eq!(lines.lines().count(), 4, "{links}: {lines}");
+        assert!(!lines.lines().next().unwrap().is_empty(), "{links}: {lines}");
+        assert_eq!(lines.lines().nth(1), Some(""));
+    }
+    let alone = ["align", "--links-from", "pairs", "--pairs", "train.tsv", "--format", "pharaoh"];
+    let lines = folder.run(&alone).worked().to_owned();
+    assert_eq!(lines.lines().count(), PAIRS.len());
+    assert!(lines.lines().all(|line| !line.is_empty()), "no model is needed: {lines}");
+}
+
+#[test]
+fn a_reverse_model_has_to_agree() {
+    let folder = Folder::new();
+    // A model is its own reverse only in what both sides call nothing: intersections hold no more than unions.
+    let by = |way: &str| -> usize {
+        let options = ["--reverse-model", model_path(), "--symmetrise", way, "--format", "pharaoh"];
+        align(&folder, &options).split_whitespace().count()
+    };
+    let ways = ["intersection", "grow-diag", "grow-diag-final-and", "grow-diag-final", "union"].map(by);
+    assert!(ways.is_sorted(), "{ways:?}");
+    for (options, part) in [
+        (&["--links-from", "attention", "--symmetrise", "union"][..], "--reverse-model"),
+        (&["--links-from", "statistics", "--subwords"], "--links-from"),
+        (&["--links-from", "pairs", "--reverse-model", "x"], "--links-from"),
+        (&["--probs", "--format", "json"], "--probs"),
+        (&["--threshold", "1.5"], "--threshold"),
+    ] {
+        let base = ["align", "--model", model_path(), "--pairs", "input.tsv"];
+        folder.run(&[&base, options].concat()).refused_with(2, &[part]);
+    }
+}
+
+#[test]
+fn links_say_how_much_they_are_believed_in() {
+    let folder = Folder::new();
+    let links = align(&folder, &["--format", "pharaoh", "--probs"]);
+    for link in links.split_whitespace() {
+        let share: f64 = link.split_once(':').unwrap().1.parse().unwrap();
+        assert!((0.15..=1.0).contains(&share), "{link}");
+    }
+    let object: Value = serde_json::from_str(align(&folder, &["--format", "jsonl"]).lines().next().unwrap()).unwrap();
+    assert_eq!(object["links"].as_array().unwrap().len(), object["beliefs"].as_array().unwrap().len());
+    let attention: Value = serde_json::from_str(
+        align(&folder, &["--format", "jsonl", "--links-from", "attention"]).lines().next().unwrap(),
+    )
+    .unwrap();
+    assert_eq!(object["attention"], attention["attention"], "the weights are the model's, whatever links are made of");
+    assert!(attention.get("beliefs").is_none());
+}
+
+#[test]
+fn soft_alignments_have_the_size_that_they_say() {
+    let text = align(&Folder::new(), &["--format", "nematus"]);
+    for block in text.split_terminator("\n\n") {
+        let (head, rows) = block.split_once('\n').unwrap();
+        let sizes: Vec<usize> =
+            head.rsplit(" ||| ").next().unwrap().split(' ').map(|size| size.parse().unwrap()).collect();
+        let rows: Vec<Vec<f64>> =
+            rows.lines().map(|row| row.split(' ').map(|weight| weight.parse().unwrap()).collect()).collect();
+        assert_eq!(rows.len(), sizes[1], "{head}");
+        for row in rows {
+            assert_eq!(row.len(), sizes[0], "{head}");
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-4, "{head}");
+        }
+    }
+}
+
+#[test]
+fn words_may_stand_apart_from_punctuation() {
+    let folder = Folder::new();
+    folder.write("one.tsv", "the fox.\tmi.\n");
+    let words = |words: &str| -> Value {
+        let options = ["align", "--model", model_path(), "--pairs", "one.tsv", "--format", "jsonl", "--words", words];
+        serde_json::from_str(folder.run(&options).worked()).unwrap()
+    };
+    assert_eq!(words("whitespace")["source"], serde_json::json!(["the", "fox."]));
+    assert_eq!(words("punctuation")["source"], serde_json::json!(["the", "fox", "."]));
+    assert_eq!(words("punctuation")["target"], serde_json::json!(["mi", "."]));
+}
+
+#[test]
+fn a_word_list_is_made_of_the_links() {
+    let folder = Folder::with_pairs();
+    let options = ["--links-from", "attention", "--format", "pharaoh", "--lexicon", "words.tsv"];
+    folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], &options[..]].concat()).worked();
+    let list = folder.text("words.tsv");
+    let lines: Vec<Vec<&str>> = list.lines().map(|line| line.split('\t').collect()).collect();
+    assert!(lines.iter().all(|line| line.len() == 7), "{list}");
+    assert_eq!(lines[0][..3], ["word", "translation", "count"]);
+    let fox = lines.iter().find(|line| line[0] == "fox").unwrap();
+    assert_eq!((fox[1], fox[2]), ("mi", "6"), "{list}");
+    assert!(fox[5].contains("fox") && fox[6].contains("mi"));
+}
+
+#[test]
+fn a_wrong_pair_is_suspicious() {
+    let folder = Folder::new();
+    let mut pairs = PAIRS.to_vec();
+    pairs[4].1 = "grisa ku dorma dorma dorma dorma .";
+    folder.write("pairs.tsv", tsv(&pairs));
+    let options = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--suspicious"];
+    let list = folder.run(&options).worked().to_owned();
+    let first = list.lines().nth(1).unwrap();
+    assert!(first.starts_with("5\t") && first.contains("dorma dorma"), "{list}");
+    assert_eq!(list.lines().count(), pairs.len() + 1);
+}
+
+#[test]
+fn translations_come_in_every_format() {
+    let folder = Folder::new();
+    for format in ["align", "json", "jsonl", "pharaoh", "npz", "tsv", "html", "svg", "nematus"] {
+        let options = ["translate", "--model", model_path(), "--format", format, "--n-best", "2", "--output", "out"];
+        folder.run_with_input(&options, "the red fox sings\n\n").worked();
+        assert!(!folder.read("out").is_empty(), "{format}");
+    }
+    folder
+        .run(&["translate", "--model", model_path(), "--links-from", "pairs", "a"])
+        .refused_with(2, &["--links-from"]);
+}
+
+#[test]
+fn unknown_words_are_copied_or_looked_up() {
+    let folder = Folder::new();
+    folder.write("words.tsv", "fox\tlupo\n");
+    let run = |options: &[&str]| -> String {
+        let base = ["translate", "--model", model_path(), "--input", "in.txt"];
+        folder.run(&[&base, options].concat()).worked().to_owned()
+    };
+    folder.write("in.txt", "the red fox sings\n\n");
+    assert_eq!(run(&["--replace-unknown"]), run(&[]), "there is nothing to replace");
+    assert_eq!(run(&["--replace-unknown", "--dictionary", "words.tsv"]).lines().count(), 2);
+    let base = ["translate", "--model", model_path(), "a", "--dictionary", "words.tsv"];
+    let refused = folder.run(&base);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--replace-unknown"), "{refused:?}");
+    folder.write("broken.tsv", "no tab\n");
+    let base = ["translate", "--model", model_path(), "a", "--replace-unknown", "--dictionary", "broken.tsv"];
+    folder.run(&base).refused_with(1, &["broken.tsv:1"]);
+}
+
+#[test]
+fn a_damaged_aligner_is_named() {
+    let folder = Folder::with_model();
+    folder.write("model/aligner.safetensors", b"not this");
+    let run =
+        |options: &[&str]| folder.run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat());
+    run(&[]).refused_with(1, &["aligner.safetensors"]);
+    run(&["--links-from", "attention"]).worked();
+    std::fs::remove_file(folder.path("model/aligner.safetensors")).unwrap();
+    run(&["--links-from", "statistics"]).refused_with(1, &["aligner.safetensors", "--links-from pairs"]);
+    run(&[]).worked();
+}
