@@ -324,7 +324,7 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) links: LinkArgs,
 
-    /// Put the source word, by the alignment, where the model writes <unk>.
+    /// Put the source word, by the alignment, where the model writes `<unk>`.
     #[arg(long)]
     pub replace_unknown: bool,
 
