@@ -439,6 +439,20 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) links: LinkArgs,
 
+    /// Gold alignments of the pairs, which --format html shows beside the links: lines of s-t (sure) and s?t or spt (possible).
+    #[arg(long, value_name = "FILE")]
+    pub gold: Option<PathBuf>,
+
+    /// The number of a sentence's first word in the gold file.
+    #[arg(
+        long,
+        value_name = "0|1",
+        default_value_t = 0,
+        requires = "gold",
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
+    pub gold_base: u8,
+
     /// Also write a bilingual word list made of the links: words, translations, counts, probabilities, examples.
     #[arg(long, value_name = "FILE")]
     pub lexicon: Option<PathBuf>,

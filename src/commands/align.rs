@@ -1,7 +1,7 @@
 //! `softalign align`: forced decoding of given pairs.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Result, bail, ensure};
@@ -9,6 +9,7 @@ use candle_core::Device;
 
 use super::UsageError;
 use super::console::Console;
+use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_TEST};
 use super::output::Output;
 use crate::aligner::{self, WordAligner};
@@ -32,6 +33,11 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     }
     let mut output = Output::open(&args.output)?;
     let pairs = files.read("--pairs")?;
+    if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
+        bail!(UsageError("--gold is shown by --format html, between words; evaluate --gold measures".to_owned()));
+    }
+    let read = |path: &PathBuf| read_gold(path, &pairs, args.links.words, usize::from(args.gold_base));
+    let gold = args.gold.as_ref().map(read).transpose()?;
     let mut linker = linker(&args.links, &args.model, args.subwords, &pairs, device, console)?;
     if matches!(args.links.links_from, LinksFrom::Auto | LinksFrom::Attention) {
         linker.translator = Some(Translator::load(&args.model, device)?.with_words(args.links.words));
@@ -54,7 +60,8 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
                 signs.push(linked.signs());
                 continue;
             }
-            let item = item(id, linked, args.format == AlignmentFormat::Html && !args.subwords);
+            let with_units = args.format == AlignmentFormat::Html && !args.subwords;
+            let item = Item { gold: gold.as_ref().map(|gold| &gold[id]), ..item(id, linked, with_units) };
             output.with(|out| renderer.item(out, &item))?;
         }
     }
