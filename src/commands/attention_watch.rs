@@ -8,6 +8,8 @@ use crate::training::Progress;
 /// Validations and steps within which flat attention means nothing: it has yet to be learnt.
 const EARLY_VALIDATIONS: u64 = 2;
 const EARLY_STEPS: u64 = 500;
+/// Validations in a row without improvement after which steps are enough, however few: training is about to end.
+const STALE: u64 = 3;
 
 /// Warns of collapsed attention, once a run.
 pub struct AttentionWatch {
@@ -28,7 +30,8 @@ impl AttentionWatch {
 
     /// What to warn of after a validation, if there is anything.
     pub fn warning(&mut self, progress: &Progress, health: &AttentionHealth) -> Option<String> {
-        let early = progress.validations <= EARLY_VALIDATIONS || progress.step < EARLY_STEPS;
+        let learning = progress.step < EARLY_STEPS && progress.stale < STALE;
+        let early = progress.validations <= EARLY_VALIDATIONS || learning;
         let collapse = health.collapse.filter(|_| !early && !self.warned)?;
         self.warned = true;
         let what = match collapse {
@@ -87,6 +90,14 @@ mod tests {
             assert_eq!(watch.warning(&early, &health(Some(Collapse::Column))), None, "{early:?}");
         }
         assert!(watch.warning(&progress(3, 500), &health(Some(Collapse::Column))).is_some());
+    }
+
+    #[test]
+    fn a_run_that_ends_early_is_warned_in_time() {
+        let mut watch = watch();
+        let stale = |stale| Progress { stale, ..progress(9, 60) };
+        assert_eq!(watch.warning(&stale(2), &health(Some(Collapse::Flat))), None);
+        assert!(watch.warning(&stale(3), &health(Some(Collapse::Flat))).is_some());
     }
 
     #[test]
