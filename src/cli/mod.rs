@@ -1,0 +1,250 @@
+//! The command line: clap's structures, with what `--help` says.
+
+mod links;
+mod train;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
+pub use train::{Preset, TrainArgs};
+
+/// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 110, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Print results and errors only.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+
+    /// Cores to use [default: all].
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// Where to compute; cuda needs a softalign built with --features cuda.
+    #[arg(long, global = true, value_enum, default_value_t = DeviceName::Cpu)]
+    pub device: DeviceName,
+}
+
+/// Where to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeviceName {
+    /// The processor.
+    Cpu,
+    /// The first NVIDIA GPU.
+    Cuda,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train a model on sentence pairs.
+    Train(Box<TrainArgs>),
+    /// Translate sentences; interactively when there is nothing to read.
+    Translate(TranslateArgs),
+    /// Show or export which word of given sentence pairs belongs to which.
+    Align(AlignArgs),
+    /// Measure a model on sentence pairs with known translations.
+    Evaluate(EvaluateArgs),
+    /// Say in words what a model's folder holds.
+    Inspect(InspectArgs),
+}
+
+/// Where sentence pairs come from.
+#[derive(Debug, Args)]
+pub struct PairArgs {
+    /// Sentence pairs, one a line: sentence TAB translation; - reads standard input [default: data/test.tsv].
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"])]
+    pub pairs: Option<PathBuf>,
+
+    /// Sentences, one a line, with their translations in --target.
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub source: Option<PathBuf>,
+
+    /// Translations, one a line.
+    #[arg(long, value_name = "FILE", requires = "source")]
+    pub target: Option<PathBuf>,
+}
+
+/// `softalign translate`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign translate \"They bought a black hat yesterday.\"
+  softalign translate --model my-model --input sentences.txt --output translations.txt
+  softalign translate --format align --beam 10 \"Where does she live?\"")]
+pub struct TranslateArgs {
+    /// Sentences to translate, each in quotes.
+    #[arg(value_name = "TEXT", conflicts_with = "input")]
+    pub text: Vec<String>,
+
+    /// Folder of the model.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+
+    /// Sentences to translate, one a line; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+
+    /// Where the translations go; - is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    /// Translations of each sentence, best first.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub n_best: u16,
+
+    /// What to write.
+    #[arg(long, value_enum, default_value_t = TranslationFormat::Text)]
+    pub format: TranslationFormat,
+
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    /// Put the source word, by the alignment, where the model writes `<unk>`.
+    #[arg(long)]
+    pub replace_unknown: bool,
+
+    /// Translations of such words: lines of word TAB translation.
+    #[arg(long, value_name = "FILE", requires = "replace_unknown")]
+    pub dictionary: Option<PathBuf>,
+
+    /// Align the model's units instead of words.
+    #[arg(long)]
+    pub subwords: bool,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SearchArgs {
+    /// Hypotheses kept for each sentence; 1 is greedy search, the fastest.
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub beam: u16,
+
+    /// Scores are divided by the length to the power of this: 0 favours short translations, 1 compares means.
+    #[arg(long, value_name = "A", default_value_t = 1.0)]
+    pub length_penalty: f64,
+
+    /// Most units of a translation for each unit of its source (20 more are always allowed).
+    #[arg(long, value_name = "F", default_value_t = 2.0)]
+    pub length_factor: f64,
+}
+
+/// `softalign align`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign align --pairs pairs.tsv --format pharaoh > links.txt
+  softalign align --source a.en --target a.fr --format npz --output weights.npz
+  printf 'Where does she live?\\tOù habite-t-elle?\\n' | softalign align --pairs -")]
+pub struct AlignArgs {
+    #[command(flatten)]
+    pub(crate) pairs: PairArgs,
+
+    /// Folder of the model.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+
+    /// Where the alignments go; - is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+
+    /// What to write.
+    #[arg(long, value_enum, default_value_t = AlignmentFormat::Text)]
+    pub format: AlignmentFormat,
+
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    /// Gold alignments of the pairs, which --format html shows beside the links: lines of s-t (sure) and s?t or spt (possible).
+    #[arg(long, value_name = "FILE")]
+    pub gold: Option<PathBuf>,
+
+    /// The number of a sentence's first word in the gold file.
+    #[arg(
+        long,
+        value_name = "0|1",
+        default_value_t = 0,
+        requires = "gold",
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
+    pub gold_base: u8,
+
+    /// Also write a bilingual word list made of the links: words, translations, counts, probabilities, examples.
+    #[arg(long, value_name = "FILE")]
+    pub lexicon: Option<PathBuf>,
+
+    /// Instead of alignments list all pairs, those that are probably bad translations first.
+    #[arg(long)]
+    pub suspicious: bool,
+
+    /// Write how much is believed in each link: pharaoh's s-t:p.
+    #[arg(long)]
+    pub probs: bool,
+
+    /// Align the model's units instead of words.
+    #[arg(long)]
+    pub subwords: bool,
+}
+
+/// `softalign evaluate`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign evaluate
+  softalign evaluate --model my-model --pairs test.tsv --json
+  softalign evaluate --pairs test.tsv --gold test.gold
+  softalign evaluate --pairs validation.tsv --gold validation.gold --search-threshold")]
+pub struct EvaluateArgs {
+    #[command(flatten)]
+    pub(crate) pairs: PairArgs,
+
+    /// Folder of the model.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+
+    /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
+    /// shipped test set].
+    #[arg(long, value_name = "FILE")]
+    pub gold: Option<PathBuf>,
+
+    /// The number of a sentence's first word in the gold file.
+    #[arg(
+        long,
+        value_name = "0|1",
+        requires = "gold",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
+    pub gold_base: u8,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
+    /// score would no longer be one.
+    #[arg(long, conflicts_with = "symmetrise")]
+    pub search_threshold: bool,
+
+    /// One JSON object instead of lines for reading.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `softalign inspect`
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  softalign inspect checkpoints")]
+pub struct InspectArgs {
+    /// Folder of the model.
+    #[arg(value_name = "DIR", default_value = "checkpoints")]
+    pub model: PathBuf,
+}

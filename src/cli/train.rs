@@ -1,0 +1,183 @@
+//! The options of `train`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::model::InitialState;
+use crate::text::Units;
+use crate::training::Metric;
+
+/// Sizes and settings that fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// By the number of training pairs.
+    Auto,
+    /// Embedding 64, hidden 128, attention 128.
+    Tiny,
+    /// Embedding 128, hidden 256, attention 128.
+    Small,
+    /// Embedding 192, hidden 384, attention 256.
+    Medium,
+    /// Embedding 256, hidden 512, attention 512.
+    Large,
+}
+
+/// `softalign train`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign train --train pairs.tsv --out my-model
+  softalign train --source train.en --target train.de --valid-source val.en --valid-target val.de --out en-de
+  softalign train --out my-model --resume")]
+pub struct TrainArgs {
+    /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv].
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"], help_heading = "Data")]
+    pub train: Option<PathBuf>,
+
+    /// Training sentences, one a line, with their translations in --target.
+    #[arg(long, value_name = "FILE", requires = "target", help_heading = "Data")]
+    pub source: Option<PathBuf>,
+
+    /// Translations of the training sentences, one a line.
+    #[arg(long, value_name = "FILE", requires = "source", help_heading = "Data")]
+    pub target: Option<PathBuf>,
+
+    /// Validation pairs [default: data/validation.tsv with the shipped corpus, else a part of the training pairs].
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["valid_source", "valid_target"], help_heading = "Data")]
+    pub valid: Option<PathBuf>,
+
+    /// Validation sentences, one a line.
+    #[arg(long, value_name = "FILE", requires = "valid_target", help_heading = "Data")]
+    pub valid_source: Option<PathBuf>,
+
+    /// Translations of the validation sentences, one a line.
+    #[arg(long, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
+    pub valid_target: Option<PathBuf>,
+
+    /// Folder for the model [default: checkpoints; a model that is there is moved to checkpoints/previous].
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub out: Option<PathBuf>,
+
+    /// Go on with the training that stopped in the --out folder, with its settings.
+    #[arg(long, help_heading = "Data")]
+    pub resume: bool,
+
+    /// What sentences are cut into: bpe (pieces of words), word or char [default: bpe].
+    #[arg(long, value_enum, help_heading = "Text")]
+    pub units: Option<Units>,
+
+    /// The same for the source alone.
+    #[arg(long, value_enum, value_name = "UNITS", help_heading = "Text")]
+    pub source_units: Option<Units>,
+
+    /// The same for the target alone.
+    #[arg(long, value_enum, value_name = "UNITS", help_heading = "Text")]
+    pub target_units: Option<Units>,
+
+    /// Most units in a vocabulary; bpe keeps every single character beyond it [default: by data and kind of unit].
+    #[arg(long, value_name = "N", help_heading = "Text")]
+    pub vocabulary_size: Option<usize>,
+
+    /// One vocabulary for both sides instead of one each.
+    #[arg(long, help_heading = "Text")]
+    pub joint_vocabulary: bool,
+
+    /// Leave out pairs with more units than this on a side [default: 128].
+    #[arg(long, value_name = "N", help_heading = "Text")]
+    pub max_length: Option<usize>,
+
+    /// Sizes and settings that fit together; single ones can be changed by the options below [default: auto].
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub preset: Option<Preset>,
+
+    /// Dimension of the embeddings.
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub embedding_size: Option<usize>,
+
+    /// Dimension of the decoder's state; each direction of the encoder has half of it, so it is even.
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub hidden_size: Option<usize>,
+
+    /// Dimension in which attention compares states and annotations.
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub attention_size: Option<usize>,
+
+    /// Encoder layers [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub layers: Option<usize>,
+
+    /// Give the output layer a matrix of its own instead of the target embeddings.
+    #[arg(long, help_heading = "Model")]
+    pub untied: bool,
+
+    /// What the decoder's first state is made from [default: mean].
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub initial_state: Option<InitialState>,
+
+    /// Share of numbers dropped in embeddings, annotations, states and readout [default: 0.2].
+    #[arg(long, value_name = "P", help_heading = "Training")]
+    pub dropout: Option<f64>,
+
+    /// Teach attention the links of the statistical aligner; the number says how much they count [default if given: 0.5].
+    #[arg(
+        long,
+        value_name = "WEIGHT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0.5",
+        help_heading = "Training"
+    )]
+    pub guided_alignment: Option<f64>,
+
+    /// Share of probability spread over all units [default: 0.1].
+    #[arg(long, value_name = "E", help_heading = "Training")]
+    pub label_smoothing: Option<f64>,
+
+    /// Sentence pairs in a batch [default: by data].
+    #[arg(long, value_name = "N", conflicts_with = "batch_tokens", help_heading = "Training")]
+    pub batch_sentences: Option<usize>,
+
+    /// Target units in a batch, instead of a number of pairs.
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub batch_tokens: Option<usize>,
+
+    /// Step size of Adam [default: by size].
+    #[arg(long, value_name = "R", help_heading = "Training")]
+    pub learning_rate: Option<f64>,
+
+    /// Steps over which the learning rate rises to its value [default: 100].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub warmup_steps: Option<u64>,
+
+    /// Factor on the learning rate after two validations in a row without improvement [default: 0.5].
+    #[arg(long, value_name = "F", help_heading = "Training")]
+    pub decay: Option<f64>,
+
+    /// Largest global norm of the gradients [default: 1].
+    #[arg(long, value_name = "R", help_heading = "Training")]
+    pub max_gradient_norm: Option<f64>,
+
+    /// Stop after so many passes over the pairs [default: 100].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub max_epochs: Option<u64>,
+
+    /// Stop after so many minutes.
+    #[arg(long, value_name = "M", help_heading = "Training")]
+    pub max_minutes: Option<f64>,
+
+    /// Stop after so many validations without improvement [default: 6].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub patience: Option<u64>,
+
+    /// Validate after so many steps [default: once an epoch].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub validate_every: Option<u64>,
+
+    /// Validation score that chooses the best model [default: bleu; chrf for short texts, exact-match for characters].
+    #[arg(long, value_enum, help_heading = "Training")]
+    pub metric: Option<Metric>,
+
+    /// Decides everything random [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub seed: Option<u64>,
+}
