@@ -20,7 +20,7 @@ pub struct AttentionWatch {
 impl AttentionWatch {
     pub fn new(config: &Config) -> Self {
         let characters = [config.text.source_units, config.text.target_units].contains(&Units::Char);
-        let advice = if characters || config.training.guidance.is_some() {
+        let advice = if characters || config.training.guidance.is_some_and(|weight| weight >= 0.5) {
             "train on more pairs, or with a smaller --preset"
         } else {
             "train on more pairs, or with --guided-alignment"

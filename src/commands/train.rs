@@ -159,7 +159,9 @@ fn follow(training: &mut Corpus, aligner: Option<&WordAligner>, checkpoint: &Che
             let vocabularies = [&*checkpoint.source, &*checkpoint.target];
             guide(&mut training.examples, &training.pairs, aligner, vocabularies, weight as f32)
         }
-        (Some(_), None) => bail!("--guided-alignment needs words: units of characters have no word alignments"),
+        (Some(_), None) => {
+            bail!("aligner.safetensors is missing in the model's folder; training that attention is guided by cannot go on")
+        }
         (None, _) => Ok(()),
     }
 }

@@ -12,6 +12,10 @@ use crate::training::{Metric, TrainingSettings};
 /// The seed where none is given.
 pub const SEED: u64 = 1;
 
+/// What a guide of attention counts where nothing is said, and pairs from which links can be learnt well enough for that.
+const GUIDANCE: f64 = 0.1;
+const ENOUGH_FOR_LINKS: usize = 2000;
+
 /// Embedding, hidden and attention sizes with a learning rate that suits them.
 struct Sizes {
     embedding: usize,
@@ -120,7 +124,7 @@ pub fn training_settings(
         warmup_steps: args.warmup_steps.unwrap_or(100),
         decay,
         label_smoothing: share("--label-smoothing", args.label_smoothing.unwrap_or(0.1))?,
-        guidance: args.guided_alignment.map(|weight| above_zero("--guided-alignment", weight)).transpose()?,
+        guidance: guidance(args, pairs, text)?,
         dropout: dropout_rates(share("--dropout", args.dropout.unwrap_or(0.2))?),
         max_gradient_norm: above_zero("--max-gradient-norm", args.max_gradient_norm.unwrap_or(1.0))?,
         max_epochs: positive("--max-epochs", args.max_epochs.unwrap_or(100))?,
@@ -178,6 +182,19 @@ pub fn settled(args: &TrainArgs) -> Vec<&'static str> {
     .into_iter()
     .filter_map(|(option, given)| given.then_some(option))
     .collect()
+}
+
+/// What guides of attention count, if there are any: units of characters have no words to align.
+fn guidance(args: &TrainArgs, pairs: usize, text: &TextSettings) -> Result<Option<f64>> {
+    let characters = [text.source_units, text.target_units].contains(&Units::Char);
+    match args.guided_alignment {
+        None => Ok((!characters && pairs >= ENOUGH_FOR_LINKS).then_some(GUIDANCE)),
+        Some(0.0) => Ok(None),
+        Some(_) if characters => {
+            bail!(UsageError("--guided-alignment needs words: units of characters have no word alignments".to_owned()))
+        }
+        Some(weight) => Ok(Some(above_zero("--guided-alignment", weight)?)),
+    }
 }
 
 /// A number that is not 0.
