@@ -343,6 +343,7 @@ class Check:
         browser.press("Escape", "Home", "w")
         check(count(browser, ".word") >= words and count(browser, "[data-state]") == 0, "no subwords, or gold beside them")
         browser.press("w")
+        set_threshold(browser, 950)
         few = len(links_shown(browser))
         set_threshold(browser, 20)
         check(len(links_shown(browser)) > few, "a lower threshold brings no more links")
