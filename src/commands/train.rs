@@ -160,7 +160,9 @@ fn follow(training: &mut Corpus, aligner: Option<&WordAligner>, checkpoint: &Che
             guide(&mut training.examples, &training.pairs, aligner, vocabularies, weight as f32)
         }
         (Some(_), None) => {
-            bail!("aligner.safetensors is missing in the model's folder; training that attention is guided by cannot go on")
+            bail!(
+                "aligner.safetensors is missing in the model's folder; training that attention is guided by cannot go on"
+            )
         }
         (None, _) => Ok(()),
     }
