@@ -112,6 +112,8 @@ fn a_word_list_is_made_of_the_links() {
     let fox = lines.iter().find(|line| line[0] == "fox").unwrap();
     assert_eq!((fox[1], fox[2]), ("mi", "6"), "{list}");
     assert!(fox[5].contains("fox") && fox[6].contains("mi"));
+    let nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "no-folder/words.tsv"];
+    folder.run(&nowhere).refused_with(1, &["no-folder/words.tsv"]);
 }
 
 #[test]

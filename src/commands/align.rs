@@ -32,6 +32,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
     }
     let mut output = Output::open(&args.output)?;
+    let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let pairs = files.read("--pairs")?;
     if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
         bail!(UsageError("--gold is shown by --format html, between words; evaluate --gold measures".to_owned()));
@@ -52,7 +53,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
             if let Some(aligned) = &linked.aligned {
                 warn_if_cut(aligned, id, console);
             }
-            if args.lexicon.is_some() {
+            if lexicon.is_some() {
                 let [source, target] = [linked.alignment.source(), linked.alignment.target()].map(listed);
                 words.add(id, &source, &target, &linked.links);
             }
@@ -71,11 +72,10 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         output.with(|out| renderer.finish(out))?;
     }
     output.finish()?;
-    match &args.lexicon {
-        Some(path) => {
-            let mut output = Output::open(path)?;
-            output.with(|out| write_lexicon(out, &pairs, &words))?;
-            output.finish()
+    match lexicon {
+        Some(mut lexicon) => {
+            lexicon.with(|out| write_lexicon(out, &pairs, &words))?;
+            lexicon.finish()
         }
         None => Ok(()),
     }
