@@ -88,8 +88,8 @@ fn attention(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("attention");
     group.throughput(Throughput::Elements((ROWS * LENGTH * SIZE) as u64));
     let (keys, annotations, energy) = (numbers(ROWS * LENGTH * SIZE), numbers(ROWS * LENGTH * SIZE), numbers(SIZE));
-    let lengths = [LENGTH; ROWS];
-    let memory = Keys { keys: &keys, annotations: &annotations, energy: &energy, lengths: &lengths, length: LENGTH };
+    let starts: Vec<usize> = (0..=ROWS).map(|row| row * LENGTH).collect();
+    let memory = Keys { keys: &keys, annotations: &annotations, energy: &energy, starts: &starts, longest: LENGTH };
     let (queries, mut weights, mut contexts) = (numbers(ROWS * SIZE), numbers(ROWS * LENGTH), numbers(ROWS * SIZE));
     group.bench_function("forward", |bencher| {
         bencher.iter(|| memory.attend(0..ROWS, &queries, &mut weights, &mut contexts));

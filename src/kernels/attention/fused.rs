@@ -19,24 +19,25 @@ const WIDTH: usize = 2 * LANES;
 /// What all steps look at.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
-    /// `[batch, length, a]`
+    /// `[cells, a]`: the sentences' units, sentence by sentence
     pub keys: &'a [f32],
-    /// `[batch, length, n]`
+    /// `[cells, n]`
     pub annotations: &'a [f32],
     /// v: `[a]`
     pub energy: &'a [f32],
-    /// Real length of each sentence.
-    pub lengths: &'a [usize],
-    /// The longest sentence's length.
-    pub length: usize,
+    /// Where each sentence's cells begin, and the end of the last.
+    pub starts: &'a [usize],
+    /// The longest sentence's length: how many weights a row has.
+    pub longest: usize,
 }
 
 impl Keys<'_> {
     fn sizes(&self) -> (usize, usize) {
-        (self.energy.len(), self.annotations.len() / (self.lengths.len() * self.length).max(1))
+        let a = self.energy.len();
+        (a, self.annotations.len() / (self.keys.len() / a).max(1))
     }
 
-    /// Weights `[rows, length]` and contexts `[rows, n]` of queries `[rows, a]`. `sentences` names the sentence of each row.
+    /// Weights `[rows, longest]`, 0 on padding, and contexts `[rows, n]` of queries `[rows, a]`. `sentences` names the sentence of each row.
     pub fn attend(
         &self,
         sentences: impl Iterator<Item = usize>,
@@ -48,18 +49,19 @@ impl Keys<'_> {
         vectorised(
             #[inline(always)]
             || {
-                let rows = queries.chunks_exact(a).zip(weights.chunks_exact_mut(self.length));
+                let rows = queries.chunks_exact(a).zip(weights.chunks_exact_mut(self.longest));
                 let rows = rows.zip(contexts.chunks_exact_mut(n));
                 for (sentence, ((query, weights), context)) in sentences.zip(rows) {
-                    let (weights, padding) = weights.split_at_mut(self.lengths[sentence]);
+                    let first = self.starts[sentence];
+                    let (weights, padding) = weights.split_at_mut(self.starts[sentence + 1] - first);
                     padding.fill(0.0);
-                    let keys = self.keys[sentence * self.length * a..].chunks_exact(a);
+                    let keys = self.keys[first * a..].chunks_exact(a);
                     for (weight, key) in weights.iter_mut().zip(keys) {
                         *weight = energy(query, key, self.energy);
                     }
                     softmax(weights);
                     context.fill(0.0);
-                    let annotations = self.annotations[sentence * self.length * n..].chunks_exact(n);
+                    let annotations = self.annotations[first * n..].chunks_exact(n);
                     for (&weight, annotation) in weights.iter().zip(annotations) {
                         add_scaled(context, weight, annotation);
                     }
@@ -70,7 +72,7 @@ impl Keys<'_> {
 
     /// The derivative of [`Self::attend`] for one row each sentence: adds to the derivatives by keys and v, and writes `[rows, a]`
     /// derivatives by the queries. Those by the annotations, which no step waits for, are left to a product over all steps.
-    /// `by_energies`, `[rows, length]`, holds derivatives by the energies that come from elsewhere, and then all of them.
+    /// `by_energies`, `[rows, longest]`, holds derivatives by the energies that come from elsewhere, and then all of them.
     #[expect(clippy::too_many_arguments, reason = "what the step has read, and what it adds to")]
     pub fn backward(
         &self,
@@ -83,15 +85,15 @@ impl Keys<'_> {
         by_energies: &mut [f32],
     ) {
         let (a, n) = self.sizes();
-        let mut by_weights = Buffer::any(self.length);
+        let mut by_weights = Buffer::any(self.longest);
         vectorised(
             #[inline(always)]
             || {
-                for (sentence, &length) in self.lengths.iter().enumerate() {
-                    let weights = &weights[sentence * self.length..][..length];
+                for (sentence, cells) in self.starts.windows(2).enumerate() {
+                    let (first, length) = (cells[0], cells[1] - cells[0]);
+                    let weights = &weights[sentence * self.longest..][..length];
                     let by_context = &by_context[sentence * n..][..n];
-                    let by_energy = &mut by_energies[sentence * self.length..][..length];
-                    let first = sentence * self.length;
+                    let by_energy = &mut by_energies[sentence * self.longest..][..length];
                     let by_weight = &mut by_weights[..length];
                     for (by_weight, annotation) in
                         by_weight.iter_mut().zip(self.annotations[first * n..].chunks_exact(n))

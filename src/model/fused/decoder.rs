@@ -20,7 +20,7 @@ pub struct DecoderPass {
     previous: Vec<u32>,
     /// Its embedding: `[steps × rows, e]`
     pub embedded: Buffer,
-    /// W_k h: `[rows, source length, a]`
+    /// W_k h: `[cells, a]`, row by row
     keys: Buffer,
     /// What s_0 is made from: `[rows, n]`, or `[rows, n/2]`
     summary: Buffer,
@@ -70,12 +70,12 @@ struct Sizes {
     rows: usize,
     /// Target length.
     steps: usize,
-    /// Source length.
+    /// The longest source's length.
     length: usize,
 }
 
 impl DecoderPass {
-    /// Runs the loop over annotations `[rows, source length, n]`.
+    /// Runs the loop over annotations `[cells, n]`, row by row.
     pub fn forward(weights: &Weights, part: &Part, dropout: &Dropout, annotations: &[f32]) -> Self {
         let model = weights.architecture;
         let sizes = Sizes {
@@ -84,13 +84,13 @@ impl DecoderPass {
             n: model.hidden_size,
             rows: part.size(),
             steps: part.target_length,
-            length: part.source_length,
+            length: part.source.steps(),
         };
         let Sizes { a, e, n, rows, steps, length } = sizes;
         let previous = part.previous_ids();
         let mut embedded = Buffer::any(previous.len() * e);
         gather(&mut embedded, weights.get("target_embedding.weight"), &previous, e);
-        part.drop(&mut embedded, dropout.mask(Place::Target), e);
+        part.drop_of_target(&mut embedded, dropout.mask(Place::Target), e);
         let mut gates = Buffer::any(steps * rows * 3 * n);
         weights.embedding_gates.apply(&mut gates, 3 * n, &embedded, Into::Row(weights.get("decoder.cell.bias_ih")));
         let summary = summary(weights, part, annotations);
@@ -141,7 +141,7 @@ impl DecoderPass {
 
     /// α of one row at one step, over its real source units.
     pub fn attention(&self, part: &Part, step: usize, row: usize) -> &[f32] {
-        &self.weights[(step * self.sizes.rows + row) * self.sizes.length..][..part.source_lengths[row]]
+        &self.weights[(step * self.sizes.rows + row) * self.sizes.length..][..part.source.length(row)]
     }
 
     /// −Σ w log α over the looks w of the part's guides; `scale` times its derivatives by the energies are kept for the way
@@ -153,7 +153,7 @@ impl DecoderPass {
         for row in 0..rows {
             for look in part.guide(row) {
                 let cell = (look.target as usize * rows + row) * length;
-                let weights = &self.weights[cell..][..part.source_lengths[row]];
+                let weights = &self.weights[cell..][..part.source.length(row)];
                 loss -= f64::from(look.weight) * f64::from(weights[look.source as usize].max(LEAST_WEIGHT).ln());
                 let by_energies = &mut self.by.energies[cell..][..weights.len()];
                 add_scaled(by_energies, look.weight * scale, weights);
@@ -164,7 +164,7 @@ impl DecoderPass {
     }
 
     /// Takes derivatives by states, contexts and embeddings back to the annotations, after [`Self::guide`]; returns those by
-    /// the annotations, `[rows, source length, n]`.
+    /// the annotations, `[cells, n]`.
     pub fn backward(
         &mut self,
         weights: &Weights,
@@ -183,7 +183,7 @@ impl DecoderPass {
             self.step_back(weights, part, annotations, step, &mut by, &mut carried);
         }
         weights.embedding_gates.apply_back(&mut by.embedded, &self.gates, Into::Add);
-        part.drop(&mut by.embedded, dropout.mask(Place::Target), e);
+        part.drop_of_target(&mut by.embedded, dropout.mask(Place::Target), e);
         self.by.embedded = by.embedded;
         let mut by_annotations = self.by_attended(part, &by.contexts);
         weights.key.apply_back(&mut by_annotations, &self.by.keys, Into::Add);
@@ -230,12 +230,14 @@ impl DecoderPass {
         weights.state_gates.apply_back(carried, by_state_gates, Into::Add);
     }
 
-    /// dh_j = Σ_t α_tj dc_t: `[rows, source length, n]`.
+    /// dh_j = Σ_t α_tj dc_t: `[cells, n]`.
     fn by_attended(&self, part: &Part, by_contexts: &[f32]) -> Buffer {
         let Sizes { n, rows, steps, length, .. } = self.sizes;
-        let mut by_annotations = Buffer::zeros(rows * length * n);
-        for (row, out) in by_annotations.chunks_exact_mut(length * n).enumerate() {
-            let shares = Matrix::strided(&self.weights[row * length..], steps, part.source_lengths[row], rows * length);
+        let mut by_annotations = Buffer::any(part.source.cells() * n);
+        for row in 0..rows {
+            let cells = part.source.row(row);
+            let out = &mut by_annotations[cells.start * n..cells.end * n];
+            let shares = Matrix::strided(&self.weights[row * length..], steps, part.source.length(row), rows * length);
             let by_contexts = Matrix::strided(&by_contexts[row * n..], steps, n, rows * n);
             multiply(out, n, shares.t(), by_contexts, Into::Replace);
         }
@@ -244,14 +246,14 @@ impl DecoderPass {
 
     /// Takes the derivative by s_0 = tanh(W_init m + b) to the annotations that m was made from.
     fn initial_back(&mut self, weights: &Weights, part: &Part, mut by_state: Buffer, by_annotations: &mut [f32]) {
-        let Sizes { n, rows, length, .. } = self.sizes;
+        let Sizes { n, rows, .. } = self.sizes;
         by_state.iter_mut().zip(&*self.states).for_each(|(by_state, state)| *by_state *= 1.0 - state * state);
         let mut by_summary = Buffer::any(self.summary.len());
         weights.initial.apply_back(&mut by_summary, &by_state, Into::Replace);
         let width = self.summary.len() / rows;
         for (row, by_summary) in by_summary.chunks_exact(width).enumerate() {
             for (position, share) in summary_shares(weights, part, row) {
-                let annotation = &mut by_annotations[(row * length + position) * n..][..n];
+                let annotation = &mut by_annotations[(part.source.row(row).start + position) * n..][..n];
                 add_scaled(&mut annotation[n - width..], share, by_summary);
             }
         }
@@ -300,7 +302,7 @@ impl DecoderPass {
     }
 }
 
-/// W_k h: annotations `[rows, length, n]` to keys `[rows, length, a]`.
+/// W_k h: annotations `[cells, n]` to keys `[cells, a]`.
 pub fn keys(weights: &Weights, annotations: &[f32]) -> Buffer {
     let (a, n) = (weights.architecture.attention_size, weights.architecture.hidden_size);
     let mut keys = Buffer::any(annotations.len() / n * a);
@@ -317,13 +319,13 @@ pub fn first_state(weights: &Weights, part: &Part, annotations: &[f32]) -> Buffe
 
 fn memory<'k>(keys: &'k [f32], annotations: &'k [f32], weights: &Weights<'k>, part: &'k Part) -> Keys<'k> {
     let energy = weights.get("attention.energy.weight");
-    Keys { keys, annotations, energy, lengths: &part.source_lengths, length: part.source_length }
+    Keys { keys, annotations, energy, starts: part.source.row_starts(), longest: part.source.steps() }
 }
 
 /// The positions whose annotations make the first state, each with its share.
 fn summary_shares(weights: &Weights, part: &Part, row: usize) -> impl Iterator<Item = (usize, f32)> + use<> {
     let count = match weights.architecture.initial_state {
-        InitialState::Mean => part.source_lengths[row],
+        InitialState::Mean => part.source.length(row),
         InitialState::BackwardFirst => 1,
     };
     (0..count).map(move |position| (position, 1.0 / count as f32))
@@ -339,7 +341,7 @@ fn summary(weights: &Weights, part: &Part, annotations: &[f32]) -> Buffer {
     let mut summary = Buffer::zeros(part.size() * width);
     for (row, sum) in summary.chunks_exact_mut(width).enumerate() {
         for (position, share) in summary_shares(weights, part, row) {
-            let annotation = &annotations[(row * part.source_length + position) * n..][..n];
+            let annotation = &annotations[(part.source.row(row).start + position) * n..][..n];
             add_scaled(sum, share, &annotation[n - width..]);
         }
     }

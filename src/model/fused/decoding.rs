@@ -6,6 +6,7 @@ use super::encoder::EncoderPass;
 use super::output::readout;
 use super::part::Part;
 use super::products::gather;
+use super::ragged::Ragged;
 use super::weights::Weights;
 use crate::kernels::attention::fused::Keys;
 use crate::kernels::buffer::Buffer;
@@ -16,14 +17,13 @@ use crate::text::{Batch, Padded};
 /// Decoder states of any number of rows over a batch of sources.
 pub struct Decoding<'w> {
     weights: &'w Weights<'w>,
-    /// `[sentences, length, n]`
+    /// The sources' lengths, the longest first.
+    source: Ragged,
+    /// `[cells, n]`, source by source
     annotations: Buffer,
-    /// `[sentences, length, a]`
+    /// `[cells, a]`
     keys: Buffer,
-    /// Real source lengths.
-    lengths: Vec<usize>,
-    length: usize,
-    /// The sentence of each row.
+    /// The source of each row, by its place there.
     sentences: Vec<usize>,
     /// `[rows, n]`
     states: Buffer,
@@ -33,7 +33,7 @@ pub struct Decoding<'w> {
 pub struct Said {
     /// `[rows, V]`
     pub logits: Buffer,
-    /// α: `[rows, length]`, 0 on padding.
+    /// α: `[rows, longest source]`, 0 on padding.
     pub attention: Buffer,
 }
 
@@ -43,15 +43,18 @@ impl<'w> Decoding<'w> {
         let batch = Batch::of_sources(source);
         let part = Part::deal(&batch, 1).remove(0);
         let annotations = EncoderPass::forward(weights, &part, &Dropout::none()).annotations;
-        let states = first_state(weights, &part, &annotations);
+        let mut places = vec![0; part.size()];
+        part.rows.iter().zip(0..).for_each(|(&row, place)| places[row] = place);
+        let mut states = Buffer::any(places.len() * weights.architecture.hidden_size);
+        gather(&mut states, &first_state(weights, &part, &annotations), &places, weights.architecture.hidden_size);
         let keys = keys(weights, &annotations);
-        let sentences = (0..source.batch()).collect();
-        Self { weights, annotations, keys, lengths: part.source_lengths, length: part.source_length, sentences, states }
+        let sentences = places.into_iter().map(|place| place as usize).collect();
+        Self { weights, source: part.source, annotations, keys, sentences, states }
     }
 
     /// The real source length of a row's sentence.
     pub fn source_length(&self, row: usize) -> usize {
-        self.lengths[self.sentences[row]]
+        self.source.length(self.sentences[row])
     }
 
     /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
@@ -65,14 +68,14 @@ impl<'w> Decoding<'w> {
         gather(&mut states, &self.states, &parents, n);
         let mut queries = Buffer::any(rows * a);
         weights.query.apply(&mut queries, a, &states, Into::Replace);
-        let mut attention = Buffer::any(rows * self.length);
+        let mut attention = Buffer::any(rows * self.source.steps());
         let mut contexts = Buffer::any(rows * n);
         let memory = Keys {
             keys: &self.keys,
             annotations: &self.annotations,
             energy: weights.get("attention.energy.weight"),
-            lengths: &self.lengths,
-            length: self.length,
+            starts: self.source.row_starts(),
+            longest: self.source.steps(),
         };
         memory.attend(self.sentences.iter().copied(), &queries, &mut attention, &mut contexts);
         let mut embedded = Buffer::any(rows * e);

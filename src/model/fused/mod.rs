@@ -11,6 +11,7 @@ mod encoder;
 mod output;
 mod part;
 mod products;
+mod ragged;
 mod weights;
 
 use candle_core::Result;

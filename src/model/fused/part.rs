@@ -1,17 +1,19 @@
 //! The part of a batch that one thread runs.
 
-use super::super::Mask;
-use crate::text::{BEGIN, Batch, Look, Padded};
+use std::cmp::Reverse;
 
-/// Some sentences of a batch. Within a part everything lies `[length, rows, ·]` by the part's own rows and lengths.
+use super::super::Mask;
+use super::ragged::Ragged;
+use crate::text::{BEGIN, Batch, Look};
+
+/// Some sentences of a batch, the longest source first. What belongs to target units lies `[length, rows, ·]`, by the part's
+/// own rows and longest target; what belongs to source units lies without padding.
 pub struct Part<'a> {
     batch: &'a Batch,
     /// The sentences, as rows of the batch.
     pub rows: Vec<usize>,
-    /// Real source length of each row.
-    pub source_lengths: Vec<usize>,
-    /// The longest source.
-    pub source_length: usize,
+    /// The sources' lengths.
+    pub source: Ragged,
     /// The longest target.
     pub target_length: usize,
     /// The target positions that are no padding, step by step.
@@ -36,26 +38,28 @@ impl<'a> Part<'a> {
         let parts = parts.clamp(1, size.max(1));
         let mut dealt: Vec<Self> =
             (0..parts).map(|part| Self::new(batch, (part..size).step_by(parts).collect())).collect();
+        let mut place_of_row = vec![0; size];
+        for part in &dealt {
+            part.rows.iter().enumerate().for_each(|(place, &row)| place_of_row[row] = place);
+        }
         let mut index = 0;
         for step in 0..batch.target.length {
             for row in (0..size).filter(|&row| step < batch.target.lengths[row]) {
-                dealt[row % parts].positions.push(Position { step, row: row / parts, index });
+                dealt[row % parts].positions.push(Position { step, row: place_of_row[row], index });
                 index += 1;
             }
         }
         dealt
     }
 
-    fn new(batch: &'a Batch, rows: Vec<usize>) -> Self {
-        let lengths = |padded: &Padded| -> Vec<usize> { rows.iter().map(|&row| padded.lengths[row]).collect() };
-        let source_lengths = lengths(&batch.source);
-        let longest = |lengths: &[usize]| lengths.iter().copied().max().unwrap_or(0);
+    fn new(batch: &'a Batch, mut rows: Vec<usize>) -> Self {
+        rows.sort_by_key(|&row| Reverse(batch.source.lengths[row]));
+        let lengths: Vec<usize> = rows.iter().map(|&row| batch.source.lengths[row]).collect();
         Self {
-            source_length: longest(&source_lengths),
-            target_length: longest(&lengths(&batch.target)),
+            source: Ragged::new(&lengths),
+            target_length: rows.iter().map(|&row| batch.target.lengths[row]).max().unwrap_or(0),
             batch,
             rows,
-            source_lengths,
             positions: Vec::new(),
         }
     }
@@ -67,8 +71,7 @@ impl<'a> Part<'a> {
 
     /// The source units, step by step.
     pub fn source_ids(&self) -> Vec<u32> {
-        let id = |step| self.rows.iter().map(move |&row| self.batch.source.id(row, step));
-        (0..self.source_length).flat_map(id).collect()
+        self.source.places().map(|(step, row)| self.batch.source.id(self.rows[row], step)).collect()
     }
 
     /// The words before each target unit, step by step.
@@ -91,13 +94,22 @@ impl<'a> Part<'a> {
         &self.batch.guides[self.rows[row]]
     }
 
-    /// Drops numbers of rows `[length × size, width]`; the mask counts those of the whole batch, `[length, batch, width]`.
-    pub fn drop(&self, values: &mut [f32], mask: Option<Mask>, width: usize) {
+    /// Drops numbers of source units, `[cells, width]` step by step; the mask counts those of the whole batch,
+    /// `[length, batch, width]`.
+    pub fn drop_of_source(&self, values: &mut [f32], mask: Option<Mask>, width: usize) {
+        self.drop(values, mask, width, self.source.places());
+    }
+
+    /// Drops numbers of target units, `[length × size, width]`; the mask counts those of the whole batch.
+    pub fn drop_of_target(&self, values: &mut [f32], mask: Option<Mask>, width: usize) {
+        let places = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| (step, row)));
+        self.drop(values, mask, width, places);
+    }
+
+    fn drop(&self, values: &mut [f32], mask: Option<Mask>, width: usize, places: impl Iterator<Item = (usize, usize)>) {
         let Some(mask) = mask else { return };
-        let all = self.batch.target.batch();
-        for (index, row) in values.chunks_exact_mut(width).enumerate() {
-            let place = index / self.size() * all + self.rows[index % self.size()];
-            mask.apply(row, place * width);
+        for ((step, row), values) in places.zip(values.chunks_exact_mut(width)) {
+            mask.apply(values, (step * self.batch.target.batch() + self.rows[row]) * width);
         }
     }
 }

@@ -1,0 +1,116 @@
+//! Sequences of different lengths, side by side without padding.
+
+use std::ops::Range;
+
+use crate::kernels::buffer::Buffer;
+
+/// The shape of a part's sources, the longest first. A cell is one unit of one row, for which arrays hold some numbers; they
+/// lie step by step where the recurrence runs, since a step's rows are then the first so many, and row by row where attention
+/// looks at a sentence.
+pub struct Ragged {
+    row_starts: Vec<usize>,
+    step_starts: Vec<usize>,
+}
+
+impl Ragged {
+    /// Rows of such lengths, which must not increase.
+    pub fn new(lengths: &[usize]) -> Self {
+        debug_assert!(lengths.is_sorted_by(|before, after| before >= after));
+        let longest = lengths.first().copied().unwrap_or(0);
+        let rows_at = |step: usize| lengths.partition_point(|&length| length > step);
+        Self { row_starts: sums(lengths.iter().copied()), step_starts: sums((0..longest).map(rows_at)) }
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.row_starts.last().copied().unwrap_or(0)
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.row_starts.len() - 1
+    }
+
+    /// The longest row's length.
+    pub fn steps(&self) -> usize {
+        self.step_starts.len() - 1
+    }
+
+    /// A row's length.
+    pub fn length(&self, row: usize) -> usize {
+        self.row(row).len()
+    }
+
+    /// A row's cells where they lie row by row.
+    pub fn row(&self, row: usize) -> Range<usize> {
+        self.row_starts[row]..self.row_starts[row + 1]
+    }
+
+    /// A step's cells where they lie step by step: one for each row that is long enough, which are the first ones.
+    pub fn step(&self, step: usize) -> Range<usize> {
+        self.step_starts[step]..self.step_starts[step + 1]
+    }
+
+    /// Where each row begins if cells lie row by row, and the end of the last.
+    pub fn row_starts(&self) -> &[usize] {
+        &self.row_starts
+    }
+
+    /// The step and row of each cell, step by step.
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.steps()).flat_map(|step| (0..self.step(step).len()).map(move |row| (step, row)))
+    }
+
+    /// Cells of `width` numbers that lie step by step, row by row.
+    pub fn by_rows(&self, by_steps: &[f32], width: usize) -> Buffer {
+        let mut by_rows = Buffer::any(by_steps.len());
+        for ((step, row), cell) in self.places().zip(by_steps.chunks_exact(width)) {
+            by_rows[(self.row_starts[row] + step) * width..][..width].copy_from_slice(cell);
+        }
+        by_rows
+    }
+
+    /// Cells of `width` numbers that lie row by row, step by step.
+    pub fn by_steps(&self, by_rows: &[f32], width: usize) -> Buffer {
+        let mut by_steps = Buffer::any(by_rows.len());
+        for ((step, row), cell) in self.places().zip(by_steps.chunks_exact_mut(width)) {
+            cell.copy_from_slice(&by_rows[(self.row_starts[row] + step) * width..][..width]);
+        }
+        by_steps
+    }
+}
+
+/// 0 and the sum up to each number.
+fn sums(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut sum = 0;
+    let sums = numbers.map(|number| {
+        sum += number;
+        sum
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_lie_by_steps_and_by_rows() {
+        let ragged = Ragged::new(&[3, 3, 1]);
+        assert_eq!((ragged.cells(), ragged.rows(), ragged.steps(), ragged.length(2)), (7, 3, 3, 1));
+        assert_eq!([ragged.step(0), ragged.step(1), ragged.step(2)], [0..3, 3..5, 5..7]);
+        assert_eq!([ragged.row(0), ragged.row(1), ragged.row(2)], [0..3, 3..6, 6..7]);
+        // Tens for the row, ones for the step.
+        let by_steps = [0.0, 10.0, 20.0, 1.0, 11.0, 2.0, 12.0];
+        let by_rows = ragged.by_rows(&by_steps, 1);
+        assert_eq!(&*by_rows, [0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 20.0]);
+        assert_eq!(&*ragged.by_steps(&by_rows, 1), by_steps);
+    }
+
+    #[test]
+    fn nothing_is_a_shape_too() {
+        let ragged = Ragged::new(&[]);
+        assert_eq!((ragged.cells(), ragged.rows(), ragged.steps()), (0, 0, 0));
+        assert_eq!(ragged.places().count(), 0);
+    }
+}
