@@ -20,7 +20,7 @@ const NOTHING: f32 = 0.08;
 /// Pairs with more words on a side teach nothing.
 const LONGEST: usize = 200;
 /// Pairs that are learnt from, about.
-const MOST: usize = 100_000;
+const MOST: usize = 200_000;
 /// Pairs whose expected jumps are added up by one thread.
 const BLOCK: usize = 256;
 

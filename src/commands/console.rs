@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// What the user sees beside the results.
 pub struct Console {
@@ -47,18 +47,48 @@ impl Console {
 
     /// A bar over `length` things, named by what is done with them. Where there is no terminal, nothing is drawn.
     pub fn bar(&self, what: &'static str, length: usize) -> Bar {
-        let target =
-            if self.quiet || !self.terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(length as u64), target);
-        bar.set_style(style("{prefix} {wide_bar} {human_pos}/{human_len} {per_sec}, {eta} left"));
+        let bar = ProgressBar::with_draw_target(Some(length as u64), self.target());
+        bar.set_style(
+            style("{prefix} {wide_bar} {human_pos}/{human_len} {rate}/s, {eta} left").with_key("rate", rounded_rate),
+        );
         bar.set_prefix(what);
         Bar { bar, lines: !self.quiet && !self.terminal, what, last: Instant::now(), done: 0, length }
+    }
+
+    /// A sign that something is being done of which nobody knows how long it takes, until it is dropped. Where there is no
+    /// terminal, nothing is drawn.
+    pub fn waiting(&self, what: &'static str) -> Waiting {
+        let bar = ProgressBar::with_draw_target(None, self.target());
+        bar.set_style(style("{prefix} {spinner} {elapsed}"));
+        bar.set_prefix(what);
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Waiting(bar)
+    }
+
+    fn target(&self) -> ProgressDrawTarget {
+        if self.quiet || !self.terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+    }
+}
+
+/// A sign of work, which goes with the work.
+pub struct Waiting(ProgressBar);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 
 /// A bar's style from a template that is known to be right.
 pub fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─")
+}
+
+/// Things done in a second, in round numbers.
+fn rounded_rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    let rate = state.per_sec();
+    // Only the bar's own buffer is written to, which takes everything.
+    let _ = if rate < 10.0 { write!(out, "{rate:.1}") } else { write!(out, "{}", HumanCount(rate as u64)) };
 }
 
 /// A progress bar, or a plain line now and then.

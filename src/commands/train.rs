@@ -52,7 +52,6 @@ pub fn run(args: &TrainArgs, device: &Device, console: &Console) -> Result<()> {
         if args.resume { resume(args, &folder, device, console)? } else { begin(args, &folder, device, console)? };
     let Start { checkpoint, model, optimiser, progress, data } = start;
     let settings = &checkpoint.config.training;
-    describe(&checkpoint.config, &data, console);
     let validation = ValidationSet {
         pairs: &data.validation.pairs,
         examples: &data.validation.examples,
@@ -91,6 +90,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     ensure!(count > 0, "{}: no sentence pair in it", training_files.names().join(" and "));
     folder.prepare()?;
 
+    let waiting = console.waiting("learning a vocabulary");
     let (sources, targets) = (usable().map(|pair| pair.source.as_str()), usable().map(|pair| pair.target.as_str()));
     let size = |units| training_plan::vocabulary_size(args, units, count);
     let (source, target) = if text.joint_vocabulary {
@@ -104,6 +104,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
             Vocabulary::train(targets.collect::<Vec<_>>().into_iter(), text.target_units, size(text.target_units)?)?;
         (Arc::new(source), Arc::new(target))
     };
+    drop(waiting);
     let mut data = data(
         pairs,
         &training_files,
@@ -129,6 +130,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         console.note(format!("the model in {} was moved to {}", folder.path().display(), aside.display()));
     }
     folder.begin(&checkpoint)?;
+    describe(&checkpoint.config, &data, console);
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
         folder.save_aligner(&aligner)?;
         follow(&mut data.training, Some(&aligner), &checkpoint)?;
@@ -215,6 +217,7 @@ fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console)
     follow(&mut data.training, folder.load_aligner()?.as_ref(), &checkpoint)?;
     folder.begin(&checkpoint)?;
     folder.rewind_log(saved.progress.step)?;
+    describe(&checkpoint.config, &data, console);
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
     Ok(Start {
         model: RnnSearch::new(architecture, parameters)?,
@@ -264,7 +267,9 @@ fn data(
         }
     };
     let use_pairs = |pairs: Vec<Pair>, names: String| -> Result<Corpus> {
+        let waiting = console.waiting("cutting sentences into units");
         let corpus = Corpus::new(pairs, source, target, longest)?;
+        drop(waiting);
         for (count, reason) in [(corpus.empty, "have an empty side"), (corpus.too_long, "are too long")] {
             if count > 0 {
                 console.note(format!("{names}: {count} pairs left out because they {reason}"));
