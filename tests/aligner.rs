@@ -100,6 +100,19 @@ fn little_and_odd_input_is_no_trouble() {
 }
 
 #[test]
+fn what_was_seen_once_is_not_repeated() {
+    let (mut pairs, _) = pairs(1500);
+    let odd = Pair { source: "w2 once w4".into(), target: "x2 x4 einmal".into() };
+    let together = |aligner: &WordAligner| {
+        let found = aligner.posteriors(&words(&odd.source), &words(&odd.target));
+        Beliefs::of_both(3, &found.forward, &found.backward).links(0.3)
+    };
+    let before = together(&aligner::learn(&pairs, &|_| {}));
+    pairs.push(odd.clone());
+    assert_eq!(together(&aligner::learn(&pairs, &|_| {})), before);
+}
+
+#[test]
 fn rare_words_lean_on_their_kin() {
     let (mut pairs, _) = pairs(1500);
     for pair in &mut pairs {

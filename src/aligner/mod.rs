@@ -23,6 +23,10 @@ use lexicon::{Lexicon, Words};
 /// p(word | a word never seen with it): what unknown words are left with.
 const UNSEEN: f32 = 1e-7;
 
+/// A word seen this often was seen with one pair, perhaps with the very one that is to be aligned, and then what it learnt
+/// there would only be repeated: so nothing is taken as learnt.
+const ONCE: u32 = 1;
+
 /// A known word's number.
 type Id = Option<u32>;
 /// A sentence.
@@ -66,8 +70,10 @@ impl WordAligner {
     /// Beliefs in the links of a pair of sentences, given as words.
     pub fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
         let texts = [source, target].map(|words| words.iter().map(|word| normalised(word)).collect::<Vec<String>>());
-        let ids = |words: &Words, text: &[String]| -> Ids { text.iter().map(|word| words.id(word)).collect() };
-        let (source, target) = (ids(&self.source, &texts[0]), ids(&self.target, &texts[1]));
+        let [source, target] = [(&self.source, 0), (&self.target, 1)].map(|(words, side)| -> Ids {
+            let known = |word: &String| words.id(word).filter(|&id| self.seen[side][id as usize] > ONCE);
+            texts[side].iter().map(known).collect()
+        });
         let mut found = Sentence::default();
         found.meet(self, &self.entries(&source, &target), &source, &target);
         self.ask_kin(&mut found, [&texts[0], &texts[1]], [&source, &target]);

@@ -20,6 +20,13 @@ pub enum LinksFrom {
     Pairs,
 }
 
+impl LinksFrom {
+    /// Whether attention has a say.
+    pub fn attention(self) -> bool {
+        matches!(self, Self::Auto | Self::Attention)
+    }
+}
+
 /// How words are linked.
 #[derive(Clone, Debug, Args)]
 pub struct LinkArgs {
@@ -35,7 +42,7 @@ pub struct LinkArgs {
     #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
     pub symmetrise: Option<Symmetrisation>,
 
-    /// Link from this much belief on [default: 0.15]; by attention alone, words of at least this weight beside each word's
+    /// Link from this much belief on [default: 0.15; 0.1 without attention]; by attention alone, words of at least this weight beside each word's
     /// heaviest [default: 0.4].
     #[arg(long, value_name = "W", help_heading = "Links")]
     pub threshold: Option<f32>,

@@ -40,7 +40,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let read = |path: &PathBuf| read_gold(path, &pairs, args.links.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
     let mut linker = linker(&args.links, &args.model, args.subwords, &pairs, device, console)?;
-    if matches!(args.links.links_from, LinksFrom::Auto | LinksFrom::Attention) {
+    if linker.attention {
         linker.translator = Some(Translator::load(&args.model, device)?.with_words(args.links.words));
     }
     let mut renderer = renderer(args.format, files.names().join(" and "), &linker, &output, args.probs);
@@ -158,8 +158,7 @@ pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
     if let Some(threshold) = args.threshold {
         check_threshold(threshold)?;
     }
-    let by_statistics = matches!(args.links_from, LinksFrom::Statistics | LinksFrom::Pairs);
-    if by_statistics && (subwords || args.reverse_model.is_some()) {
+    if !args.links_from.attention() && (subwords || args.reverse_model.is_some()) {
         bail!(UsageError("--subwords and --reverse-model need attention: leave out --links-from".to_owned()));
     }
     if args.symmetrise.is_some() && args.links_from == LinksFrom::Attention && args.reverse_model.is_none() {
@@ -179,6 +178,7 @@ pub fn linker(
 ) -> Result<Linker> {
     let translator = |path: &Path| Ok::<_, anyhow::Error>(Translator::load(path, device)?.with_words(args.words));
     let mut linker = Linker {
+        attention: args.links_from.attention(),
         reverse: args.reverse_model.as_deref().map(translator).transpose()?,
         symmetrisation: args.symmetrise,
         threshold: args.threshold,

@@ -15,7 +15,7 @@ use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::output::Output;
 use super::translate::beam_settings;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
-use crate::cli::{EvaluateArgs, LinksFrom};
+use crate::cli::EvaluateArgs;
 use crate::metrics::{Scores, perplexity};
 use crate::translator::{Linked, Translator};
 
@@ -73,10 +73,8 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
 
     let log_probability: f64 = aligned.iter().map(|aligned| aligned.log_probability).sum();
     let units = aligned.iter().map(|aligned| aligned.length).sum();
-    let linked = match args.links.links_from {
-        LinksFrom::Auto | LinksFrom::Attention => linker.link_read(aligned, &pairs)?,
-        LinksFrom::Statistics | LinksFrom::Pairs => linker.link(&pairs, &mut |_| {})?,
-    };
+    let linked =
+        if linker.attention { linker.link_read(aligned, &pairs)? } else { linker.link(&pairs, &mut |_| {})? };
     let judgement = gold.map(|gold| judge(&linked, &gold, args.search_threshold));
     if let Some(judgement) = &judgement {
         warn_of_shift(judgement, console);

@@ -10,7 +10,7 @@ use super::UsageError;
 use super::align::{check_links, heatmap, item, linker, renderer, warn_if_cut};
 use super::console::Console;
 use super::output::Output;
-use crate::cli::{LinksFrom, SearchArgs, TranslateArgs, TranslationFormat};
+use crate::cli::{SearchArgs, TranslateArgs, TranslationFormat};
 use crate::render::{Heatmap, Item, Renderer};
 use crate::search::BeamSettings;
 use crate::text::{Pair, read_lines, read_tsv};
@@ -115,7 +115,7 @@ fn written<'a>(
 /// Refuses options that do not go together.
 fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
-    if matches!(args.links.links_from, LinksFrom::Statistics | LinksFrom::Pairs) {
+    if !args.links.links_from.attention() {
         bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
     }
     Ok(())

@@ -17,13 +17,17 @@ const STATISTICAL: f32 = 2.0;
 
 /// Belief that makes a link, where nothing else is asked for. It is low because both directions have to agree.
 const ENOUGH: f32 = 0.15;
+/// The same where attention, which scatters, has no say.
+const ENOUGH_ALONE: f32 = 0.1;
 /// Attention that makes a link beside the heaviest, likewise.
 const MUCH_ATTENTION: f32 = 0.4;
 
-/// What links given pairs. Without a translator there must be a statistical aligner.
+/// What links given pairs. Where attention has no say there must be a statistical aligner.
 #[derive(Default)]
 pub struct Linker {
-    /// Where attention comes from.
+    /// Whether attention has a say.
+    pub attention: bool,
+    /// Where attention comes from, for pairs that no model has read yet.
     pub translator: Option<Translator>,
     /// A statistical aligner, if it has a say.
     pub statistical: Option<WordAligner>,
@@ -74,8 +78,12 @@ impl Linked {
 impl Linker {
     /// What makes a link: belief, or by attention alone weight.
     pub fn least_belief(&self) -> f32 {
-        let alone = self.statistical.is_none() && self.reverse.is_none();
-        self.threshold.unwrap_or(if alone { MUCH_ATTENTION } else { ENOUGH })
+        let others = self.statistical.is_some() || self.reverse.is_some();
+        self.threshold.unwrap_or(match (self.attention, others) {
+            (true, true) => ENOUGH,
+            (true, false) => MUCH_ATTENTION,
+            (false, _) => ENOUGH_ALONE,
+        })
     }
 
     /// Links pairs.
