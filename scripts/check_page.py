@@ -330,6 +330,8 @@ class Check:
                 notes = browser.run("return [...document.querySelectorAll('.row .note')].map((note) => note.textContent)")
                 values = [sign * float(note.replace("\u2212", "-")) for note in notes]
                 check(len(values) > 5 and values == sorted(values), f"{measure} does not sort: {notes}")
+                first = browser.run("return document.querySelector('.row').getAttribute('aria-selected')")
+                check(first == "true", f"{measure}: the first pair of the new order is not shown")
                 browser.click("#direction")
         browser.run("document.getElementById('filters').open = true")
         browser.write("input[data-measure=length][data-bound=to]", "9")

@@ -213,6 +213,12 @@ function choosePairs() {
   showPair(chosen.includes(state.place) ? state.place : chosen[0] ?? null);
 }
 
+/** Puts the list in another order, whose first pair is shown: who sorts wants to see what comes first. */
+function orderPairs() {
+  choosePairs();
+  showPair(chosen[0] ?? null);
+}
+
 function clearChoice() {
   state.query = "";
   state.ranges = {};
@@ -366,12 +372,12 @@ function listenToControls() {
   });
   at("sort").addEventListener("change", (event) => {
     state.sort = event.target.value;
-    choosePairs();
+    orderPairs();
   });
   at("direction").addEventListener("click", () => {
     state.descending = !state.descending;
     showDirection();
-    choosePairs();
+    orderPairs();
   });
   at("clear").addEventListener("click", clearChoice);
   at("previous").addEventListener("click", () => step(-1));
