@@ -14,8 +14,8 @@
 //! output          p(y_t) = softmax(E_out r_t + b)                        model/decoder.rs     kernels/cross_entropy
 //! ```
 //!
-//! Those files say it in candle's operations; `model/fused/` says the same on plain slices with derivatives written by hand,
-//! which is what runs on a CPU. Data flows one way:
+//! Those files say it in candle's operations; `model/fused/` says the same on plain slices with derivatives written by
+//! hand, which is what runs on a CPU. Data flows one way:
 //!
 //! ```text
 //! text → batches → model → loss → optimiser → checkpoint

@@ -1,4 +1,5 @@
-//! Models on disk: damage is noticed, nothing is lost, the same seed gives the same bytes, and training goes on exactly.
+//! Models on disk: damage is noticed, nothing is lost, the same seed gives the same bytes, and training goes on
+//! exactly.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Derivatives written by hand against automatic differentiation and against finite differences, at odd sizes: batches of one,
-//! empty and ragged sequences, sizes that fill no vector.
+//! Derivatives written by hand against automatic differentiation and against finite differences, at odd sizes: batches
+//! of one, empty and ragged sequences, sizes that fill no vector.
 
 #[path = "common/paths.rs"]
 mod paths;
@@ -120,8 +120,8 @@ fn gradients_are_slopes() {
     }
 }
 
-/// The slope of the loss along a random direction, by the gradients and by two losses a small step apart; and how steep such a
-/// direction is on average.
+/// The slope of the loss along a random direction, by the gradients and by two losses a small step apart; and how steep
+/// such a direction is on average.
 fn slopes(
     architecture: &Architecture,
     start: &Parameters,

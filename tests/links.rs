@@ -1,4 +1,5 @@
-//! Links of given pairs by the program: who has a say in them, the formats that only they have, and what is made of them.
+//! Links of given pairs by the program: who has a say in them, the formats that only they have, and what is made of
+//! them.
 
 mod common;
 

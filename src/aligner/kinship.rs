@@ -1,6 +1,6 @@
-//! Words too rare to have been learnt, by their likeness to others: a rare word that begins or ends like a known one (an
-//! inflected form, a compound) may translate what that one translates, and a word that stands on both sides translates
-//! itself.
+//! Words too rare to have been learnt, by their likeness to others: a rare word that begins or ends like a known one
+//! (an inflected form, a compound) may translate what that one translates, and a word that stands on both sides
+//! translates itself.
 
 use super::learn::Sentence;
 use super::{Id, WordAligner};

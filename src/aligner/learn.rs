@@ -24,8 +24,8 @@ const MOST: usize = 200_000;
 /// Pairs whose expected jumps are added up by one thread.
 const BLOCK: usize = 256;
 
-/// Learns from pairs of sentences; of very many, from as many as suffice. `on_progress` is told how many pairs have been gone
-/// through, [`PASSES`] times in all.
+/// Learns from pairs of sentences; of very many, from as many as suffice. `on_progress` is told how many pairs have
+/// been gone through, [`PASSES`] times in all.
 pub fn learn(pairs: &[Pair], on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
     let (mut source, mut target) = (Words::default(), Words::default());
     let numbered = |words: &mut Words, text: &str| -> Ids {

@@ -1,8 +1,8 @@
 //! A statistical word aligner, learnt from sentence pairs alone in seconds.
 //!
-//! Two hidden Markov models, one for each direction, that are made to agree while they learn (Liang, Taskar & Klein 2006,
-//! "Alignment by Agreement"): a link counts as much as both believe in it. First without an order of words (Brown et al.
-//! 1993, Model 1) but for a leaning to the diagonal (Dyer, Chahuneau & Smith 2013), then with jumps.
+//! Two hidden Markov models, one for each direction, that are made to agree while they learn (Liang, Taskar & Klein
+//! 2006, "Alignment by Agreement"): a link counts as much as both believe in it. First without an order of words (Brown
+//! et al. 1993, Model 1) but for a leaning to the diagonal (Dyer, Chahuneau & Smith 2013), then with jumps.
 
 mod hmm;
 mod kinship;
@@ -23,8 +23,8 @@ use lexicon::{Lexicon, Words};
 /// p(word | a word never seen with it): what unknown words are left with.
 const UNSEEN: f32 = 1e-7;
 
-/// A word seen this often was seen with one pair, perhaps with the very one that is to be aligned, and then what it learnt
-/// there would only be repeated: so nothing is taken as learnt.
+/// A word seen this often was seen with one pair, perhaps with the very one that is to be aligned, and then what it
+/// learnt there would only be repeated: so nothing is taken as learnt.
 const ONCE: u32 = 1;
 
 /// A known word's number.

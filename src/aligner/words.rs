@@ -1,7 +1,7 @@
 //! What counts as the same word.
 
-/// A word without regard to capitals and to the punctuation around it, so that `hier.` is the word `hier`; punctuation alone
-/// stays as it is.
+/// A word without regard to capitals and to the punctuation around it, so that `hier.` is the word `hier`; punctuation
+/// alone stays as it is.
 pub fn normalised(word: &str) -> String {
     let bare = word.trim_matches(|character: char| !character.is_alphanumeric());
     (if bare.is_empty() { word } else { bare }).to_lowercase()

@@ -11,8 +11,8 @@ pub struct Beliefs {
 }
 
 impl Beliefs {
-    /// Belief in a link as the geometric mean of both directions' shares, each `[target × source]` over so many source words:
-    /// p(t comes from s) and p(s comes from t). A link that one direction rules out is not believed in.
+    /// Belief in a link as the geometric mean of both directions' shares, each `[target × source]` over so many source
+    /// words: p(t comes from s) and p(s comes from t). A link that one direction rules out is not believed in.
     pub fn of_both(sources: usize, forward: &[f32], backward: &[f32]) -> Self {
         debug_assert_eq!(forward.len(), backward.len());
         let values = forward.iter().zip(backward).map(|(forward, backward)| (forward * backward).sqrt()).collect();

@@ -1,7 +1,8 @@
 //! How attention fares over many sentence pairs: sharp or flat, where it lies, and whether it has collapsed.
 //!
-//! With too few pairs a decoder often learns to do without its attention, which then stays flat, or rests on the source's end
-//! or on one unit whatever is being written. Translations get worse only slowly, and alignments say nothing.
+//! With too few pairs a decoder often learns to do without its attention, which then stays flat, or rests on the
+//! source's end or on one unit whatever is being written. Translations get worse only slowly, and alignments say
+//! nothing.
 
 use serde::Serialize;
 
@@ -9,8 +10,8 @@ use super::Alignment;
 
 /// The mark that stands for a space in a unit.
 const SPACE: char = '▁';
-/// Units that both sides of a pair must have for its attention to be called collapsed: in shorter ones there is little to
-/// choose from.
+/// Units that both sides of a pair must have for its attention to be called collapsed: in shorter ones there is little
+/// to choose from.
 const FEWEST_UNITS: usize = 3;
 /// Normalised entropy above which rows are flat.
 const FLAT: f64 = 0.9;
@@ -29,8 +30,8 @@ pub enum Collapse {
     Column,
 }
 
-/// Attention over a set of alignments by the model's units. Rows are target units, `</s>` not among them; columns are source
-/// units and the source's end.
+/// Attention over a set of alignments by the model's units. Rows are target units, `</s>` not among them; columns are
+/// source units and the source's end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AttentionHealth {
     /// −Σ_s α_ts ln α_ts over a row's columns, in nats, as the mean over all rows.
@@ -43,13 +44,14 @@ pub struct AttentionHealth {
     pub punctuation: f64,
     /// Share of the source units that are punctuation, for comparison.
     pub punctuation_units: f64,
-    /// Correlation of the relative positions (t + ½) / T and (s + ½) / S, each pair of units weighing its attention: 1 is the
-    /// diagonal, 0 no order, −1 the order turned round.
+    /// Correlation of the relative positions (t + ½) / T and (s + ½) / S, each pair of units weighing its attention: 1
+    /// is the diagonal, 0 no order, −1 the order turned round.
     pub diagonality: f64,
-    /// Share of the source units that get, summed over their pair's rows, at least half of what each column of a flat matrix
-    /// gets, T / (S + 1).
+    /// Share of the source units that get, summed over their pair's rows, at least half of what each column of a flat
+    /// matrix gets, T / (S + 1).
     pub coverage: f64,
-    /// Share of a pair's weight that lies on its heaviest column, as the mean over pairs with at least 3 units on both sides.
+    /// Share of a pair's weight that lies on its heaviest column, as the mean over pairs with at least 3 units on both
+    /// sides.
     pub heaviest_column: f64,
     /// How it has collapsed, if it has and most pairs have at least 3 units on both sides.
     #[serde(skip_serializing_if = "Option::is_none")]

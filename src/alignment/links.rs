@@ -1,7 +1,7 @@
 //! Hard links between words, and the text in which they are written.
 //!
-//! A link is written `s-t`, both 0-indexed (the format of Pharaoh and Moses); in gold files `s?t` or `spt` is a link that
-//! annotators hold possible but not certain (Och & Ney 2003, section 6), and some count words from 1.
+//! A link is written `s-t`, both 0-indexed (the format of Pharaoh and Moses); in gold files `s?t` or `spt` is a link
+//! that annotators hold possible but not certain (Och & Ney 2003, section 6), and some count words from 1.
 
 use std::collections::BTreeSet;
 
@@ -36,8 +36,8 @@ pub struct Gold {
 }
 
 impl Gold {
-    /// The same links where so many words stand before: what begins at 1 as it is counted from 0. None if a link lies before
-    /// the first word.
+    /// The same links where so many words stand before: what begins at 1 as it is counted from 0. None if a link lies
+    /// before the first word.
     pub fn counted_from(&self, first: usize) -> Option<Self> {
         let back = -isize::try_from(first).ok()?;
         let counted = |links: &BTreeSet<Link>| -> Option<BTreeSet<Link>> {

@@ -42,8 +42,8 @@ pub struct Alignment {
 
 impl Alignment {
     /// Builds an alignment from attention rows, one for each target unit, whose last column is the source's
-    /// end-of-sentence mark: every row has `source.len() + 1` weights. One more row may follow, for the target's end; else
-    /// that end belongs to the source's.
+    /// end-of-sentence mark: every row has `source.len() + 1` weights. One more row may follow, for the target's end;
+    /// else that end belongs to the source's.
     pub fn from_rows(source: Vec<String>, target: Vec<String>, rows: &[Vec<f32>]) -> Self {
         debug_assert!(rows.len() >= target.len());
         let mut weights = Vec::with_capacity(source.len() * target.len());

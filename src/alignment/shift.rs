@@ -1,7 +1,7 @@
 //! Whether links would fit a gold standard better if all of them lay one word further.
 //!
-//! Attention is known to settle one word off now and then (Koehn & Knowles 2017, section 3.5): translations are good, and
-//! every link is wrong. A gold file whose words are counted from the wrong number looks much the same.
+//! Attention is known to settle one word off now and then (Koehn & Knowles 2017, section 3.5): translations are good,
+//! and every link is wrong. A gold file whose words are counted from the wrong number looks much the same.
 
 use serde::Serialize;
 

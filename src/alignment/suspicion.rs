@@ -21,8 +21,8 @@ impl Signs {
     }
 }
 
-/// How suspicious each pair is: how many standard deviations it lies above the corpus' mean in improbability, unlinked words
-/// and difference of lengths, added up.
+/// How suspicious each pair is: how many standard deviations it lies above the corpus' mean in improbability, unlinked
+/// words and difference of lengths, added up.
 pub fn suspicions(signs: &[Signs]) -> Vec<f64> {
     let deviations = [
         deviations(signs, |signs| -signs.score),

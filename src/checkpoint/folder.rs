@@ -90,8 +90,8 @@ impl Folder {
         &self.path
     }
 
-    /// Whether there is something to lose: parameters, or a config.json that is none of ours. Settings without parameters are
-    /// what a run leaves that ended before its first validation.
+    /// Whether there is something to lose: parameters, or a config.json that is none of ours. Settings without
+    /// parameters are what a run leaves that ended before its first validation.
     pub fn holds_model(&self) -> bool {
         let foreign = || self.read_text(CONFIG).is_ok_and(|json| Config::parse(&json).is_err());
         [MODEL, RESUME].iter().any(|name| self.path.join(name).exists()) || foreign()
@@ -102,7 +102,8 @@ impl Folder {
         self.path.join(RESUME).exists()
     }
 
-    /// Makes the directory if need be, and a test file in it, so that a run does not end in a folder that takes no files.
+    /// Makes the directory if need be, and a test file in it, so that a run does not end in a folder that takes no
+    /// files.
     ///
     /// # Errors
     /// The path, with the system's reason.

@@ -1,5 +1,5 @@
-//! Reading a safetensors file tensor by tensor, each straight to its place: a model is loaded in the time that its numbers
-//! take to arrive.
+//! Reading a safetensors file tensor by tensor, each straight to its place: a model is loaded in the time that its
+//! numbers take to arrive.
 
 use std::collections::HashMap;
 use std::io::Read;

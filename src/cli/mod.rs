@@ -162,7 +162,8 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) links: LinkArgs,
 
-    /// Gold alignments of the pairs, which --format html shows beside the links: lines of s-t (sure) and s?t or spt (possible).
+    /// Gold alignments of the pairs, which --format html shows beside the links: lines of s-t (sure) and s?t or spt
+    /// (possible).
     #[arg(long, value_name = "FILE")]
     pub gold: Option<PathBuf>,
 

@@ -55,8 +55,8 @@ impl Console {
         Bar { bar, lines: !self.quiet && !self.terminal, what, last: Instant::now(), done: 0, length }
     }
 
-    /// A sign that something is being done of which nobody knows how long it takes, until it is dropped. Where there is no
-    /// terminal, nothing is drawn.
+    /// A sign that something is being done of which nobody knows how long it takes, until it is dropped. Where there is
+    /// no terminal, nothing is drawn.
     pub fn waiting(&self, what: &'static str) -> Waiting {
         let bar = ProgressBar::with_draw_target(None, self.target());
         bar.set_style(style("{prefix} {spinner} {elapsed}"));

@@ -7,8 +7,8 @@ use anyhow::{Result, anyhow, bail, ensure};
 use crate::alignment::{Gold, Link, parse_gold_line};
 use crate::text::{Pair, Words, read_lines, word_spans};
 
-/// Reads a gold file that belongs to pairs: as many lines, and no link beyond their words. `base` is the number that the
-/// file gives a sentence's first word, 0 or 1.
+/// Reads a gold file that belongs to pairs: as many lines, and no link beyond their words. `base` is the number that
+/// the file gives a sentence's first word, 0 or 1.
 pub fn read_gold(path: &Path, pairs: &[Pair], words: Words, base: usize) -> Result<Vec<Gold>> {
     let lines = read_lines(path)?;
     ensure!(

@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 
 use crate::checkpoint::beside;
 
-/// Where results go. A regular file appears under its name only once it is whole; if the work fails, what was there stays.
+/// Where results go. A regular file appears under its name only once it is whole; if the work fails, what was there
+/// stays.
 pub struct Output {
     writer: Option<BufWriter<Box<dyn Write>>>,
     path: PathBuf,

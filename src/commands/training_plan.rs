@@ -12,7 +12,8 @@ use crate::training::{Metric, TrainingSettings};
 /// The seed where none is given.
 pub const SEED: u64 = 1;
 
-/// What a guide of attention counts where nothing is said, and pairs from which links can be learnt well enough for that.
+/// What a guide of attention counts where nothing is said, and pairs from which links can be learnt well enough for
+/// that.
 const GUIDANCE: f64 = 0.1;
 const ENOUGH_FOR_LINKS: usize = 2000;
 
@@ -39,7 +40,8 @@ impl Preset {
     }
 }
 
-/// Largest size of a layer, most layers and most units that an option may ask for: beyond what a CPU trains in a lifetime.
+/// Largest size of a layer, most layers and most units that an option may ask for: beyond what a CPU trains in a
+/// lifetime.
 const LARGEST: usize = 8192;
 const MOST_LAYERS: usize = 32;
 const MOST_UNITS: usize = 1_000_000;

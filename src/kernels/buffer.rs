@@ -37,8 +37,8 @@ impl Buffer {
     }
 }
 
-/// The smallest block on the shelf that holds `length` numbers. Where none does, the largest makes way for a new one, so
-/// that the shelf never holds more blocks than were once in use together.
+/// The smallest block on the shelf that holds `length` numbers. Where none does, the largest makes way for a new one,
+/// so that the shelf never holds more blocks than were once in use together.
 fn take(length: usize) -> Vec<f32> {
     let mut shelf = SHELF.lock().unwrap_or_else(PoisonError::into_inner);
     let fits = |block: &&Vec<f32>| block.capacity() >= length;

@@ -1,8 +1,9 @@
 //! Elementary functions that vectorise, and the dispatch that makes them.
 //!
-//! Everything here is plain arithmetic without branches on data. Run inside [`vectorised`], the compiler turns loops over it
-//! into the widest vector instructions that the processor has, chosen at run time; products and sums are never contracted, so
-//! that these functions give the same bits on every processor. (Matrix products use fused multiply-adds where there are any.)
+//! Everything here is plain arithmetic without branches on data. Run inside [`vectorised`], the compiler turns loops
+//! over it into the widest vector instructions that the processor has, chosen at run time; products and sums are never
+//! contracted, so that these functions give the same bits on every processor. (Matrix products use fused multiply-adds
+//! where there are any.)
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -86,7 +87,8 @@ pub fn exp(x: f32) -> f32 {
 
 /// tanh x within 7 units in the last place everywhere, and never beyond ±1; NaN stays NaN.
 ///
-/// x P(x²) / Q(x²), both of degree 4: a minimax fit of the relative error on |x| ≤ 9.02, where tanh has become 1 (2.1e-8).
+/// x P(x²) / Q(x²), both of degree 4: a minimax fit of the relative error on |x| ≤ 9.02, where tanh has become 1
+/// (2.1e-8).
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
     const END: f32 = 9.02;

@@ -1,7 +1,7 @@
 //! Dropout (Srivastava et al. 2014) by masks that need no memory.
 //!
-//! Whether a number is dropped depends on the seed, the training step, the place in the model and the number's position there,
-//! and on nothing else: a mask is a function, asked once on the way forward and again on the way back.
+//! Whether a number is dropped depends on the seed, the training step, the place in the model and the number's position
+//! there, and on nothing else: a mask is a function, asked once on the way forward and again on the way back.
 
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};

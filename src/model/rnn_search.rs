@@ -86,7 +86,8 @@ impl RnnSearch {
         self.decoder.attention().remember(self.annotate(source, dropout)?)
     }
 
-    /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
+    /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance
+    /// included.
     pub fn gradients(
         &self,
         batch: &Batch,

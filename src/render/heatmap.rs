@@ -1,7 +1,7 @@
 //! A heatmap for the terminal: target words down, source words across, weights in percent.
 //!
-//! Every cell says its weight twice, as a number and as a shade, so it reads without colour; colour only adds to it. A matrix
-//! wider than the terminal is broken into panels.
+//! Every cell says its weight twice, as a number and as a shade, so it reads without colour; colour only adds to it. A
+//! matrix wider than the terminal is broken into panels.
 
 use std::io::{Result, Write};
 

@@ -1,9 +1,9 @@
 //! One HTML page to explore alignments: a file that opens from disk in any browser and asks nothing of a network.
 //!
-//! What shows and moves lies in `page/` and is the same in every file; the pairs are a block of JSON that the browser never
-//! runs. Weights are whole thousandths, rounded down, so that comparing them to a threshold in whole thousandths gives the
-//! links that [`Alignment::links`] gives. The page's policy allows its own style and script by their fingerprints and
-//! nothing else, and the script writes words as text only: no word can become markup.
+//! What shows and moves lies in `page/` and is the same in every file; the pairs are a block of JSON that the browser
+//! never runs. Weights are whole thousandths, rounded down, so that comparing them to a threshold in whole thousandths
+//! gives the links that [`Alignment::links`] gives. The page's policy allows its own style and script by their
+//! fingerprints and nothing else, and the script writes words as text only: no word can become markup.
 
 use std::io::{Result, Write};
 
@@ -68,7 +68,8 @@ struct Matrix<'a> {
     weights: Vec<u16>,
     /// `[target]`: the source word linked at any threshold, as [`Alignment::links`] has it.
     heaviest: Vec<Option<usize>>,
-    /// Cells `target × sources + source`, each followed by how much is believed in that link, where links are made of that.
+    /// Cells `target × sources + source`, each followed by how much is believed in that link, where links are made of
+    /// that.
     #[serde(skip_serializing_if = "Option::is_none")]
     beliefs: Option<Vec<usize>>,
 }

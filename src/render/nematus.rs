@@ -1,8 +1,8 @@
 //! Soft alignments as Nematus writes them and viewers of its files read them.
 //!
-//! For each sentence a line `id ||| target ||| score ||| source ||| source-length target-length`, then a row of weights for
-//! each target word and for the target's end, with a column for each source word and for the source's end; both lengths count
-//! the ends. An empty line stands between sentences.
+//! For each sentence a line `id ||| target ||| score ||| source ||| source-length target-length`, then a row of weights
+//! for each target word and for the target's end, with a column for each source word and for the source's end; both
+//! lengths count the ends. An empty line stands between sentences.
 
 use std::io::{Result, Write};
 

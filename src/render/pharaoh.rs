@@ -1,5 +1,5 @@
-//! Pharaoh's format: `s-t` for each link, 0-indexed, one line a sentence; with probabilities `s-t:p`, where p is how much is
-//! believed in the link, or by attention alone its weight.
+//! Pharaoh's format: `s-t` for each link, 0-indexed, one line a sentence; with probabilities `s-t:p`, where p is how
+//! much is believed in the link, or by attention alone its weight.
 
 use std::io::{Result, Write};
 

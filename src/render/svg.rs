@@ -1,7 +1,7 @@
 //! SVG: for each sentence a heatmap fit for a paper, source words across, target words down.
 //!
-//! Shades go from white to a dark blue, and so from light to dark in print without colour; a dot marks each link. The column
-//! of the source's end stands apart. Several sentences stand below each other, each under its number.
+//! Shades go from white to a dark blue, and so from light to dark in print without colour; a dot marks each link. The
+//! column of the source's end stands apart. Several sentences stand below each other, each under its number.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::io::{Result, Write};

@@ -1,4 +1,5 @@
-//! A table with a line for each pair of words that have to do with each other: a link, or at least a thousandth of weight.
+//! A table with a line for each pair of words that have to do with each other: a link, or at least a thousandth of
+//! weight.
 
 use std::io::{Result, Write};
 

@@ -15,8 +15,8 @@ const BATCH_UNITS: usize = 2048;
 /// Sentences in one batch, at most.
 const BATCH_SENTENCES: usize = 64;
 
-/// Translates sources, given as unit ids, with up to `settings.beam` hypotheses each, best first. An empty source gets one
-/// empty hypothesis. `on_progress` is told after each batch how many sentences it held.
+/// Translates sources, given as unit ids, with up to `settings.beam` hypotheses each, best first. An empty source gets
+/// one empty hypothesis. `on_progress` is told after each batch how many sentences it held.
 ///
 /// # Errors
 /// The model's own.
@@ -68,8 +68,8 @@ fn purpose(model: &RnnSearch, sources: &[Vec<u32>], settings: &BeamSettings) -> 
     if rows > 2 * model.architecture().target_vocabulary { Purpose::LongInference } else { Purpose::Inference }
 }
 
-/// The sources that are not empty, in batches of like length, and in no fewer than there are cores to work on them. The longest
-/// come first, so that no core is left alone with them at the end.
+/// The sources that are not empty, in batches of like length, and in no fewer than there are cores to work on them. The
+/// longest come first, so that no core is left alone with them at the end.
 fn batches(sources: &[Vec<u32>], cores: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].is_empty()).collect();
     order.sort_by_key(|&index| (sources[index].len(), index));

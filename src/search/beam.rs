@@ -156,8 +156,8 @@ impl Beam {
         self.done.extend(self.alive.drain(..).filter_map(|(_, node)| Some((node?, false))));
     }
 
-    /// The hypotheses that are done, those that ended by themselves first, best first. At least one: where the scorer had
-    /// nothing to say (its numbers were none), it is empty and unfinished.
+    /// The hypotheses that are done, those that ended by themselves first, best first. At least one: where the scorer
+    /// had nothing to say (its numbers were none), it is empty and unfinished.
     fn hypotheses(&self, settings: &BeamSettings) -> Vec<Hypothesis> {
         let mut hypotheses: Vec<Hypothesis> =
             self.done.iter().map(|&(node, finished)| self.hypothesis(node, finished, settings)).collect();

@@ -97,8 +97,8 @@ impl Scorer for FusedScorer<'_> {
     }
 }
 
-/// The `width` best units of a row of logits, with their log-probabilities: no softmax of the whole row is made. Padding and
-/// the begin mark are never said.
+/// The `width` best units of a row of logits, with their log-probabilities: no softmax of the whole row is made.
+/// Padding and the begin mark are never said.
 fn best(logits: &[f32], width: usize) -> Vec<Candidate> {
     const BLOCK: usize = 64;
     let log_sum = log_sum_exp(logits);

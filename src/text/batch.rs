@@ -112,8 +112,8 @@ pub enum BatchSize {
     Tokens(usize),
 }
 
-/// Deals all examples into batches of like length, the batches in random order. `lengths` holds each example's source and
-/// target length. The order within equal lengths is random too, so that no epoch has the same batches.
+/// Deals all examples into batches of like length, the batches in random order. `lengths` holds each example's source
+/// and target length. The order within equal lengths is random too, so that no epoch has the same batches.
 pub fn bucketed(lengths: &[(usize, usize)], size: BatchSize, stream: &mut Stream) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     stream.shuffle(&mut order);

@@ -197,7 +197,8 @@ impl Vocabulary {
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
     pub fn encode_all<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Vec<u32>>> {
-        // One by one rather than as the tokenizer's batch, which would hold every text's offsets and words until the end.
+        // One by one rather than as the tokenizer's batch, which would hold every text's offsets and words until the
+        // end.
         texts.collect::<Vec<_>>().par_iter().map(|text| self.encode(text)).collect()
     }
 

@@ -82,8 +82,8 @@ fn between_spaces(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// The word that a unit at `span` belongs to: the one it lies in, or the next one for a unit of white space, or the last
-/// one where no word follows. `words` must not be empty.
+/// The word that a unit at `span` belongs to: the one it lies in, or the next one for a unit of white space, or the
+/// last one where no word follows. `words` must not be empty.
 pub fn word_of_span(words: &[Range<usize>], span: &Range<usize>) -> usize {
     words.partition_point(|word| word.end <= span.start).min(words.len().saturating_sub(1))
 }

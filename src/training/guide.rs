@@ -1,5 +1,5 @@
-//! Guides for attention from word alignments (Chen, Matusov, Khadivi & Peter 2016, "Guided Alignment Training for Topic-Aware
-//! Neural Machine Translation").
+//! Guides for attention from word alignments (Chen, Matusov, Khadivi & Peter 2016, "Guided Alignment Training for
+//! Topic-Aware Neural Machine Translation").
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -11,9 +11,9 @@ use crate::text::{Example, Look, Pair, Vocabulary, Words};
 /// Belief that makes a link. It is low because both directions have to agree.
 const ENOUGH: f32 = 0.1;
 
-/// Gives each example a guide. A target unit should look at the units of the source words that its own word is linked to, as
-/// much at each word as the link is believed in; the target's end at the source's end. A unit whose word has no link is left
-/// alone. `weight` is what a unit's guide counts beside its prediction.
+/// Gives each example a guide. A target unit should look at the units of the source words that its own word is linked
+/// to, as much at each word as the link is believed in; the target's end at the source's end. A unit whose word has no
+/// link is left alone. `weight` is what a unit's guide counts beside its prediction.
 ///
 /// # Errors
 /// The vocabularies' own.

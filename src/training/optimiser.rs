@@ -53,8 +53,8 @@ impl Optimiser {
         })
     }
 
-    /// Clips the gradients and moves every parameter one step. Returns the gradients' global norm before clipping; where it
-    /// is not finite nothing is moved.
+    /// Clips the gradients and moves every parameter one step. Returns the gradients' global norm before clipping;
+    /// where it is not finite nothing is moved.
     pub fn step(&mut self, parameters: &Parameters, gradients: &Gradients, learning_rate: f64) -> Result<f64> {
         let mut square = 0.0;
         for (_, gradient) in gradients.iter() {

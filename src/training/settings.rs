@@ -34,7 +34,8 @@ pub struct TrainingSettings {
     pub decay: f64,
     /// ε of label smoothing.
     pub label_smoothing: f64,
-    /// What the guide of a unit's attention counts beside the unit's prediction; none where attention is left to itself.
+    /// What the guide of a unit's attention counts beside the unit's prediction; none where attention is left to
+    /// itself.
     #[serde(default)]
     pub guidance: Option<f64>,
     /// Dropout at each place.

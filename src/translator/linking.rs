@@ -1,5 +1,5 @@
-//! Links between the words of given pairs, by all that is known of them: a model's attention, a statistical aligner, a model of
-//! the other direction.
+//! Links between the words of given pairs, by all that is known of them: a model's attention, a statistical aligner, a
+//! model of the other direction.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::aligner::{Posteriors, WordAligner};
 use crate::alignment::{Alignment, Beliefs, Link, Signs, Symmetrisation, linked};
 use crate::text::{Pair, Words, word_spans};
 
-/// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to look
-/// before the next word is said.
+/// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to
+/// look before the next word is said.
 const STATISTICAL: f32 = 2.0;
 
 /// Belief that makes a link, where nothing else is asked for. It is low because both directions have to agree.
@@ -47,8 +47,8 @@ pub struct Linker {
 pub struct Linked {
     /// The pair as the model read it, where one did.
     pub aligned: Option<Aligned>,
-    /// Attention between what is linked; without a model, the statistical aligner's p(t comes from s), what a row lacks of 1
-    /// being the share of nothing.
+    /// Attention between what is linked; without a model, the statistical aligner's p(t comes from s), what a row lacks
+    /// of 1 being the share of nothing.
     pub alignment: Alignment,
     /// How much is believed in each link, where more than attention was asked.
     pub beliefs: Option<Beliefs>,

@@ -132,8 +132,9 @@ impl Translator {
         &self.config
     }
 
-    /// Translates sentences: for each up to `beam.beam` translations, best first, at least one. An empty sentence, or one of
-    /// white space alone, has an empty translation. `on_progress` is told how many sentences are done since it was last told.
+    /// Translates sentences: for each up to `beam.beam` translations, best first, at least one. An empty sentence, or
+    /// one of white space alone, has an empty translation. `on_progress` is told how many sentences are done since it
+    /// was last told.
     ///
     /// # Errors
     /// The model's own.

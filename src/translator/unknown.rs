@@ -1,5 +1,5 @@
-//! Words that the model does not know, copied through the alignment (Luong, Sutskever, Le, Vinyals & Zaremba 2015, "Addressing
-//! the Rare Word Problem in Neural Machine Translation").
+//! Words that the model does not know, copied through the alignment (Luong, Sutskever, Le, Vinyals & Zaremba 2015,
+//! "Addressing the Rare Word Problem in Neural Machine Translation").
 
 use std::collections::HashMap;
 

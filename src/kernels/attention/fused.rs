@@ -37,7 +37,8 @@ impl Keys<'_> {
         (a, self.annotations.len() / (self.keys.len() / a).max(1))
     }
 
-    /// Weights `[rows, longest]`, 0 on padding, and contexts `[rows, n]` of queries `[rows, a]`. `sentences` names the sentence of each row.
+    /// Weights `[rows, longest]`, 0 on padding, and contexts `[rows, n]` of queries `[rows, a]`. `sentences` names the
+    /// sentence of each row.
     pub fn attend(
         &self,
         sentences: impl Iterator<Item = usize>,
@@ -70,9 +71,10 @@ impl Keys<'_> {
         );
     }
 
-    /// The derivative of [`Self::attend`] for one row each sentence: adds to the derivatives by keys and v, and writes `[rows, a]`
-    /// derivatives by the queries. Those by the annotations, which no step waits for, are left to a product over all steps.
-    /// `by_energies`, `[rows, longest]`, holds derivatives by the energies that come from elsewhere, and then all of them.
+    /// The derivative of [`Self::attend`] for one row each sentence: adds to the derivatives by keys and v, and writes
+    /// `[rows, a]` derivatives by the queries. Those by the annotations, which no step waits for, are left to a product
+    /// over all steps. `by_energies`, `[rows, longest]`, holds derivatives by the energies that come from elsewhere,
+    /// and then all of them.
     #[expect(clippy::too_many_arguments, reason = "what the step has read, and what it adds to")]
     pub fn backward(
         &self,
@@ -137,8 +139,8 @@ fn energy(query: &[f32], key: &[f32], v: &[f32]) -> f32 {
     sum_of_lanes(lanes)
 }
 
-/// The derivative of all energies of a sentence, in `WIDTH` of the `a` dimensions from `start` on: what the positions share
-/// stays in registers. Adds to `by_v` and `by_keys`, writes `by_query`.
+/// The derivative of all energies of a sentence, in `WIDTH` of the `a` dimensions from `start` on: what the positions
+/// share stays in registers. Adds to `by_v` and `by_keys`, writes `by_query`.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "what an energy depends on, and the derivatives by it")]
 fn block_backward<const WIDTH: usize>(

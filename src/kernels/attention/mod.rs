@@ -14,8 +14,8 @@ use candle_nn::ops::softmax;
 /// Energy of padded positions before the softmax: low enough that their weight is exactly 0 in f32.
 const PADDED_ENERGY: f64 = -1e9;
 
-/// Weights `[batch, length]` of queries `[batch, a]` over keys `[batch, length, a]` with the energy vector `v`, `[1, a]`.
-/// `mask` is `[batch, length]`, 1 on real positions, of which every row must have one.
+/// Weights `[batch, length]` of queries `[batch, a]` over keys `[batch, length, a]` with the energy vector `v`, `[1,
+/// a]`. `mask` is `[batch, length]`, 1 on real positions, of which every row must have one.
 pub fn weights(query: &Tensor, keys: &Tensor, energy: &Tensor, mask: &Tensor) -> Result<Tensor> {
     let (batch, length, size) = keys.dims3()?;
     let hidden = keys.broadcast_add(&query.unsqueeze(1)?)?.tanh()?;

@@ -6,8 +6,8 @@
 
 use crate::kernels::simd::{LANES, exp, sum_of_lanes, sum_over, vectorised};
 
-/// Sums of both losses over rows of logits `[rows, V]`, which become their derivatives, times `scale`: the smoothed loss and
-/// the negative log-likelihood.
+/// Sums of both losses over rows of logits `[rows, V]`, which become their derivatives, times `scale`: the smoothed
+/// loss and the negative log-likelihood.
 pub fn forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> (f64, f64) {
     let size = logits.len() / targets.len().max(1);
     let (mut smoothed, mut likelihood) = (0.0, 0.0);

@@ -12,8 +12,8 @@ pub mod fused;
 use candle_core::{D, Result, Tensor};
 use candle_nn::ops::log_softmax;
 
-/// Both sums over the rows of logits `[rows, V]` for targets `[rows]`: the smoothed loss, to be minimised, and the plain
-/// negative log-likelihood, from which perplexity is computed. Both are scalars.
+/// Both sums over the rows of logits `[rows, V]` for targets `[rows]`: the smoothed loss, to be minimised, and the
+/// plain negative log-likelihood, from which perplexity is computed. Both are scalars.
 pub fn sums(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Result<(Tensor, Tensor)> {
     let log_probabilities = log_softmax(logits, D::Minus1)?;
     let likelihood = log_probabilities.gather(&targets.unsqueeze(1)?, 1)?.sum_all()?;

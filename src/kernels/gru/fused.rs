@@ -68,9 +68,9 @@ fn blend(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
     }
 }
 
-/// The derivative of one step for `[rows, h]` derivatives `by_next`. Writes `[rows, 3h]` derivatives by the input gates over
-/// the saved gates, those by the state gates into `by_state_gates`, `[rows, 3h]`, and the direct part of those by the state
-/// before over `by_next`.
+/// The derivative of one step for `[rows, h]` derivatives `by_next`. Writes `[rows, 3h]` derivatives by the input gates
+/// over the saved gates, those by the state gates into `by_state_gates`, `[rows, 3h]`, and the direct part of those by
+/// the state before over `by_next`.
 pub fn backward(step: Step, state: &[f32], by_next: &mut [f32], by_state_gates: &mut [f32], h: usize) {
     vectorised(
         #[inline(always)]

@@ -35,7 +35,8 @@ impl GruWeights {
         inputs.matmul(&self.weight_ih.t()?)?.broadcast_add(&self.bias_ih)
     }
 
-    /// One step: the inputs' gates `[batch, 3h]` and the state before it `[batch, h]` to the state after it `[batch, h]`.
+    /// One step: the inputs' gates `[batch, 3h]` and the state before it `[batch, h]` to the state after it `[batch,
+    /// h]`.
     pub fn step(&self, input_gates: &Tensor, state: &Tensor) -> Result<Tensor> {
         let hidden = state.dim(1)?;
         let state_gates = state.matmul(&self.weight_hh.t()?)?.broadcast_add(&self.bias_hh)?;
@@ -49,8 +50,8 @@ impl GruWeights {
 
     /// Runs over whole sequences from a zero state: gates `[length, batch, 3h]` to states `[length, batch, h]`.
     ///
-    /// `mask` is `[length, batch, 1]`, 1 on real positions and 0 on padding. On padding the state stays as it was, so that
-    /// with `backwards` each sequence begins at its own last real position.
+    /// `mask` is `[length, batch, 1]`, 1 on real positions and 0 on padding. On padding the state stays as it was, so
+    /// that with `backwards` each sequence begins at its own last real position.
     pub fn sequence(&self, gates: &Tensor, mask: &Tensor, backwards: bool) -> Result<Tensor> {
         let (length, batch, gate_size) = gates.dims3()?;
         let mut state = Tensor::zeros((batch, gate_size / 3), gates.dtype(), gates.device())?;

@@ -1,7 +1,8 @@
 //! Products of matrices that lie in plain slices.
 //!
-//! A product of one part of a batch runs on one thread: the batch is divided over the cores above this level, by sentences.
-//! The right factor is laid out in [`Packed`] panels first; a weight that many steps multiply by is packed once.
+//! A product of one part of a batch runs on one thread: the batch is divided over the cores above this level, by
+//! sentences. The right factor is laid out in [`Packed`] panels first; a weight that many steps multiply by is packed
+//! once.
 
 mod packed;
 mod product;

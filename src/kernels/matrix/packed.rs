@@ -6,8 +6,8 @@ use crate::kernels::buffer::Buffer;
 /// Columns of a panel: three AVX-512 vectors, or six of AVX2.
 pub(super) const WIDTH: usize = 48;
 
-/// Rows that are turned at a time where the matrix lies column by column: several cache lines of each column, few enough for
-/// the nearest cache.
+/// Rows that are turned at a time where the matrix lies column by column: several cache lines of each column, few
+/// enough for the nearest cache.
 const TURNED: usize = 64;
 
 /// A matrix cut into panels of 48 columns, each row by row; the last panel is filled up with zeros.

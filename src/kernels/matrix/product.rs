@@ -4,9 +4,9 @@
 //! out[i, j] = Σ_k a[i, k] b[k, j]
 //! ```
 //!
-//! A tile is some rows by three vectors of columns; each number of `a` meets three vectors of `b`. Around it, `k` is cut so
-//! that a panel of `b` stays in the second-level cache, and the rows so that `a` does. An element's terms are added in the
-//! same order whatever stands around it, so a row's product does not depend on the rows beside it.
+//! A tile is some rows by three vectors of columns; each number of `a` meets three vectors of `b`. Around it, `k` is
+//! cut so that a panel of `b` stays in the second-level cache, and the rows so that `a` does. An element's terms are
+//! added in the same order whatever stands around it, so a row's product does not depend on the rows beside it.
 
 use std::array::from_fn;
 use std::cell::RefCell;

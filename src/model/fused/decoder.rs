@@ -144,8 +144,8 @@ impl DecoderPass {
         &self.weights[(step * self.sizes.rows + row) * self.sizes.length..][..part.source.length(row)]
     }
 
-    /// −Σ w log α over the looks w of the part's guides; `scale` times its derivatives by the energies are kept for the way
-    /// back: with W the sum of a step's looks, de_j = W α_j − w_j.
+    /// −Σ w log α over the looks w of the part's guides; `scale` times its derivatives by the energies are kept for the
+    /// way back: with W the sum of a step's looks, de_j = W α_j − w_j.
     pub fn guide(&mut self, part: &Part, scale: f32) -> f64 {
         let Sizes { rows, steps, length, .. } = self.sizes;
         self.by.energies = Buffer::zeros(steps * rows * length);
@@ -163,8 +163,8 @@ impl DecoderPass {
         loss
     }
 
-    /// Takes derivatives by states, contexts and embeddings back to the annotations, after [`Self::guide`]; returns those by
-    /// the annotations, `[cells, n]`.
+    /// Takes derivatives by states, contexts and embeddings back to the annotations, after [`Self::guide`]; returns
+    /// those by the annotations, `[cells, n]`.
     pub fn backward(
         &mut self,
         weights: &Weights,
@@ -191,8 +191,8 @@ impl DecoderPass {
         by_annotations
     }
 
-    /// Takes one step back: `carried` holds the derivative by the state after it that later steps give, and then the one by
-    /// the state before it.
+    /// Takes one step back: `carried` holds the derivative by the state after it that later steps give, and then the
+    /// one by the state before it.
     fn step_back(
         &mut self,
         weights: &Weights,
@@ -260,8 +260,8 @@ impl DecoderPass {
         self.by.initial = by_state;
     }
 
-    /// The gradients of the decoder's parameters but those of the output, when all parts have gone back. `passes` come with
-    /// their annotations. The target embedding's is added to, the others are written over.
+    /// The gradients of the decoder's parameters but those of the output, when all parts have gone back. `passes` come
+    /// with their annotations. The target embedding's is added to, the others are written over.
     pub fn gradients(passes: &[(&Self, &[f32])], gradients: &mut Gradients) -> Result<()> {
         let Sizes { a, e, n, .. } = passes[0].0.sizes;
         let all = |of: fn(&Self) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(pass, _)| of(pass)).collect() };

@@ -13,8 +13,8 @@ use crate::kernels::buffer::Buffer;
 use crate::kernels::gru::fused::{Step, backward, forward};
 use crate::kernels::matrix::{Into, Matrix};
 
-/// What the forward pass leaves behind, and later the backward pass. The "cells" are the source units, without padding; see
-/// [`Ragged`].
+/// What the forward pass leaves behind, and later the backward pass. The "cells" are the source units, without padding;
+/// see [`Ragged`].
 pub struct EncoderPass {
     /// Source units, step by step.
     ids: Vec<u32>,
@@ -78,8 +78,8 @@ impl Direction {
         pass
     }
 
-    /// The cells of each step in the order of this direction, with those of the step after it. The rows that both have are the
-    /// first ones; the others end here, or begin there.
+    /// The cells of each step in the order of this direction, with those of the step after it. The rows that both have
+    /// are the first ones; the others end here, or begin there.
     fn order(&self, source: &Ragged) -> impl DoubleEndedIterator<Item = (Range<usize>, Range<usize>)> + use<> {
         let mut steps: Vec<_> = (0..source.steps()).map(|step| source.step(step)).collect();
         if self.backwards {

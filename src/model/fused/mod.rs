@@ -1,9 +1,11 @@
-//! The model's path on a CPU: forward and backward over plain slices, with the parts of a batch side by side on the cores.
+//! The model's path on a CPU: forward and backward over plain slices, with the parts of a batch side by side on the
+//! cores.
 //!
-//! A batch is dealt to as many parts as there are threads. Each part goes through the recurrences, and back, by itself on one
-//! thread, so that no small product is ever divided. The output layer, between the two ways, and the weights' gradients, which
-//! need the rows of all steps and parts, are made as few large products that all threads share. The equations are those of [`super`]; the derivatives are written
-//! beside each step. The same numbers are dropped as on the plain path, which is this path's test.
+//! A batch is dealt to as many parts as there are threads. Each part goes through the recurrences, and back, by itself
+//! on one thread, so that no small product is ever divided. The output layer, between the two ways, and the weights'
+//! gradients, which need the rows of all steps and parts, are made as few large products that all threads share. The
+//! equations are those of [`super`]; the derivatives are written beside each step. The same numbers are dropped as on
+//! the plain path, which is this path's test.
 
 mod decoder;
 mod decoding;

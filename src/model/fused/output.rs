@@ -1,7 +1,7 @@
 //! Readout and output layer over all target units of a batch.
 //!
-//! All parts have gone through the decoder's loop before, so that the threads share the rows of the whole batch: block by
-//! block forward and back to the readout's inputs, and then as one product for the gradient of E_out.
+//! All parts have gone through the decoder's loop before, so that the threads share the rows of the whole batch: block
+//! by block forward and back to the readout's inputs, and then as one product for the gradient of E_out.
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -67,8 +67,8 @@ struct Rows {
 }
 
 impl OutputPass {
-    /// Loss of all parts, and the derivatives of `scale` times the loss. Writes the gradients of readout and output layer over
-    /// what is there.
+    /// Loss of all parts, and the derivatives of `scale` times the loss. Writes the gradients of readout and output
+    /// layer over what is there.
     pub fn run(
         weights: &Weights,
         parts: &[(&Part, &DecoderPass)],

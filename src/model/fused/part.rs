@@ -6,8 +6,8 @@ use super::super::Mask;
 use super::ragged::Ragged;
 use crate::text::{BEGIN, Batch, Look};
 
-/// Some sentences of a batch, the longest source first. What belongs to target units lies `[length, rows, ·]`, by the part's
-/// own rows and longest target; what belongs to source units lies without padding.
+/// Some sentences of a batch, the longest source first. What belongs to target units lies `[length, rows, ·]`, by the
+/// part's own rows and longest target; what belongs to source units lies without padding.
 pub struct Part<'a> {
     batch: &'a Batch,
     /// The sentences, as rows of the batch.
@@ -114,8 +114,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Drops numbers of rows `stride` apart, of which each has its first `width` numbers; the mask counts those of all the batch's
-/// units, `[units, width]`.
+/// Drops numbers of rows `stride` apart, of which each has its first `width` numbers; the mask counts those of all the
+/// batch's units, `[units, width]`.
 pub fn drop_positions(positions: &[Position], values: &mut [f32], mask: Option<Mask>, width: usize, stride: usize) {
     let Some(mask) = mask else { return };
     for (row, position) in values.chunks_mut(stride).zip(positions) {

@@ -10,8 +10,8 @@ const ROWS: usize = 128;
 /// Rows of an embedding's gradient that one thread makes at a time.
 const UNITS: usize = 1024;
 
-/// Σ dyᵀ x over the parts, for the gradient of W in y = x Wᵀ: each factor is `(dy, x)` with one row for each y. The result's
-/// rows lie `stride` apart.
+/// Σ dyᵀ x over the parts, for the gradient of W in y = x Wᵀ: each factor is `(dy, x)` with one row for each y. The
+/// result's rows lie `stride` apart.
 pub fn weight_gradient(out: &mut [f32], stride: usize, factors: &[(Matrix, Matrix)], into: Into) {
     let inputs: Vec<Packed> = factors.par_iter().map(|(_, input)| Packed::new(*input)).collect();
     out.par_chunks_mut(ROWS * stride).enumerate().for_each(|(block, out)| {

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use crate::kernels::buffer::Buffer;
 
-/// The shape of a part's sources, the longest first. A cell is one unit of one row, for which arrays hold some numbers; they
-/// lie step by step where the recurrence runs, since a step's rows are then the first so many, and row by row where attention
-/// looks at a sentence.
+/// The shape of a part's sources, the longest first. A cell is one unit of one row, for which arrays hold some numbers;
+/// they lie step by step where the recurrence runs, since a step's rows are then the first so many, and row by row
+/// where attention looks at a sentence.
 pub struct Ragged {
     row_starts: Vec<usize>,
     step_starts: Vec<usize>,
