@@ -81,7 +81,7 @@ def add_gold(data, lines):
 def add_units(data, units):
     """Subwords from a page that has them in the place of words: one that begins with ▁ begins a word."""
     for pair, other in zip(data["pairs"], units["pairs"], strict=True):
-        matrix = {name: other[name] for name in ("source", "target", "weights", "heaviest")}
+        matrix = {name: other[name] for name in ("source", "target", "weights", "beliefs")}
         for side in ("source", "target"):
             word, words = -1, []
             for unit in matrix[side]:

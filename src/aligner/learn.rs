@@ -15,7 +15,7 @@ pub const PASSES: usize = ROUNDS[0] + ROUNDS[1];
 /// α of the Dirichlet prior on a word's translations.
 const PRIOR: f64 = 0.1;
 /// How strongly the first rounds lean to the diagonal, and how likely a word comes from nothing there.
-const DIAGONAL: f32 = 4.0;
+const DIAGONAL: f32 = 2.5;
 const NOTHING: f32 = 0.08;
 /// Pairs with more words on a side teach nothing.
 const LONGEST: usize = 200;

@@ -129,17 +129,6 @@ impl Alignment {
         }
         Self { source, target, weights, end_weights, last_row: (last_row, self.last_row.1) }
     }
-
-    /// The hard links: each target word with its heaviest source word, unless the end-of-sentence mark weighs more,
-    /// and with every other source word of at least `threshold`. Sorted by source, then target.
-    pub fn links(&self, threshold: f32) -> Vec<Link> {
-        let mut links = Vec::new();
-        for (target, row) in self.rows().enumerate() {
-            links.extend(linked(row, self.end_weights[target], threshold).map(|source| Link { source, target }));
-        }
-        links.sort_unstable();
-        links
-    }
 }
 
 /// Which of a word's weights are links: the heaviest, unless it weighs less than `nothing`, and every other of at least
@@ -187,20 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn links_follow_the_heaviest_word_and_the_threshold() {
-        let pairs = |threshold| -> Vec<(usize, usize)> {
-            sample().links(threshold).iter().map(|link| (link.source, link.target)).collect()
-        };
+    fn a_row_links_its_heaviest_word_and_all_from_the_threshold_on() {
+        let links = |row: &[f32], nothing, threshold| linked(row, nothing, threshold).collect::<Vec<_>>();
+        assert_eq!(links(&[0.6, 0.3, 0.1], 0.0, 0.9), [0]);
+        assert_eq!(links(&[0.6, 0.3, 0.1], 0.0, 0.3), [0, 1]);
         // The full stop leans on the end mark and stays unlinked.
-        assert_eq!(pairs(0.9), [(0, 0), (2, 1)]);
-        assert_eq!(pairs(0.25), [(0, 0), (1, 0), (1, 1), (2, 1)]);
-    }
-
-    #[test]
-    fn empty_sides_have_no_links() {
-        let empty = Alignment::from_rows(vec![], words("a"), &[vec![1.0]]);
-        assert!(empty.links(0.5).is_empty());
-        let empty = Alignment::from_rows(words("a"), vec![], &[]);
-        assert!(empty.links(0.5).is_empty());
+        assert!(links(&[0.1, 0.1, 0.2], 0.6, 0.9).is_empty());
+        assert!(links(&[], 1.0, 0.0).is_empty());
     }
 }

@@ -42,8 +42,7 @@ pub struct LinkArgs {
     #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
     pub symmetrise: Option<Symmetrisation>,
 
-    /// Link from this much belief on [default: 0.15; 0.1 without attention]; by attention alone, words of at least this
-    /// weight beside each word's heaviest [default: 0.4].
+    /// Link from this much belief on [default: 0.15; 0.1 without attention; 0.35 by attention alone].
     #[arg(long, value_name = "W", help_heading = "Links")]
     pub threshold: Option<f32>,
 

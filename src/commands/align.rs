@@ -113,7 +113,7 @@ pub fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
         rank: None,
         translation: None,
         alignment: &linked.alignment,
-        beliefs: linked.beliefs.as_ref(),
+        beliefs: &linked.beliefs,
         links: &linked.links,
         score: linked.score,
         gold: None,

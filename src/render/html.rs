@@ -66,12 +66,8 @@ struct Matrix<'a> {
     target: &'a [String],
     /// `[target × (source + 1)]` in thousandths, row by row; the last column is the source's end.
     weights: Vec<u16>,
-    /// `[target]`: the source word linked at any threshold, as [`Alignment::links`] has it.
-    heaviest: Vec<Option<usize>>,
-    /// Cells `target × sources + source`, each followed by how much is believed in that link, where links are made of
-    /// that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beliefs: Option<Vec<usize>>,
+    /// Cells `target × sources + source`, each followed by how much is believed in that link, in thousandths.
+    beliefs: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -140,7 +136,7 @@ impl<'a> From<&Item<'a>> for Pair<'a> {
             id: item.id,
             rank: item.rank,
             translation: item.translation,
-            words: Matrix { beliefs: item.beliefs.map(believed), ..item.alignment.into() },
+            words: Matrix::new(item.alignment, item.beliefs),
             score: (item.score * 1e4).round() / 1e4,
             gold: item.gold.map(GoldLinks::from),
             units: item.units.map(UnitMatrix::from),
@@ -154,25 +150,21 @@ fn believed(beliefs: &Beliefs) -> Vec<usize> {
     thousandths.enumerate().filter(|&(_, belief)| belief > 0).flat_map(|(cell, belief)| [cell, belief]).collect()
 }
 
-impl<'a> From<&'a Alignment> for Matrix<'a> {
-    fn from(alignment: &'a Alignment) -> Self {
+impl<'a> Matrix<'a> {
+    fn new(alignment: &'a Alignment, beliefs: &Beliefs) -> Self {
         let mut weights = Vec::with_capacity(alignment.weights().len() + alignment.target().len());
         for (row, &end) in alignment.rows().zip(alignment.end_weights()) {
             weights.extend(row.iter().map(|&weight| thousandths(weight)));
             weights.push(thousandths(end));
         }
-        let mut heaviest = vec![None; alignment.target().len()];
-        // No weight is this large: what is left are the links that need no threshold.
-        for Link { source, target } in alignment.links(f32::INFINITY) {
-            heaviest[target] = Some(source);
-        }
-        Self { source: alignment.source(), target: alignment.target(), weights, heaviest, beliefs: None }
+        Self { source: alignment.source(), target: alignment.target(), weights, beliefs: believed(beliefs) }
     }
 }
 
 impl<'a> From<Units<'a>> for UnitMatrix<'a> {
     fn from(units: Units<'a>) -> Self {
-        Self { matrix: units.alignment.into(), source_words: units.source_words, target_words: units.target_words }
+        let matrix = Matrix::new(units.alignment, &Beliefs::of_attention(units.alignment));
+        Self { matrix, source_words: units.source_words, target_words: units.target_words }
     }
 }
 
@@ -263,8 +255,8 @@ mod tests {
     fn snapshot_of_the_data() {
         let text = String::from_utf8(samples::render(&mut Html::new("pairs.tsv".to_owned()))).unwrap();
         let expected = r#"{"title":"pairs.tsv","threshold":400,"pairs":[
-{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"heaviest":[0,2,1],"score":-0.25},
-{"id":1,"source":["नमस्ते","世界"],"target":[],"weights":[],"heaviest":[],"score":-0.25}
+{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"beliefs":[0,952,1,38,2,21,4,196,5,820,6,5,7,791,8,130],"score":-0.25},
+{"id":1,"source":["नमस्ते","世界"],"target":[],"weights":[],"beliefs":[],"score":-0.25}
 ]}"#;
         assert_eq!(data(&text), expected);
     }
@@ -275,15 +267,16 @@ mod tests {
         let units = Alignment::from_rows(words("a b"), words("c d"), &rows);
         let alignment = units.merge(words("ab"), &[0, 0], words("c d"), &[0, 1]);
         let gold = parse_gold_line("0-0 0?1").unwrap();
+        let beliefs = Beliefs::of_attention(&alignment);
         let item = Item {
             rank: Some(2),
             translation: Some("c d"),
             gold: Some(&gold),
             units: Some(Units { alignment: &units, source_words: &[0, 0], target_words: &[0, 1] }),
-            ..samples::item(7, &alignment, &[])
+            ..samples::item(7, &alignment, &beliefs, &[])
         };
         let expected = r#"{"title":"a \u0026 b","threshold":400,"pairs":[
-{"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"heaviest":[0,null],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"units":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"heaviest":[0,null],"source_words":[0,0],"target_words":[0,1]}}
+{"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"beliefs":[0,925,1,504],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"units":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"beliefs":[0,590,1,482,2,197,3,322],"source_words":[0,0],"target_words":[0,1]}}
 ]}"#;
         assert_eq!(data(&page(&[item])), expected);
     }
@@ -299,7 +292,8 @@ mod tests {
         let source: Vec<String> = hostile.map(str::to_owned).to_vec();
         let alignment = Alignment::from_rows(source.clone(), vec![], &[]);
         let empty = page(&[]);
-        let item = Item { translation: Some(hostile[0]), ..samples::item(0, &alignment, &[]) };
+        let beliefs = Beliefs::of_attention(&alignment);
+        let item = Item { translation: Some(hostile[0]), ..samples::item(0, &alignment, &beliefs, &[]) };
         let page = page(&[item]);
         let data = data(&page);
         assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
@@ -312,7 +306,8 @@ mod tests {
     #[test]
     fn what_is_no_number_is_not_written_as_one() {
         let alignment = Alignment::from_rows(words("a"), words("b"), &[vec![f32::NAN, f32::INFINITY]]);
-        let item = Item { score: f64::NEG_INFINITY, ..samples::item(0, &alignment, &[]) };
+        let beliefs = Beliefs::of_attention(&alignment);
+        let item = Item { score: f64::NEG_INFINITY, ..samples::item(0, &alignment, &beliefs, &[]) };
         let page = page(&[item]);
         let read: serde_json::Value = serde_json::from_str(data(&page)).unwrap();
         assert_eq!(read["pairs"][0]["weights"], serde_json::json!([0, 1000]));

@@ -35,9 +35,8 @@ struct Object<'a> {
     attention: Vec<&'a [f32]>,
     eos: &'a [f32],
     links: Vec<[usize; 2]>,
-    /// Of each link, where more than attention was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    beliefs: Option<Vec<f32>>,
+    /// Of each link.
+    beliefs: Vec<f32>,
     score: f64,
 }
 
@@ -52,7 +51,7 @@ impl Renderer for Json {
             attention: item.alignment.rows().collect(),
             eos: item.alignment.end_weights(),
             links: item.links.iter().map(|link| [link.source, link.target]).collect(),
-            beliefs: item.beliefs.map(|beliefs| item.links.iter().map(|link| beliefs.of(*link)).collect()),
+            beliefs: item.links.iter().map(|link| item.beliefs.of(*link)).collect(),
             score: item.score,
         };
         if !self.lines {
@@ -80,8 +79,8 @@ mod tests {
     fn snapshot() {
         let text = String::from_utf8(samples::render(&mut Json::default())).unwrap();
         let expected = r#"[
-{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"score":-0.25},
-{"id":1,"source":["नमस्ते","世界"],"target":[],"attention":[],"eos":[],"links":[],"score":-0.25}
+{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"beliefs":[0.95220155,0.7917948,0.82062227],"score":-0.25},
+{"id":1,"source":["नमस्ते","世界"],"target":[],"attention":[],"eos":[],"links":[],"beliefs":[],"score":-0.25}
 ]
 "#;
         assert_eq!(text, expected);

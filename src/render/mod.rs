@@ -32,8 +32,8 @@ pub struct Item<'a> {
     pub translation: Option<&'a str>,
     /// The weights.
     pub alignment: &'a Alignment,
-    /// How much is believed in each link, where links are made of more than the weights.
-    pub beliefs: Option<&'a Beliefs>,
+    /// How much is believed in each link.
+    pub beliefs: &'a Beliefs,
     /// The hard links.
     pub links: &'a [Link],
     /// Mean log-probability of a target unit, in nats.
@@ -78,25 +78,16 @@ mod samples {
         let second = Alignment::from_rows(words("नमस्ते 世界"), vec![], &[]);
         let mut out = Vec::new();
         for (id, alignment) in [first, second].iter().enumerate() {
-            let links = alignment.links(0.5);
-            renderer.item(&mut out, &item(id, alignment, &links)).unwrap();
+            let beliefs = Beliefs::of_attention(alignment);
+            let links = beliefs.links(0.5);
+            renderer.item(&mut out, &item(id, alignment, &beliefs, &links)).unwrap();
         }
         renderer.finish(&mut out).unwrap();
         out
     }
 
     /// A pair whose target was given.
-    pub fn item<'a>(id: usize, alignment: &'a Alignment, links: &'a [Link]) -> Item<'a> {
-        Item {
-            id,
-            rank: None,
-            translation: None,
-            alignment,
-            links,
-            score: -0.25,
-            beliefs: None,
-            gold: None,
-            units: None,
-        }
+    pub fn item<'a>(id: usize, alignment: &'a Alignment, beliefs: &'a Beliefs, links: &'a [Link]) -> Item<'a> {
+        Item { id, rank: None, translation: None, alignment, links, score: -0.25, beliefs, gold: None, units: None }
     }
 }

@@ -1,5 +1,5 @@
 //! Pharaoh's format: `s-t` for each link, 0-indexed, one line a sentence; with probabilities `s-t:p`, where p is how
-//! much is believed in the link, or by attention alone its weight.
+//! much is believed in the link.
 
 use std::io::{Result, Write};
 
@@ -18,11 +18,7 @@ impl Renderer for Pharaoh {
         if !self.probabilities {
             return writeln!(out, "{}", pharaoh(item.links));
         }
-        let written = |link: &Link| {
-            let weight = item.alignment.row(link.target)[link.source];
-            let share = item.beliefs.map_or(weight, |beliefs| beliefs.of(*link));
-            format!("{}-{}:{share:.4}", link.source, link.target)
-        };
+        let written = |link: &Link| format!("{}-{}:{:.4}", link.source, link.target, item.beliefs.of(*link));
         writeln!(out, "{}", item.links.iter().map(written).collect::<Vec<_>>().join(" "))
     }
 }
@@ -37,6 +33,6 @@ mod tests {
         let text = String::from_utf8(samples::render(&mut Pharaoh::default())).unwrap();
         assert_eq!(text, "0-0 1-2 2-1\n\n");
         let text = samples::render(&mut Pharaoh { probabilities: true });
-        assert_eq!(String::from_utf8(text).unwrap(), "0-0:0.9000 1-2:0.8460 2-1:0.7500\n\n");
+        assert_eq!(String::from_utf8(text).unwrap(), "0-0:0.9522 1-2:0.7918 2-1:0.8206\n\n");
     }
 }

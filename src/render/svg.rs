@@ -281,15 +281,16 @@ fn escaped(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples;
+    use super::super::{Beliefs, samples};
     use super::*;
 
     fn render(words: [&[&str]; 2], rows: &[Vec<f32>]) -> String {
         let [source, target] = words.map(|side| side.iter().map(|&word| word.to_owned()).collect());
         let alignment = Alignment::from_rows(source, target, rows);
-        let links = alignment.links(0.4);
+        let beliefs = Beliefs::of_attention(&alignment);
+        let links = beliefs.links(0.4);
         let (mut svg, mut out) = (Svg::default(), Vec::new());
-        svg.item(&mut out, &samples::item(0, &alignment, &links)).unwrap();
+        svg.item(&mut out, &samples::item(0, &alignment, &beliefs, &links)).unwrap();
         svg.finish(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }

@@ -35,13 +35,12 @@ impl Renderer for Tsv {
                 if !link && *weight < LEAST {
                     continue;
                 }
-                let belief =
-                    item.beliefs.map_or(String::new(), |beliefs| format!("{:.4}", beliefs.get(source, target)));
+                let belief = item.beliefs.get(source, target);
                 let words =
                     [&item.alignment.source()[source], &item.alignment.target()[target]].map(|word| visible(word));
                 let link = u8::from(link);
                 let place = format!("{}\t{source}\t{target}\t{}\t{}", item.id, words[0], words[1]);
-                writeln!(out, "{place}\t{weight:.4}\t{link}\t{belief}")?;
+                writeln!(out, "{place}\t{weight:.4}\t{link}\t{belief:.4}")?;
             }
         }
         Ok(())
@@ -66,14 +65,14 @@ mod tests {
         let text = String::from_utf8(super::super::samples::render(&mut Tsv::default())).unwrap();
         let expected = "\
 sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
-0\t0\t0\tthe\tle\t0.9000\t1\t
-0\t1\t0\tblack\tle\t0.0500\t0\t
-0\t2\t0\t\"cat\"\tle\t0.0200\t0\t
-0\t1\t1\tblack\tchat\t0.2500\t0\t
-0\t2\t1\t\"cat\"\tchat\t0.7500\t1\t
-0\t0\t2\tthe\tnoir\t0.0040\t0\t
-0\t1\t2\tblack\tnoir\t0.8460\t1\t
-0\t2\t2\t\"cat\"\tnoir\t0.1000\t0\t
+0\t0\t0\tthe\tle\t0.9000\t1\t0.9522
+0\t1\t0\tblack\tle\t0.0500\t0\t0.0389
+0\t2\t0\t\"cat\"\tle\t0.0200\t0\t0.0216
+0\t1\t1\tblack\tchat\t0.2500\t0\t0.1966
+0\t2\t1\t\"cat\"\tchat\t0.7500\t1\t0.8206
+0\t0\t2\tthe\tnoir\t0.0040\t0\t0.0051
+0\t1\t2\tblack\tnoir\t0.8460\t1\t0.7918
+0\t2\t2\t\"cat\"\tnoir\t0.1000\t0\t0.1302
 ";
         assert_eq!(text, expected);
     }

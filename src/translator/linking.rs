@@ -19,8 +19,10 @@ const STATISTICAL: f32 = 2.0;
 const ENOUGH: f32 = 0.15;
 /// The same where attention, which scatters, has no say.
 const ENOUGH_ALONE: f32 = 0.1;
-/// Attention that makes a link beside the heaviest, likewise.
-const MUCH_ATTENTION: f32 = 0.4;
+/// The same where there is nothing but attention.
+const ENOUGH_BY_ATTENTION: f32 = 0.35;
+/// What makes a link beside the heaviest word where each direction links by itself.
+const MUCH: f32 = 0.4;
 
 /// What links given pairs. Where attention has no say there must be a statistical aligner.
 #[derive(Default)]
@@ -50,8 +52,8 @@ pub struct Linked {
     /// Attention between what is linked; without a model, the statistical aligner's p(t comes from s), what a row lacks
     /// of 1 being the share of nothing.
     pub alignment: Alignment,
-    /// How much is believed in each link, where more than attention was asked.
-    pub beliefs: Option<Beliefs>,
+    /// How much is believed in each link.
+    pub beliefs: Beliefs,
     /// The links.
     pub links: Vec<Link>,
     /// Mean log-probability of a target unit, or without a model of a target word, in nats.
@@ -61,10 +63,7 @@ pub struct Linked {
 impl Linked {
     /// The links from another threshold on, as they would be without a way to make one set of two directions' links.
     pub fn links_from(&self, threshold: f32) -> Vec<Link> {
-        match &self.beliefs {
-            Some(beliefs) => beliefs.links(threshold),
-            None => self.alignment.links(threshold),
-        }
+        self.beliefs.links(threshold)
     }
 
     /// What speaks for or against the pair being a translation.
@@ -76,12 +75,12 @@ impl Linked {
 }
 
 impl Linker {
-    /// What makes a link: belief, or by attention alone weight.
+    /// How much belief makes a link.
     pub fn least_belief(&self) -> f32 {
         let others = self.statistical.is_some() || self.reverse.is_some();
         self.threshold.unwrap_or(match (self.attention, others) {
             (true, true) => ENOUGH,
-            (true, false) => MUCH_ATTENTION,
+            (true, false) => ENOUGH_BY_ATTENTION,
             (false, _) => ENOUGH_ALONE,
         })
     }
@@ -130,7 +129,7 @@ impl Linker {
         let score = found.log_probability / target.len().max(1) as f64;
         let alignment = Alignment::from_rows(source, target, &rows);
         let (beliefs, links) = self.common(&alignment, &found.forward, &found.backward);
-        Linked { aligned: None, alignment, beliefs: Some(beliefs), links, score }
+        Linked { aligned: None, alignment, beliefs, links, score }
     }
 
     fn by_model(&self, aligned: Aligned, reversed: Option<Aligned>) -> Linked {
@@ -139,11 +138,12 @@ impl Linker {
         let reversed = reversed.as_ref().map(of);
         let score = aligned.mean_log_probability();
         let (beliefs, links) = match self.directions(&alignment, reversed.as_ref()) {
-            None => (None, alignment.links(self.least_belief())),
-            Some([forward, backward]) => {
-                let (beliefs, links) = self.common(&alignment, &forward, &backward);
-                (Some(beliefs), links)
+            None => {
+                let beliefs = Beliefs::of_attention(&alignment);
+                let links = beliefs.links(self.least_belief());
+                (beliefs, links)
             }
+            Some([forward, backward]) => self.common(&alignment, &forward, &backward),
         };
         Linked { aligned: Some(aligned), alignment, beliefs, links, score }
     }
@@ -179,7 +179,7 @@ impl Linker {
         let links = match self.symmetrisation {
             None => beliefs.links(self.least_belief()),
             Some(way) => {
-                let threshold = self.threshold.unwrap_or(MUCH_ATTENTION);
+                let threshold = self.threshold.unwrap_or(MUCH);
                 let backward = links_of_rows(&turned(backward, sources), targets, threshold);
                 let turned = |link: Link| Link { source: link.target, target: link.source };
                 let backward: Vec<Link> = backward.into_iter().map(turned).collect();

@@ -11,32 +11,14 @@ function weightOf(matrix, s, t) {
   return matrix.weights[t * (matrix.source.length + 1) + s];
 }
 
-/**
- * Where it is known how much is believed in each link, those of at least the threshold; else each target word with its
- * heaviest source word, where it has one, and with every other of at least the threshold.
- */
+/** The links that are believed in at least so much. */
 function linksOf(matrix, threshold) {
-  return matrix.beliefs ? believedLinks(matrix, threshold) : heaviestLinks(matrix, threshold);
-}
-
-function believedLinks(matrix, threshold) {
   const links = [];
   for (let place = 0; place < matrix.beliefs.length; place += 2) {
     const [cell, weight] = [matrix.beliefs[place], matrix.beliefs[place + 1]];
     const [s, t] = [cell % matrix.source.length, Math.floor(cell / matrix.source.length)];
     if (weight >= threshold) links.push({ s, t, weight });
   }
-  return links;
-}
-
-function heaviestLinks(matrix, threshold) {
-  const links = [];
-  matrix.target.forEach((_, t) => {
-    matrix.source.forEach((_, s) => {
-      const weight = weightOf(matrix, s, t);
-      if (s === matrix.heaviest[t] || (weight > 0 && weight >= threshold)) links.push({ s, t, weight });
-    });
-  });
   return links;
 }
 
