@@ -18,7 +18,7 @@ const STATISTICAL: f32 = 2.0;
 /// Belief that makes a link, where nothing else is asked for. It is low because both directions have to agree.
 const ENOUGH: f32 = 0.15;
 /// The same where attention, which scatters, has no say.
-const ENOUGH_ALONE: f32 = 0.1;
+const ENOUGH_BY_STATISTICS: f32 = 0.1;
 /// The same where there is nothing but attention.
 const ENOUGH_BY_ATTENTION: f32 = 0.35;
 /// What makes a link beside the heaviest word where each direction links by itself.
@@ -81,7 +81,7 @@ impl Linker {
         self.threshold.unwrap_or(match (self.attention, others) {
             (true, true) => ENOUGH,
             (true, false) => ENOUGH_BY_ATTENTION,
-            (false, _) => ENOUGH_ALONE,
+            (false, _) => ENOUGH_BY_STATISTICS,
         })
     }
 
