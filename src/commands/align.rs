@@ -97,7 +97,7 @@ pub fn renderer(
         AlignmentFormat::Npz => Box::new(Npz::default()),
         AlignmentFormat::Tsv => Box::new(Tsv::default()),
         AlignmentFormat::Nematus => Box::new(Nematus),
-        AlignmentFormat::Html => Box::new(Html::new(title).starting_at(linker.least_belief())),
+        AlignmentFormat::Html => Box::new(Html::new(title, linker.least_belief())),
         AlignmentFormat::Svg => Box::new(Svg::default()),
     }
 }

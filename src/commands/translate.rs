@@ -11,7 +11,7 @@ use super::align::{check_links, heatmap, item, linker, renderer, warn_if_cut};
 use super::console::Console;
 use super::output::Output;
 use crate::cli::{SearchArgs, TranslateArgs, TranslationFormat};
-use crate::render::{Heatmap, Item, Renderer};
+use crate::render::{Heatmap, Item};
 use crate::search::BeamSettings;
 use crate::text::{Pair, read_lines, read_tsv};
 use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
@@ -38,13 +38,13 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         None if args.text.is_empty() => read_lines(Path::new("-"))?,
         None => args.text.clone(),
     };
-    let linker = match args.format {
-        TranslationFormat::Text => Linker::default(),
-        _ => linker(&args.links, &args.model, args.subwords, &[], device, console)?,
-    };
-    let mut renderer: Box<dyn Renderer> = match args.format.of_alignments() {
-        None => Box::new(Text { n_best: args.n_best }),
-        Some(format) => renderer(format, "translations".to_owned(), &linker, &output, false),
+    let mut alignments = match args.format.of_alignments() {
+        None => None,
+        Some(format) => {
+            let linker = linker(&args.links, &args.model, args.subwords, &[], device, console)?;
+            let renderer = renderer(format, "translations".to_owned(), &linker, &output, false);
+            Some((linker, renderer))
+        }
     };
     let mut bar = console.bar("translating", sentences.len());
     for (chunk, sentences) in sentences.chunks(CHUNK).enumerate() {
@@ -54,7 +54,12 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         }
         let shown: Vec<Vec<Translation>> =
             translated.into_iter().map(|found| found.into_iter().take(usize::from(args.n_best)).collect()).collect();
-        for written in written(&shown, sentences, chunk * CHUNK, &linker)? {
+        let first = chunk * CHUNK;
+        let Some((linker, renderer)) = &mut alignments else {
+            output.with(|out| write_texts(out, &shown, first, args.n_best))?;
+            continue;
+        };
+        for written in written(&shown, sentences, first, linker)? {
             let units = args.format == TranslationFormat::Html && !args.subwords;
             let item = Item {
                 rank: Some(written.rank),
@@ -65,7 +70,9 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
             output.with(|out| renderer.item(out, &item))?;
         }
     }
-    output.with(|out| renderer.finish(out))?;
+    if let Some((_, mut renderer)) = alignments {
+        output.with(|out| renderer.finish(out))?;
+    }
     output.finish()
 }
 
@@ -121,20 +128,24 @@ fn check(args: &TranslateArgs) -> Result<()> {
     Ok(())
 }
 
-/// The translations alone.
-struct Text {
+/// Writes translations alone, a line each; where several of a sentence are asked for, with its number and their scores.
+/// The first sentence has number `first`.
+fn write_texts(
+    out: &mut dyn Write,
+    translations: &[Vec<Translation>],
+    first: usize,
     n_best: u16,
-}
-
-impl Renderer for Text {
-    fn item(&mut self, out: &mut dyn Write, item: &Item) -> std::io::Result<()> {
-        let translation = item.translation.unwrap_or_default();
-        if self.n_best == 1 {
-            writeln!(out, "{translation}")
-        } else {
-            writeln!(out, "{} ||| {translation} ||| {:.4}", item.id, item.score)
+) -> std::io::Result<()> {
+    for (id, found) in (first..).zip(translations) {
+        for Translation { text, score, .. } in found {
+            if n_best == 1 {
+                writeln!(out, "{text}")?;
+            } else {
+                writeln!(out, "{id} ||| {text} ||| {score:.4}")?;
+            }
         }
     }
+    Ok(())
 }
 
 /// Reads sentences from the terminal until its end.

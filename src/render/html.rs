@@ -26,9 +26,6 @@ const SCRIPT: &str = concat!(
     include_str!("page/page.js"),
 );
 
-/// Where the page's slider stands at first, unless told otherwise.
-const THRESHOLD: f32 = 0.4;
-
 /// See the module.
 pub struct Html {
     title: String,
@@ -86,14 +83,10 @@ struct GoldLinks {
 }
 
 impl Html {
-    /// A page under a title, such as the names of the files that it was made from.
-    pub fn new(title: String) -> Self {
-        Self { title, threshold: THRESHOLD, items: 0 }
-    }
-
-    /// The page opens with the links that this threshold gives.
-    pub fn starting_at(self, threshold: f32) -> Self {
-        Self { threshold, ..self }
+    /// A page under a title, such as the names of the files that it was made from. It opens with the links that the
+    /// threshold gives.
+    pub fn new(title: String, threshold: f32) -> Self {
+        Self { title, threshold, items: 0 }
     }
 
     fn begin(&self, out: &mut dyn Write) -> Result<()> {
@@ -242,7 +235,7 @@ mod tests {
     }
 
     fn page(items: &[Item]) -> String {
-        let mut html = Html::new("a & b".to_owned());
+        let mut html = Html::new("a & b".to_owned(), 0.4);
         let mut out = Vec::new();
         for item in items {
             html.item(&mut out, item).unwrap();
@@ -253,7 +246,7 @@ mod tests {
 
     #[test]
     fn snapshot_of_the_data() {
-        let text = String::from_utf8(samples::render(&mut Html::new("pairs.tsv".to_owned()))).unwrap();
+        let text = String::from_utf8(samples::render(&mut Html::new("pairs.tsv".to_owned(), 0.4))).unwrap();
         let expected = r#"{"title":"pairs.tsv","threshold":400,"pairs":[
 {"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"beliefs":[0,952,1,38,2,21,4,196,5,820,6,5,7,791,8,130],"score":-0.25},
 {"id":1,"source":["नमस्ते","世界"],"target":[],"weights":[],"beliefs":[],"score":-0.25}
