@@ -8,7 +8,7 @@ use softalign::kernels::adam::Moments;
 use softalign::kernels::attention::fused::Keys;
 use softalign::kernels::cross_entropy::fused::forward_backward;
 use softalign::kernels::gru::fused::{Step, backward, forward};
-use softalign::kernels::matrix::{Into, Matrix, Packed, multiply_packed};
+use softalign::kernels::matrix::{Matrix, Packed, Store, multiply_packed};
 use softalign::kernels::simd::{tanh, vectorised};
 use softalign::random::Stream;
 
@@ -36,7 +36,7 @@ fn products(criterion: &mut Criterion) {
         let packed = Packed::new(Matrix::new(&b, depth, columns));
         group.throughput(Throughput::Elements((rows * depth * columns) as u64));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| multiply_packed(&mut out, columns, Matrix::new(&a, rows, depth), &packed, Into::Replace));
+            bencher.iter(|| multiply_packed(&mut out, columns, Matrix::new(&a, rows, depth), &packed, Store::Replace));
         });
         let tensor = |values: &[f32], shape| Tensor::from_slice(values, shape, &Device::Cpu).unwrap();
         let (a, b) = (tensor(&a, (rows, depth)), tensor(&b, (depth, columns)));

@@ -33,6 +33,9 @@ pub mod text;
 pub mod aligner;
 
 pub mod kernels;
+pub mod parameters;
+
+pub mod attention;
 pub mod model;
 
 pub mod search;

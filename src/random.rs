@@ -50,6 +50,35 @@ impl Stream {
     }
 }
 
+/// 32 random bits for each position of something, fixed by a stream's first bits: a function that needs no memory, asked
+/// once on the way forward and again on the way back.
+#[derive(Clone, Copy, Debug)]
+pub struct Positions {
+    keys: [u32; 2],
+}
+
+impl Positions {
+    /// Those of one purpose at one index.
+    pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
+        let bits = Stream::new(seed, purpose, index).bits();
+        Self { keys: [bits as u32, (bits >> 32) as u32] }
+    }
+
+    /// A position's bits: two rounds of multiplying and shifting, with a key before each.
+    #[inline(always)]
+    pub fn bits(self, position: u32) -> u32 {
+        let x = position ^ self.keys[0];
+        let x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d) ^ self.keys[1];
+        let x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
+        x ^ (x >> 16)
+    }
+
+    /// A position's number in `0.0..1.0`.
+    pub fn uniform(self, position: u32) -> f32 {
+        (self.bits(position) >> 8) as f32 / (1u32 << 24) as f32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

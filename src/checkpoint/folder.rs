@@ -15,7 +15,7 @@ use super::config::hexadecimal;
 use super::tensors::Header;
 use super::{Config, aligner, write_atomically};
 use crate::aligner::WordAligner;
-use crate::model::Parameters;
+use crate::parameters::Parameters;
 use crate::text::{Units, Vocabulary};
 use crate::training::{Progress, Snapshot};
 
@@ -251,7 +251,7 @@ impl Folder {
         let (checkpoint, tensors) = rayon::join(|| self.load(), || self.read_tensors(MODEL, device));
         let (checkpoint, (tensors, metadata)) = (checkpoint?, tensors?);
         self.check_belonging(MODEL, &checkpoint, &metadata)?;
-        let parameters = Parameters::from_tensors(&checkpoint.config.architecture, tensors)
+        let parameters = Parameters::from_tensors(&checkpoint.config.architecture.plan(), tensors)
             .with_context(|| self.path.join(MODEL).display().to_string())?;
         Ok((checkpoint, parameters))
     }

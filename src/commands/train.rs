@@ -16,7 +16,8 @@ use super::{UsageError, training_plan};
 use crate::aligner::WordAligner;
 use crate::checkpoint::{Checkpoint, Config, DataSummary, FORMAT_VERSION, Folder, TextSettings, fingerprint};
 use crate::cli::TrainArgs;
-use crate::model::{Parameters, RnnSearch};
+use crate::model::RnnSearch;
+use crate::parameters::Parameters;
 use crate::random::Stream;
 use crate::search::BeamSettings;
 use crate::text::{BatchSize, Corpus, Pair, Units, Vocabulary};
@@ -136,7 +137,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         follow(&mut data.training, Some(&aligner), &checkpoint)?;
     }
     let settings = &checkpoint.config.training;
-    let parameters = Parameters::initialise(&architecture, settings.seed, device)?.tracked()?;
+    let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     Ok(Start {
         optimiser: Optimiser::new(&parameters, settings.max_gradient_norm)?,
         model: RnnSearch::new(architecture, parameters)?,
@@ -210,7 +211,7 @@ fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console)
     settings.patience = training_plan::positive("--patience", args.patience.unwrap_or(settings.patience))?;
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
-    let parameters = Parameters::from_tensors(&architecture, saved.parameters)?.tracked()?;
+    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters)?.tracked()?;
     let norm = checkpoint.config.training.max_gradient_norm;
     let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments)
         .with_context(|| format!("{path}: resume.safetensors is damaged"))?;

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::UsageError;
+use crate::attention;
 use crate::checkpoint::TextSettings;
 use crate::cli::{Preset, TrainArgs};
 use crate::model::{Architecture, DropoutRates, InitialState};
@@ -98,6 +99,7 @@ pub fn architecture(args: &TrainArgs, pairs: usize, vocabularies: [usize; 2]) ->
         layers: within("--layers", args.layers.unwrap_or(1), 1, MOST_LAYERS)?,
         tied_output: !args.untied,
         initial_state: args.initial_state.unwrap_or(InitialState::Mean),
+        attention: attention::Settings::default(),
     })
 }
 

@@ -2,18 +2,18 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{AdditiveAttention, Architecture, Dropout, InitialState, Memory, Parameters, Place};
+use super::{Annotations, Architecture, Dropout, InitialState, Place};
+use crate::attention::{Attended, Attention, Memory};
 use crate::kernels::gru::GruWeights;
+use crate::parameters::{Linear, Parameters};
 
-/// What one step, or all steps of a batch, left behind.
+/// What one step left behind.
 #[derive(Clone, Debug)]
 pub struct DecoderStep {
     /// s_t: `[batch, n]`
     pub state: Tensor,
-    /// c_t: `[batch, n]`
-    pub context: Tensor,
-    /// α_t: `[batch, source length]`
-    pub weights: Tensor,
+    /// c_t and α_t
+    pub attended: Attended,
 }
 
 /// Attention, recurrent cell, readout and output layer.
@@ -21,7 +21,7 @@ pub struct AttentionDecoder {
     embedding: Tensor,
     initial_state: InitialState,
     initial: Linear,
-    attention: AdditiveAttention,
+    attention: Attention,
     /// The cell; its input is the embedding alone, the context's columns of `weight_ih` being kept apart.
     cell: GruWeights,
     /// `[3n, n]`
@@ -30,45 +30,25 @@ pub struct AttentionDecoder {
     output: Linear,
 }
 
-/// `x Wᵀ + b`
-struct Linear {
-    weight: Tensor,
-    bias: Tensor,
-}
-
-impl Linear {
-    fn new(parameters: &Parameters, name: &str) -> Result<Self> {
-        let part = |part: &str| parameters.get(&format!("{name}.{part}"));
-        Ok(Self { weight: part("weight")?, bias: part("bias")? })
-    }
-
-    fn forward(&self, rows: &Tensor) -> Result<Tensor> {
-        rows.matmul(&self.weight.t()?)?.broadcast_add(&self.bias)
-    }
-}
-
 impl AttentionDecoder {
     /// Picks the decoder's parameters.
     pub fn new(architecture: &Architecture, parameters: &Parameters) -> Result<Self> {
-        let embedding = parameters.get("target_embedding.weight")?;
-        let mut cell = parameters.gru("decoder.cell", "")?;
+        let mut cell = parameters.gru(|part| format!("decoder.cell.{part}"))?;
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
         let context_gates = cell.weight_ih.narrow(1, e, n)?;
         cell.weight_ih = cell.weight_ih.narrow(1, 0, e)?;
-        let output = if architecture.tied_output {
-            Linear { weight: embedding.clone(), bias: parameters.get("output.bias")? }
-        } else {
-            Linear::new(parameters, "output")?
-        };
         Ok(Self {
-            embedding,
+            embedding: parameters.get("target_embedding.weight")?,
             initial_state: architecture.initial_state,
             initial: Linear::new(parameters, "decoder.initial")?,
-            attention: AdditiveAttention::new(parameters)?,
+            attention: Attention::new(&architecture.attention, architecture.dimensions(), parameters)?,
             cell,
             context_gates,
             readout: Linear::new(parameters, "readout")?,
-            output,
+            output: Linear {
+                weight: parameters.get(architecture.output_weight())?,
+                bias: parameters.get("output.bias")?,
+            },
         })
     }
 
@@ -77,9 +57,9 @@ impl AttentionDecoder {
         self.embedding.device()
     }
 
-    /// The attention's parameters.
-    pub fn attention(&self) -> &AdditiveAttention {
-        &self.attention
+    /// What attention can look at of annotated sources.
+    pub fn remember(&self, annotations: Annotations) -> Result<Memory> {
+        self.attention.remember(annotations.values, annotations.mask)
     }
 
     /// s_0: `[batch, n]`.
@@ -101,11 +81,18 @@ impl AttentionDecoder {
         self.cell.input_gates(embedded)
     }
 
-    /// One step from the state before it, `[batch, n]`, and the last words' gates, `[batch, 3n]`.
-    pub fn step(&self, memory: &Memory, input_gates: &Tensor, state: &Tensor) -> Result<DecoderStep> {
-        let (weights, context) = self.attention.attend(memory, state)?;
-        let gates = (input_gates + context.matmul(&self.context_gates.t()?)?)?;
-        Ok(DecoderStep { state: self.cell.step(&gates, state)?, context, weights })
+    /// One step from the state before it, `[batch, n]`, and the last words' gates, `[batch, 3n]`. `draws` has a number
+    /// for each row and head where attention's choices are to be drawn.
+    pub fn step(
+        &self,
+        memory: &Memory,
+        input_gates: &Tensor,
+        state: &Tensor,
+        draws: Option<&[f32]>,
+    ) -> Result<DecoderStep> {
+        let attended = self.attention.attend(memory, state, draws)?;
+        let gates = (input_gates + attended.context.matmul(&self.context_gates.t()?)?)?;
+        Ok(DecoderStep { state: self.cell.step(&gates, state)?, attended })
     }
 
     /// Logits `[rows, V]` from states, contexts `[rows, n]` and the last words' embeddings `[rows, e]`.

@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::simd::vectorised;
-use crate::random::Stream;
+use crate::random::Positions;
 
 /// The share of numbers set to zero at each place, in `0.0..1.0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,19 +37,21 @@ pub enum Place {
     Readout,
 }
 
-/// Dropout at one training step.
+/// Chance at one training step: what is dropped, and which choices attention draws.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropout {
     rates: DropoutRates,
     seed: u64,
     step: u64,
+    /// Whether there is any chance.
+    training: bool,
 }
 
 /// The numbers that are dropped at one place.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask {
-    keys: [u32; 2],
-    /// A number whose hash is below this is dropped.
+    positions: Positions,
+    /// A number whose bits are below this is dropped.
     threshold: u32,
     /// 1 / (1 − rate)
     keep: f32,
@@ -58,12 +60,17 @@ pub struct Mask {
 impl Dropout {
     /// Dropout of training step `step`.
     pub fn new(rates: DropoutRates, seed: u64, step: u64) -> Self {
-        Self { rates, seed, step }
+        Self { rates, seed, step, training: true }
     }
 
-    /// No dropout at all.
+    /// No chance at all.
     pub fn none() -> Self {
-        Self::new(DropoutRates::default(), 0, 0)
+        Self { training: false, ..Self::new(DropoutRates::default(), 0, 0) }
+    }
+
+    /// What attention draws its choices by, while training.
+    pub fn choices(&self) -> Option<Positions> {
+        self.training.then(|| Positions::new(self.seed, "choices", self.step))
     }
 
     /// The mask at a place, if anything is dropped there.
@@ -75,13 +82,10 @@ impl Dropout {
             Place::States => ("dropout of states".to_owned(), self.rates.states),
             Place::Readout => ("dropout of readout".to_owned(), self.rates.readout),
         };
-        (rate > 0.0).then(|| {
-            let bits = Stream::new(self.seed, &name, self.step).bits();
-            Mask {
-                keys: [bits as u32, (bits >> 32) as u32],
-                threshold: (rate * 2f64.powi(32)) as u32,
-                keep: (1.0 / (1.0 - rate)) as f32,
-            }
+        (rate > 0.0).then(|| Mask {
+            positions: Positions::new(self.seed, &name, self.step),
+            threshold: (rate * 2f64.powi(32)) as u32,
+            keep: (1.0 / (1.0 - rate)) as f32,
         })
     }
 
@@ -101,19 +105,10 @@ impl Mask {
             #[inline(always)]
             || {
                 for (position, value) in (first as u32..).zip(values) {
-                    *value *= if self.hash(position) < self.threshold { 0.0 } else { self.keep };
+                    *value *= if self.positions.bits(position) < self.threshold { 0.0 } else { self.keep };
                 }
             },
         );
-    }
-
-    /// Two rounds of multiplying and shifting, with a key before each.
-    #[inline(always)]
-    fn hash(&self, position: u32) -> u32 {
-        let x = position ^ self.keys[0];
-        let x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d) ^ self.keys[1];
-        let x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
-        x ^ (x >> 16)
     }
 }
 

@@ -3,8 +3,9 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{Architecture, Dropout, Parameters, Place};
+use super::{Architecture, Dropout, Place};
 use crate::kernels::gru::GruWeights;
+use crate::parameters::{Parameters, Plan};
 use crate::text::Padded;
 
 /// What the encoder makes of a batch of sources.
@@ -23,11 +24,27 @@ pub struct BidirectionalEncoder {
     layers: Vec<[GruWeights; 2]>,
 }
 
+/// The name of a part of a cell, of the forward direction (0) or the backward one (1) of a layer.
+pub fn cell_part(part: &str, layer: usize, direction: usize) -> String {
+    format!("encoder.{part}_l{layer}{}", ["", "_reverse"][direction])
+}
+
+/// Plans the cells of all layers.
+pub fn plan(plan: &mut Plan, architecture: &Architecture) {
+    let half = architecture.hidden_size / 2;
+    for layer in 0..architecture.layers {
+        let inputs = if layer == 0 { architecture.embedding_size } else { architecture.hidden_size };
+        for direction in 0..2 {
+            plan.gru(|part| cell_part(part, layer, direction), inputs, half);
+        }
+    }
+}
+
 impl BidirectionalEncoder {
     /// Picks the encoder's parameters.
     pub fn new(architecture: &Architecture, parameters: &Parameters) -> Result<Self> {
-        let cell = |layer: usize, direction: &str| parameters.gru("encoder", &format!("_l{layer}{direction}"));
-        let layers = (0..architecture.layers).map(|layer| Ok([cell(layer, "")?, cell(layer, "_reverse")?]));
+        let cell = |layer, direction| parameters.gru(|part| cell_part(part, layer, direction));
+        let layers = (0..architecture.layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
         Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
     }
 

@@ -2,12 +2,14 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::fused::{self, ForcedPair, Purpose, Weights};
+use super::fused::{self, Purpose, Weights};
 use super::{
-    Annotations, Architecture, AttentionDecoder, BidirectionalEncoder, DecoderStep, Dropout, Gradients, Memory,
-    Parameters, Place,
+    Annotations, Architecture, AttentionDecoder, BatchLoss, BidirectionalEncoder, DecoderStep, Dropout, ForcedPair,
+    Place,
 };
+use crate::attention::{Memory, guidance};
 use crate::kernels::cross_entropy;
+use crate::parameters::{Gradients, Parameters};
 use crate::text::{BEGIN, Batch, Padded};
 
 /// Encoder and decoder over one set of parameters.
@@ -18,19 +20,6 @@ pub struct RnnSearch {
     decoder: AttentionDecoder,
 }
 
-/// Sums over a batch's target units, `</s>` included and padding not.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BatchLoss {
-    /// The loss that training minimises, label smoothing included, in nats.
-    pub smoothed: f64,
-    /// −log p of the targets, in nats.
-    pub negative_log_likelihood: f64,
-    /// −Σ w log α over the looks of the guides, which training minimises beside the smoothed loss.
-    pub guidance: f64,
-    /// How many units were predicted.
-    pub units: usize,
-}
-
 /// A batch's logits, and where each row of them belongs.
 struct Forced {
     /// `[rows, V]`, one row for each target unit, step by step.
@@ -39,8 +28,10 @@ struct Forced {
     targets: Tensor,
     /// The sentence of each row.
     sentences: Vec<usize>,
-    /// α: `[target length, batch, source length]`
-    weights: Tensor,
+    /// α as guides speak of it: `[target length, batch, source length]`
+    alphas: Tensor,
+    /// α as it is reported, shaped alike
+    shown: Tensor,
 }
 
 impl RnnSearch {
@@ -83,7 +74,7 @@ impl RnnSearch {
 
     /// Annotations and keys of a batch of sources.
     pub fn remember(&self, source: &Padded, dropout: &Dropout) -> Result<Memory> {
-        self.decoder.attention().remember(self.annotate(source, dropout)?)
+        self.decoder.remember(self.annotate(source, dropout)?)
     }
 
     /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance
@@ -113,15 +104,8 @@ impl RnnSearch {
         let forced = self.forced(batch, dropout)?;
         let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
-        let guidance = guidance(&forced.weights, batch)?;
-        let store = ((&smoothed + &guidance)? / units as f64)?.backward()?;
-        for (name, parameter) in self.parameters.iter() {
-            let gradient = match store.get(parameter) {
-                Some(gradient) => gradient.contiguous()?,
-                None => parameter.zeros_like()?,
-            };
-            gradients.set(name, gradient);
-        }
+        let guidance = guidance(&forced.alphas, &batch.guides)?;
+        *gradients = Gradients::of(&((&smoothed + &guidance)? / units as f64)?, &self.parameters)?;
         let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
         Ok(BatchLoss {
             smoothed: scalar(&smoothed)?,
@@ -146,7 +130,7 @@ impl RnnSearch {
         let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
         let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
         let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
-        let weights = forced.weights.to_vec3::<f32>()?;
+        let weights = forced.shown.to_vec3::<f32>()?;
         let rows = |sentence: usize| {
             let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
             weights[..batch.target.lengths[sentence]].iter().map(row).collect()
@@ -175,13 +159,15 @@ impl RnnSearch {
         let gates = gates.reshape((length, size, gates.dim(1)?))?;
 
         let mut state = self.decoder.initial_state(&memory)?;
-        let mut steps = Vec::with_capacity(length);
+        let mut steps: Vec<DecoderStep> = Vec::with_capacity(length);
         for step in 0..length {
-            let made = self.decoder.step(&memory, &gates.get(step)?, &state)?;
+            let draws = self.draws(dropout, step * size..(step + 1) * size);
+            let made = self.decoder.step(&memory, &gates.get(step)?, &state, draws.as_deref())?;
             state = made.state.clone();
             steps.push(made);
         }
         let all = |part: fn(&DecoderStep) -> &Tensor| Tensor::cat(&steps.iter().map(part).collect::<Vec<_>>(), 0);
+        let stacked = |part: fn(&DecoderStep) -> &Tensor| Tensor::stack(&steps.iter().map(part).collect::<Vec<_>>(), 0);
 
         // The output layer runs once, over the rows that are no padding.
         let real = || {
@@ -194,36 +180,22 @@ impl RnnSearch {
         let logits = self.decoder.logits(
             &pick(all(|step| &step.state)?)?,
             &pick(embedded)?,
-            &pick(all(|step| &step.context)?)?,
+            &pick(all(|step| &step.attended.context)?)?,
             dropout,
         )?;
         Ok(Forced {
             logits,
             targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
             sentences: real().map(|(_, row)| row).collect(),
-            weights: Tensor::stack(&steps.iter().map(|step| &step.weights).collect::<Vec<_>>(), 0)?,
+            alphas: stacked(|step| &step.attended.alphas)?,
+            shown: stacked(|step| &step.attended.shown)?,
         })
     }
-}
 
-/// −Σ w log α over the looks of a batch's guides, for weights `[target length, batch, source length]`.
-fn guidance(weights: &Tensor, batch: &Batch) -> Result<Tensor> {
-    let (length, size, sources) = weights.dims3()?;
-    let mut looks = vec![0f32; length * size * sources];
-    for (row, guide) in batch.guides.iter().enumerate() {
-        for look in guide {
-            looks[(look.target as usize * size + row) * sources + look.source as usize] -= look.weight;
-        }
-    }
-    let looks = Tensor::from_vec(looks, weights.shape(), weights.device())?;
-    (weights.maximum(f64::from(fused::LEAST_WEIGHT))?.log()? * looks)?.sum_all()
-}
-
-impl std::ops::AddAssign for BatchLoss {
-    fn add_assign(&mut self, other: Self) {
-        self.smoothed += other.smoothed;
-        self.negative_log_likelihood += other.negative_log_likelihood;
-        self.guidance += other.guidance;
-        self.units += other.units;
+    /// What attention draws its choices by, for some of the batch's target cells, `[length × batch]`.
+    fn draws(&self, dropout: &Dropout, cells: std::ops::Range<usize>) -> Option<Vec<f32>> {
+        let heads = self.architecture.attention.heads;
+        let positions = dropout.choices()?;
+        Some((cells.start * heads..cells.end * heads).map(|cell| positions.uniform(cell as u32)).collect())
     }
 }

@@ -3,9 +3,10 @@
 use candle_core::{Result, Tensor};
 
 use super::{Candidate, Prediction, Scorer};
+use crate::attention::Memory;
 use crate::kernels::cross_entropy::fused::log_sum_exp;
 use crate::model::fused::{Decoding, Said, Weights};
-use crate::model::{Dropout, Memory, RnnSearch};
+use crate::model::{Dropout, RnnSearch};
 use crate::text::{BEGIN, PADDING, Padded};
 
 /// Scores by candle's operations.
@@ -57,11 +58,11 @@ impl Scorer for RnnScorer<'_> {
         self.select(parents)?;
         let decoder = self.model.decoder();
         let embedded = decoder.embed(&Tensor::new(units, self.model.device())?)?;
-        let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state)?;
-        let logits = decoder.logits(&step.state, &embedded, &step.context, &Dropout::none())?;
+        let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state, None)?;
+        let logits = decoder.logits(&step.state, &embedded, &step.attended.context, &Dropout::none())?;
         self.state = step.state;
         let logits = logits.to_vec2::<f32>()?;
-        let attention = step.weights.to_vec2::<f32>()?;
+        let attention = step.attended.shown.to_vec2::<f32>()?;
         let rows = logits.iter().zip(attention).zip(&self.sentences);
         Ok(rows
             .map(|((row, mut attention), &sentence)| {
@@ -87,13 +88,8 @@ impl<'w> FusedScorer<'w> {
 impl Scorer for FusedScorer<'_> {
     fn advance(&mut self, parents: &[usize], units: &[u32], width: usize) -> Result<Vec<Prediction>> {
         let Said { logits, attention } = self.decoding.advance(parents, units);
-        let (vocabulary, length) = (logits.len() / parents.len(), attention.len() / parents.len());
-        let rows = logits.chunks_exact(vocabulary).zip(attention.chunks_exact(length)).enumerate();
-        let predict = |(row, (logits, attention)): (usize, (&[f32], &[f32]))| Prediction {
-            candidates: best(logits, width),
-            attention: attention[..self.decoding.source_length(row)].to_vec(),
-        };
-        Ok(rows.map(predict).collect())
+        let rows = logits.chunks_exact(logits.len() / parents.len()).zip(attention);
+        Ok(rows.map(|(logits, attention)| Prediction { candidates: best(logits, width), attention }).collect())
     }
 }
 

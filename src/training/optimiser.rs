@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candle_core::{Result, Tensor};
 
 use crate::kernels::adam::{Moments, sum_of_squares};
-use crate::model::{Gradients, Parameters};
+use crate::parameters::{Gradients, Parameters};
 
 /// The optimiser's state: both moments of every parameter, by name, and the number of steps taken.
 pub struct Optimiser {

@@ -7,7 +7,8 @@ use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::{Optimiser, TrainingSettings, ValidationReport, ValidationSet};
-use crate::model::{Dropout, Gradients, Parameters, RnnSearch};
+use crate::model::{Dropout, RnnSearch};
+use crate::parameters::{Gradients, Parameters};
 use crate::random::Stream;
 use crate::text::{Batch, Example, bucketed};
 

@@ -4,11 +4,15 @@
 //! sentences. The right factor is laid out in [`Packed`] panels first; a weight that many steps multiply by is packed
 //! once.
 
+mod gradients;
 mod packed;
 mod product;
+mod weight;
 
+pub use gradients::{bias_gradient, weight_gradient};
 pub use packed::Packed;
-pub use product::{Into, multiply, multiply_packed};
+pub use product::{Store, multiply, multiply_packed};
+pub use weight::PackedWeight;
 
 use super::simd::{add_scaled, vectorised};
 
@@ -105,14 +109,14 @@ mod tests {
             let lefts = [Matrix::new(&a, m, k), Matrix::new(&at, k, m).t()];
             let rights = [Matrix::new(&b, k, n), Matrix::new(&bt, n, k).t()];
             for (left, right) in lefts.into_iter().flat_map(|left| rights.map(|right| (left, right))) {
-                for into in [Into::Replace, Into::Add, Into::Row(&row)] {
+                for into in [Store::Replace, Store::Add, Store::Row(&row)] {
                     let mut out = vec![1.0; m * stride];
                     multiply(&mut out, stride, left, right, into);
                     for (i, j) in (0..m).flat_map(|i| (0..stride).map(move |j| (i, j))) {
                         let sum: f32 = if j < n { (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum() } else { 0.0 };
                         let before = match into {
-                            Into::Replace if j < n => 0.0,
-                            Into::Row(row) if j < n => row[j],
+                            Store::Replace if j < n => 0.0,
+                            Store::Row(row) if j < n => row[j],
                             _ => 1.0,
                         };
                         assert_eq!(out[i * stride + j], before + sum, "{m} {k} {n} {into:?}");
@@ -132,7 +136,7 @@ mod tests {
         // [[1, 5], [2, 6]]: two columns of the first two rows, turned.
         let part = Matrix::new(&a, 3, 4).columns(1, 2).t().columns(0, 2);
         let mut out = vec![0.0; 2];
-        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, Into::Replace);
+        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, Store::Replace);
         assert_eq!(out, [3.0, 11.0]);
         let empty = Matrix::new(&a, 3, 4).rows(3, 0);
         assert_eq!((empty.rows, empty.columns), (0, 4));
@@ -144,9 +148,9 @@ mod tests {
         let a: Vec<f32> = a.iter().map(|x| x * 0.123).collect();
         let b = Packed::new(Matrix::new(&b, 600, 70));
         let [mut together, mut alone] = [vec![0.0; 21 * 70], vec![0.0; 21 * 70]];
-        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, Into::Replace);
+        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, Store::Replace);
         for (row, out) in alone.chunks_exact_mut(70).enumerate() {
-            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, Into::Replace);
+            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, Store::Replace);
         }
         assert_eq!(together, alone);
     }

@@ -31,7 +31,7 @@ thread_local! {
 
 /// What becomes of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Into<'a> {
+pub enum Store<'a> {
     /// out = a b
     Replace,
     /// out = out + a b
@@ -41,21 +41,21 @@ pub enum Into<'a> {
 }
 
 /// The product `a b` into `out`, `[a.rows × b.columns]`, whose rows lie `stride` apart.
-pub fn multiply(out: &mut [f32], stride: usize, a: Matrix, b: Matrix, into: Into) {
+pub fn multiply(out: &mut [f32], stride: usize, a: Matrix, b: Matrix, into: Store) {
     multiply_packed(out, stride, a, &Packed::new(b), into);
 }
 
 /// The same by a factor that is packed already.
-pub fn multiply_packed(out: &mut [f32], stride: usize, a: Matrix, b: &Packed, into: Into) {
+pub fn multiply_packed(out: &mut [f32], stride: usize, a: Matrix, b: &Packed, into: Store) {
     let (rows, columns) = (a.rows, b.columns());
     assert!(b.rows() == a.columns && columns <= stride, "{rows} × {} by {} × {columns}", a.columns, b.rows());
     assert!(rows * columns == 0 || (rows - 1) * stride + columns <= out.len());
     if a.columns == 0 {
         for out in out.chunks_mut(stride).take(rows) {
             match into {
-                Into::Replace => out[..columns].fill(0.0),
-                Into::Add => {}
-                Into::Row(row) => out[..columns].copy_from_slice(row),
+                Store::Replace => out[..columns].fill(0.0),
+                Store::Add => {}
+                Store::Row(row) => out[..columns].copy_from_slice(row),
             }
         }
     } else if rows * columns > 0 {
@@ -68,7 +68,7 @@ struct Product<'a> {
     stride: usize,
     a: Matrix<'a>,
     b: &'a Packed,
-    into: Into<'a>,
+    into: Store<'a>,
     slivers: &'a mut Vec<f32>,
 }
 
@@ -79,7 +79,7 @@ struct Place<'a> {
     stride: usize,
     /// Columns of the panel that the result has.
     width: usize,
-    into: Into<'a>,
+    into: Store<'a>,
 }
 
 impl WithSimd for Product<'_> {
@@ -116,12 +116,12 @@ impl Product<'_> {
                     }
                 }
             }
-            into = Into::Add;
+            into = Store::Add;
         }
     }
 }
 
-impl Into<'_> {
+impl Store<'_> {
     fn columns(self, first: usize, count: usize) -> Self {
         match self {
             Self::Row(row) => Self::Row(&row[first..first + count]),
@@ -248,9 +248,9 @@ fn store<S: Simd, const ROWS: usize, const COUNT: usize>(
             let out = S::as_mut_simd_f32s(out).0;
             for (vector, sum) in sum.into_iter().enumerate() {
                 out[vector] = match place.into {
-                    Into::Replace => sum,
-                    Into::Add => simd.add_f32s(out[vector], sum),
-                    Into::Row(row) => simd.add_f32s(S::as_simd_f32s(&row[column..]).0[vector], sum),
+                    Store::Replace => sum,
+                    Store::Add => simd.add_f32s(out[vector], sum),
+                    Store::Row(row) => simd.add_f32s(S::as_simd_f32s(&row[column..]).0[vector], sum),
                 };
             }
         } else {
@@ -260,9 +260,9 @@ fn store<S: Simd, const ROWS: usize, const COUNT: usize>(
             }
             for (j, (out, sum)) in out.iter_mut().zip(flat).enumerate() {
                 *out = match place.into {
-                    Into::Replace => sum,
-                    Into::Add => *out + sum,
-                    Into::Row(row) => row[column + j] + sum,
+                    Store::Replace => sum,
+                    Store::Add => *out + sum,
+                    Store::Row(row) => row[column + j] + sum,
                 };
             }
         }

@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use candle_core::Result;
 
-use super::super::{Dropout, Gradients, Mask, Place};
+use super::super::encoder::cell_part;
+use super::super::{Dropout, Mask, Place};
 use super::part::Part;
-use super::products::{bias_gradient, gather, scatter, weight_gradient};
 use super::ragged::Ragged;
-use super::weights::{EncoderCell, Weights, encoder_suffix};
+use super::weights::{EncoderCell, Weights};
 use crate::kernels::buffer::Buffer;
+use crate::kernels::embedding::{gather, scatter};
 use crate::kernels::gru::fused::{Step, backward, forward};
-use crate::kernels::matrix::{Into, Matrix};
+use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
+use crate::parameters::Gradients;
 
 /// What the forward pass leaves behind, and later the backward pass. The "cells" are the source units, without padding;
 /// see [`Ragged`].
@@ -19,10 +21,8 @@ pub struct EncoderPass {
     /// Source units, step by step.
     ids: Vec<u32>,
     layers: Vec<Layer>,
-    /// `[cells, n]`, row by row
-    pub annotations: Buffer,
     /// Derivatives by the embeddings, once there are any: `[cells, e]`
-    by_embedded: Buffer,
+    d_embedded: Buffer,
 }
 
 /// One layer: its input `[cells, i]` and both directions.
@@ -44,7 +44,7 @@ struct Direction {
     /// The states after the steps: `[cells, h]`
     states: Buffer,
     /// Derivatives by the state gates, once there are any: `[cells, 3h]`
-    by_state_gates: Buffer,
+    d_state_gates: Buffer,
 }
 
 impl Direction {
@@ -58,14 +58,14 @@ impl Direction {
             candidates: Buffer::any(cells * h),
             before: Buffer::zeros(cells * h),
             states: Buffer::any(cells * h),
-            by_state_gates: Buffer::default(),
+            d_state_gates: Buffer::default(),
         };
-        cell.input.apply(&mut pass.gates, 3 * h, input, Into::Row(cell.bias_ih));
+        cell.input.apply(&mut pass.gates, 3 * h, input, Store::Row(cell.bias_ih));
         let mut state_gates = Buffer::any(source.rows() * 3 * h);
         for (cells, next) in pass.order(source) {
             let state_gates = &mut state_gates[..cells.len() * 3 * h];
             let before = &pass.before[cells.start * h..cells.end * h];
-            cell.state.apply(state_gates, 3 * h, before, Into::Replace);
+            cell.state.apply(state_gates, 3 * h, before, Store::Replace);
             let step = Step {
                 gates: &mut pass.gates[cells.start * 3 * h..cells.end * 3 * h],
                 candidate: &mut pass.candidates[cells.start * h..cells.end * h],
@@ -88,32 +88,32 @@ impl Direction {
         (0..steps.len()).map(move |step| (steps[step].clone(), steps.get(step + 1).cloned().unwrap_or_default()))
     }
 
-    /// Takes derivatives by the states, `[cells, h]`, and adds those by the input to `by_input`.
-    fn backward(&mut self, cell: &EncoderCell, by_states: &mut [f32], by_input: &mut [f32], source: &Ragged) {
+    /// Takes derivatives by the states, `[cells, h]`, and adds those by the input to `d_input`.
+    fn backward(&mut self, cell: &EncoderCell, d_states: &mut [f32], d_input: &mut [f32], source: &Ragged) {
         let h = self.h;
-        self.by_state_gates = Buffer::any(source.cells() * 3 * h);
+        self.d_state_gates = Buffer::any(source.cells() * 3 * h);
         // Derivatives by the states that the step after began with, of which a row that ends here has none.
         let mut carried = Buffer::zeros(source.rows() * h);
         for (cells, next) in self.order(source).rev() {
-            let by_state = &mut by_states[cells.start * h..cells.end * h];
+            let d_state = &mut d_states[cells.start * h..cells.end * h];
             let both = cells.len().min(next.len()) * h;
-            by_state.iter_mut().zip(&carried[..both]).for_each(|(by_state, carried)| *by_state += carried);
+            d_state.iter_mut().zip(&carried[..both]).for_each(|(d_state, carried)| *d_state += carried);
             let gates = &mut self.gates[cells.start * 3 * h..cells.end * 3 * h];
-            let by_state_gates = &mut self.by_state_gates[cells.start * 3 * h..cells.end * 3 * h];
+            let d_state_gates = &mut self.d_state_gates[cells.start * 3 * h..cells.end * 3 * h];
             let candidate = &mut self.candidates[cells.start * h..cells.end * h];
             let before = &self.before[cells.start * h..cells.end * h];
-            backward(Step { gates, candidate }, before, by_state, by_state_gates, h);
-            let carried = &mut carried[..by_state.len()];
-            carried.copy_from_slice(by_state);
-            cell.state.apply_back(carried, by_state_gates, Into::Add);
+            backward(Step { gates, candidate }, before, d_state, d_state_gates, h);
+            let carried = &mut carried[..d_state.len()];
+            carried.copy_from_slice(d_state);
+            cell.state.apply_back(carried, d_state_gates, Store::Add);
         }
-        cell.input.apply_back(by_input, &self.gates, Into::Add);
+        cell.input.apply_back(d_input, &self.gates, Store::Add);
     }
 }
 
 impl EncoderPass {
-    /// Annotates a part's sources.
-    pub fn forward(weights: &Weights, part: &Part, dropout: &Dropout) -> Self {
+    /// Annotates a part's sources: annotations are `[cells, n]`, row by row.
+    pub fn forward(weights: &Weights, part: &Part, dropout: &Dropout) -> (Self, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let ids = part.source_ids();
         let mut input = Buffer::any(ids.len() * e);
@@ -129,34 +129,34 @@ impl EncoderPass {
             layers.push(Layer { input: std::mem::replace(&mut input, output), directions });
         }
         let annotations = part.source.by_rows(&input, n);
-        Self { ids, layers, annotations, by_embedded: Buffer::default() }
+        (Self { ids, layers, d_embedded: Buffer::default() }, annotations)
     }
 
     /// Takes derivatives by the annotations, `[cells, n]` row by row, back to the embeddings.
-    pub fn backward(&mut self, weights: &Weights, part: &Part, dropout: &Dropout, by_annotations: &[f32]) {
+    pub fn backward(&mut self, weights: &Weights, part: &Part, dropout: &Dropout, d_annotations: &[f32]) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let h = n / 2;
-        let mut by_output = part.source.by_steps(by_annotations, n);
+        let mut d_output = part.source.by_steps(d_annotations, n);
         for (layer, pass) in self.layers.iter_mut().enumerate().rev() {
-            part.drop_of_source(&mut by_output, layer_mask(dropout, layer), n);
-            let mut by_input = Buffer::zeros(pass.input.len());
-            let mut by_states = Buffer::any(by_output.len() / 2);
+            part.drop_of_source(&mut d_output, layer_mask(dropout, layer), n);
+            let mut d_input = Buffer::zeros(pass.input.len());
+            let mut d_states = Buffer::any(d_output.len() / 2);
             for (direction, cell) in weights.encoder[layer].iter().enumerate() {
-                for (by_state, row) in by_states.chunks_exact_mut(h).zip(by_output.chunks_exact(n)) {
-                    by_state.copy_from_slice(&row[direction * h..][..h]);
+                for (d_state, row) in d_states.chunks_exact_mut(h).zip(d_output.chunks_exact(n)) {
+                    d_state.copy_from_slice(&row[direction * h..][..h]);
                 }
-                pass.directions[direction].backward(cell, &mut by_states, &mut by_input, &part.source);
+                pass.directions[direction].backward(cell, &mut d_states, &mut d_input, &part.source);
             }
-            by_output = by_input;
+            d_output = d_input;
         }
-        part.drop_of_source(&mut by_output, dropout.mask(Place::Source), e);
-        self.by_embedded = by_output;
+        part.drop_of_source(&mut d_output, dropout.mask(Place::Source), e);
+        self.d_embedded = d_output;
     }
 
     /// The gradients of the encoder's parameters, when all parts have gone back.
-    pub fn gradients(passes: &[&Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+    pub fn gradients(passes: &[Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
         let e = weights.architecture.embedding_size;
-        let embedded: Vec<_> = passes.iter().map(|pass| (&*pass.ids, &*pass.by_embedded)).collect();
+        let embedded: Vec<_> = passes.iter().map(|pass| (&*pass.ids, &*pass.d_embedded)).collect();
         gradients.clear("source_embedding.weight")?;
         gradients.fill("source_embedding.weight", |values| scatter(values, e, &embedded))?;
         for layer in 0..weights.architecture.layers {
@@ -165,15 +165,19 @@ impl EncoderPass {
                     .iter()
                     .map(|pass| (&pass.layers[layer], &pass.layers[layer].directions[direction]))
                     .collect();
-                cell_gradients(&passes, &encoder_suffix(layer, direction), gradients)?;
+                cell_gradients(&passes, |part| cell_part(part, layer, direction), gradients)?;
             }
         }
         Ok(())
     }
 }
 
-fn cell_gradients(passes: &[(&Layer, &Direction)], suffix: &str, gradients: &mut Gradients) -> Result<()> {
-    let name = |part: &str| format!("encoder.{part}{suffix}");
+/// The gradients of one direction of one layer; `name` makes the name of each part of the cell.
+fn cell_gradients(
+    passes: &[(&Layer, &Direction)],
+    name: impl Fn(&str) -> String,
+    gradients: &mut Gradients,
+) -> Result<()> {
     let inputs: Vec<_> = passes
         .iter()
         .map(|(layer, direction)| {
@@ -182,18 +186,18 @@ fn cell_gradients(passes: &[(&Layer, &Direction)], suffix: &str, gradients: &mut
         })
         .collect();
     gradients
-        .fill(&name("weight_ih"), |out| weight_gradient(out, inputs[0].1.column_count(), &inputs, Into::Replace))?;
+        .fill(&name("weight_ih"), |out| weight_gradient(out, inputs[0].1.column_count(), &inputs, Store::Replace))?;
     let states: Vec<_> = passes
         .iter()
-        .map(|(_, Direction { by_state_gates, before, h, .. })| {
-            (Matrix::rows_of(by_state_gates, 3 * h), Matrix::rows_of(before, *h))
+        .map(|(_, Direction { d_state_gates, before, h, .. })| {
+            (Matrix::rows_of(d_state_gates, 3 * h), Matrix::rows_of(before, *h))
         })
         .collect();
     gradients
-        .fill(&name("weight_hh"), |out| weight_gradient(out, states[0].1.column_count(), &states, Into::Replace))?;
+        .fill(&name("weight_hh"), |out| weight_gradient(out, states[0].1.column_count(), &states, Store::Replace))?;
     let all = |of: fn(&Direction) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(_, pass)| of(pass)).collect() };
     gradients.fill(&name("bias_ih"), |out| bias_gradient(out, &all(|direction| &direction.gates)))?;
-    gradients.fill(&name("bias_hh"), |out| bias_gradient(out, &all(|direction| &direction.by_state_gates)))
+    gradients.fill(&name("bias_hh"), |out| bias_gradient(out, &all(|direction| &direction.d_state_gates)))
 }
 
 fn layer_mask(dropout: &Dropout, layer: usize) -> Option<Mask> {

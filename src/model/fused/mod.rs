@@ -12,17 +12,17 @@ mod decoding;
 mod encoder;
 mod output;
 mod part;
-mod products;
 mod ragged;
+mod steps;
 mod weights;
 
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::{Architecture, BatchLoss, Dropout, Gradients, Parameters};
+use super::{Architecture, BatchLoss, Dropout, ForcedPair};
+use crate::parameters::{Gradients, Parameters};
 use crate::text::Batch;
-use decoder::DecoderPass;
-pub use decoder::LEAST_WEIGHT;
+use decoder::{DecoderBack, DecoderPass};
 pub use decoding::{Decoding, Said};
 use encoder::EncoderPass;
 use output::OutputPass;
@@ -42,36 +42,26 @@ pub fn gradients(
     let scale = 1.0 / batch.target.units() as f32;
     with_weights(architecture, parameters, Purpose::Training, |weights| {
         let forward = |part: &Part| {
-            let encoder = EncoderPass::forward(weights, part, dropout);
-            let mut decoder = DecoderPass::forward(weights, part, dropout, &encoder.annotations);
-            let guidance = decoder.guide(part, scale);
+            let (encoder, annotations) = EncoderPass::forward(weights, part, dropout);
+            let (decoder, guidance) = DecoderPass::forward(weights, part, dropout, annotations).guided(part, scale);
             (encoder, decoder, guidance)
         };
-        let mut passes: Vec<_> = parts.par_iter().map(forward).collect();
-        let decoded: Vec<_> = parts.iter().zip(&passes).map(|(part, (_, decoder, _))| (part, decoder)).collect();
-        let (mut loss, output) = OutputPass::run(weights, &decoded, dropout, smoothing as f32, scale, gradients)?;
-        passes.par_iter_mut().zip(&parts).enumerate().for_each(|(number, ((encoder, decoder, _), part))| {
-            let by_output = output.by_part(weights, part, number);
-            let by_annotations = decoder.backward(weights, part, dropout, &encoder.annotations, by_output);
-            encoder.backward(weights, part, dropout, &by_annotations);
-        });
-        loss.guidance = passes.iter().map(|(_, _, guidance)| guidance).sum();
-        let decoders: Vec<_> = passes.iter().map(|(encoder, decoder, _)| (decoder, &*encoder.annotations)).collect();
-        DecoderPass::gradients(&decoders, gradients)?;
-        let encoders: Vec<_> = passes.iter().map(|(encoder, _, _)| encoder).collect();
+        let passes: Vec<_> = parts.par_iter().map(forward).collect();
+        let guidance: f64 = passes.iter().map(|(_, _, guidance)| guidance).sum();
+        let decoded: Vec<_> = parts.iter().zip(&passes).map(|(part, (_, decoder, _))| (part, &decoder.steps)).collect();
+        let (loss, output) = OutputPass::run(weights, &decoded, dropout, smoothing as f32, scale, gradients)?;
+        let back =
+            |(number, ((mut encoder, decoder, _), part)): (usize, ((EncoderPass, DecoderPass<_>, f64), &Part))| {
+                let handed_down = output.handed_down(weights, part, number);
+                let (decoder, d_annotations) = decoder.backward(weights, part, dropout, handed_down);
+                encoder.backward(weights, part, dropout, &d_annotations);
+                (encoder, decoder)
+            };
+        let (encoders, decoders): (Vec<_>, Vec<_>) = passes.into_par_iter().zip(&parts).enumerate().map(back).unzip();
+        DecoderBack::gradients(&decoders, weights, gradients)?;
         EncoderPass::gradients(&encoders, weights, gradients)?;
-        Ok(loss)
+        Ok(BatchLoss { guidance, ..loss })
     })
-}
-
-/// What forced decoding says of one pair.
-pub struct ForcedPair {
-    /// log p(target | source), `</s>` included.
-    pub log_probability: f64,
-    /// The same for the smoothed loss.
-    pub smoothed: f64,
-    /// α: one row for each target unit, `</s>` the last, with a weight for each source unit, `</s>` the last.
-    pub weights: Vec<Vec<f32>>,
 }
 
 /// Forced decoding of a batch, pair by pair.
@@ -83,10 +73,14 @@ pub fn force(
 ) -> Result<Vec<ForcedPair>> {
     let parts = Part::deal(batch, rayon::current_num_threads());
     with_weights(architecture, parameters, Purpose::Inference, |weights| {
-        let run = |part: &Part| {
-            let encoder = EncoderPass::forward(weights, part, &Dropout::none());
-            let decoder = DecoderPass::forward(weights, part, &Dropout::none(), &encoder.annotations);
-            OutputPass::score(weights, part, &decoder, smoothing as f32)
+        let run = |part: &Part| -> Vec<ForcedPair> {
+            let (_, annotations) = EncoderPass::forward(weights, part, &Dropout::none());
+            let decoder = DecoderPass::forward(weights, part, &Dropout::none(), annotations);
+            let scores = OutputPass::score(weights, part, &decoder.steps, smoothing as f32);
+            let pairs = scores.into_iter().zip(decoder.shown(weights, part));
+            pairs
+                .map(|((smoothed, log_probability), weights)| ForcedPair { log_probability, smoothed, weights })
+                .collect()
         };
         let results: Vec<Vec<ForcedPair>> = parts.par_iter().map(run).collect();
         let mut pairs: Vec<Option<ForcedPair>> = (0..batch.target.batch()).map(|_| None).collect();

@@ -6,16 +6,15 @@
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::super::{BatchLoss, Dropout, Gradients, Place};
-use super::ForcedPair;
-use super::decoder::DecoderPass;
+use super::super::{BatchLoss, Dropout, Place};
 use super::part::{Part, Position, drop_positions};
-use super::products::{bias_gradient, weight_gradient};
-use super::weights::{Weights, output_name};
+use super::steps::Steps;
+use super::weights::Weights;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cross_entropy::fused::{forward_backward, log_probabilities};
-use crate::kernels::matrix::{Into, Matrix, add_row_sums};
+use crate::kernels::matrix::{Matrix, Store, add_row_sums, bias_gradient, weight_gradient};
 use crate::kernels::simd::{tanh, vectorised};
+use crate::parameters::Gradients;
 
 /// Rows of a block, at most.
 const ROWS: usize = 64;
@@ -23,13 +22,13 @@ const ROWS: usize = 64;
 const BLOCKS: usize = 16;
 
 /// Derivatives that the output layer hands down to a part.
-pub struct ByOutput {
+pub struct HandedDown {
     /// By the state after each step: `[steps × rows, n]`
-    pub states: Buffer,
+    pub d_states: Buffer,
     /// By the contexts: `[steps × rows, n]`
-    pub contexts: Buffer,
+    pub d_contexts: Buffer,
     /// By the embeddings of the words before: `[steps × rows, e]`
-    pub embedded: Buffer,
+    pub d_embedded: Buffer,
 }
 
 /// What a batch leaves for the derivatives of the decoder's loop and for the gradient of the readout.
@@ -51,11 +50,11 @@ struct BlockPass {
     /// [s ; E_y ; c]: `[positions, n + e + n]`, states dropped
     input: Buffer,
     /// By it
-    by_input: Buffer,
+    d_input: Buffer,
     /// By W_r input + b_r: `[positions, e]`
-    by_sum: Buffer,
+    d_sum: Buffer,
     /// By b: `[V]`
-    by_bias: Buffer,
+    d_bias: Buffer,
 }
 
 /// The forward pass over some positions.
@@ -71,7 +70,7 @@ impl OutputPass {
     /// layer over what is there.
     pub fn run(
         weights: &Weights,
-        parts: &[(&Part, &DecoderPass)],
+        parts: &[(&Part, &Steps)],
         dropout: &Dropout,
         smoothing: f32,
         scale: f32,
@@ -86,17 +85,17 @@ impl OutputPass {
             let rows: usize = blocks.iter().map(|block| block.positions.len()).sum();
             let (mut dropped, mut logits) = (Buffer::any(rows * e), Buffer::any(rows * vocabulary));
             let places = split(&mut dropped, blocks, e).into_par_iter().zip(split(&mut logits, blocks, vocabulary));
-            let into = if passes.is_empty() { Into::Replace } else { Into::Add };
+            let into = if passes.is_empty() { Store::Replace } else { Store::Add };
             passes.par_extend(blocks.par_iter().zip(places).map(|(block, (dropped, logits))| {
-                let (part, decoder) = parts[block.part];
-                let rows = Rows::forward(weights, part, dropout, decoder, block.positions, dropped, logits);
+                let (_, steps) = parts[block.part];
+                let rows = Rows::forward(weights, dropout, steps, block.positions, [dropped, logits]);
                 let (smoothed, likelihood) = forward_backward(logits, block.targets, smoothing, scale);
                 let units = block.positions.len();
                 let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
                 BlockPass::back(rows, logits, weights, dropout, block, loss)
             }));
             let factors = [(Matrix::new(&logits, rows, vocabulary), Matrix::new(&dropped, rows, e))];
-            gradients.fill(output_name(sizes), |out| weight_gradient(out, e, &factors, into))?;
+            gradients.fill(sizes.output_weight(), |out| weight_gradient(out, e, &factors, into))?;
         }
         let mut loss = BatchLoss::default();
         passes.iter().for_each(|pass| loss += pass.loss);
@@ -110,51 +109,49 @@ impl OutputPass {
         let sizes = weights.architecture;
         let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
         let all = |of: fn(&BlockPass) -> &[f32]| -> Vec<&[f32]> { self.blocks.iter().map(of).collect() };
-        let (by_sums, inputs) = (all(|block| &block.by_sum), all(|block| &block.input));
-        let factors: Vec<_> = by_sums
+        let (d_sums, inputs) = (all(|block| &block.d_sum), all(|block| &block.input));
+        let factors: Vec<_> = d_sums
             .iter()
             .zip(inputs)
-            .map(|(by_sum, input)| (Matrix::rows_of(by_sum, e), Matrix::rows_of(input, width)))
+            .map(|(d_sum, input)| (Matrix::rows_of(d_sum, e), Matrix::rows_of(input, width)))
             .collect();
-        gradients.fill("readout.weight", |out| weight_gradient(out, width, &factors, Into::Replace))?;
-        gradients.fill("readout.bias", |out| bias_gradient(out, &by_sums))?;
-        gradients.fill("output.bias", |out| bias_gradient(out, &all(|block| &block.by_bias)))?;
+        gradients.fill("readout.weight", |out| weight_gradient(out, width, &factors, Store::Replace))?;
+        gradients.fill("readout.bias", |out| bias_gradient(out, &d_sums))?;
+        gradients.fill("output.bias", |out| bias_gradient(out, &all(|block| &block.d_bias)))?;
         if sizes.tied_output { Ok(()) } else { gradients.clear("target_embedding.weight") }
     }
 
     /// What is handed down to the `number`th part.
-    pub fn by_part(&self, weights: &Weights, part: &Part, number: usize) -> ByOutput {
+    pub fn handed_down(&self, weights: &Weights, part: &Part, number: usize) -> HandedDown {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let cells = part.target_length * part.size();
         let zeros = |width: usize| Buffer::zeros(cells * width);
-        let mut by = ByOutput { states: zeros(n), contexts: zeros(n), embedded: zeros(e) };
+        let mut by = HandedDown { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e) };
         let blocks = self.blocks.iter().filter(|block| block.part == number);
-        let rows = blocks.flat_map(|block| block.by_input.chunks_exact(n + e + n));
+        let rows = blocks.flat_map(|block| block.d_input.chunks_exact(n + e + n));
         for (row, position) in rows.zip(&part.positions) {
             let cell = position.step * part.size() + position.row;
-            by.states[cell * n..][..n].copy_from_slice(&row[..n]);
-            by.embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
-            by.contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
+            by.d_states[cell * n..][..n].copy_from_slice(&row[..n]);
+            by.d_embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
+            by.d_contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
         }
         by
     }
 
-    /// Log-probabilities and attention of each of a part's pairs.
-    pub fn score(weights: &Weights, part: &Part, decoder: &DecoderPass, smoothing: f32) -> Vec<ForcedPair> {
-        let empty = || ForcedPair { log_probability: 0.0, smoothed: 0.0, weights: Vec::new() };
-        let mut pairs: Vec<ForcedPair> = (0..part.size()).map(|_| empty()).collect();
+    /// The smoothed loss and the log-probability of each of a part's pairs.
+    pub fn score(weights: &Weights, part: &Part, steps: &Steps, smoothing: f32) -> Vec<(f64, f64)> {
+        let mut pairs = vec![(0.0, 0.0); part.size()];
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = part.targets();
         for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
             let mut readout = Buffer::any(positions.len() * e);
             let mut logits = Buffer::any(positions.len() * vocabulary);
-            Rows::forward(weights, part, &Dropout::none(), decoder, positions, &mut readout, &mut logits);
+            Rows::forward(weights, &Dropout::none(), steps, positions, [&mut readout, &mut logits]);
             let scores = log_probabilities(&logits, targets, smoothing);
             for (position, (smoothed, log_probability)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
-                pair.smoothed += smoothed;
-                pair.log_probability += log_probability;
-                pair.weights.push(decoder.attention(part, position.step, position.row).to_vec());
+                pair.0 += smoothed;
+                pair.1 += log_probability;
             }
         }
         pairs
@@ -163,7 +160,7 @@ impl OutputPass {
 
 impl<'a> Block<'a> {
     /// Blocks of a part, of about the same size.
-    fn deal((part, (parts, targets)): (usize, (&(&'a Part, &DecoderPass), &'a Vec<u32>))) -> Vec<Self> {
+    fn deal((part, (parts, targets)): (usize, (&(&'a Part, &Steps), &'a Vec<u32>))) -> Vec<Self> {
         let positions = &parts.0.positions;
         let rows = positions.len().div_ceil(positions.len().div_ceil(ROWS).max(1)).max(1);
         let chunks = positions.chunks(rows).zip(targets.chunks(rows));
@@ -175,7 +172,7 @@ impl BlockPass {
     /// Takes rows back, with the logits' derivatives given.
     fn back(
         rows: Rows,
-        by_logits: &[f32],
+        d_logits: &[f32],
         weights: &Weights,
         dropout: &Dropout,
         block: &Block,
@@ -183,16 +180,16 @@ impl BlockPass {
     ) -> Self {
         let sizes = weights.architecture;
         let (e, n) = (sizes.embedding_size, sizes.hidden_size);
-        let mut by_bias = Buffer::zeros(sizes.target_vocabulary);
-        add_row_sums(&mut by_bias, by_logits);
-        let mut by_sum = Buffer::any(rows.readout.len());
-        weights.output.apply_back(&mut by_sum, by_logits, Into::Replace);
-        drop_positions(block.positions, &mut by_sum, dropout.mask(Place::Readout), e, e);
-        by_sum.iter_mut().zip(&*rows.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
-        let mut by_input = Buffer::any(rows.input.len());
-        weights.readout.apply_back(&mut by_input, &by_sum, Into::Replace);
-        drop_positions(block.positions, &mut by_input, dropout.mask(Place::States), n, n + e + n);
-        Self { part: block.part, loss, input: rows.input, by_input, by_sum, by_bias }
+        let mut d_bias = Buffer::zeros(sizes.target_vocabulary);
+        add_row_sums(&mut d_bias, d_logits);
+        let mut d_sum = Buffer::any(rows.readout.len());
+        weights.output.apply_back(&mut d_sum, d_logits, Store::Replace);
+        drop_positions(block.positions, &mut d_sum, dropout.mask(Place::Readout), e, e);
+        d_sum.iter_mut().zip(&*rows.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
+        let mut d_input = Buffer::any(rows.input.len());
+        weights.readout.apply_back(&mut d_input, &d_sum, Store::Replace);
+        drop_positions(block.positions, &mut d_input, dropout.mask(Place::States), n, n + e + n);
+        Self { part: block.part, loss, input: rows.input, d_input, d_sum, d_bias }
     }
 }
 
@@ -211,28 +208,23 @@ impl Rows {
     /// Makes the dropped readout `[positions, e]` and the logits `[positions, V]` too.
     fn forward(
         weights: &Weights,
-        part: &Part,
         dropout: &Dropout,
-        decoder: &DecoderPass,
+        steps: &Steps,
         positions: &[Position],
-        dropped: &mut [f32],
-        logits: &mut [f32],
+        [dropped, logits]: [&mut [f32]; 2],
     ) -> Self {
         let sizes = weights.architecture;
         let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
         let width = n + e + n;
         let mut input = Buffer::any(positions.len() * width);
-        for (row, position) in input.chunks_exact_mut(width).zip(positions) {
-            let cell = position.step * part.size() + position.row;
-            row[..n].copy_from_slice(&decoder.states_after()[cell * n..][..n]);
-            row[n..n + e].copy_from_slice(&decoder.embedded[cell * e..][..e]);
-            row[n + e..].copy_from_slice(&decoder.contexts[cell * n..][..n]);
+        for (input, position) in input.chunks_exact_mut(width).zip(positions) {
+            steps.readout_input(weights, position.step, position.row, input);
         }
         drop_positions(positions, &mut input, dropout.mask(Place::States), n, width);
         let readout = readout(weights, &input);
         dropped.copy_from_slice(&readout);
         drop_positions(positions, dropped, dropout.mask(Place::Readout), e, e);
-        weights.output.apply(logits, vocabulary, dropped, Into::Row(weights.get("output.bias")));
+        weights.output.apply(logits, vocabulary, dropped, Store::Row(weights.get("output.bias")));
         Self { input, readout }
     }
 }
@@ -242,7 +234,7 @@ pub fn readout(weights: &Weights, input: &[f32]) -> Buffer {
     let sizes = weights.architecture;
     let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
     let mut readout = Buffer::any(input.len() / width * e);
-    weights.readout.apply(&mut readout, e, input, Into::Row(weights.get("readout.bias")));
+    weights.readout.apply(&mut readout, e, input, Store::Row(weights.get("readout.bias")));
     vectorised(
         #[inline(always)]
         || readout.iter_mut().for_each(|value| *value = tanh(*value)),

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::super::Mask;
 use super::ragged::Ragged;
+use crate::random::Positions;
 use crate::text::{BEGIN, Batch, Look};
 
 /// Some sentences of a batch, the longest source first. What belongs to target units lies `[length, rows, ·]`, by the
@@ -104,6 +105,15 @@ impl<'a> Part<'a> {
     pub fn drop_of_target(&self, values: &mut [f32], mask: Option<Mask>, width: usize) {
         let places = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| (step, row)));
         self.drop(values, mask, width, places);
+    }
+
+    /// What attention draws its choices by at one step: `count` numbers for each row, which are those of the whole
+    /// batch's cells, `[length, batch, count]`.
+    pub fn draws(&self, chance: Option<Positions>, step: usize, count: usize) -> Option<Vec<f32>> {
+        let first = |row: &usize| (step * self.batch.target.batch() + row) * count;
+        let chance = chance.filter(|_| count > 0)?;
+        let positions = self.rows.iter().flat_map(|row| (first(row)..).take(count));
+        Some(positions.map(|position| chance.uniform(position as u32)).collect())
     }
 
     fn drop(&self, values: &mut [f32], mask: Option<Mask>, width: usize, places: impl Iterator<Item = (usize, usize)>) {

@@ -22,6 +22,20 @@ impl Gradients {
         Ok(Self(zeros.collect::<Result<_>>()?))
     }
 
+    /// The derivatives of a scalar by every parameter, by automatic differentiation; 0 where it does not depend on one.
+    /// The parameters must be tracked.
+    pub fn of(loss: &Tensor, parameters: &Parameters) -> Result<Self> {
+        let store = loss.backward()?;
+        let gradient = |(name, parameter): (&String, &Tensor)| {
+            let gradient = match store.get(parameter) {
+                Some(gradient) => gradient.contiguous()?,
+                None => parameter.detach().zeros_like()?,
+            };
+            Ok((name.clone(), gradient))
+        };
+        Ok(Self(parameters.iter().map(gradient).collect::<Result<_>>()?))
+    }
+
     /// By the parameter of that name.
     ///
     /// # Errors
@@ -31,11 +45,6 @@ impl Gradients {
             Some(gradient) => Ok(gradient),
             None => bail!("no gradient by {name}"),
         }
-    }
-
-    /// Puts a tensor in the place of what is there.
-    pub fn set(&mut self, name: &str, gradient: Tensor) {
-        self.0.insert(name.to_owned(), gradient);
     }
 
     /// Lends a gradient's numbers on the CPU to be written over.

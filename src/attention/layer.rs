@@ -1,0 +1,165 @@
+//! The translator's attention in candle's operations.
+
+use candle_core::{Result, Tensor};
+
+use super::pooling::{Chosen, Pooled, choose, pool};
+use super::score::{Score, Tempered};
+use super::scores::Part;
+use super::settings::{Dimensions, KEY, OUTPUT, QUERY, Settings, VALUE, own_name};
+use crate::parameters::Parameters;
+
+/// Attention over one set of parameters.
+pub struct Attention {
+    settings: Settings,
+    /// W_q, W_k, W_v, W_o, where there are such
+    query: Option<Tensor>,
+    key: Option<Tensor>,
+    value: Option<Tensor>,
+    output: Option<Tensor>,
+    /// One a head.
+    scores: Vec<Tempered<Box<dyn Score>>>,
+}
+
+/// What is looked at: the annotations with their keys and values, which are computed once for each sentence and cannot
+/// be forgotten, since attending takes a `Memory`.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// `[batch, length, n]`
+    annotations: Tensor,
+    /// `[batch, length, d]`
+    keys: Tensor,
+    /// `[batch, length, n]`
+    values: Tensor,
+    /// `[batch, length]`
+    mask: Tensor,
+}
+
+/// What a step of attention gives.
+#[derive(Clone, Debug)]
+pub struct Attended {
+    /// c: `[batch, n]`
+    pub context: Tensor,
+    /// α as the mean over the heads, `[batch, length]`, whatever was chosen: what guides speak of.
+    pub alphas: Tensor,
+    /// What is reported, `[batch, length]`: the weights that pooled, as the mean over the heads or those of one.
+    pub shown: Tensor,
+}
+
+impl Memory {
+    /// The memory of chosen sentences, in that order; one sentence may be chosen often.
+    pub fn select(&self, rows: &Tensor) -> Result<Self> {
+        Ok(Self {
+            annotations: self.annotations.index_select(rows, 0)?,
+            keys: self.keys.index_select(rows, 0)?,
+            values: self.values.index_select(rows, 0)?,
+            mask: self.mask.index_select(rows, 0)?,
+        })
+    }
+
+    /// The annotations' mean over real positions: `[batch, n]`.
+    pub fn mean(&self) -> Result<Tensor> {
+        let shares = self.mask.broadcast_div(&self.mask.sum_keepdim(1)?)?;
+        shares.unsqueeze(1)?.matmul(&self.annotations)?.squeeze(1)
+    }
+
+    /// The second half of the annotation at the first position, `[batch, n/2]`: what the backward direction read last.
+    pub fn backward_first(&self) -> Result<Tensor> {
+        let half = self.annotations.dim(2)? / 2;
+        self.annotations.narrow(1, 0, 1)?.squeeze(1)?.narrow(1, half, half)
+    }
+}
+
+impl Attention {
+    /// Picks the attention's parameters.
+    ///
+    /// # Errors
+    /// One is missing.
+    pub fn new(settings: &Settings, dimensions: Dimensions, parameters: &Parameters) -> Result<Self> {
+        let layout = settings.layout(dimensions);
+        let pick = |there: bool, name: &str| there.then(|| parameters.get(name)).transpose();
+        let own = layout.own.map(|own| parameters.get(&own_name(own))).transpose()?;
+        let score = |head| {
+            let score = settings.score.plain(own.as_ref(), Part { head, heads: layout.heads })?;
+            Ok(Tempered { score, temperature: 1.0 / layout.sharpness })
+        };
+        Ok(Self {
+            settings: settings.clone(),
+            query: pick(layout.projects_queries, QUERY)?,
+            key: pick(layout.projects_keys, KEY)?,
+            value: pick(layout.projects_values, VALUE)?,
+            output: pick(layout.projects_values, OUTPUT)?,
+            scores: (0..layout.heads).map(score).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Computes the keys and values of annotations `[batch, length, n]`; `mask`, `[batch, length]`, is 1 on real
+    /// positions.
+    pub fn remember(&self, annotations: Tensor, mask: Tensor) -> Result<Memory> {
+        let keys = project(&annotations, self.key.as_ref())?;
+        let values = project(&annotations, self.value.as_ref())?;
+        Ok(Memory { annotations, keys, values, mask })
+    }
+
+    /// Attends for decoder states `[batch, n]`. `draws` has a number in `0.0..1.0` for each row and head, `[batch ×
+    /// heads]`, where choices are to be drawn.
+    pub fn attend(&self, memory: &Memory, state: &Tensor, draws: Option<&[f32]>) -> Result<Attended> {
+        let query = match &self.query {
+            Some(weight) => state.matmul(&weight.t()?)?,
+            None => state.clone(),
+        };
+        let (mut alphas, mut pooling, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
+        for (head, score) in self.scores.iter().enumerate() {
+            let part = Part { head, heads: self.scores.len() };
+            let [keys, values] = [&memory.keys, &memory.values].map(|all| part.of(all, 2)?.contiguous());
+            let (queries, values) = (part.of(&query, 1)?.unsqueeze(1)?, values?);
+            let Pooled { values: pooled, weights } = pool(score, &queries, &keys?, &values, Some(&memory.mask))?;
+            match self.chosen(draws) {
+                Chosen::Soft => contexts.push(pooled.squeeze(1)?),
+                chosen => {
+                    let choices = choices(&weights, chosen, part)?;
+                    // The value of the choices, the derivative of the weights.
+                    let through = (&choices + (&weights - weights.detach())?)?;
+                    contexts.push(through.matmul(&values)?.squeeze(1)?);
+                    pooling.push(choices.squeeze(1)?);
+                }
+            }
+            alphas.push(weights.squeeze(1)?);
+        }
+        let context = Tensor::cat(&contexts, 1)?;
+        let context = match &self.output {
+            Some(weight) => context.matmul(&weight.t()?)?,
+            None => context,
+        };
+        let pooling = if pooling.is_empty() { &alphas } else { &pooling };
+        let shown = match self.settings.shown {
+            Some(head) => pooling[head].clone(),
+            None => mean(pooling)?,
+        };
+        Ok(Attended { context, alphas: mean(&alphas)?, shown })
+    }
+
+    fn chosen<'d>(&self, draws: Option<&'d [f32]>) -> Chosen<'d> {
+        self.settings.choice.with(draws)
+    }
+}
+
+/// x Wᵀ of `[batch, length, n]`, or x itself where there is no W.
+fn project(x: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+    let Some(weight) = weight else { return Ok(x.clone()) };
+    let (batch, length, size) = x.dims3()?;
+    x.reshape((batch * length, size))?.matmul(&weight.t()?)?.reshape((batch, length, weight.dim(0)?))
+}
+
+fn mean(heads: &[Tensor]) -> Result<Tensor> {
+    Tensor::stack(heads, 0)?.mean(0)
+}
+
+/// A 1 in each row of weights `[batch, 1, length]`, at the position that is chosen.
+fn choices(weights: &Tensor, chosen: Chosen, part: Part) -> Result<Tensor> {
+    let rows = weights.squeeze(1)?.to_vec2::<f32>()?;
+    let mut choices = vec![0f32; weights.elem_count()];
+    for (row, weights) in rows.iter().enumerate() {
+        choices[row * weights.len() + choose(weights, chosen, row * part.heads + part.head)] = 1.0;
+    }
+    Tensor::from_vec(choices, weights.shape(), weights.device())
+}

@@ -1,0 +1,136 @@
+//! What a score is: a comparison of queries with keys that gives energies.
+//!
+//! It comes in two forms. [`Score`] is in candle's operations, with automatic derivatives, for any shape. Its fast form
+//! is a [`SentenceScore`]: one query and all positions of one sentence on plain slices, so that what the positions
+//! share stays in registers, with derivatives written by hand.
+
+use candle_core::{Result, Tensor};
+
+/// A comparison in candle's operations.
+pub trait Score: Send + Sync {
+    /// Energies a(q, k), `[batch, m, length]`, of queries `[batch, m, d]` and keys `[batch, length, d]`.
+    ///
+    /// # Errors
+    /// The shapes do not fit.
+    fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor>;
+}
+
+impl<S: Score + ?Sized> Score for Box<S> {
+    fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
+        (**self).energies(queries, keys)
+    }
+}
+
+/// A score at a temperature: above 1 its weights are more even, below 1 sharper.
+pub struct Tempered<S> {
+    /// What is compared by.
+    pub score: S,
+    /// What energies are divided by.
+    pub temperature: f64,
+}
+
+impl<S: Score> Score for Tempered<S> {
+    fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
+        self.score.energies(queries, keys)? / self.temperature
+    }
+}
+
+/// A comparison of one query with the keys of one sentence, on plain slices. What it is asked to inline runs inside
+/// [`crate::kernels::simd::vectorised`].
+pub trait SentenceScore: Copy + Send + Sync {
+    /// The same comparison as one of several heads makes it, each with its own part of the score's parameters.
+    fn head(self, head: usize, heads: usize) -> Self;
+
+    /// e_j = a(q, k_j): query `[d]`, keys `[length, d]`, energies `[length]`.
+    fn energies(self, query: &[f32], keys: Rows, energies: &mut [f32]);
+
+    /// What derivatives by the energies, `[length]`, mean for all that the energies are made from.
+    fn backward(self, query: &[f32], keys: Rows, d_energies: &[f32], d: ScoreDerivatives);
+}
+
+/// Where the derivatives of a score go.
+pub struct ScoreDerivatives<'a> {
+    /// By the query, `[d]`: written.
+    pub query: &'a mut [f32],
+    /// By the keys, `[length, d]`: added to.
+    pub keys: RowsMut<'a>,
+    /// By the score's own parameters, as far as the head has a part in them: added to.
+    pub own: &'a mut [f32],
+}
+
+/// Rows of `width` neighbouring columns of a matrix that lies row by row.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    values: &'a [f32],
+    stride: usize,
+    width: usize,
+}
+
+/// [`Rows`] that can be changed.
+pub struct RowsMut<'a> {
+    values: &'a mut [f32],
+    stride: usize,
+    width: usize,
+}
+
+/// Neighbouring columns of a matrix.
+#[derive(Clone, Copy)]
+pub struct Columns {
+    /// How long the matrix' rows are.
+    pub stride: usize,
+    /// The first one.
+    pub first: usize,
+    /// How many.
+    pub width: usize,
+}
+
+impl Columns {
+    /// The columns of one of several heads that share a matrix.
+    pub fn of_head(head: usize, heads: usize, stride: usize) -> Self {
+        let width = stride / heads;
+        Self { stride, first: head * width, width }
+    }
+
+    /// Of some rows of a matrix.
+    #[inline(always)]
+    pub fn of(self, matrix: &[f32], rows: std::ops::Range<usize>) -> Rows<'_> {
+        let values = &matrix[rows.start * self.stride..rows.end * self.stride];
+        Rows { values: values.get(self.first..).unwrap_or_default(), stride: self.stride, width: self.width }
+    }
+
+    /// [`Self::of`], to be changed.
+    #[inline(always)]
+    pub fn of_mut(self, matrix: &mut [f32], rows: std::ops::Range<usize>) -> RowsMut<'_> {
+        let values = &mut matrix[rows.start * self.stride..rows.end * self.stride];
+        RowsMut { values: values.get_mut(self.first..).unwrap_or_default(), stride: self.stride, width: self.width }
+    }
+
+    /// Of one row of a matrix.
+    #[inline(always)]
+    pub fn row(self, matrix: &[f32], row: usize) -> &[f32] {
+        &matrix[row * self.stride + self.first..][..self.width]
+    }
+
+    /// [`Self::row`], to be changed.
+    #[inline(always)]
+    pub fn row_mut(self, matrix: &mut [f32], row: usize) -> &mut [f32] {
+        &mut matrix[row * self.stride + self.first..][..self.width]
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// One after the other.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = &'a [f32]> {
+        self.values.chunks(self.stride).map(move |row| &row[..self.width])
+    }
+}
+
+impl RowsMut<'_> {
+    /// One after the other.
+    #[inline(always)]
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        let width = self.width;
+        self.values.chunks_mut(self.stride).map(move |row| &mut row[..width])
+    }
+}

@@ -1,0 +1,131 @@
+//! The additive score (Bahdanau et al. 2014, appendix A.1.2).
+//!
+//! ```text
+//! e_j = vᵀ tanh(q + k_j)                q = W_q s, k_j = W_k h_j
+//!
+//! with x_j = tanh(q + k_j), computed again rather than kept:
+//! dv = Σ_j de_j x_j      dk_j = de_j v ∘ (1 − x_j²)      dq = Σ_j dk_j
+//! ```
+
+use std::array::from_fn;
+
+use candle_core::{Result, Tensor};
+
+use super::{Needs, Own, Part, Projections};
+use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use crate::kernels::simd::{LANES, sum_of_lanes, tanh};
+use crate::parameters::Start;
+
+/// Dimensions whose derivatives are added up in registers.
+const WIDTH: usize = 2 * LANES;
+
+/// The plain form.
+pub struct Additive {
+    /// v: `[1, d]`
+    pub v: Tensor,
+}
+
+impl Score for Additive {
+    fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
+        let (batch, length, size) = keys.dims3()?;
+        let asked = queries.dim(1)?;
+        let hidden = keys.unsqueeze(1)?.broadcast_add(&queries.unsqueeze(2)?)?.tanh()?;
+        hidden.reshape((batch * asked * length, size))?.matmul(&self.v.t()?)?.reshape((batch, asked, length))
+    }
+}
+
+/// The fast form.
+#[derive(Clone, Copy)]
+pub struct Sentence<'a> {
+    /// v: `[d]`
+    v: &'a [f32],
+}
+
+impl SentenceScore for Sentence<'_> {
+    #[inline(always)]
+    fn head(self, head: usize, heads: usize) -> Self {
+        Self { v: Part { head, heads }.of_slice(self.v) }
+    }
+
+    #[inline(always)]
+    fn energies(self, query: &[f32], keys: Rows, energies: &mut [f32]) {
+        for (energy, key) in energies.iter_mut().zip(keys.iter()) {
+            *energy = self.energy(query, key);
+        }
+    }
+
+    #[inline(always)]
+    fn backward(self, query: &[f32], keys: Rows, d_energies: &[f32], mut d: ScoreDerivatives) {
+        let whole = query.len() / WIDTH * WIDTH;
+        for start in (0..whole).step_by(WIDTH) {
+            self.block_backward::<WIDTH>(start, query, keys, d_energies, &mut d);
+        }
+        for start in whole..query.len() {
+            self.block_backward::<1>(start, query, keys, d_energies, &mut d);
+        }
+    }
+}
+
+impl Sentence<'_> {
+    #[inline(always)]
+    fn energy(self, query: &[f32], key: &[f32]) -> f32 {
+        let mut lanes = [0.0f32; LANES];
+        let [queries, keys, vs] = [query, key, self.v].map(<[f32]>::as_chunks::<LANES>);
+        for ((query, key), v) in queries.0.iter().zip(keys.0).zip(vs.0) {
+            for lane in 0..LANES {
+                lanes[lane] += v[lane] * tanh(query[lane] + key[lane]);
+            }
+        }
+        for (lane, ((query, key), v)) in lanes.iter_mut().zip(queries.1.iter().zip(keys.1).zip(vs.1)) {
+            *lane += v * tanh(query + key);
+        }
+        sum_of_lanes(lanes)
+    }
+
+    /// The derivatives in `WIDTH` of the dimensions from `start` on: what the positions share stays in registers.
+    #[inline(always)]
+    fn block_backward<const WIDTH: usize>(
+        self,
+        start: usize,
+        query: &[f32],
+        keys: Rows,
+        d_energies: &[f32],
+        d: &mut ScoreDerivatives,
+    ) {
+        let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
+        let (q, v) = (part(query), part(self.v));
+        let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
+        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.keys.iter_mut()) {
+            let (key, d_key) = (&key[start..start + WIDTH], &mut d_key[start..start + WIDTH]);
+            for i in 0..WIDTH {
+                let x = tanh(q[i] + key[i]);
+                sum_v[i] += d_energy * x;
+                let dk = d_energy * v[i] * (1.0 - x * x);
+                sum_query[i] += dk;
+                d_key[i] += dk;
+            }
+        }
+        d.query[start..start + WIDTH].copy_from_slice(&sum_query);
+        for (d_v, sum) in d.own[start..].iter_mut().zip(sum_v) {
+            *d_v += sum;
+        }
+    }
+}
+
+pub(super) struct Family;
+
+impl super::Family for Family {
+    const NEEDS: Needs = Needs {
+        own: Some(Own { name: "energy", shape: |size, _| vec![1, size], start: Start::Glorot }),
+        ..Needs::projections(Projections::Both)
+    };
+    type Sentence<'a> = Sentence<'a>;
+
+    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
+        Ok(Box::new(Additive { v: head.of(super::own(own)?, 1)? }))
+    }
+
+    fn sentence(own: &[f32]) -> Sentence<'_> {
+        Sentence { v: own }
+    }
+}

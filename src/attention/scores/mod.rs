@@ -1,0 +1,172 @@
+//! The scores that a translator may have, each in a file of its own, and the enum that picks one.
+//!
+//! A score is one file with its equation, its plain form, its fast form and a [`Family`] that says what it needs, and
+//! one line below.
+
+mod additive;
+mod cosine;
+mod dot;
+mod general;
+mod kernel;
+mod last;
+mod mean;
+mod scaled_dot;
+
+use candle_core::{Result, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::score::{Score, SentenceScore};
+use crate::parameters::Start;
+
+pub use additive::Additive;
+pub use cosine::Cosine;
+pub use dot::Dot;
+pub use kernel::{Kernel, KernelShape};
+pub use mean::Even;
+
+macro_rules! scores {
+    ($($(#[$about:meta])* $name:ident = $family:ty),+ $(,)?) => {
+        /// What the translator compares queries with keys by.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum ScoreName {
+            $($(#[$about])* $name),+
+        }
+
+        impl ScoreName {
+            /// All there are.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            pub(super) fn needs(self) -> Needs {
+                match self {
+                    $(Self::$name => <$family>::NEEDS),+
+                }
+            }
+
+            /// The plain form for one of several heads; `own` is the score's own parameter, where it has one.
+            pub(super) fn plain(self, own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
+                match self {
+                    $(Self::$name => <$family>::plain(own, head)),+
+                }
+            }
+
+            /// Runs something that is compiled anew for each fast form.
+            pub(super) fn visit<V: Visit>(self, own: &[f32], visit: V) -> V::Output {
+                match self {
+                    $(Self::$name => visit.with(<$family>::sentence(own))),+
+                }
+            }
+        }
+    };
+}
+
+scores! {
+    /// vᵀ tanh(W_q q + W_k k): Bahdanau et al. 2014.
+    #[default]
+    Additive = additive::Family,
+    /// q · k: Luong et al. 2015.
+    Dot = dot::Family,
+    /// q · k / √d: Vaswani et al. 2017.
+    ScaledDot = scaled_dot::Family,
+    /// q M k, a bilinear form: Luong et al. 2015.
+    General = general::Family,
+    /// The cosine of q and k times a learnt sharpness: Graves et al. 2014.
+    Cosine = cosine::Family,
+    /// No score: the mean of all words.
+    Mean = mean::Family,
+    /// No score: what each direction of the encoder read last.
+    Last = last::Family,
+}
+
+/// What a file of this folder tells of its score.
+pub(super) trait Family {
+    /// What it needs beside queries and keys.
+    const NEEDS: Needs;
+    /// Its fast form.
+    type Sentence<'a>: SentenceScore;
+
+    /// The plain form for one of several heads.
+    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>>;
+
+    /// The fast form over the score's own numbers, those of all heads.
+    fn sentence(own: &[f32]) -> Self::Sentence<'_>;
+}
+
+/// Work on the fast form of some score.
+pub(super) trait Visit {
+    type Output;
+
+    fn with<S: SentenceScore>(self, score: S) -> Self::Output;
+}
+
+/// What a score needs.
+#[derive(Clone, Copy)]
+pub(super) struct Needs {
+    pub projections: Projections,
+    /// Its own parameter.
+    pub own: Option<Own>,
+    /// What its energies are divided by, whatever the user's temperature, for vectors of so many numbers.
+    pub temperature: fn(usize) -> f64,
+    /// Parts of the values that are pooled by weights of their own, in each head.
+    pub parts: usize,
+    /// Whether it looks at the same places whatever is asked, so that there is nothing to learn or to show.
+    pub fixed: bool,
+}
+
+/// Where queries and keys come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Projections {
+    /// W_q s and W_k h, of the attention's size.
+    Both,
+    /// s itself and W_k h, of the state's size.
+    Keys,
+    /// s and h themselves; W_q s and W_k h where there are several heads, which need parts of their own.
+    Heads,
+    /// s and h themselves.
+    None,
+}
+
+/// A score's own parameter.
+#[derive(Clone, Copy)]
+pub(super) struct Own {
+    pub name: &'static str,
+    /// Its shape, for queries of so many numbers and so many heads.
+    pub shape: fn(usize, usize) -> Vec<usize>,
+    pub start: Start,
+}
+
+/// One of several heads.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub head: usize,
+    pub heads: usize,
+}
+
+impl Needs {
+    /// What the usual score needs: nothing of its own.
+    pub const fn projections(projections: Projections) -> Self {
+        Self { projections, own: None, temperature: |_| 1.0, parts: 1, fixed: false }
+    }
+}
+
+impl Part {
+    /// The head's share of a dimension that all heads divide among them.
+    pub fn of(self, tensor: &Tensor, dimension: usize) -> Result<Tensor> {
+        let width = tensor.dim(dimension)? / self.heads;
+        tensor.narrow(dimension, self.head * width, width)
+    }
+
+    /// The head's share of numbers.
+    pub fn of_slice(self, values: &[f32]) -> &[f32] {
+        let width = values.len() / self.heads;
+        &values[self.head * width..][..width]
+    }
+}
+
+/// The parameter that a score asked for in its [`Needs`].
+fn own(parameter: Option<&Tensor>) -> Result<&Tensor> {
+    match parameter {
+        Some(parameter) => Ok(parameter),
+        None => candle_core::bail!("a score lacks its own parameter"),
+    }
+}

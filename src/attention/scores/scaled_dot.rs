@@ -1,0 +1,26 @@
+//! The dot product at a temperature of √d (Vaswani et al. 2017, section 3.2.1), so that its spread does not grow with
+//! the vectors.
+//!
+//! ```text
+//! e_j = q · k_j / √d
+//! ```
+
+use candle_core::{Result, Tensor};
+
+use super::{Needs, Part, dot};
+use crate::attention::score::Score;
+
+pub(super) struct Family;
+
+impl super::Family for Family {
+    const NEEDS: Needs = Needs { temperature: |size| (size as f64).sqrt(), ..<dot::Family as super::Family>::NEEDS };
+    type Sentence<'a> = dot::Sentence;
+
+    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
+        <dot::Family as super::Family>::plain(own, head)
+    }
+
+    fn sentence(own: &[f32]) -> dot::Sentence {
+        <dot::Family as super::Family>::sentence(own)
+    }
+}

@@ -1,0 +1,85 @@
+//! The model's sizes, and what parameters they mean.
+
+use serde::{Deserialize, Serialize};
+
+use super::encoder;
+use crate::attention::{Dimensions, Settings};
+use crate::parameters::{Plan, Start};
+
+/// What the decoder's first state is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum InitialState {
+    /// The mean of all annotations.
+    Mean,
+    /// The backward encoder's state at the first word, as in the paper's appendix A.2.2.
+    BackwardFirst,
+}
+
+/// Everything that decides the shapes of the parameters, and what is computed with them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Architecture {
+    /// Source units.
+    pub source_vocabulary: usize,
+    /// Target units.
+    pub target_vocabulary: usize,
+    /// Dimension of both embeddings and of the readout.
+    pub embedding_size: usize,
+    /// n: the decoder's state and the annotations; each encoder direction has n/2.
+    pub hidden_size: usize,
+    /// Dimension in which queries and keys are compared, where they are projected for it.
+    pub attention_size: usize,
+    /// Encoder layers.
+    pub layers: usize,
+    /// Whether the output layer's matrix is the target embedding.
+    pub tied_output: bool,
+    /// Source of the decoder's first state.
+    pub initial_state: InitialState,
+    /// Which attention. Left out where it is the paper's, as it is in models that know of no other.
+    #[serde(default, skip_serializing_if = "Settings::is_default")]
+    pub attention: Settings,
+}
+
+impl Architecture {
+    /// The sizes that attention meets.
+    pub fn dimensions(&self) -> Dimensions {
+        Dimensions { hidden: self.hidden_size, compared: self.attention_size }
+    }
+
+    /// How many numbers the decoder's first state is made from.
+    pub fn summary_size(&self) -> usize {
+        match self.initial_state {
+            InitialState::Mean => self.hidden_size,
+            InitialState::BackwardFirst => self.hidden_size / 2,
+        }
+    }
+
+    /// The output layer's matrix by name: its own, or the target embedding.
+    pub fn output_weight(&self) -> &'static str {
+        if self.tied_output { "target_embedding.weight" } else { "output.weight" }
+    }
+
+    /// Every parameter of the model.
+    pub fn plan(&self) -> Plan {
+        let Self { embedding_size: e, hidden_size: n, .. } = *self;
+        let spread = Start::Normal((e as f64).powf(-0.5));
+        let mut plan = Plan::default();
+        plan.add("source_embedding.weight", &[self.source_vocabulary, e], spread);
+        plan.add("target_embedding.weight", &[self.target_vocabulary, e], spread);
+        encoder::plan(&mut plan, self);
+        plan.linear("decoder.initial", n, self.summary_size());
+        self.attention.plan(&mut plan, self.dimensions());
+        plan.gru(|part| format!("decoder.cell.{part}"), e + n, n);
+        plan.linear("readout", e, n + e + n);
+        if !self.tied_output {
+            plan.add("output.weight", &[self.target_vocabulary, e], spread);
+        }
+        plan.add("output.bias", &[self.target_vocabulary], Start::Constant(0.0));
+        plan
+    }
+
+    /// How many numbers the parameters hold in all.
+    pub fn parameter_count(&self) -> usize {
+        self.plan().count()
+    }
+}

@@ -1,0 +1,136 @@
+//! The parameters of one model, by PyTorch's names and layouts.
+
+use std::collections::BTreeMap;
+
+use candle_core::{CpuStorage, Device, Result, Shape, Storage, Tensor, Var, bail};
+
+use super::{Plan, Slices};
+use crate::kernels::gru::GruWeights;
+use crate::kernels::values::all_finite;
+use crate::random::Stream;
+
+/// Tensors by name.
+#[derive(Clone, Debug)]
+pub struct Parameters {
+    tensors: BTreeMap<String, Tensor>,
+}
+
+impl Parameters {
+    /// Draws initial parameters; each from a stream of its own, so that none depends on another's size.
+    pub fn initialise(plan: &Plan, seed: u64, device: &Device) -> Result<Self> {
+        let draw = |planned: &super::plan::Planned| {
+            let values = planned.start.draw(&planned.shape, &mut Stream::new(seed, &planned.name, 0));
+            Ok((planned.name.clone(), Tensor::from_vec(values, planned.shape.as_slice(), device)?))
+        };
+        Ok(Self { tensors: plan.iter().map(draw).collect::<Result<_>>()? })
+    }
+
+    /// Takes parameters from elsewhere, checking that each is there, has its shape and holds finite numbers.
+    ///
+    /// # Errors
+    /// Names the first parameter that is missing, surplus, misshapen or not finite.
+    pub fn from_tensors(plan: &Plan, mut found: BTreeMap<String, Tensor>) -> Result<Self> {
+        let mut tensors = BTreeMap::new();
+        for planned in plan.iter() {
+            let (name, shape) = (&planned.name, &planned.shape);
+            let Some(tensor) = found.remove(name) else { bail!("parameter {name} is missing") };
+            if tensor.shape() != &Shape::from(shape.clone()) {
+                bail!("parameter {name} has shape {:?} where the settings ask for {shape:?}", tensor.dims());
+            }
+            if !all_finite(&tensor)? {
+                bail!("parameter {name} holds numbers that are not finite");
+            }
+            tensors.insert(name.clone(), tensor);
+        }
+        match found.keys().next() {
+            Some(surplus) => bail!("parameter {surplus} does not belong to this model"),
+            None => Ok(Self { tensors }),
+        }
+    }
+
+    /// The same values as variables, whose operations are recorded for back-propagation.
+    pub fn tracked(&self) -> Result<Self> {
+        let mut tensors = BTreeMap::new();
+        for (name, tensor) in &self.tensors {
+            tensors.insert(name.clone(), Var::from_tensor(tensor)?.into_inner());
+        }
+        Ok(Self { tensors })
+    }
+
+    /// All parameters by name, in alphabetical order.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
+        self.tensors.iter()
+    }
+
+    /// The parameter of that name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn get(&self, name: &str) -> Result<Tensor> {
+        match self.tensors.get(name) {
+            Some(tensor) => Ok(tensor.clone()),
+            None => bail!("no parameter {name}"),
+        }
+    }
+
+    /// The four tensors of a recurrent cell; `name` makes the name of each part.
+    pub fn gru(&self, name: impl Fn(&str) -> String) -> Result<GruWeights> {
+        let part = |part: &str| self.get(&name(part));
+        Ok(GruWeights {
+            weight_ih: part("weight_ih")?,
+            weight_hh: part("weight_hh")?,
+            bias_ih: part("bias_ih")?,
+            bias_hh: part("bias_hh")?,
+        })
+    }
+
+    /// Lends all parameters to `work` as slices.
+    ///
+    /// # Errors
+    /// A parameter does not lie on the CPU as one block of f32.
+    pub fn lend<R>(&self, work: impl FnOnce(&Slices) -> Result<R>) -> Result<R> {
+        let mut guards = Vec::new();
+        for (name, tensor) in &self.tensors {
+            guards.push((name.as_str(), tensor.dims(), tensor.storage_and_layout()));
+        }
+        let mut slices = Slices::default();
+        for (name, dimensions, (storage, layout)) in &guards {
+            match (&**storage, layout.contiguous_offsets()) {
+                (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
+                    slices.insert(name, dimensions, &values[start..end]);
+                }
+                _ => bail!("parameter {name} does not lie on the CPU as one block of f32"),
+            }
+        }
+        work(&slices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Start;
+    use super::*;
+
+    #[test]
+    fn foreign_parameters_are_named() {
+        let mut plan = Plan::default();
+        plan.add("energy.weight", &[1, 5], Start::Glorot);
+        plan.linear("readout", 4, 3);
+        let parameters = Parameters::initialise(&plan, 1, &Device::Cpu).unwrap();
+        let count: usize = parameters.iter().map(|(_, tensor)| tensor.elem_count()).sum();
+        assert_eq!((count, plan.count()), (5 + 12 + 4, 21));
+        let attempt = |change: &dyn Fn(&mut BTreeMap<String, Tensor>)| {
+            let mut tensors = parameters.tensors.clone();
+            change(&mut tensors);
+            Parameters::from_tensors(&plan, tensors).map(|_| ()).map_err(|error| error.to_string())
+        };
+        attempt(&|_| {}).unwrap();
+        let tensor = |value: f32| Tensor::full(value, (1, 5), &Device::Cpu).unwrap();
+        let name = "energy.weight".to_owned();
+        assert!(attempt(&|map| drop(map.remove(&name))).unwrap_err().contains("energy.weight is missing"));
+        assert!(attempt(&|map| drop(map.insert(name.clone(), tensor(f32::NAN)))).unwrap_err().contains("not finite"));
+        assert!(attempt(&|map| drop(map.insert("x".into(), tensor(0.0)))).unwrap_err().contains("does not belong"));
+        let misshapen = attempt(&|map| drop(map.insert("readout.bias".into(), tensor(0.0)))).unwrap_err();
+        assert!(misshapen.contains("[1, 5] where the settings ask for [4]"), "{misshapen}");
+    }
+}

@@ -1,0 +1,30 @@
+//! A linear layer in candle's operations.
+
+use candle_core::{Result, Tensor};
+
+use super::Parameters;
+
+/// `x Wᵀ + b`
+#[derive(Clone, Debug)]
+pub struct Linear {
+    /// W: `[outputs, inputs]`
+    pub weight: Tensor,
+    /// b: `[outputs]`
+    pub bias: Tensor,
+}
+
+impl Linear {
+    /// Picks `name.weight` and `name.bias`.
+    ///
+    /// # Errors
+    /// One of them is missing.
+    pub fn new(parameters: &Parameters, name: &str) -> Result<Self> {
+        let part = |part: &str| parameters.get(&format!("{name}.{part}"));
+        Ok(Self { weight: part("weight")?, bias: part("bias")? })
+    }
+
+    /// `[rows, inputs]` to `[rows, outputs]`.
+    pub fn forward(&self, rows: &Tensor) -> Result<Tensor> {
+        rows.matmul(&self.weight.t()?)?.broadcast_add(&self.bias)
+    }
+}

@@ -1,0 +1,26 @@
+//! Parameters as plain numbers, while somebody works on them.
+
+use std::collections::BTreeMap;
+
+use crate::kernels::matrix::Matrix;
+
+/// All parameters of a model by name, with their dimensions.
+#[derive(Clone, Default)]
+pub struct Slices<'a>(BTreeMap<&'a str, (&'a [usize], &'a [f32])>);
+
+impl<'a> Slices<'a> {
+    pub(super) fn insert(&mut self, name: &'a str, dimensions: &'a [usize], values: &'a [f32]) {
+        self.0.insert(name, (dimensions, values));
+    }
+
+    /// A parameter's numbers. The plan that the parameters were checked against has the names that are asked for.
+    pub fn get(&self, name: &str) -> &'a [f32] {
+        self.0[name].1
+    }
+
+    /// A parameter of two dimensions.
+    pub fn matrix(&self, name: &str) -> Matrix<'a> {
+        let (dimensions, values) = self.0[name];
+        Matrix::new(values, dimensions[0], dimensions[1])
+    }
+}
