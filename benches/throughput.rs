@@ -9,7 +9,9 @@
 use std::time::Instant;
 
 use candle_core::{Device, Result, Tensor};
-use softalign::model::{Architecture, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch};
+use softalign::attention::Settings;
+use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, search_all};
 use softalign::text::{Batch, BatchSize, Example, bucketed};
@@ -74,8 +76,9 @@ fn model() -> Result<RnnSearch> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        attention: Settings::default(),
     };
-    let parameters = Parameters::initialise(&architecture, 1, &Device::Cpu)?.tracked()?;
+    let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu)?.tracked()?;
     RnnSearch::new(architecture, parameters)
 }
 

@@ -1,5 +1,6 @@
-//! Derivatives written by hand against automatic differentiation and against finite differences, at odd sizes: batches
-//! of one, empty and ragged sequences, sizes that fill no vector.
+//! Derivatives written by hand against automatic differentiation and against finite differences, parameter by
+//! parameter: every score, with one head and with four, at odd sizes: batches of one, empty and ragged sequences, sizes
+//! that fill no vector.
 
 #[path = "common/paths.rs"]
 mod paths;
@@ -8,7 +9,9 @@ use std::collections::BTreeMap;
 
 use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
-use softalign::model::{Architecture, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch};
+use softalign::attention::{Choice, ScoreName, Settings};
+use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::parameters::{Parameters, Plan};
 use softalign::random::Stream;
 use softalign::text::{Batch, Example, Look};
 
@@ -16,8 +19,8 @@ use softalign::text::{Batch, Example, Look};
 const BATCHES: [&[(usize, usize)]; 5] =
     [&[(1, 1)], &[(0, 0)], &[(3, 0), (1, 4)], &[(5, 2), (2, 5), (9, 7), (1, 1), (0, 3)], &[(17, 33), (33, 17)]];
 
-fn architectures() -> Vec<Architecture> {
-    let base = Architecture {
+fn base() -> Architecture {
+    Architecture {
         source_vocabulary: 19,
         target_vocabulary: 23,
         embedding_size: 7,
@@ -26,14 +29,36 @@ fn architectures() -> Vec<Architecture> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
-    };
+        attention: Settings::default(),
+    }
+}
+
+/// Models of the paper's attention in all shapes.
+fn shapes() -> Vec<Architecture> {
     vec![
-        base.clone(),
-        Architecture { hidden_size: 2, attention_size: 1, embedding_size: 1, tied_output: false, ..base.clone() },
-        Architecture { hidden_size: 34, attention_size: 17, embedding_size: 33, layers: 2, ..base.clone() },
-        Architecture { hidden_size: 100, attention_size: 70, embedding_size: 60, ..base.clone() },
-        Architecture { initial_state: InitialState::BackwardFirst, layers: 3, ..base },
+        base(),
+        Architecture { hidden_size: 2, attention_size: 1, embedding_size: 1, tied_output: false, ..base() },
+        Architecture { hidden_size: 34, attention_size: 17, embedding_size: 33, layers: 2, ..base() },
+        Architecture { hidden_size: 100, attention_size: 70, embedding_size: 60, ..base() },
+        Architecture { initial_state: InitialState::BackwardFirst, layers: 3, ..base() },
     ]
+}
+
+/// Models of every score with one head and with four, at two temperatures.
+fn scores() -> Vec<Architecture> {
+    let with = |score, heads, temperature| Architecture {
+        hidden_size: 40,
+        attention_size: 36,
+        attention: Settings { score, heads, temperature, ..Settings::default() },
+        ..base()
+    };
+    let of = |&score: &ScoreName| {
+        let single = with(score, 1, 1.0);
+        let fixed = single.attention.is_fixed();
+        let others = [with(score, 4, 1.0), with(score, 1, 0.6), with(score, 4, 1.7)];
+        std::iter::once(single).chain(others.into_iter().filter(move |_| !fixed))
+    };
+    ScoreName::ALL.iter().flat_map(of).collect()
 }
 
 fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
@@ -43,7 +68,7 @@ fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
         source: ids(source, architecture.source_vocabulary),
         target: ids(target, architecture.target_vocabulary),
         // Every other pair is guided, at every other unit, its end included.
-        guide: if row % 2 == 0 {
+        guide: if row % 2 == 0 && !architecture.attention.is_fixed() {
             (0..=target).step_by(2).flat_map(|unit| looks(unit, source)).collect()
         } else {
             vec![]
@@ -64,7 +89,7 @@ fn looks(unit: usize, source: usize) -> [Look; 2] {
 
 fn parameters(architecture: &Architecture) -> Parameters {
     // Initial weights leave gates and attention too flat to show a wrong derivative.
-    let drawn = Parameters::initialise(architecture, 3, &Device::Cpu).unwrap();
+    let drawn = Parameters::initialise(&architecture.plan(), 3, &Device::Cpu).unwrap();
     let mut stream = Stream::new(3, "spread", 0);
     let spread: BTreeMap<String, Tensor> = drawn
         .iter()
@@ -74,7 +99,7 @@ fn parameters(architecture: &Architecture) -> Parameters {
             (name.clone(), Tensor::from_vec(values, tensor.shape(), &Device::Cpu).unwrap())
         })
         .collect();
-    Parameters::from_tensors(architecture, spread).unwrap()
+    Parameters::from_tensors(&architecture.plan(), spread).unwrap()
 }
 
 fn values(tensor: &Tensor) -> Vec<f32> {
@@ -85,81 +110,90 @@ fn dropout() -> Dropout {
     Dropout::new(DropoutRates { embeddings: 0.2, annotations: 0.3, states: 0.1, readout: 0.4 }, 9, 2)
 }
 
+#[track_caller]
+fn assert_paths_agree(architecture: &Architecture) {
+    let model = RnnSearch::new(architecture.clone(), parameters(architecture).tracked().unwrap()).unwrap();
+    for lengths in BATCHES {
+        let batch = batch(lengths, architecture);
+        let [(loss, fused), (plain_loss, plain)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
+        let place = || format!("{lengths:?} {architecture:?}");
+        assert_eq!(loss.units, plain_loss.units);
+        assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4 * plain_loss.smoothed, "{}", place());
+        assert!((loss.guidance - plain_loss.guidance).abs() <= 1e-4 * plain_loss.guidance, "{}", place());
+        for (name, gradient) in fused.iter() {
+            for (a, b) in values(gradient).iter().zip(values(plain.get(name).unwrap())) {
+                assert!((a - b).abs() < 5e-5 * b.abs().max(1.0), "{name} {}: {a} {b}", place());
+            }
+        }
+    }
+}
+
 #[test]
 fn both_paths_agree_at_odd_sizes() {
-    for architecture in architectures() {
-        let model = RnnSearch::new(architecture.clone(), parameters(&architecture).tracked().unwrap()).unwrap();
-        for lengths in BATCHES {
-            let batch = batch(lengths, &architecture);
-            let [(loss, fused), (plain_loss, plain)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
-            assert_eq!(loss.units, plain_loss.units);
-            assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4 * plain_loss.smoothed, "{lengths:?}");
-            assert!((loss.guidance - plain_loss.guidance).abs() <= 1e-4 * plain_loss.guidance, "{lengths:?}");
-            for (name, gradient) in fused.iter() {
-                for (a, b) in values(gradient).iter().zip(values(plain.get(name).unwrap())) {
-                    assert!((a - b).abs() < 5e-5 * b.abs().max(1.0), "{name} {lengths:?} {architecture:?}: {a} {b}");
-                }
-            }
+    shapes().iter().for_each(assert_paths_agree);
+}
+
+#[test]
+fn both_paths_agree_in_every_score() {
+    scores().iter().for_each(assert_paths_agree);
+}
+
+#[test]
+fn both_paths_draw_the_same_choices() {
+    for mut architecture in scores().into_iter().filter(|architecture| !architecture.attention.is_fixed()) {
+        for choice in [Choice::Sampled, Choice::Hardest] {
+            architecture.attention.choice = choice;
+            assert_paths_agree(&architecture);
         }
     }
 }
 
 #[test]
 fn gradients_are_slopes() {
-    for architecture in architectures() {
+    for architecture in shapes().into_iter().chain(scores()) {
         let start = parameters(&architecture);
         for lengths in BATCHES {
-            let batch = batch(lengths, &architecture);
-            let model = RnnSearch::new(architecture.clone(), start.clone()).unwrap();
-            let (_, gradients) = run(PATHS[0], &model, &batch, 0.1, &dropout());
-            for direction in 0..3 {
-                let (expected, measured, typical) = slopes(&architecture, &start, &gradients, &batch, direction);
-                assert!((expected - measured).abs() < 0.03 * typical, "{lengths:?}: {expected} {measured} {typical}");
-            }
+            assert_slopes(&architecture, &start, &batch(lengths, &architecture));
         }
     }
 }
 
-/// The slope of the loss along a random direction, by the gradients and by two losses a small step apart; and how steep
-/// such a direction is on average.
-fn slopes(
-    architecture: &Architecture,
-    start: &Parameters,
-    gradients: &Gradients,
-    batch: &Batch,
-    direction: u64,
-) -> (f64, f64, f64) {
-    let norm = gradients
-        .iter()
-        .flat_map(|(_, gradient)| values(gradient))
-        .map(|slope| f64::from(slope).powi(2))
-        .sum::<f64>()
-        .sqrt();
-    // The whole move has about this length, whatever the number of parameters.
-    let step = 0.02 / (architecture.parameter_count() as f64).sqrt();
-    let loss = |step: f64| {
-        let moved: BTreeMap<String, Tensor> = start
-            .iter()
-            .map(|(name, tensor)| (name.clone(), (tensor + (along(tensor, name, direction) * step).unwrap()).unwrap()))
-            .collect();
-        let parameters = Parameters::from_tensors(architecture, moved).unwrap();
-        let model = RnnSearch::new(architecture.clone(), parameters).unwrap();
-        let (loss, _) = run(PATHS[0], &model, batch, 0.1, &dropout());
-        (loss.smoothed + loss.guidance) / loss.units as f64
+/// Holds the gradient by each parameter against the slope of the loss along it, by two losses a small step apart.
+#[track_caller]
+fn assert_slopes(architecture: &Architecture, start: &Parameters, batch: &Batch) {
+    let loss = |moved: Parameters| {
+        let model = RnnSearch::new(architecture.clone(), moved).unwrap();
+        let (loss, gradients) = run(PATHS[0], &model, batch, 0.1, &dropout());
+        ((loss.smoothed + loss.guidance) / loss.units as f64, gradients)
     };
-    let expected: f64 = gradients
-        .iter()
-        .map(|(name, gradient)| {
-            let pairs = values(gradient).into_iter().zip(values(&along(gradient, name, direction)));
-            pairs.map(|(slope, step)| f64::from(slope) * f64::from(step)).sum::<f64>()
-        })
-        .sum();
-    (expected, (loss(step) - loss(-step)) / (2.0 * step), norm)
+    let (_, gradients) = loss(start.clone());
+    for (name, gradient) in gradients.iter() {
+        let slopes: Vec<f64> = values(gradient).into_iter().map(f64::from).collect();
+        let norm = slopes.iter().map(|slope| slope * slope).sum::<f64>().sqrt();
+        // Along the gradient itself the loss is steepest: the slope is the gradient's own length. A parameter that makes
+        // no difference is moved in any direction.
+        let direction: Vec<f64> = match norm {
+            0.0 => slopes.iter().map(|_| 1.0 / (slopes.len() as f64).sqrt()).collect(),
+            _ => slopes.iter().map(|slope| slope / norm).collect(),
+        };
+        let moved = |step: f64| loss(along(&architecture.plan(), start, name, &direction, step)).0;
+        let slope = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
+        // Two steps together leave out how the curve bends (Richardson 1911).
+        let measured = (4.0 * slope(0.004) - slope(0.008)) / 3.0;
+        let place = || format!("{name} in {architecture:?}, {:?}", batch.target.lengths);
+        // A loss is known to some 1e-6.
+        assert!((norm - measured).abs() < 0.01 * norm + 1e-3, "{}: {norm} {measured}", place());
+    }
 }
 
-/// A random direction in one parameter's space.
-fn along(tensor: &Tensor, name: &str, direction: u64) -> Tensor {
-    let mut stream = Stream::new(direction, name, 1);
-    let steps: Vec<f32> = (0..tensor.elem_count()).map(|_| stream.normal() as f32).collect();
-    Tensor::from_vec(steps, tensor.shape(), &Device::Cpu).unwrap()
+/// The parameters with one of them moved.
+fn along(plan: &Plan, start: &Parameters, name: &str, direction: &[f64], step: f64) -> Parameters {
+    let mut tensors: BTreeMap<String, Tensor> =
+        start.iter().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
+    let tensor = &tensors[name];
+    let moved: Vec<f32> =
+        values(tensor).iter().zip(direction).map(|(value, way)| (f64::from(*value) + step * way) as f32).collect();
+    let moved = Tensor::from_vec(moved, tensor.shape(), &Device::Cpu).unwrap();
+    tensors.insert(name.to_owned(), moved);
+    Parameters::from_tensors(plan, tensors).unwrap()
 }

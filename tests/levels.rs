@@ -7,8 +7,10 @@ mod paths;
 
 use candle_core::Device;
 use paths::{PATHS, run};
+use softalign::attention::Settings;
 use softalign::kernels::simd::{Level, limit};
-use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, Parameters, RnnSearch};
+use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::parameters::Parameters;
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, search_all};
 use softalign::text::{Batch, Example};
@@ -42,8 +44,9 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
         layers: 2,
         tied_output: true,
         initial_state: InitialState::Mean,
+        attention: Settings::default(),
     };
-    let parameters = Parameters::initialise(&architecture, 4, &Device::Cpu).unwrap();
+    let parameters = Parameters::initialise(&architecture.plan(), 4, &Device::Cpu).unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
     let mut stream = Stream::new(1, "levels", 0);
     let mut ids = |length: usize| (0..length).map(|_| 4 + stream.below(86) as u32).collect::<Vec<u32>>();

@@ -12,24 +12,30 @@ use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use serde::Deserialize;
 use softalign::model::fused::{Decoding, Purpose, Weights};
-use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, Parameters, RnnSearch};
+use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch};
+use softalign::parameters::Parameters;
 use softalign::text::{BEGIN, Batch, Example, Padded};
 use softalign::training::Optimiser;
 
-const VARIANTS: [&str; 3] = ["plain", "tied", "deep"];
-
-#[derive(Deserialize)]
-struct Settings {
-    source_vocabulary: usize,
-    target_vocabulary: usize,
-    embedding: usize,
-    hidden: usize,
-    attention: usize,
-    layers: usize,
-    tied: bool,
-    initial_state: InitialState,
-    label_smoothing: f64,
-}
+/// Models of every score, with one head and with several, at other temperatures, and of other shapes.
+const VARIANTS: [&str; 16] = [
+    "plain",
+    "tied",
+    "deep",
+    "dot",
+    "scaled-dot",
+    "general",
+    "cosine",
+    "mean",
+    "last",
+    "additive-4",
+    "dot-4",
+    "scaled-dot-4",
+    "general-4",
+    "cosine-4",
+    "additive-sharp",
+    "scaled-dot-2-soft",
+];
 
 #[derive(Deserialize)]
 struct Steps {
@@ -39,7 +45,8 @@ struct Steps {
 
 #[derive(Deserialize)]
 struct Values {
-    config: Settings,
+    architecture: Architecture,
+    label_smoothing: f64,
     sources: Vec<Vec<u32>>,
     targets: Vec<Vec<u32>>,
     loss: f64,
@@ -63,17 +70,6 @@ impl Reference {
         };
         let values: Values = serde_json::from_str(&std::fs::read_to_string(path("json")).unwrap()).unwrap();
         let tensors = candle_core::safetensors::load(path("safetensors"), &Device::Cpu).unwrap();
-        let config = &values.config;
-        let architecture = Architecture {
-            source_vocabulary: config.source_vocabulary,
-            target_vocabulary: config.target_vocabulary,
-            embedding_size: config.embedding,
-            hidden_size: config.hidden,
-            attention_size: config.attention,
-            layers: config.layers,
-            tied_output: config.tied,
-            initial_state: config.initial_state,
-        };
         // The files' sequences end with </s>, which a batch appends by itself.
         let bare = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
         let examples: Vec<Example> = values
@@ -83,7 +79,7 @@ impl Reference {
             .map(|(source, target)| Example::new(bare(source), bare(target)))
             .collect();
         let batch = Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>());
-        Self { values, tensors, architecture, batch }
+        Self { architecture: values.architecture.clone(), values, tensors, batch }
     }
 
     /// The tensors whose names begin with `prefix`.
@@ -93,7 +89,7 @@ impl Reference {
     }
 
     fn model(&self) -> RnnSearch {
-        let parameters = Parameters::from_tensors(&self.architecture, self.group("parameter/")).unwrap();
+        let parameters = Parameters::from_tensors(&self.architecture.plan(), self.group("parameter/")).unwrap();
         RnnSearch::new(self.architecture.clone(), parameters.tracked().unwrap()).unwrap()
     }
 }
@@ -162,7 +158,7 @@ fn logits_agree() {
 fn loss_and_every_gradient_agree() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
-        let smoothing = reference.values.config.label_smoothing;
+        let smoothing = reference.values.label_smoothing;
         let (loss, gradients) = run(path, &reference.model(), &reference.batch, smoothing, &Dropout::none());
         let mean = loss.smoothed / loss.units as f64;
         assert!((mean - reference.values.loss).abs() < 1e-5, "{variant}: {mean}");
@@ -186,11 +182,11 @@ fn loss_and_every_gradient_agree() {
 fn ten_steps_of_training_agree() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
-        let Values { optimizer, losses, config, .. } = &reference.values;
+        let Values { optimizer, losses, label_smoothing, .. } = &reference.values;
         let model = reference.model();
         let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
-            let (loss, gradients) = run(path, &model, &reference.batch, config.label_smoothing, &Dropout::none());
+            let (loss, gradients) = run(path, &model, &reference.batch, *label_smoothing, &Dropout::none());
             let ours = loss.smoothed / loss.units as f64;
             assert!((ours - theirs).abs() < 2e-5, "{variant}, step {step}: {ours} {theirs}");
             optimiser.step(model.parameters(), &gradients, optimizer.learning_rate).unwrap();

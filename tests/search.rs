@@ -1,8 +1,10 @@
 //! Beam search on both paths of the model: the same hypotheses, whatever computes them.
 
 use candle_core::Device;
+use softalign::attention::Settings;
 use softalign::model::fused::Purpose;
-use softalign::model::{Architecture, InitialState, Parameters, RnnSearch};
+use softalign::model::{Architecture, InitialState, RnnSearch};
+use softalign::parameters::Parameters;
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, FusedScorer, Hypothesis, RnnScorer, Scorer, search, search_all};
 use softalign::text::Padded;
@@ -17,8 +19,9 @@ fn model(seed: u64) -> RnnSearch {
         layers: 2,
         tied_output: seed.is_multiple_of(2),
         initial_state: InitialState::Mean,
+        attention: Settings::default(),
     };
-    let parameters = Parameters::initialise(&architecture, seed, &Device::Cpu).unwrap();
+    let parameters = Parameters::initialise(&architecture.plan(), seed, &Device::Cpu).unwrap();
     RnnSearch::new(architecture, parameters).unwrap()
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use candle_core::Device;
+use softalign::attention::Settings;
 use softalign::checkpoint::Folder;
-use softalign::model::{
-    Architecture, BatchLoss, Dropout, DropoutRates, Gradients, InitialState, Parameters, RnnSearch,
-};
+use softalign::model::{Architecture, BatchLoss, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, RnnScorer, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, Padded, bucketed};
@@ -38,8 +38,9 @@ fn losses(path: Gradient) -> Vec<f64> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        attention: Settings::default(),
     };
-    let parameters = Parameters::initialise(&architecture, 1, &Device::Cpu).unwrap().tracked().unwrap();
+    let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap().tracked().unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
     let mut optimiser = Optimiser::new(model.parameters(), 1.0).unwrap();
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();

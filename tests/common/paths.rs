@@ -1,7 +1,8 @@
 //! Both paths to loss and gradients: fused on a CPU, and candle's own operations.
 
 use candle_core::Result;
-use softalign::model::{BatchLoss, Dropout, Gradients, RnnSearch};
+use softalign::model::{BatchLoss, Dropout, RnnSearch};
+use softalign::parameters::Gradients;
 use softalign::text::Batch;
 
 /// One of the paths.
