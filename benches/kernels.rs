@@ -4,8 +4,9 @@
 
 use candle_core::{Device, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use softalign::attention::ScoreName;
+use softalign::attention::pooling::{AttentionStep, AttentionStepBack, Chosen, Sentences};
 use softalign::kernels::adam::Moments;
-use softalign::kernels::attention::fused::Keys;
 use softalign::kernels::cross_entropy::fused::forward_backward;
 use softalign::kernels::gru::fused::{Step, backward, forward};
 use softalign::kernels::matrix::{Matrix, Packed, Store, multiply_packed};
@@ -83,24 +84,46 @@ fn gru(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Rates are numbers of all keys a second.
+/// A step of attention in every score, without projections. Rates are numbers of all keys a second.
 fn attention(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("attention");
     group.throughput(Throughput::Elements((ROWS * LENGTH * SIZE) as u64));
-    let (keys, annotations, energy) = (numbers(ROWS * LENGTH * SIZE), numbers(ROWS * LENGTH * SIZE), numbers(SIZE));
+    let (keys, annotations, own) = (numbers(ROWS * LENGTH * SIZE), numbers(ROWS * LENGTH * SIZE), numbers(SIZE));
     let starts: Vec<usize> = (0..=ROWS).map(|row| row * LENGTH).collect();
-    let memory = Keys { keys: &keys, annotations: &annotations, energy: &energy, starts: &starts, longest: LENGTH };
-    let (queries, mut weights, mut contexts) = (numbers(ROWS * SIZE), numbers(ROWS * LENGTH), numbers(ROWS * SIZE));
-    group.bench_function("forward", |bencher| {
-        bencher.iter(|| memory.attend(0..ROWS, &queries, &mut weights, &mut contexts));
-    });
-    let (mut by_keys, mut by_v, mut by_query) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
-    let mut by_energies = numbers(ROWS * LENGTH);
-    group.bench_function("backward", |bencher| {
-        bencher.iter(|| {
-            memory.backward(&queries, &weights, &contexts, &mut by_keys, &mut by_v, &mut by_query, &mut by_energies)
+    let (queries, mut alphas, mut pooled) = (numbers(ROWS * SIZE), numbers(ROWS * LENGTH), numbers(ROWS * SIZE));
+    let (mut d_keys, mut d_own, mut d_queries) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
+    let mut d_energies = numbers(ROWS * LENGTH);
+    let sentences = Sentences {
+        keys: &keys,
+        values: &annotations,
+        sizes: [SIZE, SIZE],
+        heads: 1,
+        starts: &starts,
+        longest: LENGTH,
+        sharpness: 1.0,
+    };
+    for score in [ScoreName::Additive, ScoreName::Dot, ScoreName::Cosine, ScoreName::Mean] {
+        group.bench_function(format!("forward, {score:?}"), |bencher| {
+            bencher.iter(|| {
+                let (alphas, pooled) = (&mut alphas, &mut pooled);
+                let (chosen, choices, rows) = (Chosen::Soft, &mut [][..], 0..ROWS);
+                score.attend(
+                    &own,
+                    AttentionStep { sentences, rows, queries: &queries, chosen, alphas, choices, pooled },
+                );
+            });
         });
-    });
+        group.bench_function(format!("backward, {score:?}"), |bencher| {
+            bencher.iter(|| {
+                let (d_queries, d_keys, d_own) = (&mut d_queries, &mut d_keys, &mut d_own);
+                let (alphas, d_pooled, d_energies) = (&alphas, &annotations[..ROWS * SIZE], &mut d_energies);
+                let queries = &queries;
+                let back =
+                    AttentionStepBack { sentences, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_own };
+                score.attend_back(&own, back);
+            });
+        });
+    }
     group.finish();
 }
 

@@ -6,7 +6,7 @@
 use candle_core::Result;
 
 use super::guidance::Heads;
-use super::pooling::{Sentences, Step, StepBack};
+use super::pooling::{AttentionStep, AttentionStepBack, Sentences};
 use super::scores::ScoreName;
 use super::settings::{Choice, Dimensions, KEY, Layout, OUTPUT, QUERY, Settings, VALUE, own_name};
 use crate::kernels::buffer::Buffer;
@@ -151,7 +151,7 @@ impl<'a> Weights<'a> {
         };
         let weights = trace.rows * self.layout.heads * memory.longest;
         let pooled = of_step(&mut trace.pooled, step, trace.rows * n);
-        let attention = Step {
+        let attention = AttentionStep {
             sentences: memory.sentences(&self.layout),
             rows: sentences,
             queries,
@@ -160,7 +160,7 @@ impl<'a> Weights<'a> {
             choices: of_step(&mut trace.choices, step, weights),
             pooled: if self.output.is_some() { &mut *pooled } else { &mut *contexts },
         };
-        self.score.visit(self.own, attention);
+        self.score.attend(self.own, attention);
         if let Some(weight) = &self.output {
             weight.apply(contexts, n, pooled, Store::Replace);
         }
@@ -304,7 +304,7 @@ impl WayBack {
         let energies = rows * heads * memory.longest;
         let projected = weights.query.is_some();
         let d_queries = if projected { of_step(&mut self.d_queries, step, rows * d) } else { &mut self.d_queries[..] };
-        let back = StepBack {
+        let back = AttentionStepBack {
             sentences: memory.sentences(&weights.layout),
             queries: if projected { &self.trace.queries[step * rows * d..][..rows * d] } else { states },
             alphas: &self.trace.alphas[step * energies..][..energies],
@@ -314,7 +314,7 @@ impl WayBack {
             d_keys: &mut self.d_keys,
             d_own: &mut self.d_own,
         };
-        weights.score.visit(weights.own, back);
+        weights.score.attend_back(weights.own, back);
         match &weights.query {
             Some(weight) => weight.apply_back(d_states, d_queries, Store::Add),
             None => add(d_states, d_queries),

@@ -18,7 +18,7 @@
 pub mod fused;
 mod guidance;
 mod layer;
-mod pooling;
+pub mod pooling;
 mod position;
 mod score;
 mod scores;

@@ -16,7 +16,6 @@ use candle_core::{D, Result, Tensor};
 use candle_nn::ops::softmax;
 
 use super::score::{Columns, Score, ScoreDerivatives, SentenceScore};
-use super::scores::Visit;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::simd::{add_scaled, dot, exp, vectorised};
 
@@ -93,13 +92,14 @@ pub(super) fn choose(weights: &[f32], chosen: Chosen, row: usize) -> usize {
 
 /// What the rows of a step look at, on plain slices: the sentences' positions, sentence by sentence.
 #[derive(Clone, Copy)]
-pub(super) struct Sentences<'a> {
+pub struct Sentences<'a> {
     /// `[cells, d]`, the heads side by side
     pub keys: &'a [f32],
     /// `[cells, v]`, the heads side by side
     pub values: &'a [f32],
     /// d and v
     pub sizes: [usize; 2],
+    /// How many attentions there are side by side.
     pub heads: usize,
     /// Where each sentence's cells begin, and the end of the last.
     pub starts: &'a [usize],
@@ -110,12 +110,14 @@ pub(super) struct Sentences<'a> {
 }
 
 /// One step of attention: what is asked, and what comes of it.
-pub(super) struct Step<'a, R> {
+pub struct AttentionStep<'a, R> {
+    /// What is looked at.
     pub sentences: Sentences<'a>,
     /// The sentence of each row.
     pub rows: R,
     /// `[rows, d]`
     pub queries: &'a [f32],
+    /// Which weights pool.
     pub chosen: Chosen<'a>,
     /// α: `[rows × heads, longest]`, 0 on padding
     pub alphas: &'a mut [f32],
@@ -125,10 +127,8 @@ pub(super) struct Step<'a, R> {
     pub pooled: &'a mut [f32],
 }
 
-impl<R: Iterator<Item = usize>> Visit for Step<'_, R> {
-    type Output = ();
-
-    fn with<S: SentenceScore>(self, score: S) {
+impl<R: Iterator<Item = usize>> AttentionStep<'_, R> {
+    pub(super) fn take<S: SentenceScore>(self, score: S) {
         let Self { sentences, rows, queries, chosen, alphas, choices, pooled } = self;
         let Sentences { keys, values, sizes: [d, v], heads, starts, longest, sharpness } = sentences;
         vectorised(
@@ -168,9 +168,12 @@ impl<R: Iterator<Item = usize>> Visit for Step<'_, R> {
 
 /// The way back through a step with one row for each sentence. Derivatives by the values, which no step waits for, are
 /// left to a product over all steps.
-pub(super) struct StepBack<'a> {
+pub struct AttentionStepBack<'a> {
+    /// What was looked at.
     pub sentences: Sentences<'a>,
+    /// `[rows, d]`
     pub queries: &'a [f32],
+    /// α: `[rows × heads, longest]`
     pub alphas: &'a [f32],
     /// By what was pooled: `[rows, v]`
     pub d_pooled: &'a [f32],
@@ -184,10 +187,8 @@ pub(super) struct StepBack<'a> {
     pub d_own: &'a mut [f32],
 }
 
-impl Visit for StepBack<'_> {
-    type Output = ();
-
-    fn with<S: SentenceScore>(self, score: S) {
+impl AttentionStepBack<'_> {
+    pub(super) fn take<S: SentenceScore>(self, score: S) {
         let Self { sentences, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_own } = self;
         let Sentences { keys, values, sizes: [d, v], heads, starts, longest, sharpness } = sentences;
         let own = d_own.len() / heads;

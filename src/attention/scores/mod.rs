@@ -15,6 +15,7 @@ mod scaled_dot;
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::pooling::{AttentionStep, AttentionStepBack};
 use super::score::{Score, SentenceScore};
 use crate::parameters::Start;
 
@@ -50,8 +51,9 @@ macro_rules! scores {
                 }
             }
 
-            /// Runs something that is compiled anew for each fast form.
-            pub(super) fn visit<V: Visit>(self, own: &[f32], visit: V) -> V::Output {
+            /// Runs something that is compiled anew for each fast form; `own` holds the score's own numbers, those of all
+            /// heads.
+            fn visit<V: Visit>(self, own: &[f32], visit: V) {
                 match self {
                     $(Self::$name => visit.with(<$family>::sentence(own))),+
                 }
@@ -93,10 +95,32 @@ pub(super) trait Family {
 }
 
 /// Work on the fast form of some score.
-pub(super) trait Visit {
-    type Output;
+trait Visit {
+    fn with<S: SentenceScore>(self, score: S);
+}
 
-    fn with<S: SentenceScore>(self, score: S) -> Self::Output;
+impl<R: Iterator<Item = usize>> Visit for AttentionStep<'_, R> {
+    fn with<S: SentenceScore>(self, score: S) {
+        self.take(score);
+    }
+}
+
+impl Visit for AttentionStepBack<'_> {
+    fn with<S: SentenceScore>(self, score: S) {
+        self.take(score);
+    }
+}
+
+impl ScoreName {
+    /// Takes one step of attention; `own` holds the score's own numbers, those of all heads.
+    pub fn attend<R: Iterator<Item = usize>>(self, own: &[f32], step: AttentionStep<R>) {
+        self.visit(own, step);
+    }
+
+    /// Takes a step back.
+    pub fn attend_back(self, own: &[f32], step: AttentionStepBack) {
+        self.visit(own, step);
+    }
 }
 
 /// What a score needs.
