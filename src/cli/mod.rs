@@ -1,12 +1,15 @@
 //! The command line: clap's structures, with what `--help` says.
 
+mod given;
 mod links;
 mod train;
+mod values;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use given::Given;
 pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
 pub use train::{Preset, TrainArgs};
 
@@ -44,7 +47,7 @@ pub enum DeviceName {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a model on sentence pairs.
-    Train(Box<TrainArgs>),
+    Train(Box<Given<TrainArgs>>),
     /// Translate sentences; interactively when there is nothing to read.
     Translate(TranslateArgs),
     /// Show or export which word of given sentence pairs belongs to which.

@@ -2,7 +2,6 @@
 
 use crate::alignment::{AttentionHealth, Collapse};
 use crate::checkpoint::Config;
-use crate::text::Units;
 use crate::training::Progress;
 
 /// Validations and steps within which flat attention means nothing: it has yet to be learnt.
@@ -19,8 +18,7 @@ pub struct AttentionWatch {
 
 impl AttentionWatch {
     pub fn new(config: &Config) -> Self {
-        let characters = [config.text.source_units, config.text.target_units].contains(&Units::Char);
-        let advice = if characters || config.training.guidance.is_some_and(|weight| weight >= 0.5) {
+        let advice = if config.text.of_characters() || config.training.guidance.is_some_and(|weight| weight >= 0.5) {
             "train on more pairs, or with a smaller --preset"
         } else {
             "train on more pairs, or with --guided-alignment"

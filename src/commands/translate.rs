@@ -6,11 +6,13 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use candle_core::Device;
 
-use super::UsageError;
-use super::align::{check_links, heatmap, item, linker, renderer, warn_if_cut};
 use super::console::Console;
+use super::formats::{heatmap, item, renderer};
+use super::linking::{check_links, linker, warn_if_cut};
 use super::output::Output;
-use crate::cli::{SearchArgs, TranslateArgs, TranslationFormat};
+use super::search::beam_settings;
+use super::usage::UsageError;
+use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Heatmap, Item};
 use crate::search::BeamSettings;
 use crate::text::{Pair, read_lines, read_tsv};
@@ -74,22 +76,6 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         output.with(|out| renderer.finish(out))?;
     }
     output.finish()
-}
-
-/// Search settings by the options.
-pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
-    if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
-        bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
-    }
-    if !(args.length_factor >= 0.0 && args.length_factor <= 100.0) {
-        bail!(UsageError(format!("--length-factor must be between 0 and 100, not {}", args.length_factor)));
-    }
-    Ok(BeamSettings {
-        beam: usize::from(args.beam),
-        length_penalty: args.length_penalty,
-        length_factor: args.length_factor,
-        ..BeamSettings::default()
-    })
 }
 
 /// A translation with its links.

@@ -10,7 +10,7 @@ use crate::kernels::values::all_finite;
 use crate::random::Stream;
 
 /// What the decoder's first state is made from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InitialState {
     /// The mean of all annotations.
