@@ -2,8 +2,9 @@
 //! (an inflected form, a compound) may translate what that one translates, and a word that stands on both sides
 //! translates itself.
 
-use super::learn::Sentence;
-use super::{Id, WordAligner};
+use super::lexicon::Lexicon;
+use super::sentence::Sentence;
+use super::words::{Id, Words};
 
 /// A word seen more often than this speaks for itself.
 const RARE: u32 = 20;
@@ -23,29 +24,38 @@ pub struct Translation {
 }
 
 /// The likely translations of each source word and of each target word.
-pub type Translations = [Vec<Vec<Translation>>; 2];
+#[derive(Clone, Debug)]
+pub struct Translations([Vec<Vec<Translation>>; 2]);
 
-impl WordAligner {
-    /// Collects the likely translations of all words.
-    pub(super) fn likely_translations(&mut self) {
-        let mut all: Translations = [&self.source, &self.target].map(|words| vec![Vec::new(); words.all().len()]);
-        for source in 0..self.source.all().len() {
-            for entry in self.lexicon.entries.of_source(source) {
-                let shares = [self.lexicon.forward[entry], self.lexicon.backward[entry]];
+impl Translations {
+    /// Collects those of a lexicon over so many source words and target words.
+    pub fn of(lexicon: &Lexicon, words: [usize; 2]) -> Self {
+        let mut all = words.map(|words| vec![Vec::new(); words]);
+        for source in 0..words[0] {
+            for entry in lexicon.entries.of_source(source) {
+                let shares = [lexicon.forward[entry], lexicon.backward[entry]];
                 if shares.iter().any(|&share| share >= LEAST) {
-                    let target = self.lexicon.entries.target(entry);
+                    let target = lexicon.entries.target(entry);
                     all[0][source].push(Translation { word: target, shares });
                     all[1][target as usize].push(Translation { word: source as u32, shares });
                 }
             }
         }
-        self.translations = all;
+        Self(all)
     }
 
-    /// Raises the translations of a pair's rare words to what their kin suggest.
-    pub(super) fn ask_kin(&self, sentence: &mut Sentence, texts: [&[String]; 2], ids: [&[Id]; 2]) {
+    /// Raises what is believed of a pair's rare words to what their kin suggest. The pair is given as words in their
+    /// normal form and as numbers of `words`, which were `seen` so often.
+    pub fn ask_kin(
+        &self,
+        sentence: &mut Sentence,
+        texts: [&[String]; 2],
+        ids: [&[Id]; 2],
+        words: &[Words; 2],
+        seen: &[Vec<u32>; 2],
+    ) {
         let rare = |side: usize| {
-            let seen = move |&id: &Id| id.map_or(0, |id| self.seen[side][id as usize]);
+            let seen = move |&id: &Id| id.map_or(0, |id| seen[side][id as usize]);
             ids[side].iter().map(move |id| seen(id) <= RARE).collect::<Vec<bool>>()
         };
         let [rare_sources, rare_targets] = [rare(0), rare(1)];
@@ -53,8 +63,8 @@ impl WordAligner {
             for (t, target) in texts[1].iter().enumerate() {
                 let mut shares = if source == target && source.len() > 1 { [OF_SAME; 2] } else { [0.0; 2] };
                 let sides = [
-                    (rare_targets[t], ids[0][s], &self.translations[0], self.target.all(), target),
-                    (rare_sources[s], ids[1][t], &self.translations[1], self.source.all(), source),
+                    (rare_targets[t], ids[0][s], &self.0[0], words[1].all(), target),
+                    (rare_sources[s], ids[1][t], &self.0[1], words[0].all(), source),
                 ];
                 for (_, id, translations, words, rare) in sides.into_iter().filter(|side| side.0) {
                     let Some(id) = id else { continue };

@@ -1,39 +1,10 @@
 //! Which words translate which, and how likely: a sparse table over the pairs of words that were seen together.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::Ids;
-
-/// Words of one side by number.
-#[derive(Clone, Debug, Default)]
-pub struct Words {
-    words: Vec<String>,
-    ids: HashMap<String, u32>,
-}
-
-impl Words {
-    /// The number of a word, which is new if need be.
-    pub fn add(&mut self, word: String) -> u32 {
-        let next = self.words.len() as u32;
-        *self.ids.entry(word).or_insert_with_key(|word| {
-            self.words.push(word.clone());
-            next
-        })
-    }
-
-    /// The number of a known word.
-    pub fn id(&self, word: &str) -> Option<u32> {
-        self.ids.get(word).copied()
-    }
-
-    /// All of them, by number.
-    pub fn all(&self) -> &[String] {
-        &self.words
-    }
-}
+use super::words::{Id, Ids};
 
 /// The entries of the table: for each source word the target words that it was seen with.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +51,12 @@ impl Entries {
         let range = self.of_source(source as usize);
         let place = self.targets[range.clone()].binary_search(&target).ok()?;
         Some(range.start + place)
+    }
+
+    /// The places of all pairs of words of two sentences, `[target, source]`.
+    pub fn of_pair<'a>(&'a self, source: &'a [Id], target: &'a [Id]) -> impl Iterator<Item = Option<usize>> + 'a {
+        let place = |s: &Id, t: &Id| self.find((*s)?, (*t)?);
+        target.iter().flat_map(move |t| source.iter().map(move |s| place(s, t)))
     }
 
     /// The places of a source word's entries.

@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::WordAligner;
 use super::hmm::Jumps;
-use super::kinship::Translations;
-use super::lexicon::{Entries, Lexicon, Words};
+use super::lexicon::{Entries, Lexicon};
+use super::word_aligner::WordAligner;
+use super::words::Words;
 
 /// Entries less likely than this in both directions are not kept.
 const LEAST: f32 = 1e-4;
@@ -31,13 +31,13 @@ impl WordAligner {
     /// Its tables.
     pub fn tables(&self) -> Tables {
         let mut tables = Tables {
-            words: [self.source.all().to_vec(), self.target.all().to_vec()],
+            words: self.words.each_ref().map(|words| words.all().to_vec()),
             nothing: self.nothing.clone(),
             seen: self.seen.clone(),
             jumps: self.jumps.each_ref().map(|jumps| jumps.values().to_vec()),
             ..Tables::default()
         };
-        for source in 0..self.source.all().len() {
+        for source in 0..self.words[0].all().len() {
             for entry in self.lexicon.entries.of_source(source) {
                 let translations = [self.lexicon.forward[entry], self.lexicon.backward[entry]];
                 if translations.iter().any(|&share| share >= LEAST) {
@@ -71,25 +71,16 @@ impl WordAligner {
         let keys: Vec<u64> = sources.iter().zip(&targets).map(|(&s, &t)| u64::from(s) << 32 | u64::from(t)).collect();
         ensure!(keys.is_sorted_by(|a, b| a < b), "entries out of order");
         let [forward, backward] = translations;
-        let [source, target] = words.map(|all| {
+        let words = words.map(|all| {
             let mut words = Words::default();
             all.into_iter().for_each(|word| {
                 words.add(word);
             });
             words
         });
-        ensure!([source.all().len(), target.all().len()] == counts, "a word that is there twice");
+        ensure!(words.each_ref().map(|words| words.all().len()) == counts, "a word that is there twice");
         let [first, second] = jumps.map(|jumps| Jumps::from_values(&jumps).context("jumps that are no shares"));
-        let mut aligner = Self {
-            lexicon: Lexicon { entries: Entries::from_keys(&keys, counts[0]), forward, backward },
-            source,
-            target,
-            nothing,
-            jumps: [first?, second?],
-            seen,
-            translations: Translations::default(),
-        };
-        aligner.likely_translations();
-        Ok(aligner)
+        let lexicon = Lexicon { entries: Entries::from_keys(&keys, counts[0]), forward, backward };
+        Ok(Self::new(words, lexicon, nothing, [first?, second?], seen))
     }
 }

@@ -1,10 +1,45 @@
-//! What counts as the same word.
+//! What counts as the same word, and words by number.
+
+use std::collections::HashMap;
+
+/// A known word's number.
+pub type Id = Option<u32>;
+/// A sentence.
+pub type Ids = Vec<Id>;
 
 /// A word without regard to capitals and to the punctuation around it, so that `hier.` is the word `hier`; punctuation
 /// alone stays as it is.
 pub fn normalised(word: &str) -> String {
     let bare = word.trim_matches(|character: char| !character.is_alphanumeric());
     (if bare.is_empty() { word } else { bare }).to_lowercase()
+}
+
+/// Words of one side by number.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    words: Vec<String>,
+    ids: HashMap<String, u32>,
+}
+
+impl Words {
+    /// The number of a word, which is new if need be.
+    pub fn add(&mut self, word: String) -> u32 {
+        let next = self.words.len() as u32;
+        *self.ids.entry(word).or_insert_with_key(|word| {
+            self.words.push(word.clone());
+            next
+        })
+    }
+
+    /// The number of a known word.
+    pub fn id(&self, word: &str) -> Option<u32> {
+        self.ids.get(word).copied()
+    }
+
+    /// All of them, by number.
+    pub fn all(&self) -> &[String] {
+        &self.words
+    }
 }
 
 #[cfg(test)]

@@ -34,10 +34,9 @@ pub enum Collapse {
 /// source units and the source's end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AttentionHealth {
-    /// −Σ_s α_ts ln α_ts over a row's columns, in nats, as the mean over all rows.
-    pub entropy: f64,
-    /// The same with each row's divided by the logarithm of its columns: 0 is sharp, 1 is flat.
-    pub normalised_entropy: f64,
+    /// How even rows are; none where attention is all or nothing.
+    #[serde(flatten)]
+    pub evenness: Option<Evenness>,
     /// Share of all weight that lies on the source's end.
     pub end: f64,
     /// Share of all weight that lies on punctuation: units without a letter or digit, the mark of a space aside.
@@ -56,6 +55,15 @@ pub struct AttentionHealth {
     /// How it has collapsed, if it has and most pairs have at least 3 units on both sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collapse: Option<Collapse>,
+}
+
+/// How even attention's rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Evenness {
+    /// −Σ_s α_ts ln α_ts over a row's columns, in nats, as the mean over all rows.
+    pub entropy: f64,
+    /// The same with each row's divided by the logarithm of its columns: 0 is sharp, 1 is flat.
+    pub normalised_entropy: f64,
 }
 
 /// Sums over a set of alignments.
@@ -144,8 +152,10 @@ impl AttentionTotals {
         let rows = self.rows as f64;
         let units = self.source_units as f64;
         let mut health = AttentionHealth {
-            entropy: share(self.entropy, rows),
-            normalised_entropy: share(self.normalised_entropy, rows),
+            evenness: Some(Evenness {
+                entropy: share(self.entropy, rows),
+                normalised_entropy: share(self.normalised_entropy, rows),
+            }),
             end: share(self.end, rows),
             punctuation: share(self.punctuation, rows),
             punctuation_units: share(self.punctuation_units as f64, units),
@@ -163,7 +173,7 @@ impl AttentionTotals {
 
 impl AttentionHealth {
     fn collapse(&self) -> Option<Collapse> {
-        if self.normalised_entropy > FLAT {
+        if self.evenness.is_some_and(|evenness| evenness.normalised_entropy > FLAT) {
             Some(Collapse::Flat)
         } else if self.heaviest_column > ONE_COLUMN {
             Some(if self.end > 0.5 { Collapse::End } else { Collapse::Column })
@@ -229,6 +239,10 @@ mod tests {
         columns.iter().map(|&chosen| (0..5).map(|column| f32::from(u8::from(column == chosen))).collect()).collect()
     }
 
+    fn evenness(health: &AttentionHealth) -> Evenness {
+        health.evenness.unwrap()
+    }
+
     #[track_caller]
     fn assert_near(value: f64, expected: f64) {
         assert!((value - expected).abs() < 1e-6, "{value} is not {expected}");
@@ -239,8 +253,8 @@ mod tests {
         let health = health("▁a ,", &[vec![0.5, 0.25, 0.25], vec![0.0, 1.0, 0.0], vec![0.25, 0.5, 0.25]]);
         // Two rows of 1.5 ln 2 nats and one of 0.
         let ln2 = 2.0f64.ln();
-        assert_near(health.entropy, ln2);
-        assert_near(health.normalised_entropy, ln2 / 3.0f64.ln());
+        assert_near(evenness(&health).entropy, ln2);
+        assert_near(evenness(&health).normalised_entropy, ln2 / 3.0f64.ln());
         assert_near(health.end, 0.5 / 3.0);
         assert_near(health.punctuation, 1.75 / 3.0);
         assert_near(health.punctuation_units, 0.5);
@@ -253,8 +267,8 @@ mod tests {
     #[test]
     fn a_sharp_diagonal_is_healthy() {
         let health = health(SOURCE, &sharp(&[0, 1, 2, 3]));
-        assert_near(health.entropy, 0.0);
-        assert_near(health.normalised_entropy, 0.0);
+        assert_near(evenness(&health).entropy, 0.0);
+        assert_near(evenness(&health).normalised_entropy, 0.0);
         assert_near(health.end, 0.0);
         assert_near(health.punctuation, 0.25);
         assert_near(health.punctuation_units, 0.25);
@@ -274,8 +288,8 @@ mod tests {
     #[test]
     fn flat_rows_are_a_collapse() {
         let health = health(SOURCE, &vec![vec![0.2; 5]; 3]);
-        assert_near(health.entropy, 5.0f64.ln());
-        assert_near(health.normalised_entropy, 1.0);
+        assert_near(evenness(&health).entropy, 5.0f64.ln());
+        assert_near(evenness(&health).normalised_entropy, 1.0);
         assert_near(health.end, 0.2);
         assert_near(health.diagonality, 0.0);
         assert_near(health.coverage, 1.0);
@@ -322,11 +336,11 @@ mod tests {
     #[test]
     fn nothing_has_no_figures() {
         let health = AttentionTotals::default().health();
-        assert_eq!((health.entropy, health.diagonality, health.collapse), (0.0, 0.0, None));
+        assert_eq!((evenness(&health).entropy, health.diagonality, health.collapse), (0.0, 0.0, None));
         let mut totals = AttentionTotals::default();
         totals.add(&Alignment::from_rows(vec![], words("a"), &[vec![1.0]]));
         totals.add(&Alignment::from_rows(words("a"), vec![], &[]));
-        assert_eq!(totals.health().normalised_entropy, 0.0);
+        assert_eq!(evenness(&totals.health()).normalised_entropy, 0.0);
     }
 
     #[test]

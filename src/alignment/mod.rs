@@ -15,7 +15,7 @@ mod threshold;
 
 pub use agreement::{Agreement, AgreementCounts};
 pub use beliefs::Beliefs;
-pub use health::{AttentionHealth, AttentionTotals, Collapse};
+pub use health::{AttentionHealth, AttentionTotals, Collapse, Evenness};
 pub use lexicon::{Entry, LinkedWords};
 pub use links::{Gold, Link, parse_gold_line, pharaoh};
 pub use shift::{Shift, ShiftedCounts};

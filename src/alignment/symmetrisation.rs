@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Link;
 
 /// How the links of two directions become one set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetrisation {
     /// Those of both: few and sure.
     Intersection,

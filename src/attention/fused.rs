@@ -298,7 +298,7 @@ impl WayBack {
             }
             None => d_contexts,
         };
-        if weights.score.needs().fixed {
+        if weights.score.is_fixed() {
             return;
         }
         let energies = rows * heads * memory.longest;

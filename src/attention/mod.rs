@@ -30,4 +30,4 @@ pub use pooling::{Pooled, pool};
 pub use position::sinusoids;
 pub use score::{Score, Tempered};
 pub use scores::{Additive, Cosine, Dot, Even, Kernel, KernelShape, ScoreName};
-pub use settings::{Choice, Dimensions, Settings};
+pub use settings::{Choice, Dimensions, Reading, Settings};

@@ -1,5 +1,7 @@
 //! Which attention a model has, and the shapes that follow from it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::pooling::Chosen;
@@ -43,6 +45,17 @@ impl Default for Settings {
     }
 }
 
+/// How a trained model's attention is used, where not as it was trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// Whether the largest weight takes all.
+    pub hard: bool,
+    /// What energies are divided by.
+    pub temperature: Option<f64>,
+    /// The head whose weights are reported, counted from 1, in place of the mean over all.
+    pub head: Option<usize>,
+}
+
 /// The sizes that attention meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimensions {
@@ -50,6 +63,24 @@ pub struct Dimensions {
     pub hidden: usize,
     /// a: in which projected queries and keys are compared, by all heads together.
     pub compared: usize,
+}
+
+impl fmt::Display for Settings {
+    /// In words: the score, and what of the rest is not as usual.
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}", self.score.name())?;
+        if self.heads > 1 {
+            write!(formatter, ", {} heads", self.heads)?;
+        }
+        if self.temperature != 1.0 {
+            write!(formatter, ", temperature {}", self.temperature)?;
+        }
+        match self.choice {
+            Choice::Soft => Ok(()),
+            Choice::Hardest => formatter.write_str(", hard"),
+            Choice::Sampled => formatter.write_str(", hard (sampled in training, straight-through derivative)"),
+        }
+    }
 }
 
 /// What settings and sizes come to.
@@ -93,7 +124,7 @@ impl Settings {
     /// Whether it looks at the same places whatever is asked: then it cannot be guided, and says nothing of which word
     /// came from which.
     pub fn is_fixed(&self) -> bool {
-        self.score.needs().fixed
+        self.score.is_fixed()
     }
 
     /// Whether weights are all or nothing at use.
@@ -101,11 +132,34 @@ impl Settings {
         self.choice != Choice::Soft
     }
 
+    /// The same attention, used otherwise.
+    ///
+    /// # Errors
+    /// What is allowed, as [`Self::check`] says it.
+    pub fn read_as(&self, reading: &Reading, dimensions: Dimensions) -> Result<Self, String> {
+        let mut settings = self.clone();
+        if reading.hard {
+            settings.choice = Choice::Hardest;
+        }
+        settings.temperature = reading.temperature.unwrap_or(self.temperature);
+        if let Some(head) = reading.head {
+            if !(1..=self.heads).contains(&head) {
+                return Err(format!("head must be between 1 and {}, the heads of this model, not {head}", self.heads));
+            }
+            settings.shown = Some(head - 1);
+        }
+        settings.check(dimensions)?;
+        Ok(settings)
+    }
+
     /// Says what is wrong with the settings at such sizes, if anything is.
     ///
     /// # Errors
     /// What is allowed, in words that begin with the option's own name and end without a full stop.
     pub fn check(&self, dimensions: Dimensions) -> Result<(), String> {
+        if self.heads == 0 {
+            return Err("heads must be at least 1".to_owned());
+        }
         if !(self.temperature.is_finite() && self.temperature > 0.0) {
             return Err(format!("attention-temperature must be above 0, not {}", self.temperature));
         }
@@ -118,13 +172,10 @@ impl Settings {
         if self.is_fixed() && self.is_hard() {
             return Err("hard-attention needs a score: with mean and last there is nothing to choose".to_owned());
         }
-        if self.heads == 0 {
-            return Err("heads must be at least 1".to_owned());
-        }
         let layout = self.layout(dimensions);
         for (what, size) in [("the hidden size", layout.hidden), ("the attention size", layout.query)] {
             if !size.is_multiple_of(self.heads) {
-                return Err(format!("heads must divide {what}: {size} is no multiple of {}", self.heads));
+                return Err(format!("heads must divide {what}, and {size} is no multiple of {}", self.heads));
             }
         }
         Ok(())

@@ -41,6 +41,13 @@ pub struct TextSettings {
     pub max_length: usize,
 }
 
+impl TextSettings {
+    /// Whether a side's units are characters: then what stands between spaces is no word that could be aligned.
+    pub fn of_characters(&self) -> bool {
+        [self.source_units, self.target_units].contains(&Units::Char)
+    }
+}
+
 /// What a model was trained on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataSummary {

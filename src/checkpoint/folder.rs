@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use safetensors::Dtype;
 use sha2::{Digest, Sha256};
@@ -218,6 +218,7 @@ impl Folder {
             bail!("{}: no model here ({CONFIG} is missing); {hint}", self.path.display());
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| place.display().to_string())?;
+        config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
         let vocabulary = |name: &str, units: Units, size: usize| -> Result<Arc<Vocabulary>> {
             let place = self.path.join(name);
             let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units)

@@ -1,13 +1,18 @@
 //! The command line: clap's structures, with what `--help` says.
 
+mod given;
 mod links;
+mod reading;
 mod train;
+mod values;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use given::Given;
 pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
+pub use reading::ReadingArgs;
 pub use train::{Preset, TrainArgs};
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
@@ -44,7 +49,7 @@ pub enum DeviceName {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a model on sentence pairs.
-    Train(Box<TrainArgs>),
+    Train(Box<Given<TrainArgs>>),
     /// Translate sentences; interactively when there is nothing to read.
     Translate(TranslateArgs),
     /// Show or export which word of given sentence pairs belongs to which.
@@ -108,6 +113,9 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) links: LinkArgs,
 
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+
     /// Put the source word, by the alignment, where the model writes `<unk>`.
     #[arg(long)]
     pub replace_unknown: bool,
@@ -161,6 +169,9 @@ pub struct AlignArgs {
 
     #[command(flatten)]
     pub(crate) links: LinkArgs,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
 
     /// Gold alignments of the pairs, which --format html shows beside the links: lines of s-t (sure) and s?t or spt
     /// (possible).
@@ -229,6 +240,9 @@ pub struct EvaluateArgs {
 
     #[command(flatten)]
     pub(crate) links: LinkArgs,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
 
     /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
     /// score would no longer be one.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::attention::ScoreName;
 use crate::model::InitialState;
 use crate::text::Units;
 use crate::training::Metric;
@@ -98,9 +99,26 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub hidden_size: Option<usize>,
 
-    /// Dimension in which attention compares states and annotations.
+    /// Dimension in which attention compares states and words, where the score has weights for both.
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub attention_size: Option<usize>,
+
+    /// What attention compares states and words by [default: additive].
+    #[arg(long, value_enum, value_name = "SCORE", help_heading = "Model")]
+    pub attention: Option<ScoreName>,
+
+    /// Attentions side by side, each over its own part of the sizes [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub heads: Option<usize>,
+
+    /// What energies are divided by: below 1 attention is sharper, above 1 more even [default: 1].
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model")]
+    pub attention_temperature: Option<f64>,
+
+    /// Attend to one word at a time: one drawn by the weights, the derivative going straight through to them, and at use
+    /// the one with the largest.
+    #[arg(long, help_heading = "Model")]
+    pub hard_attention: bool,
 
     /// Encoder layers [default: 1].
     #[arg(long, value_name = "N", help_heading = "Model")]

@@ -1,24 +1,24 @@
 //! `softalign align`: forced decoding of given pairs.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::PathBuf;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use candle_core::Device;
 
-use super::UsageError;
 use super::console::Console;
+use super::formats::{item, renderer};
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_TEST};
+use super::linking::{check_links, linker, warn_if_cut};
 use super::output::Output;
-use crate::aligner::{self, WordAligner};
+use super::reading::{refuse_reading, translator};
+use super::usage::UsageError;
+use crate::aligner;
 use crate::alignment::{LinkedWords, Signs, suspicions};
-use crate::checkpoint::Folder;
-use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
-use crate::render::{Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
+use crate::cli::{AlignArgs, AlignmentFormat};
+use crate::render::Item;
 use crate::text::Pair;
-use crate::translator::{Aligned, LONGEST, Linked, Linker, Translator};
 
 /// Pairs that are aligned before any is written: bounds memory, and leaves room for sorting by length.
 const CHUNK: usize = 2000;
@@ -39,11 +39,15 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     }
     let read = |path: &PathBuf| read_gold(path, &pairs, args.links.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
-    let mut linker = linker(&args.links, &args.model, args.subwords, &pairs, device, console)?;
-    if linker.attention {
-        linker.translator = Some(Translator::load(&args.model, device)?.with_words(args.links.words));
-    }
-    let mut renderer = renderer(args.format, files.names().join(" and "), &linker, &output, args.probs);
+    let translator = if args.links.links_from.attention() {
+        Some(translator(&args.model, &args.reading, &args.links, device)?)
+    } else {
+        refuse_reading(&args.reading)?;
+        None
+    };
+    let mut linker = linker(&args.links, &args.model, translator.as_ref(), args.subwords, &pairs, device, console)?;
+    linker.translator = translator;
+    let mut renderer = renderer(args.format, files.to_string(), &linker, &output, args.probs);
     let mut bar = console.bar("aligning", pairs.len());
     let mut words = LinkedWords::default();
     let mut signs = Vec::new();
@@ -81,46 +85,6 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     }
 }
 
-/// A format under a title.
-pub fn renderer(
-    format: AlignmentFormat,
-    title: String,
-    linker: &Linker,
-    output: &Output,
-    probabilities: bool,
-) -> Box<dyn Renderer> {
-    match format {
-        AlignmentFormat::Text => Box::new(heatmap(output)),
-        AlignmentFormat::Json => Box::new(Json::default()),
-        AlignmentFormat::Jsonl => Box::new(Json::lines()),
-        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities }),
-        AlignmentFormat::Npz => Box::new(Npz::default()),
-        AlignmentFormat::Tsv => Box::new(Tsv::default()),
-        AlignmentFormat::Nematus => Box::new(Nematus),
-        AlignmentFormat::Html => Box::new(Html::new(title, linker.least_belief())),
-        AlignmentFormat::Svg => Box::new(Svg::default()),
-    }
-}
-
-/// A pair as formats show it; with the model's own units beside the words if asked.
-pub fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
-    let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
-        let [source_words, target_words] = aligned.words_of_units();
-        Units { alignment: aligned.by_units(), source_words, target_words }
-    });
-    Item {
-        id,
-        rank: None,
-        translation: None,
-        alignment: &linked.alignment,
-        beliefs: &linked.beliefs,
-        links: &linked.links,
-        score: linked.score,
-        gold: None,
-        units,
-    }
-}
-
 /// Words as a word list has them: without capitals and outer punctuation, and nothing of what is punctuation alone.
 fn listed(words: &[String]) -> Vec<String> {
     let listed = |word: &String| Some(aligner::normalised(word)).filter(|word| word.chars().any(char::is_alphanumeric));
@@ -151,90 +115,4 @@ fn write_suspicions(out: &mut dyn Write, pairs: &[Pair], signs: &[Signs]) -> std
         writeln!(out, "{}\t{:.2}\t{score:.3}\t{unlinked:.2}\t{texts}", pair + 1, found[pair])?;
     }
     Ok(())
-}
-
-/// Refuses options of links that do not go together.
-pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
-    if let Some(threshold) = args.threshold {
-        check_threshold(threshold)?;
-    }
-    if !args.links_from.attention() && (subwords || args.reverse_model.is_some()) {
-        bail!(UsageError("--subwords and --reverse-model need attention: leave out --links-from".to_owned()));
-    }
-    if args.symmetrise.is_some() && args.links_from == LinksFrom::Attention && args.reverse_model.is_none() {
-        bail!(UsageError("--symmetrise needs two directions: give --reverse-model as well".to_owned()));
-    }
-    Ok(())
-}
-
-/// What the options ask to be linked by, but for the model. `pairs` are those that an aligner may be learnt from.
-pub fn linker(
-    args: &LinkArgs,
-    model: &Path,
-    by_units: bool,
-    pairs: &[Pair],
-    device: &Device,
-    console: &Console,
-) -> Result<Linker> {
-    let translator = |path: &Path| Ok::<_, anyhow::Error>(Translator::load(path, device)?.with_words(args.words));
-    let mut linker = Linker {
-        attention: args.links_from.attention(),
-        reverse: args.reverse_model.as_deref().map(translator).transpose()?,
-        symmetrisation: args.symmetrise,
-        threshold: args.threshold,
-        words: args.words,
-        by_units,
-        ..Linker::default()
-    };
-    match args.links_from {
-        LinksFrom::Pairs => linker.statistical = Some(learn_aligner(pairs, console)),
-        LinksFrom::Statistics => {
-            linker.statistical = Folder::new(model).load_aligner()?;
-            ensure!(
-                linker.statistical.is_some(),
-                "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew, or learn from the \
-                 pairs themselves by --links-from pairs",
-                model.display()
-            );
-        }
-        LinksFrom::Attention => {}
-        LinksFrom::Auto if by_units => {}
-        LinksFrom::Auto => linker.statistical = Folder::new(model).load_aligner()?,
-    }
-    Ok(linker)
-}
-
-/// Learns word alignments, with a bar.
-pub fn learn_aligner(pairs: &[Pair], console: &Console) -> WordAligner {
-    let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
-    aligner::learn(pairs, &|share| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.advance(share);
-        }
-    })
-}
-
-/// A heatmap as fits the place where it goes.
-pub fn heatmap(output: &Output) -> Heatmap {
-    let terminal = output.is_terminal();
-    let size = if terminal { terminal_size::terminal_size() } else { None };
-    Heatmap {
-        color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-        width: size.map(|(width, _)| usize::from(width.0)),
-    }
-}
-
-/// The links' threshold, if it can be one.
-pub fn check_threshold(threshold: f32) -> Result<f32> {
-    if !(0.0..=1.0).contains(&threshold) {
-        bail!(UsageError(format!("--threshold must be between 0 and 1, not {threshold}")));
-    }
-    Ok(threshold)
-}
-
-/// Tells of a sentence that was read only in part.
-pub fn warn_if_cut(aligned: &Aligned, id: usize, console: &Console) {
-    if aligned.cut {
-        console.warn(format!("line {}: longer than {LONGEST} units; only its beginning was read", id + 1));
-    }
 }

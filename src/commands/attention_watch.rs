@@ -2,7 +2,6 @@
 
 use crate::alignment::{AttentionHealth, Collapse};
 use crate::checkpoint::Config;
-use crate::text::Units;
 use crate::training::Progress;
 
 /// Validations and steps within which flat attention means nothing: it has yet to be learnt.
@@ -19,8 +18,7 @@ pub struct AttentionWatch {
 
 impl AttentionWatch {
     pub fn new(config: &Config) -> Self {
-        let characters = [config.text.source_units, config.text.target_units].contains(&Units::Char);
-        let advice = if characters || config.training.guidance.is_some_and(|weight| weight >= 0.5) {
+        let advice = if config.text.of_characters() || config.training.guidance.is_some_and(|weight| weight >= 0.5) {
             "train on more pairs, or with a smaller --preset"
         } else {
             "train on more pairs, or with --guided-alignment"
@@ -45,9 +43,10 @@ impl AttentionWatch {
 
 /// The figures in one line.
 pub fn attention_line(health: &AttentionHealth) -> String {
+    let flatness =
+        health.evenness.map(|evenness| format!("flatness {:.2}  ", evenness.normalised_entropy)).unwrap_or_default();
     format!(
-        "attention: flatness {:.2}  on the end {:.0} %  on punctuation {:.0} % ({:.0} % of units)  diagonal {:.2}  coverage {:.0} %",
-        health.normalised_entropy,
+        "attention: {flatness}on the end {:.0} %  on punctuation {:.0} % ({:.0} % of units)  diagonal {:.2}  coverage {:.0} %",
         100.0 * health.end,
         100.0 * health.punctuation,
         100.0 * health.punctuation_units,
@@ -106,5 +105,7 @@ mod tests {
         let expected =
             "attention: flatness 0.00  on the end 0 %  on punctuation 0 % (0 % of units)  diagonal 0.00  coverage 0 %";
         assert_eq!(line, expected);
+        let hard = attention_line(&AttentionHealth { evenness: None, ..health(None) });
+        assert!(hard.starts_with("attention: on the end 0 %"), "{hard}");
     }
 }

@@ -7,17 +7,18 @@ use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 use serde::Serialize;
 
-use super::UsageError;
-use super::align::{check_links, linker};
 use super::console::Console;
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
+use super::linking::{check_links, linker};
 use super::output::Output;
-use super::translate::beam_settings;
+use super::reading::translator;
+use super::search::beam_settings;
+use super::usage::UsageError;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::metrics::{Scores, perplexity};
-use crate::translator::{Linked, Translator};
+use crate::translator::Linked;
 
 /// What is measured.
 #[derive(Serialize)]
@@ -55,11 +56,11 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     }
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     let pairs = files.read("--pairs")?;
-    ensure!(!pairs.is_empty(), "{}: no sentence pair in it", files.names().join(" and "));
+    ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
     let words = args.links.words;
     let gold = gold_path.map(|path| read_gold(&path, &pairs, words, args.gold_base.into())).transpose()?;
-    let translator = Translator::load(&args.model, device)?.with_words(words);
-    let linker = linker(&args.links, &args.model, false, &pairs, device, console)?;
+    let translator = translator(&args.model, &args.reading, &args.links, device)?;
+    let linker = linker(&args.links, &args.model, Some(&translator), false, &pairs, device, console)?;
 
     let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
     let references: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();

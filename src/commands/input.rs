@@ -1,10 +1,11 @@
 //! Sentence pairs by the options that name them, the shipped ones where none does.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::UsageError;
+use super::usage::UsageError;
 use crate::text::{Pair, read_parallel, read_tsv};
 
 /// The shipped corpus, where the program is run from the project's folder.
@@ -75,6 +76,12 @@ impl PairFiles {
             Self::Tsv(path) => vec![path.display().to_string()],
             Self::Parallel(source, target) => vec![source.display().to_string(), target.display().to_string()],
         }
+    }
+}
+
+impl fmt::Display for PairFiles {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.names().join(" and "))
     }
 }
 

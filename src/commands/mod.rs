@@ -4,16 +4,21 @@ mod align;
 mod attention_watch;
 mod console;
 mod evaluate;
+mod formats;
 mod gold;
 mod input;
 mod inspect;
+mod linking;
 mod output;
+mod reading;
+mod search;
 mod train;
+mod training_data;
 mod training_display;
 mod training_plan;
 mod translate;
+mod usage;
 
-use std::fmt;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -21,18 +26,7 @@ use candle_core::Device;
 
 use crate::cli::{Cli, Command, DeviceName};
 use console::Console;
-
-/// A command line that contradicts itself or what it refers to: exit code 2.
-#[derive(Debug)]
-pub struct UsageError(pub String);
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
+use usage::UsageError;
 
 /// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong.
 pub fn run(cli: &Cli) -> ExitCode {

@@ -7,34 +7,40 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 
-use super::align::{heatmap, learn_aligner};
 use super::console::Console;
-use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use super::formats::heatmap;
+use super::linking::learn_aligner;
 use super::output::Output;
+use super::training_data::{Data, DataFiles};
 use super::training_display::{TrainingDisplay, clock, stop_on_interrupt};
-use super::{UsageError, training_plan};
+use super::training_plan::{self, TrainingPlan};
+use super::usage::UsageError;
 use crate::aligner::WordAligner;
-use crate::checkpoint::{Checkpoint, Config, DataSummary, FORMAT_VERSION, Folder, TextSettings, fingerprint};
-use crate::cli::TrainArgs;
+use crate::checkpoint::{Checkpoint, Config, FORMAT_VERSION, Folder, TextSettings};
+use crate::cli::{Given, TrainArgs};
 use crate::model::RnnSearch;
 use crate::parameters::Parameters;
-use crate::random::Stream;
 use crate::search::BeamSettings;
-use crate::text::{BatchSize, Corpus, Pair, Units, Vocabulary};
+use crate::text::{BatchSize, Corpus, Pair, Vocabulary};
 use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, guide};
 use crate::translator::Translator;
 
-/// Validation pairs held out where none are given, at most.
-const MOST_HELD_OUT: usize = 1000;
+/// Options that may go with --resume: where the model and the pairs lie, and when to end. All others are settled.
+const WITH_RESUME: [&str; 11] = [
+    "train",
+    "source",
+    "target",
+    "valid",
+    "valid-source",
+    "valid-target",
+    "out",
+    "resume",
+    "max-epochs",
+    "max-minutes",
+    "patience",
+];
 /// Sentences shown with their alignments at the end.
 const SHOWN: usize = 2;
-
-/// What a run trains on.
-struct Data {
-    training: Corpus,
-    validation: Corpus,
-    summary: DataSummary,
-}
 
 /// Where a run begins.
 struct Start {
@@ -45,12 +51,13 @@ struct Start {
     data: Data,
 }
 
-pub fn run(args: &TrainArgs, device: &Device, console: &Console) -> Result<()> {
+pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Result<()> {
+    let args = &given.args;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     let folder = Folder::new(&out);
     let time = args.max_minutes.map(minutes).transpose()?;
     let start =
-        if args.resume { resume(args, &folder, device, console)? } else { begin(args, &folder, device, console)? };
+        if args.resume { resume(given, &folder, device, console)? } else { begin(args, &folder, device, console)? };
     let Start { checkpoint, model, optimiser, progress, data } = start;
     let settings = &checkpoint.config.training;
     let validation = ValidationSet {
@@ -77,52 +84,30 @@ fn minutes(minutes: f64) -> Result<Duration> {
 
 /// A new model.
 fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
-    let text = training_plan::check(args)?;
+    let plan = TrainingPlan::new(args)?;
     if args.out.is_some() && folder.holds_model() {
         bail!(
             "{}: holds a model already; go on with it by --resume, choose another folder with --out, or remove it",
             folder.path().display()
         );
     }
-    let (training_files, validation_files) = files(args);
-    let pairs = training_files.read("--train")?;
-    let usable = || pairs.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty());
-    let count = usable().count();
-    ensure!(count > 0, "{}: no sentence pair in it", training_files.names().join(" and "));
+    let files = DataFiles::of_new_run(args);
+    let pairs = files.training.read("--train")?;
+    let usable: Vec<&Pair> =
+        pairs.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty()).collect();
+    let count = usable.len();
+    ensure!(count > 0, "{}: no sentence pair in it", files.training);
+    plan.check_sizes(count)?;
     folder.prepare()?;
-
-    let waiting = console.waiting("learning a vocabulary");
-    let (sources, targets) = (usable().map(|pair| pair.source.as_str()), usable().map(|pair| pair.target.as_str()));
-    let size = |units| training_plan::vocabulary_size(args, units, count);
-    let (source, target) = if text.joint_vocabulary {
-        let both: Vec<&str> = sources.chain(targets).collect();
-        let joint = Arc::new(Vocabulary::train(both.into_iter(), text.source_units, size(text.source_units)?)?);
-        (joint.clone(), joint)
-    } else {
-        let source =
-            Vocabulary::train(sources.collect::<Vec<_>>().into_iter(), text.source_units, size(text.source_units)?)?;
-        let target =
-            Vocabulary::train(targets.collect::<Vec<_>>().into_iter(), text.target_units, size(text.target_units)?)?;
-        (Arc::new(source), Arc::new(target))
-    };
-    drop(waiting);
-    let mut data = data(
-        pairs,
-        &training_files,
-        validation_files.as_ref(),
-        [&source, &target],
-        text.max_length,
-        args.seed.unwrap_or(training_plan::SEED),
-        console,
-    )?;
-    let training = training_plan::training_settings(args, count, &text, &data.validation.pairs)?;
-    let architecture = training_plan::architecture(args, count, [source.size(), target.size()])?;
+    let [source, target] = vocabularies(&plan, &usable, console)?;
+    let mut data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, plan.seed(), console)?;
+    let architecture = plan.architecture(count, [source.size(), target.size()]);
     let config = Config {
         format_version: FORMAT_VERSION,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         architecture: architecture.clone(),
-        text,
-        training,
+        text: plan.text().clone(),
+        training: plan.training_settings(count, &data.validation.pairs),
         data: data.summary.clone(),
     };
     let checkpoint = Checkpoint::new(config, source, target)?;
@@ -147,12 +132,26 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     })
 }
 
+/// Learns the vocabularies of both sides; a joint one is there twice.
+fn vocabularies(plan: &TrainingPlan, pairs: &[&Pair], console: &Console) -> Result<[Arc<Vocabulary>; 2]> {
+    let _waiting = console.waiting("learning a vocabulary");
+    let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+    let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
+    let learn = |texts: Vec<&str>, units| -> Result<Arc<Vocabulary>> {
+        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, plan.vocabulary_size(units, pairs.len()))?))
+    };
+    let text = plan.text();
+    if text.joint_vocabulary {
+        let joint = learn([sources, targets].concat(), text.source_units)?;
+        Ok([joint.clone(), joint])
+    } else {
+        Ok([learn(sources, text.source_units)?, learn(targets, text.target_units)?])
+    }
+}
+
 /// Learns word alignments, unless a side's units are characters: then its words are no words of a sentence.
 fn aligner_of_words(text: &TextSettings, pairs: &[Pair], console: &Console) -> Option<WordAligner> {
-    if [text.source_units, text.target_units].contains(&Units::Char) {
-        return None;
-    }
-    Some(learn_aligner(pairs, console))
+    (!text.of_characters()).then(|| learn_aligner(pairs, console))
 }
 
 /// Gives the training pairs their guides, if attention is to have any.
@@ -171,31 +170,36 @@ fn follow(training: &mut Corpus, aligner: Option<&WordAligner>, checkpoint: &Che
     }
 }
 
-/// A model that was trained before, where it stopped.
-fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
-    let settled = training_plan::settled(args);
+/// Refuses what was decided when the training to be resumed began.
+fn refuse_what_is_settled(given: &[String]) -> Result<()> {
+    let settled = given.iter().filter(|option| !WITH_RESUME.contains(&option.as_str()));
+    let settled: Vec<String> = settled.map(|option| format!("--{option}")).collect();
     if !settled.is_empty() {
         bail!(UsageError(format!(
             "{} cannot change with --resume; only --max-epochs, --max-minutes and --patience can",
             settled.join(", ")
         )));
     }
+    Ok(())
+}
+
+/// A model that was trained before, where it stopped.
+fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
+    refuse_what_is_settled(&given.names)?;
+    let args = &given.args;
+    let (max_epochs, patience) = (training_plan::max_epochs(args)?, training_plan::patience(args)?);
     let path = folder.path().display();
     ensure!(
         folder.holds_resume(),
         "{path}: nothing to go on with (resume.safetensors is missing); train without --resume"
     );
     let mut checkpoint = folder.load()?;
-    let (given, given_validation) = given_files(args);
     let summary = &checkpoint.config.data;
-    let training_files = given
-        .or_else(|| PairFiles::named(&summary.training_files))
+    let files = DataFiles::of_resumed_run(args, summary)
         .with_context(|| format!("{path}: config.json does not name the training files; give them with --train"))?;
-    let validation_files = given_validation.or_else(|| PairFiles::named(&summary.validation_files));
-    let mut data = data(
-        training_files.read("--train")?,
-        &training_files,
-        validation_files.as_ref(),
+    let mut data = Data::new(
+        files.training.read("--train")?,
+        &files,
         [&checkpoint.source, &checkpoint.target],
         checkpoint.config.text.max_length,
         checkpoint.config.training.seed,
@@ -204,11 +208,11 @@ fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console)
     ensure!(
         data.summary.fingerprint == summary.fingerprint,
         "{}: not the sentence pairs that {path} was trained on; --resume needs the same, in the same order",
-        training_files.names().join(" and ")
+        files.training
     );
     let settings = &mut checkpoint.config.training;
-    settings.max_epochs = training_plan::positive("--max-epochs", args.max_epochs.unwrap_or(settings.max_epochs))?;
-    settings.patience = training_plan::positive("--patience", args.patience.unwrap_or(settings.patience))?;
+    settings.max_epochs = max_epochs.unwrap_or(settings.max_epochs);
+    settings.patience = patience.unwrap_or(settings.patience);
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
     let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters)?.tracked()?;
@@ -229,75 +233,6 @@ fn resume(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console)
     })
 }
 
-/// The files that the options name.
-fn given_files(args: &TrainArgs) -> (Option<PairFiles>, Option<PairFiles>) {
-    (
-        PairFiles::given(args.train.as_deref(), args.source.as_deref(), args.target.as_deref()),
-        PairFiles::given(args.valid.as_deref(), args.valid_source.as_deref(), args.valid_target.as_deref()),
-    )
-}
-
-/// The files of a new run: those given, or the shipped corpus.
-fn files(args: &TrainArgs) -> (PairFiles, Option<PairFiles>) {
-    match given_files(args) {
-        (Some(training), validation) => (training, validation),
-        (None, validation) => {
-            let shipped = || PairFiles::shipped(SHIPPED_VALIDATION);
-            (PairFiles::shipped(SHIPPED_TRAINING), Some(validation.unwrap_or_else(shipped)))
-        }
-    }
-}
-
-/// Turns pairs into ids and counts what cannot be used. Without validation files a part of the pairs is held out; of a
-/// handful of pairs none can be spared, so they validate themselves.
-fn data(
-    mut pairs: Vec<Pair>,
-    training_files: &PairFiles,
-    validation_files: Option<&PairFiles>,
-    [source, target]: [&Vocabulary; 2],
-    longest: usize,
-    seed: u64,
-    console: &Console,
-) -> Result<Data> {
-    let validation = match validation_files {
-        Some(files) => files.read("--valid")?,
-        None if pairs.len() < 20 => pairs.clone(),
-        None => {
-            Stream::new(seed, "held out", 0).shuffle(&mut pairs);
-            pairs.split_off(pairs.len() - (pairs.len() / 20).min(MOST_HELD_OUT))
-        }
-    };
-    let use_pairs = |pairs: Vec<Pair>, names: String| -> Result<Corpus> {
-        let waiting = console.waiting("cutting sentences into units");
-        let corpus = Corpus::new(pairs, source, target, longest)?;
-        drop(waiting);
-        for (count, reason) in [(corpus.empty, "have an empty side"), (corpus.too_long, "are too long")] {
-            if count > 0 {
-                console.note(format!("{names}: {count} pairs left out because they {reason}"));
-            }
-        }
-        ensure!(
-            !corpus.pairs.is_empty(),
-            "{names}: no usable sentence pair ({} with an empty side, {} longer than --max-length {longest} units)",
-            corpus.empty,
-            corpus.too_long
-        );
-        Ok(corpus)
-    };
-    let training = use_pairs(pairs, training_files.names().join(" and "))?;
-    let held_out = || "validation pairs held out".to_owned();
-    let validation =
-        use_pairs(validation, validation_files.map_or_else(held_out, |files| files.names().join(" and ")))?;
-    let summary = DataSummary {
-        training_files: training_files.names(),
-        validation_files: validation_files.map(PairFiles::names).unwrap_or_default(),
-        training_pairs: training.pairs.len(),
-        validation_pairs: validation.pairs.len(),
-        fingerprint: fingerprint(training.pairs.iter().chain(&validation.pairs)),
-    };
-    Ok(Data { training, validation, summary })
-}
-
 fn describe(config: &Config, data: &Data, console: &Console) {
     let sizes = &config.architecture;
     console.note(format!(
@@ -312,11 +247,12 @@ fn describe(config: &Config, data: &Data, console: &Console) {
         BatchSize::Tokens(most) => format!("{most} target units"),
     };
     console.note(format!(
-        "{:.2} million parameters: embedding {}, hidden {}, attention {}; batches of {batch}",
+        "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {batch}",
         sizes.parameter_count() as f64 / 1e6,
         sizes.embedding_size,
         sizes.hidden_size,
-        sizes.attention_size
+        sizes.attention_size,
+        sizes.attention
     ));
 }
 

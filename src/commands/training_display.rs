@@ -98,9 +98,11 @@ impl<'a> TrainingDisplay<'a> {
             scores.exact_match,
             if best { "  ← best" } else { "" }
         ));
-        self.line(&format!("    {}", attention_line(&report.attention)));
-        if let Some(warning) = self.watch.warning(progress, &report.attention) {
-            self.line(&format!("warning: {warning}"));
+        if let Some(health) = &report.attention {
+            self.line(&format!("    {}", attention_line(health)));
+            if let Some(warning) = self.watch.warning(progress, health) {
+                self.line(&format!("warning: {warning}"));
+            }
         }
         for sample in &report.samples {
             self.line(&format!("    {}\n    → {}", sample.source, sample.translation));

@@ -1,17 +1,17 @@
-//! From the options of `train` and the size of the data to settings: what each preset means.
+//! From the options of `train` and the data to settings: what each preset means.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
-use super::UsageError;
-use crate::attention;
+use super::usage::UsageError;
+use crate::attention::{Choice, Settings};
 use crate::checkpoint::TextSettings;
 use crate::cli::{Preset, TrainArgs};
-use crate::model::{Architecture, DropoutRates, InitialState};
+use crate::model::{Architecture, DropoutRates, InitialState, LARGEST};
 use crate::text::{BatchSize, Pair, SPECIALS, Units};
 use crate::training::{Metric, TrainingSettings};
 
 /// The seed where none is given.
-pub const SEED: u64 = 1;
+const SEED: u64 = 1;
 
 /// What a guide of attention counts where nothing is said, and pairs from which links can be learnt well enough for
 /// that.
@@ -41,19 +41,225 @@ impl Preset {
     }
 }
 
-/// Largest size of a layer, most layers and most units that an option may ask for: beyond what a CPU trains in a
-/// lifetime.
-const LARGEST: usize = 8192;
+/// Most layers and most units that an option may ask for.
 const MOST_LAYERS: usize = 32;
 const MOST_UNITS: usize = 1_000_000;
 
-/// Checks every option before any work is done.
-pub fn check(args: &TrainArgs) -> Result<TextSettings> {
-    let text = text_settings(args)?;
-    vocabulary_size(args, text.source_units, 1)?;
-    architecture(args, 1, [1, 1])?;
-    training_settings(args, 1, &text, &[])?;
-    Ok(text)
+/// What the options settle, each of them checked. A number that is not there is for the data to decide.
+pub struct TrainingPlan {
+    text: TextSettings,
+    preset: Preset,
+    vocabulary_size: Option<usize>,
+    model: ModelPlan,
+    run: RunPlan,
+}
+
+/// What the options settle of the model.
+struct ModelPlan {
+    embedding_size: Option<usize>,
+    hidden_size: Option<usize>,
+    attention_size: Option<usize>,
+    layers: usize,
+    tied_output: bool,
+    initial_state: InitialState,
+    attention: Settings,
+}
+
+/// What the options settle of the training run.
+struct RunPlan {
+    seed: u64,
+    batch: Option<BatchSize>,
+    learning_rate: Option<f64>,
+    warmup_steps: u64,
+    decay: f64,
+    label_smoothing: f64,
+    guidance: Guidance,
+    dropout: f64,
+    max_gradient_norm: f64,
+    max_epochs: u64,
+    validate_every: Option<u64>,
+    patience: u64,
+    metric: Option<Metric>,
+}
+
+/// What guides of attention count.
+enum Guidance {
+    /// [`GUIDANCE`], if there are pairs enough to learn links from.
+    ByData,
+    /// There are none.
+    None,
+    Weight(f64),
+}
+
+impl TrainingPlan {
+    /// Checks every option, before any work is done.
+    ///
+    /// # Errors
+    /// A [`UsageError`] that names the option.
+    pub fn new(args: &TrainArgs) -> Result<Self> {
+        let text = text_settings(args)?;
+        let vocabulary_size =
+            args.vocabulary_size.map(|size| within("--vocabulary-size", size, SPECIALS.len() + 1, MOST_UNITS));
+        Ok(Self {
+            vocabulary_size: vocabulary_size.transpose()?,
+            model: ModelPlan::new(args)?,
+            run: RunPlan::new(args, &text)?,
+            preset: args.preset.unwrap_or(Preset::Auto),
+            text,
+        })
+    }
+
+    /// How text becomes units.
+    pub fn text(&self) -> &TextSettings {
+        &self.text
+    }
+
+    /// What decides everything random.
+    pub fn seed(&self) -> u64 {
+        self.run.seed
+    }
+
+    /// Most units in a vocabulary over so many pairs.
+    pub fn vocabulary_size(&self, units: Units, pairs: usize) -> usize {
+        self.vocabulary_size.unwrap_or(match units {
+            // Small data cannot teach many rare pieces.
+            Units::Bpe => (pairs / 16).clamp(500, 8000),
+            Units::Word => 30_000,
+            Units::Char => 8000,
+        })
+    }
+
+    /// Checks what depends on the sizes that so many pairs lead to.
+    ///
+    /// # Errors
+    /// A [`UsageError`] that names the option.
+    pub fn check_sizes(&self, pairs: usize) -> Result<()> {
+        let architecture = self.architecture(pairs, [0, 0]);
+        architecture
+            .attention
+            .check(architecture.dimensions())
+            .map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))
+    }
+
+    /// The model's sizes for so many pairs, over vocabularies of these sizes.
+    pub fn architecture(&self, pairs: usize, [source_vocabulary, target_vocabulary]: [usize; 2]) -> Architecture {
+        let (sizes, model) = (self.preset.sizes(pairs), &self.model);
+        Architecture {
+            source_vocabulary,
+            target_vocabulary,
+            embedding_size: model.embedding_size.unwrap_or(sizes.embedding),
+            hidden_size: model.hidden_size.unwrap_or(sizes.hidden),
+            attention_size: model.attention_size.unwrap_or(sizes.attention),
+            layers: model.layers,
+            tied_output: model.tied_output,
+            initial_state: model.initial_state,
+            attention: model.attention.clone(),
+        }
+    }
+
+    /// The training settings for so many pairs and these that validate.
+    pub fn training_settings(&self, pairs: usize, validation: &[Pair]) -> TrainingSettings {
+        let run = &self.run;
+        // Small data needs many steps more than smooth ones.
+        let sentences = if pairs < 10_000 { 32 } else { 64 };
+        TrainingSettings {
+            seed: run.seed,
+            batch: run.batch.unwrap_or(BatchSize::Sentences(sentences)),
+            learning_rate: run.learning_rate.unwrap_or(self.preset.sizes(pairs).learning_rate),
+            warmup_steps: run.warmup_steps,
+            decay: run.decay,
+            label_smoothing: run.label_smoothing,
+            guidance: match run.guidance {
+                Guidance::ByData if self.text.of_characters() || self.model.attention.is_fixed() => None,
+                Guidance::ByData => (pairs >= ENOUGH_FOR_LINKS).then_some(GUIDANCE),
+                Guidance::None => None,
+                Guidance::Weight(weight) => Some(weight),
+            },
+            dropout: dropout_rates(run.dropout),
+            max_gradient_norm: run.max_gradient_norm,
+            max_epochs: run.max_epochs,
+            validate_every: run.validate_every,
+            patience: run.patience,
+            metric: run.metric.unwrap_or_else(|| metric(&self.text, validation)),
+        }
+    }
+}
+
+impl ModelPlan {
+    fn new(args: &TrainArgs) -> Result<Self> {
+        let size = |option, given: Option<usize>| given.map(|size| within(option, size, 1, LARGEST)).transpose();
+        let hidden_size = size("--hidden-size", args.hidden_size)?;
+        if let Some(odd) = hidden_size.filter(|size| !size.is_multiple_of(2)) {
+            bail!(UsageError(format!("--hidden-size {odd} is odd; each encoder direction has half of it")));
+        }
+        Ok(Self {
+            embedding_size: size("--embedding-size", args.embedding_size)?,
+            hidden_size,
+            attention_size: size("--attention-size", args.attention_size)?,
+            layers: within("--layers", args.layers.unwrap_or(1), 1, MOST_LAYERS)?,
+            tied_output: !args.untied,
+            initial_state: args.initial_state.unwrap_or(InitialState::Mean),
+            attention: Settings {
+                score: args.attention.unwrap_or_default(),
+                heads: args.heads.unwrap_or(1),
+                temperature: args.attention_temperature.unwrap_or(1.0),
+                choice: if args.hard_attention { Choice::Sampled } else { Choice::Soft },
+                shown: None,
+            },
+        })
+    }
+}
+
+impl RunPlan {
+    fn new(args: &TrainArgs, text: &TextSettings) -> Result<Self> {
+        let batch = match (args.batch_sentences, args.batch_tokens) {
+            (Some(sentences), _) => Some(BatchSize::Sentences(positive("--batch-sentences", sentences)?)),
+            (None, Some(tokens)) => Some(BatchSize::Tokens(positive("--batch-tokens", tokens)?)),
+            (None, None) => None,
+        };
+        let decay = args.decay.unwrap_or(0.5);
+        if !(decay > 0.0 && decay <= 1.0) {
+            bail!(UsageError(format!("--decay must be above 0 and at most 1, not {decay}")));
+        }
+        Ok(Self {
+            seed: args.seed.unwrap_or(SEED),
+            batch,
+            learning_rate: args.learning_rate.map(|rate| above_zero("--learning-rate", rate)).transpose()?,
+            warmup_steps: args.warmup_steps.unwrap_or(100),
+            decay,
+            label_smoothing: share("--label-smoothing", args.label_smoothing.unwrap_or(0.1))?,
+            guidance: Guidance::new(args, text)?,
+            dropout: share("--dropout", args.dropout.unwrap_or(0.2))?,
+            max_gradient_norm: above_zero("--max-gradient-norm", args.max_gradient_norm.unwrap_or(1.0))?,
+            max_epochs: max_epochs(args)?.unwrap_or(100),
+            validate_every: args.validate_every.map(|steps| positive("--validate-every", steps)).transpose()?,
+            patience: patience(args)?.unwrap_or(6),
+            metric: args.metric,
+        })
+    }
+}
+
+impl Guidance {
+    /// By the weight given. Units of characters have no words to align, and what is fixed learns nothing.
+    fn new(args: &TrainArgs, text: &TextSettings) -> Result<Self> {
+        let score = args.attention.unwrap_or_default();
+        Ok(match args.guided_alignment {
+            None => Self::ByData,
+            Some(0.0) => Self::None,
+            Some(_) if text.of_characters() => {
+                bail!(UsageError(
+                    "--guided-alignment needs words: units of characters have no word alignments".to_owned()
+                ))
+            }
+            Some(_) if score.is_fixed() => {
+                let score = score.name();
+                bail!(UsageError(format!(
+                    "--guided-alignment needs a score: with --attention {score} there is nothing to teach"
+                )))
+            }
+            Some(weight) => Self::Weight(above_zero("--guided-alignment", weight)?),
+        })
+    }
 }
 
 /// How text becomes units, by the options.
@@ -71,77 +277,10 @@ fn text_settings(args: &TrainArgs) -> Result<TextSettings> {
     Ok(settings)
 }
 
-/// Most units in a vocabulary over so many pairs.
-pub fn vocabulary_size(args: &TrainArgs, units: Units, pairs: usize) -> Result<usize> {
-    let by_data = match units {
-        // Small data cannot teach many rare pieces.
-        Units::Bpe => (pairs / 16).clamp(500, 8000),
-        Units::Word => 30_000,
-        Units::Char => 8000,
-    };
-    within("--vocabulary-size", args.vocabulary_size.unwrap_or(by_data), SPECIALS.len() + 1, MOST_UNITS)
-}
-
-/// The model's sizes, by the options and the data.
-pub fn architecture(args: &TrainArgs, pairs: usize, vocabularies: [usize; 2]) -> Result<Architecture> {
-    let sizes = args.preset.unwrap_or(Preset::Auto).sizes(pairs);
-    let size = |option, given: Option<usize>, by_preset| within(option, given.unwrap_or(by_preset), 1, LARGEST);
-    let hidden_size = size("--hidden-size", args.hidden_size, sizes.hidden)?;
-    if !hidden_size.is_multiple_of(2) {
-        bail!(UsageError(format!("--hidden-size {hidden_size} is odd; each encoder direction has half of it")));
-    }
-    Ok(Architecture {
-        source_vocabulary: vocabularies[0],
-        target_vocabulary: vocabularies[1],
-        embedding_size: size("--embedding-size", args.embedding_size, sizes.embedding)?,
-        hidden_size,
-        attention_size: size("--attention-size", args.attention_size, sizes.attention)?,
-        layers: within("--layers", args.layers.unwrap_or(1), 1, MOST_LAYERS)?,
-        tied_output: !args.untied,
-        initial_state: args.initial_state.unwrap_or(InitialState::Mean),
-        attention: attention::Settings::default(),
-    })
-}
-
-/// The training settings, by the options and the data.
-pub fn training_settings(
-    args: &TrainArgs,
-    pairs: usize,
-    text: &TextSettings,
-    validation: &[Pair],
-) -> Result<TrainingSettings> {
-    let sizes = args.preset.unwrap_or(Preset::Auto).sizes(pairs);
-    let batch = match (args.batch_sentences, args.batch_tokens) {
-        (Some(sentences), _) => BatchSize::Sentences(positive("--batch-sentences", sentences)?),
-        (None, Some(tokens)) => BatchSize::Tokens(positive("--batch-tokens", tokens)?),
-        // Small data needs many steps more than smooth ones.
-        (None, None) => BatchSize::Sentences(if pairs < 10_000 { 32 } else { 64 }),
-    };
-    let decay = args.decay.unwrap_or(0.5);
-    if !(decay > 0.0 && decay <= 1.0) {
-        bail!(UsageError(format!("--decay must be above 0 and at most 1, not {decay}")));
-    }
-    Ok(TrainingSettings {
-        seed: args.seed.unwrap_or(SEED),
-        batch,
-        learning_rate: above_zero("--learning-rate", args.learning_rate.unwrap_or(sizes.learning_rate))?,
-        warmup_steps: args.warmup_steps.unwrap_or(100),
-        decay,
-        label_smoothing: share("--label-smoothing", args.label_smoothing.unwrap_or(0.1))?,
-        guidance: guidance(args, pairs, text)?,
-        dropout: dropout_rates(share("--dropout", args.dropout.unwrap_or(0.2))?),
-        max_gradient_norm: above_zero("--max-gradient-norm", args.max_gradient_norm.unwrap_or(1.0))?,
-        max_epochs: positive("--max-epochs", args.max_epochs.unwrap_or(100))?,
-        validate_every: args.validate_every.map(|steps| positive("--validate-every", steps)).transpose()?,
-        patience: positive("--patience", args.patience.unwrap_or(6))?,
-        metric: args.metric.unwrap_or_else(|| metric(text, validation)),
-    })
-}
-
 /// The score that suits the data: BLEU counts runs of four words, so it says nothing of shorter texts.
 fn metric(text: &TextSettings, validation: &[Pair]) -> Metric {
     let short = validation.iter().filter(|pair| pair.target.split_whitespace().count() < 4).count();
-    if [text.source_units, text.target_units].contains(&Units::Char) {
+    if text.of_characters() {
         Metric::ExactMatch
     } else if 2 * short > validation.len() {
         Metric::Chrf
@@ -154,55 +293,24 @@ fn dropout_rates(rate: f64) -> DropoutRates {
     DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate }
 }
 
-/// The options given that a resumed run cannot follow, since the model is there already.
-pub fn settled(args: &TrainArgs) -> Vec<&'static str> {
-    [
-        ("--units", args.units.is_some()),
-        ("--source-units", args.source_units.is_some()),
-        ("--target-units", args.target_units.is_some()),
-        ("--vocabulary-size", args.vocabulary_size.is_some()),
-        ("--joint-vocabulary", args.joint_vocabulary),
-        ("--max-length", args.max_length.is_some()),
-        ("--preset", args.preset.is_some()),
-        ("--embedding-size", args.embedding_size.is_some()),
-        ("--hidden-size", args.hidden_size.is_some()),
-        ("--attention-size", args.attention_size.is_some()),
-        ("--layers", args.layers.is_some()),
-        ("--untied", args.untied),
-        ("--initial-state", args.initial_state.is_some()),
-        ("--dropout", args.dropout.is_some()),
-        ("--guided-alignment", args.guided_alignment.is_some()),
-        ("--label-smoothing", args.label_smoothing.is_some()),
-        ("--batch-sentences", args.batch_sentences.is_some()),
-        ("--batch-tokens", args.batch_tokens.is_some()),
-        ("--learning-rate", args.learning_rate.is_some()),
-        ("--warmup-steps", args.warmup_steps.is_some()),
-        ("--decay", args.decay.is_some()),
-        ("--max-gradient-norm", args.max_gradient_norm.is_some()),
-        ("--validate-every", args.validate_every.is_some()),
-        ("--metric", args.metric.is_some()),
-        ("--seed", args.seed.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(option, given)| given.then_some(option))
-    .collect()
+/// Passes over the pairs after which training ends, where an option says.
+///
+/// # Errors
+/// It is 0.
+pub fn max_epochs(args: &TrainArgs) -> Result<Option<u64>> {
+    args.max_epochs.map(|epochs| positive("--max-epochs", epochs)).transpose()
 }
 
-/// What guides of attention count, if there are any: units of characters have no words to align.
-fn guidance(args: &TrainArgs, pairs: usize, text: &TextSettings) -> Result<Option<f64>> {
-    let characters = [text.source_units, text.target_units].contains(&Units::Char);
-    match args.guided_alignment {
-        None => Ok((!characters && pairs >= ENOUGH_FOR_LINKS).then_some(GUIDANCE)),
-        Some(0.0) => Ok(None),
-        Some(_) if characters => {
-            bail!(UsageError("--guided-alignment needs words: units of characters have no word alignments".to_owned()))
-        }
-        Some(weight) => Ok(Some(above_zero("--guided-alignment", weight)?)),
-    }
+/// Validations in a row without improvement after which training ends, where an option says.
+///
+/// # Errors
+/// It is 0.
+pub fn patience(args: &TrainArgs) -> Result<Option<u64>> {
+    args.patience.map(|validations| positive("--patience", validations)).transpose()
 }
 
 /// A number that is not 0.
-pub fn positive<T: PartialEq + Default>(option: &str, value: T) -> Result<T> {
+fn positive<T: PartialEq + Default>(option: &str, value: T) -> Result<T> {
     if value == T::default() {
         bail!(UsageError(format!("{option} must be at least 1")));
     }

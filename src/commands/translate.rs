@@ -6,11 +6,14 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use candle_core::Device;
 
-use super::UsageError;
-use super::align::{check_links, heatmap, item, linker, renderer, warn_if_cut};
 use super::console::Console;
+use super::formats::{heatmap, item, renderer};
+use super::linking::{check_links, linker, warn_if_cut};
 use super::output::Output;
-use crate::cli::{SearchArgs, TranslateArgs, TranslationFormat};
+use super::reading::translator;
+use super::search::beam_settings;
+use super::usage::UsageError;
+use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Heatmap, Item};
 use crate::search::BeamSettings;
 use crate::text::{Pair, read_lines, read_tsv};
@@ -29,7 +32,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         Some(path) => Some(Dictionary::of(read_tsv(path)?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
-    let translator = Translator::load(&args.model, device)?.with_words(args.links.words).with_dictionary(dictionary);
+    let translator = translator(&args.model, &args.reading, &args.links, device)?.with_dictionary(dictionary);
     if interactive {
         return converse(&translator, &beam, &mut output, console);
     }
@@ -41,7 +44,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let mut alignments = match args.format.of_alignments() {
         None => None,
         Some(format) => {
-            let linker = linker(&args.links, &args.model, args.subwords, &[], device, console)?;
+            let linker = linker(&args.links, &args.model, Some(&translator), args.subwords, &[], device, console)?;
             let renderer = renderer(format, "translations".to_owned(), &linker, &output, false);
             Some((linker, renderer))
         }
@@ -74,22 +77,6 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         output.with(|out| renderer.finish(out))?;
     }
     output.finish()
-}
-
-/// Search settings by the options.
-pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
-    if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
-        bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
-    }
-    if !(args.length_factor >= 0.0 && args.length_factor <= 100.0) {
-        bail!(UsageError(format!("--length-factor must be between 0 and 100, not {}", args.length_factor)));
-    }
-    Ok(BeamSettings {
-        beam: usize::from(args.beam),
-        length_penalty: args.length_penalty,
-        length_factor: args.length_factor,
-        ..BeamSettings::default()
-    })
 }
 
 /// A translation with its links.

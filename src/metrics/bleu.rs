@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use super::counts::{as_float, segments, share};
 use super::ngrams::{clipped_matches, ngram_total};
 use super::tokenize_13a::tokenize_13a;
 use super::words::{is_space, words};
-use super::{as_float, segments, share};
 
 const MAX_ORDER: usize = 4;
 

@@ -1,8 +1,8 @@
 //! chrF, an F-score of character n-grams.
 
+use super::counts::{segments, share};
 use super::ngrams::{clipped_matches, ngram_total};
 use super::words::is_space;
-use super::{segments, share};
 
 const MAX_ORDER: usize = 6;
 /// How many times more recall counts than precision.

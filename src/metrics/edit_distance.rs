@@ -1,7 +1,7 @@
 //! The edit distance, and the error rates and exact matches of a corpus.
 
+use super::counts::{segments, share};
 use super::words::words;
-use super::{segments, share};
 
 /// The Levenshtein distance (1966): the smallest number of insertions, deletions and
 /// substitutions of single units that turn one sequence into the other.

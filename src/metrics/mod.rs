@@ -13,6 +13,7 @@
 
 mod bleu;
 mod chrf;
+mod counts;
 mod edit_distance;
 mod ngrams;
 mod tokenize_13a;
@@ -25,18 +26,20 @@ pub use chrf::chrf;
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
 pub use tokenize_13a::tokenize_13a;
 
+use counts::as_float;
+
 /// All scores of a set of hypotheses, each in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
-    /// See [`bleu`].
+    /// BLEU, as [`bleu`] computes it.
     pub bleu: f64,
-    /// See [`chrf`].
+    /// chrF, as [`chrf`] computes it.
     pub chrf: f64,
-    /// See [`exact_match`].
+    /// How many hypotheses equal their reference.
     pub exact_match: f64,
-    /// See [`word_error_rate`]; may exceed 100.
+    /// Word edits for each reference word; may exceed 100.
     pub word_error_rate: f64,
-    /// See [`character_error_rate`]; may exceed 100.
+    /// Character edits for each reference character; may exceed 100.
     pub character_error_rate: f64,
 }
 
@@ -64,28 +67,6 @@ pub fn perplexity(total_negative_log_likelihood: f64, tokens: usize) -> f64 {
         return f64::NAN;
     }
     (total_negative_log_likelihood / as_float(tokens)).exp()
-}
-
-/// Walks hypotheses and references side by side.
-fn segments<'a>(
-    hypotheses: &'a [impl AsRef<str>],
-    references: &'a [impl AsRef<str>],
-) -> impl Iterator<Item = (&'a str, &'a str)> {
-    debug_assert_eq!(hypotheses.len(), references.len(), "every hypothesis needs exactly one reference");
-    hypotheses.iter().zip(references).map(|(hypothesis, reference)| (hypothesis.as_ref(), reference.as_ref()))
-}
-
-/// `part` of `whole` as a share between 0 and 1; nothing of nothing is 0.
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 {
-        return 0.0;
-    }
-    as_float(part) / as_float(whole)
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts of tokens stay far below 2^53")]
-fn as_float(count: usize) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

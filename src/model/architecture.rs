@@ -6,8 +6,11 @@ use super::encoder;
 use crate::attention::{Dimensions, Settings};
 use crate::parameters::{Plan, Start};
 
+/// The largest size that is believed: beyond what a CPU trains in a lifetime.
+pub const LARGEST: usize = 8192;
+
 /// What the decoder's first state is made from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InitialState {
     /// The mean of all annotations.
@@ -44,6 +47,18 @@ impl Architecture {
     /// The sizes that attention meets.
     pub fn dimensions(&self) -> Dimensions {
         Dimensions { hidden: self.hidden_size, compared: self.attention_size }
+    }
+
+    /// Says what is wrong with the sizes, if anything is.
+    ///
+    /// # Errors
+    /// What is allowed, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let sizes = [self.embedding_size, self.hidden_size, self.attention_size, self.layers];
+        if sizes.iter().any(|size| !(1..=LARGEST).contains(size)) || !self.hidden_size.is_multiple_of(2) {
+            return Err(format!("sizes must be between 1 and {LARGEST}, and the hidden size even"));
+        }
+        self.attention.check(self.dimensions())
     }
 
     /// How many numbers the decoder's first state is made from.

@@ -38,7 +38,7 @@ pub const SPECIALS: [&str; 4] = ["<pad>", "<s>", "</s>", "<unk>"];
 const SPACE: &str = "▁";
 
 /// What a sentence is cut into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Units {
     /// Pieces of words by byte-pair encoding (Sennrich et al. 2016): the usual choice for sentences.

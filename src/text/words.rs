@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use clap::ValueEnum;
-
 /// What counts as a word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Words {
     /// Whatever stands between white space.
     #[default]

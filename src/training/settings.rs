@@ -6,7 +6,7 @@ use crate::model::DropoutRates;
 use crate::text::BatchSize;
 
 /// The validation score by which the best model is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// BLEU of greedy translations.

@@ -48,8 +48,9 @@ pub struct ValidationReport {
     /// Scores of greedy translations, in percent.
     #[serde(flatten)]
     pub scores: Scores,
-    /// How attention fares where the references are forced.
-    pub attention: AttentionHealth,
+    /// How attention fares where the references are forced; none where it is fixed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attention: Option<AttentionHealth>,
     /// A few translations to look at.
     pub samples: Vec<Sample>,
 }
@@ -82,7 +83,7 @@ impl ValidationSet<'_> {
     }
 
     /// Forced decoding of all pairs: their loss, and how attention fares.
-    fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<(BatchLoss, AttentionHealth)> {
+    fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<(BatchLoss, Option<AttentionHealth>)> {
         let lengths: Vec<(usize, usize)> =
             self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
         let mut stream = crate::random::Stream::new(0, "validation", 0);
@@ -99,7 +100,12 @@ impl ValidationSet<'_> {
                 attention.add(&self.alignment(index, &pair.weights));
             }
         }
-        Ok((total, attention.health()))
+        let settings = &model.architecture().attention;
+        let mut health = attention.health();
+        if settings.is_hard() {
+            health.evenness = None;
+        }
+        Ok((total, (!settings.is_fixed()).then_some(health)))
     }
 
     /// The alignment of a pair by the model's units.

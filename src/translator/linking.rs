@@ -29,6 +29,8 @@ const MUCH: f32 = 0.4;
 pub struct Linker {
     /// Whether attention has a say.
     pub attention: bool,
+    /// Whether attention looks at the same words whatever is written, so that it says nothing of links.
+    pub fixed: bool,
     /// Where attention comes from, for pairs that no model has read yet.
     pub translator: Option<Translator>,
     /// A statistical aligner, if it has a say.
@@ -78,7 +80,7 @@ impl Linker {
     /// How much belief makes a link.
     pub fn least_belief(&self) -> f32 {
         let others = self.statistical.is_some() || self.reverse.is_some();
-        self.threshold.unwrap_or(match (self.attention, others) {
+        self.threshold.unwrap_or(match (self.attention && !self.fixed, others) {
             (true, true) => ENOUGH,
             (true, false) => ENOUGH_BY_ATTENTION,
             (false, _) => ENOUGH_BY_STATISTICS,
@@ -154,13 +156,18 @@ impl Linker {
         // Where a side was cut, the other direction may have read other words.
         let alike = |reversed: &&Alignment| [reversed.target().len(), reversed.source().len()] == [sources, targets];
         let reversed = reversed.filter(alike).map(|reversed| turned(reversed.weights(), targets));
+        let attention = (!self.fixed).then(|| alignment.weights());
         match (&self.statistical, reversed) {
+            (None, None) if self.fixed => Some([(); 2].map(|()| vec![0.0; sources * targets])),
             (None, None) => None,
-            (None, Some(reversed)) => Some([alignment.weights().to_vec(), reversed]),
+            (None, Some(reversed)) => Some([attention.map_or_else(|| reversed.clone(), <[f32]>::to_vec), reversed]),
             (Some(_), reversed) => {
                 let found = self.posteriors(alignment.source(), alignment.target());
-                let backward = reversed.map(|reversed| mixed(&found.backward, &reversed));
-                Some([mixed(&found.forward, alignment.weights()), backward.unwrap_or(found.backward)])
+                let both = |statistical: Vec<f32>, attention: Option<&[f32]>| match attention {
+                    Some(attention) => mixed(&statistical, attention),
+                    None => statistical,
+                };
+                Some([both(found.forward, attention), both(found.backward, reversed.as_deref())])
             }
         }
     }

@@ -11,8 +11,9 @@ use anyhow::Result;
 use candle_core::Device;
 
 use crate::alignment::Alignment;
+use crate::attention;
 use crate::checkpoint::{Config, Folder};
-use crate::model::RnnSearch;
+use crate::model::{Architecture, RnnSearch};
 use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
@@ -125,6 +126,17 @@ impl Translator {
     #[must_use]
     pub fn with_dictionary(self, dictionary: Option<Dictionary>) -> Self {
         Self { dictionary, ..self }
+    }
+
+    /// The same with its attention used otherwise; the settings must fit the model's parameters, as those that
+    /// [`crate::attention::Settings::read_as`] gives do.
+    ///
+    /// # Errors
+    /// A parameter is missing.
+    pub fn with_attention(self, settings: attention::Settings) -> Result<Self> {
+        let architecture = Architecture { attention: settings, ..self.model.architecture().clone() };
+        let model = RnnSearch::new(architecture, self.model.parameters().clone())?;
+        Ok(Self { model, ..self })
     }
 
     /// The model's settings.

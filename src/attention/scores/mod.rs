@@ -26,17 +26,30 @@ pub use kernel::{Kernel, KernelShape};
 pub use mean::Even;
 
 macro_rules! scores {
-    ($($(#[$about:meta])* $name:ident = $family:ty),+ $(,)?) => {
+    ($($(#[$marked:meta])* $name:ident = $family:ty, $called:literal, $about:literal);+ $(;)?) => {
         /// What the translator compares queries with keys by.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
         pub enum ScoreName {
-            $($(#[$about])* $name),+
+            $($(#[$marked])* #[doc = $about] #[serde(rename = $called)] $name),+
         }
 
         impl ScoreName {
             /// All there are.
             pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// What users call it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => $called),+
+                }
+            }
+
+            /// What it is, in a few words.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$name => $about),+
+                }
+            }
 
             pub(super) fn needs(self) -> Needs {
                 match self {
@@ -63,21 +76,14 @@ macro_rules! scores {
 }
 
 scores! {
-    /// vᵀ tanh(W_q q + W_k k): Bahdanau et al. 2014.
     #[default]
-    Additive = additive::Family,
-    /// q · k: Luong et al. 2015.
-    Dot = dot::Family,
-    /// q · k / √d: Vaswani et al. 2017.
-    ScaledDot = scaled_dot::Family,
-    /// q M k, a bilinear form: Luong et al. 2015.
-    General = general::Family,
-    /// The cosine of q and k times a learnt sharpness: Graves et al. 2014.
-    Cosine = cosine::Family,
-    /// No score: the mean of all words.
-    Mean = mean::Family,
-    /// No score: what each direction of the encoder read last.
-    Last = last::Family,
+    Additive = additive::Family, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
+    Dot = dot::Family, "dot", "q k, Luong et al. 2015";
+    ScaledDot = scaled_dot::Family, "scaled-dot", "q k / √d, Vaswani et al. 2017";
+    General = general::Family, "general", "q M k, Luong et al. 2015";
+    Cosine = cosine::Family, "cosine", "The cosine of q and k times a learnt number, Graves et al. 2014";
+    Mean = mean::Family, "mean", "No attention: always the mean of all annotations";
+    Last = last::Family, "last", "No attention: always what either direction of the encoder read last";
 }
 
 /// What a file of this folder tells of its score.
@@ -112,6 +118,11 @@ impl Visit for AttentionStepBack<'_> {
 }
 
 impl ScoreName {
+    /// Whether it looks at the same places whatever is asked.
+    pub fn is_fixed(self) -> bool {
+        self.needs().fixed
+    }
+
     /// Takes one step of attention; `own` holds the score's own numbers, those of all heads.
     pub fn attend<R: Iterator<Item = usize>>(self, own: &[f32], step: AttentionStep<R>) {
         self.visit(own, step);

@@ -1,0 +1,114 @@
+//! What the command line calls the choices that the library offers, and what `--help` says of each.
+//!
+//! The library knows nothing of a command line, so clap's trait is implemented here.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+use crate::alignment::Symmetrisation;
+use crate::attention::ScoreName;
+use crate::model::InitialState;
+use crate::text::{Units, Words};
+use crate::training::Metric;
+
+/// A choice by its name, with what it means.
+fn choice(name: &'static str, help: &'static str) -> Option<PossibleValue> {
+    Some(PossibleValue::new(name).help(help))
+}
+
+impl ValueEnum for Units {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Bpe, Self::Word, Self::Char]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Bpe => choice(
+                "bpe",
+                "Pieces of words by byte-pair encoding (Sennrich et al. 2016): the usual choice for sentences",
+            ),
+            Self::Word => choice("word", "Whole words, punctuation apart"),
+            Self::Char => choice("char", "Single characters: for pronunciation, inflection and the like"),
+        }
+    }
+}
+
+impl ValueEnum for Words {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Whitespace, Self::Punctuation]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Whitespace => choice("whitespace", "Whatever stands between white space"),
+            Self::Punctuation => choice(
+                "punctuation",
+                "The same with the punctuation at its ends apart; what stands inside, as in `l'été` or `well-known`, \
+                 stays",
+            ),
+        }
+    }
+}
+
+impl ValueEnum for Symmetrisation {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Intersection, Self::Union, Self::GrowDiag, Self::GrowDiagFinal, Self::GrowDiagFinalAnd]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Intersection => choice("intersection", "Those of both: few and sure"),
+            Self::Union => choice("union", "Those of either: many"),
+            Self::GrowDiag => choice(
+                "grow-diag",
+                "The intersection, and what of the union lies beside a link and links a word that had none",
+            ),
+            Self::GrowDiagFinal => choice(
+                "grow-diag-final",
+                "The same, and then what of either direction links two words of which one has none",
+            ),
+            Self::GrowDiagFinalAnd => choice("grow-diag-final-and", "The same, but only where both words have none"),
+        }
+    }
+}
+
+impl ValueEnum for InitialState {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Mean, Self::BackwardFirst]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Mean => choice("mean", "The mean of all annotations"),
+            Self::BackwardFirst => choice(
+                "backward-first",
+                "The backward encoder's state at the first word, as in the paper's appendix A.2.2",
+            ),
+        }
+    }
+}
+
+impl ValueEnum for ScoreName {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        choice(self.name(), self.about())
+    }
+}
+
+impl ValueEnum for Metric {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Bleu, Self::Chrf, Self::ExactMatch, Self::Perplexity]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Bleu => choice("bleu", "BLEU of greedy translations"),
+            Self::Chrf => choice("chrf", "chrF of greedy translations"),
+            Self::ExactMatch => choice("exact-match", "Share of greedy translations that equal the reference"),
+            Self::Perplexity => choice("perplexity", "Perplexity of the references"),
+        }
+    }
+}

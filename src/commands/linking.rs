@@ -1,0 +1,95 @@
+//! From the options of links to what links words, and what the user is told meanwhile.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use anyhow::{Result, bail, ensure};
+use candle_core::Device;
+
+use super::console::Console;
+use super::usage::UsageError;
+use crate::aligner::{self, WordAligner};
+use crate::checkpoint::Folder;
+use crate::cli::{LinkArgs, LinksFrom};
+use crate::text::Pair;
+use crate::translator::{Aligned, LONGEST, Linker, Translator};
+
+/// Refuses options of links that do not go together.
+pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
+    if let Some(threshold) = args.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
+        bail!(UsageError(format!("--threshold must be between 0 and 1, not {threshold}")));
+    }
+    if !args.links_from.attention() && (subwords || args.reverse_model.is_some()) {
+        bail!(UsageError("--subwords and --reverse-model need attention: leave out --links-from".to_owned()));
+    }
+    if args.symmetrise.is_some() && args.links_from == LinksFrom::Attention && args.reverse_model.is_none() {
+        bail!(UsageError("--symmetrise needs two directions: give --reverse-model as well".to_owned()));
+    }
+    Ok(())
+}
+
+/// What the options ask to be linked by, but for the model itself; `translator` is that, where there is one. `pairs` are
+/// those that an aligner may be learnt from.
+pub fn linker(
+    args: &LinkArgs,
+    model: &Path,
+    translator: Option<&Translator>,
+    by_units: bool,
+    pairs: &[Pair],
+    device: &Device,
+    console: &Console,
+) -> Result<Linker> {
+    let attention = translator.map(|translator| &translator.config().architecture.attention);
+    let fixed = attention.filter(|attention| attention.is_fixed());
+    if let (Some(attention), LinksFrom::Attention) = (fixed, args.links_from) {
+        bail!(UsageError(format!(
+            "{}: a model without attention ({attention}) links nothing; leave out --links-from, or learn from the pairs \
+             themselves by --links-from pairs",
+            model.display()
+        )));
+    }
+    let reverse = |path: &Path| Ok::<_, anyhow::Error>(Translator::load(path, device)?.with_words(args.words));
+    let mut linker = Linker {
+        attention: args.links_from.attention(),
+        fixed: fixed.is_some(),
+        reverse: args.reverse_model.as_deref().map(reverse).transpose()?,
+        symmetrisation: args.symmetrise,
+        threshold: args.threshold,
+        words: args.words,
+        by_units,
+        ..Linker::default()
+    };
+    match args.links_from {
+        LinksFrom::Pairs => linker.statistical = Some(learn_aligner(pairs, console)),
+        LinksFrom::Statistics => {
+            linker.statistical = Folder::new(model).load_aligner()?;
+            ensure!(
+                linker.statistical.is_some(),
+                "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew, or learn from the \
+                 pairs themselves by --links-from pairs",
+                model.display()
+            );
+        }
+        LinksFrom::Attention => {}
+        LinksFrom::Auto if by_units => {}
+        LinksFrom::Auto => linker.statistical = Folder::new(model).load_aligner()?,
+    }
+    Ok(linker)
+}
+
+/// Learns word alignments, with a bar.
+pub fn learn_aligner(pairs: &[Pair], console: &Console) -> WordAligner {
+    let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
+    aligner::learn(pairs, &|share| {
+        if let Ok(mut bar) = bar.lock() {
+            bar.advance(share);
+        }
+    })
+}
+
+/// Tells of a sentence that was read only in part.
+pub fn warn_if_cut(aligned: &Aligned, id: usize, console: &Console) {
+    if aligned.cut {
+        console.warn(format!("line {}: longer than {LONGEST} units; only its beginning was read", id + 1));
+    }
+}

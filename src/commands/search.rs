@@ -1,0 +1,23 @@
+//! From the options of the search to its settings.
+
+use anyhow::{Result, bail};
+
+use super::usage::UsageError;
+use crate::cli::SearchArgs;
+use crate::search::BeamSettings;
+
+/// Search settings by the options.
+pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
+    if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
+        bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
+    }
+    if !(args.length_factor >= 0.0 && args.length_factor <= 100.0) {
+        bail!(UsageError(format!("--length-factor must be between 0 and 100, not {}", args.length_factor)));
+    }
+    Ok(BeamSettings {
+        beam: usize::from(args.beam),
+        length_penalty: args.length_penalty,
+        length_factor: args.length_factor,
+        ..BeamSettings::default()
+    })
+}

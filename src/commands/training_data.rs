@@ -1,0 +1,123 @@
+//! The sentence pairs that a run trains on and those that validate it.
+
+use anyhow::{Result, ensure};
+
+use super::console::Console;
+use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use crate::checkpoint::{DataSummary, fingerprint};
+use crate::cli::TrainArgs;
+use crate::random::Stream;
+use crate::text::{Corpus, Pair, Vocabulary};
+
+/// Validation pairs held out where none are given, at most.
+const MOST_HELD_OUT: usize = 1000;
+/// Of fewer pairs than this none can be spared: they validate themselves.
+const HANDFUL: usize = 20;
+
+/// Where the pairs lie.
+pub struct DataFiles {
+    pub training: PairFiles,
+    /// None if a part of the training pairs is held out.
+    pub validation: Option<PairFiles>,
+}
+
+impl DataFiles {
+    /// Those given, or the shipped corpus.
+    pub fn of_new_run(args: &TrainArgs) -> Self {
+        match (training_files(args), validation_files(args)) {
+            (Some(training), validation) => Self { training, validation },
+            (None, validation) => Self {
+                training: PairFiles::shipped(SHIPPED_TRAINING),
+                validation: Some(validation.unwrap_or_else(|| PairFiles::shipped(SHIPPED_VALIDATION))),
+            },
+        }
+    }
+
+    /// Those given, or the files that the run began with; none if it does not say which they were.
+    pub fn of_resumed_run(args: &TrainArgs, began_with: &DataSummary) -> Option<Self> {
+        Some(Self {
+            training: training_files(args).or_else(|| PairFiles::named(&began_with.training_files))?,
+            validation: validation_files(args).or_else(|| PairFiles::named(&began_with.validation_files)),
+        })
+    }
+}
+
+fn training_files(args: &TrainArgs) -> Option<PairFiles> {
+    PairFiles::given(args.train.as_deref(), args.source.as_deref(), args.target.as_deref())
+}
+
+fn validation_files(args: &TrainArgs) -> Option<PairFiles> {
+    PairFiles::given(args.valid.as_deref(), args.valid_source.as_deref(), args.valid_target.as_deref())
+}
+
+/// What a run trains on.
+pub struct Data {
+    pub training: Corpus,
+    pub validation: Corpus,
+    pub summary: DataSummary,
+}
+
+impl Data {
+    /// Turns the training pairs and those that validate into ids. Without validation files a part of the pairs is held
+    /// out, which `seed` decides. Pairs with more than `longest` units on a side are left out.
+    ///
+    /// # Errors
+    /// A file cannot be read, with its place; or no pair of one can be used.
+    pub fn new(
+        mut pairs: Vec<Pair>,
+        files: &DataFiles,
+        vocabularies: [&Vocabulary; 2],
+        longest: usize,
+        seed: u64,
+        console: &Console,
+    ) -> Result<Self> {
+        let (validation, validation_name) = match &files.validation {
+            Some(files) => (files.read("--valid")?, files.to_string()),
+            None => (hold_out(&mut pairs, seed), "validation pairs held out".to_owned()),
+        };
+        let training = corpus(pairs, &files.training.to_string(), vocabularies, longest, console)?;
+        let validation = corpus(validation, &validation_name, vocabularies, longest, console)?;
+        let summary = DataSummary {
+            training_files: files.training.names(),
+            validation_files: files.validation.as_ref().map(PairFiles::names).unwrap_or_default(),
+            training_pairs: training.pairs.len(),
+            validation_pairs: validation.pairs.len(),
+            fingerprint: fingerprint(training.pairs.iter().chain(&validation.pairs)),
+        };
+        Ok(Self { training, validation, summary })
+    }
+}
+
+/// Takes a part of the pairs for validation; of a handful a copy of all.
+fn hold_out(pairs: &mut Vec<Pair>, seed: u64) -> Vec<Pair> {
+    if pairs.len() < HANDFUL {
+        return pairs.clone();
+    }
+    Stream::new(seed, "held out", 0).shuffle(pairs);
+    pairs.split_off(pairs.len() - (pairs.len() / 20).min(MOST_HELD_OUT))
+}
+
+/// The usable ones of pairs that come from `name`; tells how many cannot be used.
+fn corpus(
+    pairs: Vec<Pair>,
+    name: &str,
+    [source, target]: [&Vocabulary; 2],
+    longest: usize,
+    console: &Console,
+) -> Result<Corpus> {
+    let waiting = console.waiting("cutting sentences into units");
+    let corpus = Corpus::new(pairs, source, target, longest)?;
+    drop(waiting);
+    for (count, reason) in [(corpus.empty, "have an empty side"), (corpus.too_long, "are too long")] {
+        if count > 0 {
+            console.note(format!("{name}: {count} pairs left out because they {reason}"));
+        }
+    }
+    ensure!(
+        !corpus.pairs.is_empty(),
+        "{name}: no usable sentence pair ({} with an empty side, {} longer than --max-length {longest} units)",
+        corpus.empty,
+        corpus.too_long
+    );
+    Ok(corpus)
+}
