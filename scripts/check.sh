@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must hold before a push: format, lints, tests, docs, and the page where there is a browser. Needs nothing
-# but Rust.
+# Everything that must hold before a push: format, lints, tests, docs, the corpus where there is Python, and the page where
+# there is a browser. Needs nothing but Rust.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,6 +8,18 @@ cargo fmt --check
 cargo clippy --release --all-targets --locked -- --deny warnings
 cargo test --release --locked
 RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
+# The corpus made anew, where there is python3: the grammar and data/ belong together, to the byte.
+if command -v python3 > /dev/null; then
+    made=$(mktemp -d)
+    trap 'rm -rf "$made"' EXIT
+    python3 -B scripts/corpus --out "$made" > /dev/null
+    if ! diff -rq --exclude README.md data "$made"; then
+        echo "data/ is not what scripts/corpus makes: run \`python3 scripts/corpus\` and see what changed in data/" >&2
+        exit 1
+    fi
+else
+    echo "python3 not found: corpus not made anew"
+fi
 # The page in a real browser, where there is one: python3 and Debian's chromium and chromium-driver.
 if command -v python3 > /dev/null; then
     cargo build --release --locked

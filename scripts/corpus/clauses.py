@@ -124,13 +124,9 @@ def _english_simple(phrase, tense, person, supported, auxiliary_id):
     if verb == "be":
         return word(_be(person, past), [main], weak), []
     if supported:
-        form = "did" if past else english.third_person("do") if person == 2 else "do"
+        form = "did" if past else english.finite("do", "present", person)
         return word(form, weak=[main, *weak]), [word(verb, [main])]
-    form = verb
-    if past:
-        form = english.past(verb)
-    elif person == 2:
-        form = english.third_person(verb)
+    form = english.finite(verb, "past" if past else "present", person)
     return None, [word(form, [main], weak)]
 
 

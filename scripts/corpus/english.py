@@ -1,101 +1,28 @@
 """English morphology: verb forms and plurals."""
 
-_IRREGULAR_TABLE = """
-be was been
-have had had
-do did done
-go went gone
-come came come
-become became become
-see saw seen
-eat ate eaten
-drink drank drunk
-buy bought bought
-sell sold sold
-feed fed fed
-read read read
-write wrote written
-say said said
-tell told told
-give gave given
-send sent sent
-show showed shown
-lend lent lent
-bring brought brought
-take took taken
-make made made
-find found found
-lose lost lost
-know knew known
-understand understood understood
-think thought thought
-forget forgot forgotten
-sleep slept slept
-sing sang sung
-swim swam swum
-run ran run
-drive drove driven
-leave left left
-meet met met
-hear heard heard
-break broke broken
-choose chose chosen
-get got got
-wake woke woken
-build built built
-put put put
-learn learned learned
-pay paid paid
-keep kept kept
-begin began begun
-fall fell fallen
-wear wore worn
-catch caught caught
-hurt hurt hurt
-feel felt felt
-spend spent spent
-cost cost cost
-let let let
-draw drew drawn
-hide hid hidden
-steal stole stolen
-win won won
-speak spoke spoken
-teach taught taught
-cut cut cut
+# Past and participle of the irregular verbs.
+_IRREGULAR = """
+be was been, have had had, do did done, go went gone, come came come, see saw seen, eat ate eaten,
+drink drank drunk, buy bought bought, sell sold sold, feed fed fed, read read read, write wrote written,
+say said said, tell told told, give gave given, send sent sent, show showed shown, lend lent lent,
+bring brought brought, take took taken, make made made, find found found, lose lost lost, know knew known,
+understand understood understood, think thought thought, forget forgot forgotten, sleep slept slept,
+sing sang sung, swim swam swum, run ran run, drive drove driven, leave left left, meet met met,
+hear heard heard, break broke broken, choose chose chosen, get got got, wake woke woken, build built built,
+learn learned learned, pay paid paid, keep kept kept, begin began begun, wear wore worn, feel felt felt,
+cost cost cost, draw drew drawn, hide hid hidden, speak spoke spoken, cut cut cut
 """
-IRREGULAR = {line.split()[0]: line.split()[1:] for line in _IRREGULAR_TABLE.split("\n") if line}
-DOUBLING = (
-    "stop",
-    "swim",
-    "run",
-    "plan",
-    "forget",
-    "begin",
-    "get",
-    "put",
-    "chat",
-    "let",
-    "win",
-    "cut",
-    "travel",
-    "hug",
-    "shop",
-)
+IRREGULAR = {verb: forms for verb, *forms in (entry.split() for entry in _IRREGULAR.split(","))}
+DOUBLING = ("swim", "run", "plan", "forget", "begin", "get", "cut")
 PLURALS = {
-    "man": "men",
-    "woman": "women",
-    "child": "children",
-    "foot": "feet",
-    "tooth": "teeth",
-    "knife": "knives",
-    "potato": "potatoes",
-    "tomato": "tomatoes",
-    "wife": "wives",
-    "policeman": "policemen",
-    "scarf": "scarves",
-    "shelf": "shelves",
+    "man": "men", "woman": "women", "policeman": "policemen", "child": "children", "wife": "wives",
+    "knife": "knives", "scarf": "scarves", "shelf": "shelves", "tomato": "tomatoes",
 }
+PERSONAL = {
+    ("be", "present"): ("am", "are", "is", "are", "are", "are"),
+    ("be", "past"): ("was", "were", "was", "were", "were", "were"),
+}
+THIRD_PERSON = {"have": "has", "do": "does", "go": "goes"}
 
 
 def _with_s(form):
@@ -111,25 +38,21 @@ def plural(noun):
     return PLURALS.get(noun) or _with_s(noun)
 
 
-def third_person(verb):
-    """The present form after he, she or it."""
-    special = {"be": "is", "have": "has", "do": "does", "go": "goes"}
-    return special.get(verb) or _with_s(verb)
-
-
 def _regular_past(verb):
     if verb.endswith("e"):
         return verb + "d"
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return verb[:-1] + "ied"
-    if verb in DOUBLING:
-        return verb + verb[-1] + "ed"
-    return verb + "ed"
+    return verb + (verb[-1] if verb in DOUBLING else "") + "ed"
 
 
-def past(verb):
-    """The simple past (first person for be)."""
-    return IRREGULAR[verb][0] if verb in IRREGULAR else _regular_past(verb)
+def finite(verb, tense, person):
+    """A form of the present or the past; `person` counts as in French, from 0 for I to 5 for they."""
+    if (verb, tense) in PERSONAL:
+        return PERSONAL[verb, tense][person]
+    if tense == "past":
+        return IRREGULAR[verb][0] if verb in IRREGULAR else _regular_past(verb)
+    return THIRD_PERSON.get(verb) or _with_s(verb) if person == 2 else verb
 
 
 def participle(verb):
@@ -139,10 +62,6 @@ def participle(verb):
 
 def gerund(verb):
     """The form in -ing."""
-    if verb == "be":
-        return "being"
-    if verb.endswith("e") and not verb.endswith("ee"):
+    if verb.endswith("e") and not verb.endswith("ee") and verb != "be":
         return verb[:-1] + "ing"
-    if verb in DOUBLING:
-        return verb + verb[-1] + "ing"
-    return verb + "ing"
+    return verb + (verb[-1] if verb in DOUBLING else "") + "ing"

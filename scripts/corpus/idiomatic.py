@@ -203,8 +203,8 @@ def crossed(who, verb, liked, tense):
     meaning, person_index = concept(), liked.person
     en, fr = verb
     form = {
-        "present": english.third_person(en) if who.person == 2 else en,
-        "imperfect": english.past(en),
+        "present": english.finite(en, "present", who.person),
+        "imperfect": english.finite(en, "past", who.person),
         "future": en,
     }[tense]
     will = (word("will", weak=[meaning]),) if tense == "future" else ()
