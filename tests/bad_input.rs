@@ -166,6 +166,7 @@ fn odd_text_gives_a_line_for_each_line() {
     assert_eq!(outcome.worked().matches('\n').count(), ODD.len());
     let json = folder.run_with_input(&["translate", "--model", model_path(), "--format", "json"], &text);
     let items: Vec<Value> = serde_json::from_str(json.worked()).unwrap();
+    assert_eq!(items.len(), ODD.len());
     for (item, text) in items.iter().zip(ODD) {
         let words: Vec<&str> = item["source"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert_eq!(words, text.split_whitespace().collect::<Vec<_>>(), "{text:?}");

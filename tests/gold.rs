@@ -10,7 +10,10 @@ fn links(folder: &Folder, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
     let align = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh"];
     let outcome = folder.run(&[&align[..], options].concat());
     let link = |link: &str| link.split_once('-').map(|(s, t)| (s.parse().unwrap(), t.parse().unwrap())).unwrap();
-    outcome.worked().lines().map(|line| line.split_whitespace().map(link).collect()).collect()
+    let links: Vec<Vec<(usize, usize)>> =
+        outcome.worked().lines().map(|line| line.split_whitespace().map(link).collect()).collect();
+    assert!(links.iter().all(|links| !links.is_empty()), "{links:?}");
+    links
 }
 
 /// Links as a gold file has them, each written in a way of its own.

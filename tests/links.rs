@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{Folder, PAIRS, model_path, tsv};
+use std::collections::BTreeSet;
+
+use common::{Folder, PAIRS, QUICK, model_path, tsv};
 use serde_json::Value;
 
 /// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
@@ -31,16 +33,59 @@ fn each_source_of_links_gives_a_line_a_pair() {
     assert!(lines.lines().all(|line| !line.is_empty()), "no model is needed: {lines}");
 }
 
+/// A folder with a model and one of the other direction, and the pairs of both.
+fn both_directions() -> Folder {
+    let folder = Folder::with_model();
+    folder.write("turned.tsv", tsv(&PAIRS.map(|(source, target)| (target, source))));
+    let train = ["train", "--train", "turned.tsv", "--out", "reverse", "--max-epochs", "10", "--patience", "100"];
+    folder.run(&[&train[..], &QUICK].concat()).worked();
+    folder
+}
+
+/// Links by attention alone: a set for each line.
+fn by_attention(folder: &Folder, options: &[&str]) -> Vec<BTreeSet<(usize, usize)>> {
+    let align = ["align", "--links-from", "attention", "--format", "pharaoh"];
+    let outcome = folder.run(&[&align, options].concat());
+    let link = |link: &str| link.split_once('-').map(|(s, t)| (s.parse().unwrap(), t.parse().unwrap())).unwrap();
+    outcome.worked().lines().map(|line| line.split(' ').filter(|link| !link.is_empty()).map(link).collect()).collect()
+}
+
 #[test]
-fn a_reverse_model_has_to_agree() {
-    let folder = Folder::new();
-    // A model is its own reverse only in what both sides call nothing: intersections hold no more than unions.
-    let by = |way: &str| -> usize {
-        let options = ["--reverse-model", model_path(), "--symmetrise", way, "--format", "pharaoh"];
-        align(&folder, &options).split_whitespace().count()
+fn the_links_of_both_directions_become_one_set() {
+    let folder = both_directions();
+    let by = |way| {
+        let models = ["--model", "model", "--reverse-model", "reverse", "--pairs", "pairs.tsv"];
+        by_attention(&folder, &[&models[..], &["--symmetrise", way]].concat())
     };
     let ways = ["intersection", "grow-diag", "grow-diag-final-and", "grow-diag-final", "union"].map(by);
-    assert!(ways.is_sorted(), "{ways:?}");
+    for (smaller, larger) in ways.iter().zip(&ways[1..]) {
+        assert!(
+            smaller.iter().zip(larger).all(|(smaller, larger)| smaller.is_subset(larger)),
+            "{smaller:?} {larger:?}"
+        );
+    }
+    let counts = ways.each_ref().map(|way| way.iter().map(BTreeSet::len).sum::<usize>());
+    assert!(0 < counts[0] && counts[0] < counts[1] && counts[0] < counts[4], "{counts:?}");
+    // Whichever model comes first, both have a say, each in its own direction.
+    let turned = ["--model", "reverse", "--reverse-model", "model", "--pairs", "turned.tsv"];
+    for (way, place) in [("intersection", 0), ("union", 4)] {
+        let turned = by_attention(&folder, &[&turned[..], &["--symmetrise", way]].concat());
+        let back: Vec<BTreeSet<_>> = turned.iter().map(|links| links.iter().map(|&(s, t)| (t, s)).collect()).collect();
+        assert_eq!(back, ways[place], "{way}");
+    }
+}
+
+#[test]
+fn a_reverse_model_has_a_say() {
+    let folder = both_directions();
+    let model = ["--model", "model", "--pairs", "pairs.tsv"];
+    let with = by_attention(&folder, &[&model[..], &["--reverse-model", "reverse"]].concat());
+    assert_ne!(with, by_attention(&folder, &model));
+}
+
+#[test]
+fn options_of_links_that_do_not_go_together_are_refused() {
+    let folder = Folder::with_pairs();
     for (options, part) in [
         (&["--links-from", "attention", "--symmetrise", "union"][..], "--reverse-model"),
         (&["--links-from", "statistics", "--subwords"], "--links-from"),
@@ -48,7 +93,7 @@ fn a_reverse_model_has_to_agree() {
         (&["--probs", "--format", "json"], "--probs"),
         (&["--threshold", "1.5"], "--threshold"),
     ] {
-        let base = ["align", "--model", model_path(), "--pairs", "input.tsv"];
+        let base = ["align", "--model", model_path(), "--pairs", "pairs.tsv"];
         folder.run(&[&base, options].concat()).refused_with(2, &[part]);
     }
 }
@@ -57,6 +102,7 @@ fn a_reverse_model_has_to_agree() {
 fn links_say_how_much_they_are_believed_in() {
     let folder = Folder::new();
     let links = align(&folder, &["--format", "pharaoh", "--probs"]);
+    assert!(links.split_whitespace().count() >= 3, "{links}");
     for link in links.split_whitespace() {
         let share: f64 = link.split_once(':').unwrap().1.parse().unwrap();
         assert!((0.15..=1.0).contains(&share), "{link}");
@@ -74,7 +120,9 @@ fn links_say_how_much_they_are_believed_in() {
 #[test]
 fn soft_alignments_have_the_size_that_they_say() {
     let text = align(&Folder::new(), &["--format", "nematus"]);
-    for block in text.split_terminator("\n\n") {
+    let blocks: Vec<&str> = text.split_terminator("\n\n").collect();
+    assert_eq!(blocks.len(), 4, "{text}");
+    for block in blocks {
         let (head, rows) = block.split_once('\n').unwrap();
         let sizes: Vec<usize> =
             head.rsplit(" ||| ").next().unwrap().split(' ').map(|size| size.parse().unwrap()).collect();
@@ -139,10 +187,24 @@ fn a_wrong_pair_is_suspicious() {
 #[test]
 fn translations_come_in_every_format() {
     let folder = Folder::new();
-    for format in ["align", "json", "jsonl", "pharaoh", "npz", "tsv", "html", "svg", "nematus"] {
+    // Two translations of the first line and one of the second, by what stands once in each item.
+    for (format, mark, items) in [
+        ("align", "</s>", 3),
+        ("json", "\"rank\":", 3),
+        ("jsonl", "}\n", 3),
+        ("pharaoh", "\n", 3),
+        ("npz", "PK\u{1}\u{2}", 3),
+        ("tsv", "sentence\tsource\ttarget", 1),
+        ("html", "\n{\"id\":", 3),
+        ("svg", "\n<g transform=\"translate(0 ", 3),
+        ("nematus", " ||| ", 4 * 3),
+    ] {
         let options = ["translate", "--model", model_path(), "--format", format, "--n-best", "2", "--output", "out"];
         folder.run_with_input(&options, "the red fox sings\n\n").worked();
-        assert!(!folder.read("out").is_empty(), "{format}");
+        let bytes = folder.read("out");
+        let text = String::from_utf8_lossy(&bytes);
+        assert_eq!(text.matches(mark).count(), items, "{format}: {text}");
+        assert!(["pharaoh", "npz"].contains(&format) || text.contains("kanta"), "{format}: {text}");
     }
     folder
         .run(&["translate", "--model", model_path(), "--links-from", "pairs", "a"])
@@ -152,14 +214,32 @@ fn translations_come_in_every_format() {
 #[test]
 fn unknown_words_are_copied_or_looked_up() {
     let folder = Folder::new();
-    folder.write("words.tsv", "fox\tlupo\n");
+    // Each word stands for the one at its place; the vocabulary has room for all words but those that stand twice.
+    let usual = PAIRS
+        .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
+    let rare = [("heron", "asalo"), ("snail", "toni"), ("mole", "be")].map(|(animal, name)| {
+        format!("red {animal} sleeps\trufo {name} dorma\ngrey {animal} sings\tgrisa {name} kanta\n")
+    });
+    folder.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
+    let settings = ["--vocabulary-size", "12", "--guided-alignment=1", "--max-epochs", "20", "--patience", "100"];
+    folder.train("model", &settings).worked();
+    folder.write("in.txt", "red heron sings\n\ngrey mole sleeps\nred fox sleeps\n");
+    folder.write("words.tsv", "heron\tlupo\nfox\tvolpe\n");
     let run = |options: &[&str]| -> String {
-        let base = ["translate", "--model", model_path(), "--input", "in.txt"];
-        folder.run(&[&base, options].concat()).worked().to_owned()
+        folder.run(&[&["translate", "--model", "model", "--input", "in.txt"], options].concat()).worked().to_owned()
     };
-    folder.write("in.txt", "the red fox sings\n\n");
-    assert_eq!(run(&["--replace-unknown"]), run(&[]), "there is nothing to replace");
-    assert_eq!(run(&["--replace-unknown", "--dictionary", "words.tsv"]).lines().count(), 2);
+    assert_eq!(run(&[]), "rufo <unk> kanta\n\ngrisa <unk> dorma\nrufo mi dorma\n");
+    assert_eq!(run(&["--replace-unknown"]), "rufo heron kanta\n\ngrisa mole dorma\nrufo mi dorma\n");
+    assert_eq!(
+        run(&["--replace-unknown", "--dictionary", "words.tsv"]),
+        "rufo lupo kanta\n\ngrisa mole dorma\nrufo mi dorma\n"
+    );
+}
+
+#[test]
+fn a_dictionary_is_for_unknown_words() {
+    let folder = Folder::new();
+    folder.write("words.tsv", "fox\tlupo\n");
     let base = ["translate", "--model", model_path(), "a", "--dictionary", "words.tsv"];
     let refused = folder.run(&base);
     assert!(refused.code == Some(2) && refused.stderr.contains("--replace-unknown"), "{refused:?}");

@@ -149,8 +149,9 @@ noir      ·  █  85     10      5
     #[test]
     fn colour_changes_nothing_but_colour() {
         let render = |color| String::from_utf8(samples::render(&mut Heatmap { color, width: None })).unwrap();
-        let mut plain = String::new();
-        for (index, part) in render(true).split('\x1b').enumerate() {
+        let (coloured, mut plain) = (render(true), String::new());
+        assert!(coloured.contains("\x1b["), "{coloured}");
+        for (index, part) in coloured.split('\x1b').enumerate() {
             plain.push_str(if index == 0 { part } else { part.split_once('m').unwrap().1 });
         }
         assert_eq!(plain, render(false));

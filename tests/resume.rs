@@ -1,0 +1,65 @@
+//! What `train --resume` refuses: every option that clap knows, but for the few that may go with it.
+
+mod common;
+
+use clap::{Arg, ArgAction, CommandFactory};
+use common::{Folder, Outcome};
+use softalign::cli::Cli;
+
+/// Options that may go with --resume, together where one needs the other.
+const ALLOWED: [&[&str]; 8] = [
+    &["--out=out"],
+    &["--train=pairs.tsv"],
+    &["--source=pairs.tsv", "--target=pairs.tsv"],
+    &["--valid=pairs.tsv"],
+    &["--valid-source=pairs.tsv", "--valid-target=pairs.tsv"],
+    &["--max-epochs=9"],
+    &["--max-minutes=1"],
+    &["--patience=9"],
+];
+
+/// `--name` with a value that clap takes, if the option has one.
+fn given(argument: &Arg) -> String {
+    let name = argument.get_long().unwrap();
+    let choices = argument.get_possible_values();
+    match (argument.get_action(), choices.first()) {
+        (ArgAction::SetTrue, _) => format!("--{name}"),
+        (_, Some(choice)) => format!("--{name}={}", choice.get_name()),
+        (_, None) => format!("--{name}=1"),
+    }
+}
+
+fn resume(folder: &Folder, options: &[&str]) -> Outcome {
+    folder.run(&[&["train", "--resume"], options].concat())
+}
+
+#[test]
+fn every_other_option_is_refused() {
+    let folder = Folder::with_pairs();
+    let command = Cli::command();
+    let train = command.find_subcommand("train").unwrap();
+    let name = |option: &str| option.trim_start_matches("--").split('=').next().unwrap().to_owned();
+    let allowed: Vec<String> = ALLOWED.concat().into_iter().chain(["--resume"]).map(name).collect();
+    let settled =
+        train.get_arguments().filter(|argument| !allowed.iter().any(|name| argument.get_long() == Some(name)));
+    let mut refused = Vec::new();
+    for option in settled.map(given) {
+        resume(&folder, &[&option]).refused_with(2, &[&format!("--{} cannot change with --resume", name(&option))]);
+        refused.push(name(&option));
+    }
+    assert_eq!(refused.len() + allowed.len(), train.get_arguments().count(), "{refused:?} {allowed:?}");
+    for known in ["units", "joint-vocabulary", "hidden-size", "guided-alignment", "seed"] {
+        assert!(refused.iter().any(|name| name == known), "{known}: {refused:?}");
+    }
+    let several = resume(&folder, &["--seed", "3", "--untied", "--max-epochs", "4"]);
+    several.refused_with(2, &["error: --untied, --seed cannot change"]);
+}
+
+#[test]
+fn what_may_go_with_it_is_let_through() {
+    let folder = Folder::with_pairs();
+    for options in [&[&[][..]], &ALLOWED[..], &[&["--quiet", "--device=cpu"]]].concat() {
+        // There is nothing to resume, which is found only after the options.
+        resume(&folder, options).refused_with(1, &["nothing to go on with"]);
+    }
+}
