@@ -92,7 +92,7 @@ fn a_foreign_or_damaged_config_is_noticed() {
 fn changed_settings_do_not_go_with_the_parameters() {
     for (from, to) in [
         ("\"hidden_size\": 32", "\"hidden_size\": 64"),
-        ("\"embedding_size\": 32", "\"embedding_size\": 0"),
+        ("\"embedding_size\": 32", "\"embedding_size\": 16"),
         ("\"layers\": 1", "\"layers\": 2"),
         ("\"source_units\": \"word\"", "\"source_units\": \"char\""),
         ("\"target_units\": \"word\"", "\"target_units\": \"char\""),

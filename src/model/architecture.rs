@@ -81,7 +81,7 @@ impl Architecture {
         let mut plan = Plan::default();
         plan.add("source_embedding.weight", &[self.source_vocabulary, e], spread);
         plan.add("target_embedding.weight", &[self.target_vocabulary, e], spread);
-        encoder::plan(&mut plan, self);
+        encoder::plan(&mut plan, self.layers, e, n);
         plan.linear("decoder.initial", n, self.summary_size());
         self.attention.plan(&mut plan, self.dimensions());
         plan.gru(|part| format!("decoder.cell.{part}"), e + n, n);

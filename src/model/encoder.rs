@@ -3,7 +3,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{Architecture, Dropout, Place};
+use super::{Dropout, Place};
 use crate::kernels::gru::GruWeights;
 use crate::parameters::{Parameters, Plan};
 use crate::text::Padded;
@@ -29,11 +29,10 @@ pub fn cell_part(part: &str, layer: usize, direction: usize) -> String {
     format!("encoder.{part}_l{layer}{}", ["", "_reverse"][direction])
 }
 
-/// Plans the cells of all layers.
-pub fn plan(plan: &mut Plan, architecture: &Architecture) {
-    let half = architecture.hidden_size / 2;
-    for layer in 0..architecture.layers {
-        let inputs = if layer == 0 { architecture.embedding_size } else { architecture.hidden_size };
+/// Plans the cells of all layers, for embeddings of size e and annotations of size n.
+pub fn plan(plan: &mut Plan, layers: usize, e: usize, n: usize) {
+    for layer in 0..layers {
+        let (inputs, half) = (if layer == 0 { e } else { n }, n / 2);
         for direction in 0..2 {
             plan.gru(|part| cell_part(part, layer, direction), inputs, half);
         }
@@ -41,10 +40,10 @@ pub fn plan(plan: &mut Plan, architecture: &Architecture) {
 }
 
 impl BidirectionalEncoder {
-    /// Picks the encoder's parameters.
-    pub fn new(architecture: &Architecture, parameters: &Parameters) -> Result<Self> {
+    /// Picks the parameters of so many layers.
+    pub fn new(layers: usize, parameters: &Parameters) -> Result<Self> {
         let cell = |layer, direction| parameters.gru(|part| cell_part(part, layer, direction));
-        let layers = (0..architecture.layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
+        let layers = (0..layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
         Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
     }
 

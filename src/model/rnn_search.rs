@@ -37,7 +37,7 @@ struct Forced {
 impl RnnSearch {
     /// Builds the model over parameters that belong to the architecture.
     pub fn new(architecture: Architecture, parameters: Parameters) -> Result<Self> {
-        let encoder = BidirectionalEncoder::new(&architecture, &parameters)?;
+        let encoder = BidirectionalEncoder::new(architecture.layers, &parameters)?;
         let decoder = AttentionDecoder::new(&architecture, &parameters)?;
         Ok(Self { architecture, parameters, encoder, decoder })
     }

@@ -6,7 +6,7 @@
 
 use candle_core::{Result, Tensor};
 
-use super::{Needs, Part, Projections};
+use super::family::{self, Needs, Part, Projections};
 use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
 use crate::kernels::simd::{add_scaled, dot};
 
@@ -48,7 +48,7 @@ impl SentenceScore for Sentence {
 
 pub(super) struct Family;
 
-impl super::Family for Family {
+impl family::Family for Family {
     const NEEDS: Needs = Needs::projections(Projections::Heads);
     type Sentence<'a> = Sentence;
 

@@ -8,20 +8,21 @@
 
 use candle_core::{Result, Tensor};
 
-use super::{Needs, Part, Projections, dot};
+use super::dot;
+use super::family::{self, Needs, Part, Projections};
 use crate::attention::score::Score;
 
 pub(super) struct Family;
 
-impl super::Family for Family {
+impl family::Family for Family {
     const NEEDS: Needs = Needs::projections(Projections::Keys);
     type Sentence<'a> = dot::Sentence;
 
     fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        <dot::Family as super::Family>::plain(own, head)
+        <dot::Family as family::Family>::plain(own, head)
     }
 
     fn sentence(own: &[f32]) -> dot::Sentence {
-        <dot::Family as super::Family>::sentence(own)
+        <dot::Family as family::Family>::sentence(own)
     }
 }

@@ -11,7 +11,7 @@
 
 use candle_core::{Result, Tensor};
 
-use super::{Needs, Part, Projections};
+use super::family::{self, Needs, Part, Projections};
 use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
 
 /// By how much energies differ from word to word: enough for a softmax to give all to one.
@@ -60,7 +60,7 @@ impl SentenceScore for Sentence {
 
 pub(super) struct Family;
 
-impl super::Family for Family {
+impl family::Family for Family {
     const NEEDS: Needs = Needs { fixed: true, parts: 2, ..Needs::projections(Projections::None) };
     type Sentence<'a> = Sentence;
 

@@ -6,7 +6,7 @@
 
 use candle_core::{Result, Tensor};
 
-use super::{Needs, Part, Projections};
+use super::family::{self, Needs, Part, Projections};
 use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
 
 /// The plain form.
@@ -42,7 +42,7 @@ impl SentenceScore for Sentence {
 
 pub(super) struct Family;
 
-impl super::Family for Family {
+impl family::Family for Family {
     const NEEDS: Needs = Needs { fixed: true, ..Needs::projections(Projections::None) };
     type Sentence<'a> = Sentence;
 

@@ -7,20 +7,21 @@
 
 use candle_core::{Result, Tensor};
 
-use super::{Needs, Part, dot};
+use super::dot;
+use super::family::{self, Needs, Part};
 use crate::attention::score::Score;
 
 pub(super) struct Family;
 
-impl super::Family for Family {
-    const NEEDS: Needs = Needs { temperature: |size| (size as f64).sqrt(), ..<dot::Family as super::Family>::NEEDS };
+impl family::Family for Family {
+    const NEEDS: Needs = Needs { temperature: |size| (size as f64).sqrt(), ..<dot::Family as family::Family>::NEEDS };
     type Sentence<'a> = dot::Sentence;
 
     fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        <dot::Family as super::Family>::plain(own, head)
+        <dot::Family as family::Family>::plain(own, head)
     }
 
     fn sentence(own: &[f32]) -> dot::Sentence {
-        <dot::Family as super::Family>::sentence(own)
+        <dot::Family as family::Family>::sentence(own)
     }
 }
