@@ -1,0 +1,237 @@
+//! Attention as a user chooses it: every score, several heads, temperatures and hard choices, through the program.
+
+mod common;
+
+use common::{Folder, PAIRS, tsv};
+use serde_json::Value;
+
+/// Every kind of attention, by the options of `train`, with what `inspect` says of it.
+const KINDS: [(&[&str], &str); 11] = [
+    (&["--attention", "additive"], "additive"),
+    (&["--attention", "dot"], "dot"),
+    (&["--attention", "scaled-dot"], "scaled-dot"),
+    (&["--attention", "general"], "general"),
+    (&["--attention", "cosine"], "cosine"),
+    (&["--attention", "mean"], "mean"),
+    (&["--attention", "last"], "last"),
+    (&["--heads", "4"], "additive, 4 heads"),
+    (&["--attention", "cosine", "--heads", "2"], "cosine, 2 heads"),
+    (
+        &["--attention", "scaled-dot", "--heads", "4", "--attention-temperature", "0.5"],
+        "scaled-dot, 4 heads, temperature 0.5",
+    ),
+    (&["--hard-attention"], "additive, hard (sampled in training, straight-through derivative)"),
+];
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The attention rows of aligned pairs, the source's end last, pair by pair.
+fn aligned(folder: &Folder, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
+    let arguments = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
+    let outcome = folder.run(&[&arguments, options].concat());
+    let number = |weight: &Value| weight.as_f64().unwrap();
+    let rows = |line: &str| {
+        let pair = json(line);
+        let rows = pair["attention"].as_array().unwrap().iter().zip(pair["eos"].as_array().unwrap());
+        rows.map(|(row, end)| row.as_array().unwrap().iter().chain([end]).map(number).collect()).collect()
+    };
+    outcome.worked().lines().map(rows).collect()
+}
+
+/// What a safetensors file holds after its header, which tells the time.
+fn numbers(bytes: &[u8]) -> Vec<u8> {
+    let header = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    bytes[8 + header..].to_vec()
+}
+
+fn all(pairs: &[Vec<Vec<f64>>]) -> impl Iterator<Item = &Vec<f64>> {
+    pairs.iter().flatten()
+}
+
+fn with_model(options: &[&str]) -> Folder {
+    let folder = Folder::with_pairs();
+    folder.train("model", &[&["--max-epochs", "3", "--patience", "100"], options].concat()).worked();
+    folder
+}
+
+#[test]
+fn every_kind_trains_resumes_and_shows_itself() {
+    for (options, name) in KINDS {
+        println!("{name}");
+        let folder = with_model(options);
+        folder.train("stopped", &[&["--max-epochs", "2", "--patience", "100"], options].concat()).worked();
+        folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--quiet"]).worked();
+        for file in ["model.safetensors", "resume.safetensors"] {
+            let [whole, resumed] = ["model", "stopped"].map(|run| numbers(&folder.read(&format!("{run}/{file}"))));
+            assert!(whole == resumed, "{file} of a run that was stopped holds other numbers");
+        }
+        let inspected = folder.run(&["inspect", "model"]);
+        let line = inspected.worked().lines().find(|line| line.starts_with("attention ")).unwrap();
+        assert_eq!(line.split_once(' ').unwrap().1.trim(), name);
+        let translated = folder.run(&["translate", "--model", "model", "the red fox sleeps"]);
+        assert_eq!(translated.worked().lines().count(), 1);
+        let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json", "--quiet"]);
+        assert!(json(evaluated.worked())["perplexity"].as_f64().unwrap() < 60.0);
+        for row in all(&aligned(&folder, &[])) {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-5 && row.iter().all(|&weight| weight >= 0.0), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn health_is_told_where_it_means_something() {
+    for (options, evenness, any) in [
+        (&["--attention", "dot"][..], true, true),
+        (&["--hard-attention"], false, true),
+        (&["--attention", "mean"], false, false),
+    ] {
+        let folder = with_model(options);
+        let log = folder.text("model/log.jsonl");
+        let validation = log.lines().map(json).find(|line| line["event"] == "validation").unwrap();
+        assert_eq!(validation["attention"].is_object(), any, "{options:?}");
+        assert_eq!(validation["attention"]["entropy"].is_number(), evenness, "{options:?}");
+        assert_eq!(validation["attention"]["coverage"].is_number(), any, "{options:?}");
+    }
+}
+
+#[test]
+fn temperature_and_hard_attention_work_on_a_trained_model() {
+    let folder = with_model(&["--attention", "scaled-dot", "--heads", "2"]);
+    let largest = |options: &[&str]| {
+        let pairs = aligned(&folder, options);
+        let rows: Vec<f64> = all(&pairs).map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
+        rows.iter().sum::<f64>() / rows.len() as f64
+    };
+    let (usual, sharp, even) =
+        (largest(&[]), largest(&["--attention-temperature", "0.01"]), largest(&["--attention-temperature", "1000"]));
+    assert!(sharp > usual && usual > even && (even - 0.2).abs() < 0.01, "{sharp} {usual} {even}");
+    let hard = aligned(&folder, &["--hard-attention", "--head", "2"]);
+    assert!(all(&hard).all(|row| row.iter().all(|&weight| weight == 0.0 || weight == 1.0)), "{hard:?}");
+    let hard = largest(&["--hard-attention"]);
+    assert!((0.5..=1.0).contains(&hard), "the mean of two heads that are all or nothing: {hard}");
+    for command in [
+        &["translate", "--model", "model", "the red fox"][..],
+        &["evaluate", "--model", "model", "--pairs", "pairs.tsv"],
+    ] {
+        folder.run(&[command, &["--hard-attention", "--attention-temperature", "0.7", "--quiet"]].concat()).worked();
+    }
+}
+
+#[test]
+fn heads_can_be_seen_one_by_one() {
+    let folder = with_model(&["--heads", "2"]);
+    let [mean, first, second] = [&[][..], &["--head", "1"], &["--head", "2"]]
+        .map(|options| aligned(&folder, options).into_iter().flatten().flatten());
+    let mut differ = false;
+    for ((mean, first), second) in mean.zip(first).zip(second) {
+        assert!((mean - (first + second) / 2.0).abs() < 1e-6, "{mean} {first} {second}");
+        differ |= (first - second).abs() > 1e-3;
+    }
+    assert!(differ, "both heads are the same");
+}
+
+#[test]
+fn without_attention_nothing_is_linked_by_it() {
+    let folder = with_model(&["--attention", "mean"]);
+    for row in all(&aligned(&folder, &[])) {
+        assert!(row.iter().all(|weight| (weight - 0.2).abs() < 1e-6), "{row:?}");
+    }
+    let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "pharaoh", "--quiet"];
+    let by_default = folder.run(&align);
+    let by_statistics = folder.run(&[&align[..], &["--links-from", "statistics"]].concat());
+    assert_eq!(by_default.worked(), by_statistics.worked());
+    folder
+        .run(&[&align[..], &["--links-from", "attention"]].concat())
+        .refused_with(2, &["model", "without attention (mean)", "--links-from"]);
+    // Without an aligner nothing is known of links.
+    std::fs::remove_file(folder.path("model/aligner.safetensors")).unwrap();
+    assert_eq!(folder.run(&align).worked(), "\n".repeat(PAIRS.len()));
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let folder = Folder::with_pairs();
+    let refused: [(&[&str], &[&str]); 14] = [
+        (&["--attention", "soft"], &["soft", "additive", "scaled-dot"]),
+        (&["--heads", "0"], &["--heads must be at least 1"]),
+        (&["--heads", "3"], &["--heads must divide the hidden size", "32"]),
+        (&["--attention-temperature", "0"], &["--attention-temperature must be above 0, not 0"]),
+        (&["--attention-temperature", "-1"], &["--attention-temperature must be above 0, not -1"]),
+        (&["--attention-temperature", "nan"], &["--attention-temperature must be above 0, not NaN"]),
+        (&["--attention-temperature", "inf"], &["--attention-temperature must be above 0, not inf"]),
+        (&["--attention", "mean", "--heads", "2"], &["--heads", "score", "mean"]),
+        (&["--attention", "last", "--attention-temperature", "2"], &["--attention-temperature", "score"]),
+        (&["--attention", "mean", "--hard-attention"], &["--hard-attention", "score"]),
+        (&["--attention", "last", "--guided-alignment=0.2"], &["--guided-alignment", "score", "last"]),
+        (&["--heads", "many"], &["--heads", "many"]),
+        (&["--attention-temperature", "warm"], &["--attention-temperature", "warm"]),
+        (&["--attention"], &["--attention"]),
+    ];
+    for (options, parts) in refused {
+        let outcome = folder.train("out", options);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        for part in parts {
+            assert!(outcome.stderr.contains(part), "{part:?} is not said: {}", outcome.stderr);
+        }
+        assert!(!folder.path("out/config.json").exists());
+    }
+}
+
+#[test]
+fn what_a_model_cannot_do_is_refused_in_one_line() {
+    let folder = with_model(&["--heads", "2"]);
+    let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--quiet"];
+    let refused: [(&[&str], &[&str]); 6] = [
+        (&["--head", "3"], &["--head must be between 1 and 2", "not 3"]),
+        (&["--head", "0"], &["--head must be between 1 and 2", "not 0"]),
+        (&["--attention-temperature", "0"], &["--attention-temperature must be above 0"]),
+        (&["--attention-temperature", "-2"], &["--attention-temperature must be above 0"]),
+        (&["--links-from", "statistics", "--head", "1"], &["--head", "--links-from"]),
+        (&["--links-from", "pairs", "--hard-attention"], &["--hard-attention", "--links-from"]),
+    ];
+    for (options, parts) in refused {
+        folder.run(&[&align[..], options].concat()).refused_with(2, parts);
+    }
+    for (from, to, parts) in [
+        ("\"score\": \"additive\"", "\"score\": \"telepathic\"", &["telepathic", "additive"][..]),
+        ("\"heads\": 2", "\"heads\": 5", &["heads must divide"]),
+        ("\"temperature\": 1.0", "\"temperature\": 0.0", &["attention-temperature must be above 0"]),
+        ("\"choice\": \"soft\"", "\"choice\": \"hasty\"", &["hasty"]),
+    ] {
+        let config = folder.text("model/config.json");
+        assert!(config.contains(from), "{config}");
+        folder.write("model/config.json", config.replace(from, to));
+        folder.run(&align).refused_with(1, &[&["model/config.json"], parts].concat());
+        folder.write("model/config.json", config);
+    }
+}
+
+#[test]
+fn the_papers_attention_leaves_no_trace_in_the_settings() {
+    let folder = with_model(&[]);
+    assert_eq!(json(&folder.text("model/config.json"))["architecture"]["attention"], Value::Null);
+    let chosen = with_model(&["--attention", "additive", "--heads", "1", "--attention-temperature", "1"]);
+    assert!(chosen.read("model/model.safetensors") == folder.read("model/model.safetensors"));
+}
+
+#[test]
+fn guides_teach_every_score() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", tsv(&PAIRS).repeat(20));
+    for (kind, options) in
+        [&["--attention", "general"][..], &["--heads", "4"], &["--hard-attention"]].iter().enumerate()
+    {
+        // Of so few pairs the aligner knows no better than the diagonal; attention by itself looks one word further.
+        let taught = |guidance: &str| {
+            let out = format!("model-{kind}{guidance}");
+            folder.train(&out, &[&["--max-epochs", "1", guidance], *options].concat()).worked();
+            let align = ["align", "--model", &out, "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
+            let weight = |line: &str| json(line)["attention"][0][0].as_f64().unwrap();
+            folder.run(&align).worked().lines().map(weight).sum::<f64>() / 240.0
+        };
+        let [free, guided] = ["--guided-alignment=0", "--guided-alignment=2"].map(taught);
+        assert!(guided > 0.8 && free < 0.5, "{options:?}: {free} {guided}");
+    }
+}
