@@ -73,11 +73,11 @@ fn gru(criterion: &mut Criterion) {
         };
         bencher.iter_batched(gates, run, BatchSize::SmallInput);
     });
-    let (mut by_next, mut by_state_gates) = (numbers(ROWS * SIZE), gates());
+    let (mut d_next, mut d_state_gates) = (numbers(ROWS * SIZE), gates());
     group.bench_function("backward", |bencher| {
         let run = |mut gates: Vec<f32>| {
             let step = Step { gates: &mut gates, candidate: &mut candidate };
-            backward(step, &state, &mut by_next, &mut by_state_gates, SIZE);
+            backward(step, &state, &mut d_next, &mut d_state_gates, SIZE);
         };
         bencher.iter_batched(gates, run, BatchSize::SmallInput);
     });

@@ -68,44 +68,43 @@ fn blend(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
     }
 }
 
-/// The derivative of one step for `[rows, h]` derivatives `by_next`. Writes `[rows, 3h]` derivatives by the input gates
-/// over the saved gates, those by the state gates into `by_state_gates`, `[rows, 3h]`, and the direct part of those by
-/// the state before over `by_next`.
-pub fn backward(step: Step, state: &[f32], by_next: &mut [f32], by_state_gates: &mut [f32], h: usize) {
+/// The derivative of one step for `[rows, h]` derivatives `d_next`. Writes `[rows, 3h]` derivatives by the input gates
+/// over the saved gates, those by the state gates into `d_state_gates`, `[rows, 3h]`, and the direct part of those by
+/// the state before over `d_next`.
+pub fn backward(step: Step, state: &[f32], d_next: &mut [f32], d_state_gates: &mut [f32], h: usize) {
     vectorised(
         #[inline(always)]
         || {
-            let rows =
-                by_next.chunks_exact_mut(h).zip(state.chunks_exact(h)).zip(by_state_gates.chunks_exact_mut(3 * h));
+            let rows = d_next.chunks_exact_mut(h).zip(state.chunks_exact(h)).zip(d_state_gates.chunks_exact_mut(3 * h));
             let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact_mut(h));
-            for (((by_next, state), by_state), (gates, candidate)) in rows.zip(saved) {
+            for (((d_next, state), d_state), (gates, candidate)) in rows.zip(saved) {
                 let [r, z, n] = thirds_mut(gates, h);
-                blend_backward(by_next, state, z, n);
-                propose_backward(candidate, r, n, &mut by_state[2 * h..]);
-                by_state[..h].copy_from_slice(r);
-                by_state[h..2 * h].copy_from_slice(z);
+                blend_backward(d_next, state, z, n);
+                propose_backward(candidate, r, n, &mut d_state[2 * h..]);
+                d_state[..h].copy_from_slice(r);
+                d_state[h..2 * h].copy_from_slice(z);
             }
         },
     );
 }
 
-/// z ← dz, n ← dn, by_next ← its direct part of the state before.
+/// z ← dz, n ← dn, d_next ← its direct part of the state before.
 #[inline(always)]
-fn blend_backward(by_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32]) {
-    for (((by_next, state), z), n) in by_next.iter_mut().zip(state).zip(z).zip(n) {
-        let (by_update, by_candidate) =
-            (*by_next * (state - *n) * *z * (1.0 - *z), *by_next * (1.0 - *z) * (1.0 - *n * *n));
-        *by_next *= *z;
-        (*z, *n) = (by_update, by_candidate);
+fn blend_backward(d_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32]) {
+    for (((d_next, state), z), n) in d_next.iter_mut().zip(state).zip(z).zip(n) {
+        let (d_update, d_candidate) =
+            (*d_next * (state - *n) * *z * (1.0 - *z), *d_next * (1.0 - *z) * (1.0 - *n * *n));
+        *d_next *= *z;
+        (*z, *n) = (d_update, d_candidate);
     }
 }
 
-/// r ← dr, and dn r into the state's gates; `by_candidate` is dn.
+/// r ← dr, and dn r into the state's gates; `d_candidate` is dn.
 #[inline(always)]
-fn propose_backward(candidate: &[f32], r: &mut [f32], by_candidate: &[f32], by_state: &mut [f32]) {
-    for (((candidate, r), by_candidate), by_state) in candidate.iter().zip(r).zip(by_candidate).zip(by_state) {
-        *by_state = by_candidate * *r;
-        *r = by_candidate * candidate * *r * (1.0 - *r);
+fn propose_backward(candidate: &[f32], r: &mut [f32], d_candidate: &[f32], d_state: &mut [f32]) {
+    for (((candidate, r), d_candidate), d_state) in candidate.iter().zip(r).zip(d_candidate).zip(d_state) {
+        *d_state = d_candidate * *r;
+        *r = d_candidate * candidate * *r * (1.0 - *r);
     }
 }
 

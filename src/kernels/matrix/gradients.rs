@@ -13,8 +13,8 @@ const ROWS: usize = 128;
 pub fn weight_gradient(out: &mut [f32], stride: usize, factors: &[(Matrix, Matrix)], into: Store) {
     let inputs: Vec<Packed> = factors.par_iter().map(|(_, input)| Packed::new(*input)).collect();
     out.par_chunks_mut(ROWS * stride).enumerate().for_each(|(block, out)| {
-        for (index, ((by_output, _), input)) in factors.iter().zip(&inputs).enumerate() {
-            let turned = by_output.t();
+        for (index, ((d_output, _), input)) in factors.iter().zip(&inputs).enumerate() {
+            let turned = d_output.t();
             let count = (turned.row_count() - block * ROWS).min(ROWS);
             let into = if index == 0 { into } else { Store::Add };
             multiply_packed(out, stride, turned.rows(block * ROWS, count), input, into);
@@ -23,13 +23,13 @@ pub fn weight_gradient(out: &mut [f32], stride: usize, factors: &[(Matrix, Matri
 }
 
 /// Σ dy over the rows of all parts, for the gradient of b in y = x Wᵀ + b.
-pub fn bias_gradient(out: &mut [f32], by_outputs: &[&[f32]]) {
-    let sums = |by_output: &&[f32]| {
+pub fn bias_gradient(out: &mut [f32], d_outputs: &[&[f32]]) {
+    let sums = |d_output: &&[f32]| {
         let mut sums = Buffer::zeros(out.len());
-        add_row_sums(&mut sums, by_output);
+        add_row_sums(&mut sums, d_output);
         sums
     };
-    let sums: Vec<Buffer> = by_outputs.par_iter().map(sums).collect();
+    let sums: Vec<Buffer> = d_outputs.par_iter().map(sums).collect();
     out.fill(0.0);
     sums.iter().for_each(|sums| add_row_sums(out, sums));
 }

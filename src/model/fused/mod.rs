@@ -20,13 +20,15 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use super::{Architecture, BatchLoss, Dropout, ForcedPair};
+use crate::attention::fused::Guided;
 use crate::parameters::{Gradients, Parameters};
 use crate::text::Batch;
 use decoder::{DecoderBack, DecoderPass};
 pub use decoding::{Decoding, Said};
 use encoder::EncoderPass;
-use output::OutputPass;
+use output::{Objective, OutputPass};
 use part::Part;
+use steps::Steps;
 pub use weights::{Purpose, Weights, with as with_weights};
 
 /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
@@ -41,27 +43,35 @@ pub fn gradients(
     let parts = Part::deal(batch, rayon::current_num_threads());
     let scale = 1.0 / batch.target.units() as f32;
     with_weights(architecture, parameters, Purpose::Training, |weights| {
+        let objective = Objective { smoothing: smoothing as f32, scale };
         let forward = |part: &Part| {
             let (encoder, annotations) = EncoderPass::forward(weights, part, dropout);
             let (decoder, guidance) = DecoderPass::forward(weights, part, dropout, annotations).guided(part, scale);
-            (encoder, decoder, guidance)
+            PartPass { encoder, decoder, guidance }
         };
-        let passes: Vec<_> = parts.par_iter().map(forward).collect();
-        let guidance: f64 = passes.iter().map(|(_, _, guidance)| guidance).sum();
-        let decoded: Vec<_> = parts.iter().zip(&passes).map(|(part, (_, decoder, _))| (part, &decoder.steps)).collect();
-        let (loss, output) = OutputPass::run(weights, &decoded, dropout, smoothing as f32, scale, gradients)?;
-        let back =
-            |(number, ((mut encoder, decoder, _), part)): (usize, ((EncoderPass, DecoderPass<_>, f64), &Part))| {
-                let handed_down = output.handed_down(weights, part, number);
-                let (decoder, d_annotations) = decoder.backward(weights, part, dropout, handed_down);
-                encoder.backward(weights, part, dropout, &d_annotations);
-                (encoder, decoder)
-            };
-        let (encoders, decoders): (Vec<_>, Vec<_>) = passes.into_par_iter().zip(&parts).enumerate().map(back).unzip();
+        let passes: Vec<PartPass> = parts.par_iter().map(forward).collect();
+        let guidance = passes.iter().map(|pass| pass.guidance).sum();
+        let steps: Vec<&Steps> = passes.iter().map(|pass| &pass.decoder.steps).collect();
+        let (loss, output) = OutputPass::run(weights, &parts, &steps, dropout, objective, gradients)?;
+        let back = |(number, pass): (usize, PartPass)| {
+            let PartPass { mut encoder, decoder, .. } = pass;
+            let (part, handed_down) = (&parts[number], output.handed_down(weights, &parts[number], number));
+            let (decoder, d_annotations) = decoder.backward(weights, part, dropout, handed_down);
+            encoder.backward(weights, part, dropout, &d_annotations);
+            (encoder, decoder)
+        };
+        let (encoders, decoders): (Vec<_>, Vec<_>) = passes.into_par_iter().enumerate().map(back).unzip();
         DecoderBack::gradients(&decoders, weights, gradients)?;
         EncoderPass::gradients(&encoders, weights, gradients)?;
         Ok(BatchLoss { guidance, ..loss })
     })
+}
+
+/// A part of a batch that has gone forward.
+struct PartPass {
+    encoder: EncoderPass,
+    decoder: DecoderPass<Guided>,
+    guidance: f64,
 }
 
 /// Forced decoding of a batch, pair by pair.

@@ -21,6 +21,15 @@ const ROWS: usize = 64;
 /// Blocks whose logits are held at a time, so that long sentences need no more memory.
 const BLOCKS: usize = 16;
 
+/// What is minimised.
+#[derive(Clone, Copy)]
+pub struct Objective {
+    /// ε of label smoothing.
+    pub smoothing: f32,
+    /// What derivatives are multiplied by.
+    pub scale: f32,
+}
+
 /// Derivatives that the output layer hands down to a part.
 pub struct HandedDown {
     /// By the state after each step: `[steps × rows, n]`
@@ -66,20 +75,21 @@ struct Rows {
 }
 
 impl OutputPass {
-    /// Loss of all parts, and the derivatives of `scale` times the loss. Writes the gradients of readout and output
-    /// layer over what is there.
+    /// Loss of all parts, whose steps are given, and its derivatives. Writes the gradients of readout and output layer
+    /// over what is there.
     pub fn run(
         weights: &Weights,
-        parts: &[(&Part, &Steps)],
+        parts: &[Part],
+        steps: &[&Steps],
         dropout: &Dropout,
-        smoothing: f32,
-        scale: f32,
+        objective: Objective,
         gradients: &mut Gradients,
     ) -> Result<(BatchLoss, Self)> {
         let sizes = weights.architecture;
         let (e, vocabulary) = (sizes.embedding_size, sizes.target_vocabulary);
-        let targets: Vec<Vec<u32>> = parts.iter().map(|(part, _)| part.targets()).collect();
-        let blocks: Vec<Block> = parts.iter().zip(&targets).enumerate().flat_map(Block::deal).collect();
+        let targets: Vec<Vec<u32>> = parts.iter().map(Part::targets).collect();
+        let deal = |number: usize| Block::deal(number, &parts[number].positions, &targets[number]);
+        let blocks: Vec<Block> = (0..parts.len()).flat_map(deal).collect();
         let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
         for blocks in blocks.chunks(BLOCKS) {
             let rows: usize = blocks.iter().map(|block| block.positions.len()).sum();
@@ -87,8 +97,8 @@ impl OutputPass {
             let places = split(&mut dropped, blocks, e).into_par_iter().zip(split(&mut logits, blocks, vocabulary));
             let into = if passes.is_empty() { Store::Replace } else { Store::Add };
             passes.par_extend(blocks.par_iter().zip(places).map(|(block, (dropped, logits))| {
-                let (_, steps) = parts[block.part];
-                let rows = Rows::forward(weights, dropout, steps, block.positions, [dropped, logits]);
+                let rows = Rows::forward(weights, dropout, steps[block.part], block.positions, [dropped, logits]);
+                let Objective { smoothing, scale } = objective;
                 let (smoothed, likelihood) = forward_backward(logits, block.targets, smoothing, scale);
                 let units = block.positions.len();
                 let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
@@ -160,8 +170,7 @@ impl OutputPass {
 
 impl<'a> Block<'a> {
     /// Blocks of a part, of about the same size.
-    fn deal((part, (parts, targets)): (usize, (&(&'a Part, &Steps), &'a Vec<u32>))) -> Vec<Self> {
-        let positions = &parts.0.positions;
+    fn deal(part: usize, positions: &'a [Position], targets: &'a [u32]) -> Vec<Self> {
         let rows = positions.len().div_ceil(positions.len().div_ceil(ROWS).max(1)).max(1);
         let chunks = positions.chunks(rows).zip(targets.chunks(rows));
         chunks.map(|(positions, targets)| Self { part, positions, targets }).collect()
