@@ -1,15 +1,15 @@
 //! Whole training steps and whole searches, at the sizes that the README's comparison uses: embedding 256, hidden 512,
 //! 7,900 tied units, batches of 64 made-up pairs as long as captions are.
 //!
-//! `cargo bench --bench throughput` prints target units a second (add `-- training` or `-- search` for
-//! one of them), the arithmetic that they need, and the machine's own rate for
+//! `cargo bench --bench throughput` prints target units a second (add `-- training`, `-- search` or `-- scores`, which is
+//! training with each kind of attention, for one of them), the arithmetic that they need, and the machine's own rate for
 //! matrix products by candle, measured in the same run. Rates are those of the best of some
 //! rounds over the same batches: what disturbs a machine only ever slows it down.
 
 use std::time::Instant;
 
 use candle_core::{Device, Result, Tensor};
-use softalign::attention::Settings;
+use softalign::attention::{ScoreName, Settings};
 use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
@@ -21,19 +21,40 @@ const PAIRS: usize = 29_000;
 const STEPS: usize = 8;
 const ROUNDS: usize = 9;
 const SENTENCES: usize = 256;
+const TURNS: usize = 3;
 
 fn main() -> Result<()> {
-    let model = model()?;
+    let model = model(Settings::default())?;
     let examples = examples(13.0);
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let asked = |what: &str| {
-        !["training", "search"].iter().any(|other| *other != what && std::env::args().any(|a| a == *other))
+        !["training", "search", "scores"].iter().any(|other| *other != what && std::env::args().any(|a| a == *other))
     };
     if asked("training") {
         training(&model, &examples, all)?;
     }
     if asked("search") {
         search(&model, &examples, all)?;
+    }
+    if asked("scores") {
+        scores(&examples, all)?;
+    }
+    Ok(())
+}
+
+/// Training with each kind of attention, all in turn so that a machine's moods fall on all alike.
+fn scores(examples: &[Example], all: usize) -> Result<()> {
+    let single = ScoreName::ALL.iter().map(|&score| Settings { score, ..Settings::default() });
+    let heads = Settings { score: ScoreName::ScaledDot, heads: 4, ..Settings::default() };
+    let models: Vec<RnnSearch> = single.chain([heads]).map(model).collect::<Result<_>>()?;
+    let mut rates = vec![0.0f64; models.len()];
+    for _ in 0..TURNS {
+        for (rate, model) in rates.iter_mut().zip(&models) {
+            *rate = rate.max(training_rate(model, examples, all)?.0);
+        }
+    }
+    for (rate, model) in rates.iter().zip(&models) {
+        println!("training, {}: {rate:.0} target units/s", model.architecture().attention);
     }
     Ok(())
 }
@@ -66,7 +87,7 @@ fn search(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
     Ok(())
 }
 
-fn model() -> Result<RnnSearch> {
+fn model(attention: Settings) -> Result<RnnSearch> {
     let architecture = Architecture {
         source_vocabulary: 7900,
         target_vocabulary: 7900,
@@ -76,7 +97,7 @@ fn model() -> Result<RnnSearch> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
-        attention: Settings::default(),
+        attention,
     };
     let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu)?.tracked()?;
     RnnSearch::new(architecture, parameters)

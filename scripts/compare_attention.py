@@ -1,7 +1,8 @@
 """Train one model for each kind of attention, all alike, and say what each is worth.
 
-Prints a table of test BLEU, challenge BLEU, alignment error by attention alone and training rate, with the range over
-the seeds, and writes the figure of quality by length (the figure of Bahdanau et al. 2014). What is trained already in
+Prints a table of test BLEU, challenge BLEU and alignment error by attention alone, with the range over the seeds, and
+writes the figure of quality by length (the figure of Bahdanau et al. 2014). How fast each trains, `cargo bench --bench
+throughput -- scores` says. What is trained already in
 the folder of runs is not trained again, so that a run that was broken off goes on.
 
 The shipped corpus:     python3 scripts/compare_attention.py --runs RUNS --seeds 1 2 3 --epochs 8
@@ -66,7 +67,7 @@ def train(kind, seed, options):
 
 
 def evaluate(kind, seed, options):
-    """BLEU, challenge BLEU, alignment error rates by attention alone, and target units a second."""
+    """What `evaluate --json` says of each test set, alignment error rates by attention alone."""
     model = folder(kind, seed, options)
     cached = model / "evaluation.json"
     if not cached.exists():
@@ -79,9 +80,6 @@ def evaluate(kind, seed, options):
         found = {}
         for name, pairs in sets.items():
             found[name] = json.loads(softalign(["evaluate", "--model", model, *pairs, *links, "--json"], options))
-        lines = [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()]
-        rates = sorted(line["tokens_per_second"] for line in lines if line["event"] == "progress")
-        found["rate"] = rates[len(rates) // 2]
         cached.write_text(json.dumps(found))
     return json.loads(cached.read_text())
 
@@ -100,15 +98,15 @@ def table(options):
     if not options.data:
         columns |= {"AER": ("test", "aer", 3), "challenge BLEU": ("challenge", "bleu", 1)}
         columns["challenge AER"] = ("challenge", "aer", 3)
-    print("| attention |", " | ".join(columns), "| units/s |")
-    print("| --- |" + " ---: |" * (len(columns) + 1))
+    print("| attention |", " | ".join(columns), "|")
+    print("| --- |" + " ---: |" * len(columns))
     for kind in KINDS:
         found = [evaluate(kind, seed, options) for seed in options.seeds]
         cells = []
         for set_, key, digits in columns.values():
             says = not (key == "aer" and kind in FIXED)
             cells.append(spread([run[set_].get(key) for run in found] if says else [], digits))
-        print(f"| {kind} |", " | ".join(cells), f"| {spread([run['rate'] for run in found], 0)} |")
+        print(f"| {kind} |", " | ".join(cells), "|")
 
 
 def figure(options):

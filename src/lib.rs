@@ -6,16 +6,19 @@
 //! ```text
 //! annotations     h_j = [ →GRU(E_x[x_j]) ; ←GRU(E_x[x_j]) ]              model/encoder.rs     kernels/gru
 //! initial state   s_0 = tanh(W_init · m + b),  m = mean_j h_j or ←h_1     model/decoder.rs
-//! energy          e_tj = vᵀ tanh(W_q s_{t-1} + W_k h_j)                  model/attention.rs   kernels/attention
-//! weights         α_t = softmax_j(e_t), padding masked                   model/attention.rs   kernels/attention
-//! context         c_t = Σ_j α_tj h_j                                     model/attention.rs   kernels/attention
+//! energy          e_tj = a(s_{t-1}, h_j), in the paper                    attention/scores/
+//!                 vᵀ tanh(W_q s_{t-1} + W_k h_j)                          attention/scores/additive.rs
+//! weights         α_t = softmax_j(e_t / temperature), padding masked      attention/pooling.rs
+//! context         c_t = Σ_j α_tj h_j, or of several heads, joined         attention/pooling.rs
 //! state           s_t = GRU([E_y[y_{t-1}] ; c_t], s_{t-1})               model/decoder.rs     kernels/gru
 //! readout         r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)       model/decoder.rs
 //! output          p(y_t) = softmax(E_out r_t + b)                        model/decoder.rs     kernels/cross_entropy
 //! ```
 //!
-//! Those files say it in candle's operations; `model/fused/` says the same on plain slices with derivatives written by
-//! hand, which is what runs on a CPU. Data flows one way:
+//! `attention/` is attention as the field means it: queries, keys and values, pooled by a score. These places say their
+//! equations in candle's operations; `attention/fused.rs`, `model/fused/` and the kernels say the same on plain slices with
+//! derivatives written by hand, which is what runs on a CPU. `parameters/` holds what is learnt, by names. Data flows one
+//! way:
 //!
 //! ```text
 //! text → batches → model → loss → optimiser → checkpoint
