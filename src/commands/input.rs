@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use super::usage::UsageError;
+use crate::cli::PairArgs;
 use crate::text::{Pair, read_parallel, read_tsv};
 
 /// The shipped training pairs, where the program is run from the project's folder.
@@ -16,6 +17,9 @@ pub const SHIPPED_VALIDATION: &str = "data/validation.tsv";
 pub const SHIPPED_TEST: &str = "data/test.tsv";
 /// The test pairs' gold alignments.
 pub const SHIPPED_GOLD: &str = "data/test.gold";
+
+/// Pairs or sentences that are worked on before any is written: bounds memory, and leaves room for sorting by length.
+pub const CHUNK: usize = 2000;
 
 /// Where pairs lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +38,11 @@ impl PairFiles {
             (None, Some(source), Some(target)) => Some(Self::Parallel(source.to_owned(), target.to_owned())),
             _ => None,
         }
+    }
+
+    /// By the options of a command that reads pairs.
+    pub fn of(args: &PairArgs) -> Option<Self> {
+        Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref())
     }
 
     /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.

@@ -20,7 +20,7 @@ use crate::checkpoint::{Checkpoint, Config, FORMAT_VERSION, Folder, TextSettings
 use crate::cli::{Given, TrainArgs};
 use crate::model::{Parameters, RnnSearch};
 use crate::search::BeamSettings;
-use crate::text::{BatchSize, Corpus, Pair, Vocabulary};
+use crate::text::{Corpus, Pair, Vocabulary};
 use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, guide};
 use crate::translator::Translator;
 
@@ -240,16 +240,13 @@ fn describe(config: &Config, data: &Data, console: &Console) {
         sizes.source_vocabulary,
         sizes.target_vocabulary
     ));
-    let batch = match config.training.batch {
-        BatchSize::Sentences(most) => format!("{most} pairs"),
-        BatchSize::Tokens(most) => format!("{most} target units"),
-    };
     console.note(format!(
-        "{:.2} million parameters: embedding {}, hidden {}, attention {}; batches of {batch}",
+        "{:.2} million parameters: embedding {}, hidden {}, attention {}; batches of {}",
         sizes.parameter_count() as f64 / 1e6,
         sizes.embedding_size,
         sizes.hidden_size,
-        sizes.attention_size
+        sizes.attention_size,
+        config.training.batch
     ));
 }
 
