@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use candle_core::{Device, Result, Tensor};
 use softalign::attention::{ScoreName, Settings};
-use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, search_all};
@@ -97,6 +97,7 @@ fn model(attention: Settings) -> Result<RnnSearch> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        decoder: DecoderKind::default(),
         attention,
     };
     let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu)?.tracked()?;

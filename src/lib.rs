@@ -25,8 +25,8 @@
 //! text → search  → translation with alignment → renderer
 //! ```
 //!
-//! Each module may use only those that stand above it here; `tests/layering/` reads what each
-//! file uses and sees to it, and to there being no circle of files inside a module.
+//! Each module may use only those that stand above it here; `tests/layering/` reads what each file uses
+//! and sees to it, and to there being no circle of files inside a module.
 
 #![warn(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used)]
 

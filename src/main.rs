@@ -11,7 +11,8 @@ fn main() -> ExitCode {
     // SAFETY: no other thread runs yet, so nobody reads the environment meanwhile. Candle asks this variable at every
     // product; without it, it would read /proc/cpuinfo each time.
     unsafe { std::env::set_var("RAYON_NUM_THREADS", threads.to_string()) };
-    // SAFETY: as above. Candle would put a backtrace into its errors, which are for users, where RUST_BACKTRACE is set.
+    // SAFETY: no other thread runs yet. Where RUST_BACKTRACE is set, candle would put a backtrace into its errors, which
+    // are for users.
     unsafe { std::env::set_var("RUST_LIB_BACKTRACE", "0") };
     softalign::commands::run(&cli)
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use softalign::attention::{Choice, ScoreName, Settings};
-use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Parameters, Plan};
 use softalign::random::Stream;
 use softalign::text::{Batch, Example, Look};
@@ -29,6 +29,7 @@ fn base() -> Architecture {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        decoder: DecoderKind::default(),
         attention: Settings::default(),
     }
 }
@@ -41,10 +42,12 @@ fn shapes() -> Vec<Architecture> {
         Architecture { hidden_size: 34, attention_size: 17, embedding_size: 33, layers: 2, ..base() },
         Architecture { hidden_size: 100, attention_size: 70, embedding_size: 60, ..base() },
         Architecture { initial_state: InitialState::BackwardFirst, layers: 3, ..base() },
+        Architecture { decoder: DecoderKind::Conditional, hidden_size: 100, attention_size: 70, ..base() },
+        Architecture { decoder: DecoderKind::Conditional, embedding_size: 33, layers: 2, ..base() },
     ]
 }
 
-/// Models of every score with one head and with four, at two temperatures.
+/// Models of every score with one head and with four, at other temperatures, and in the conditional decoder.
 fn scores() -> Vec<Architecture> {
     let with = |score, heads, temperature| Architecture {
         hidden_size: 40,
@@ -56,7 +59,8 @@ fn scores() -> Vec<Architecture> {
         let single = with(score, 1, 1.0);
         let fixed = single.attention.is_fixed();
         let others = [with(score, 4, 1.0), with(score, 1, 0.6), with(score, 4, 1.7)];
-        std::iter::once(single).chain(others.into_iter().filter(move |_| !fixed))
+        let conditional = Architecture { decoder: DecoderKind::Conditional, ..single.clone() };
+        [single, conditional].into_iter().chain(others.into_iter().filter(move |_| !fixed))
     };
     ScoreName::ALL.iter().flat_map(of).collect()
 }

@@ -9,7 +9,7 @@ use candle_core::Device;
 use paths::{PATHS, run};
 use softalign::attention::Settings;
 use softalign::kernels::simd::{Level, limit};
-use softalign::model::{Architecture, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, search_all};
@@ -44,6 +44,7 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
         layers: 2,
         tied_output: true,
         initial_state: InitialState::Mean,
+        decoder: DecoderKind::default(),
         attention: Settings::default(),
     };
     let parameters = Parameters::initialise(&architecture.plan(), 4, &Device::Cpu).unwrap();

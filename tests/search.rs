@@ -3,7 +3,7 @@
 use candle_core::Device;
 use softalign::attention::Settings;
 use softalign::model::fused::Purpose;
-use softalign::model::{Architecture, InitialState, RnnSearch};
+use softalign::model::{Architecture, DecoderKind, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, FusedScorer, Hypothesis, RnnScorer, Scorer, search, search_all};
@@ -19,6 +19,7 @@ fn model(seed: u64) -> RnnSearch {
         layers: 2,
         tied_output: seed.is_multiple_of(2),
         initial_state: InitialState::Mean,
+        decoder: if seed < 3 { DecoderKind::Bahdanau } else { DecoderKind::Conditional },
         attention: Settings::default(),
     };
     let parameters = Parameters::initialise(&architecture.plan(), seed, &Device::Cpu).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use candle_core::Device;
 use softalign::attention::Settings;
 use softalign::checkpoint::Folder;
-use softalign::model::{Architecture, BatchLoss, Dropout, DropoutRates, InitialState, RnnSearch};
+use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
 use softalign::search::{BeamSettings, RnnScorer, search, search_all};
@@ -38,6 +38,7 @@ fn losses(path: Gradient) -> Vec<f64> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        decoder: DecoderKind::default(),
         attention: Settings::default(),
     };
     let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap().tracked().unwrap();

@@ -31,15 +31,9 @@ impl Translations {
     /// Collects those of a lexicon over so many source words and target words.
     pub fn of(lexicon: &Lexicon, words: [usize; 2]) -> Self {
         let mut all = words.map(|words| vec![Vec::new(); words]);
-        for source in 0..words[0] {
-            for entry in lexicon.entries.of_source(source) {
-                let shares = [lexicon.forward[entry], lexicon.backward[entry]];
-                if shares.iter().any(|&share| share >= LEAST) {
-                    let target = lexicon.entries.target(entry);
-                    all[0][source].push(Translation { word: target, shares });
-                    all[1][target as usize].push(Translation { word: source as u32, shares });
-                }
-            }
+        for (source, target, shares) in lexicon.likely(LEAST) {
+            all[0][source as usize].push(Translation { word: target, shares });
+            all[1][target as usize].push(Translation { word: source, shares });
         }
         Self(all)
     }

@@ -117,6 +117,16 @@ impl Lexicon {
         Self { forward: even.clone(), backward: even, entries }
     }
 
+    /// The entries that are at least so likely in a direction, by source and target word: with t(target | source) and
+    /// t(source | target).
+    pub fn likely(&self, least: f32) -> impl Iterator<Item = (u32, u32, [f32; 2])> {
+        let entries = (0..self.entries.starts.len() - 1)
+            .flat_map(|source| self.entries.of_source(source).map(move |entry| (source as u32, entry)));
+        entries
+            .map(|(source, entry)| (source, self.entries.target(entry), [self.forward[entry], self.backward[entry]]))
+            .filter(move |(.., shares)| shares.iter().any(|&share| share >= least))
+    }
+
     /// New probabilities from expected links, which are taken, by variational Bayes with a sparse Dirichlet prior
     /// (Riley & Gildea 2012): exp ψ(c + α) / exp ψ(Σ c + α n).
     pub fn estimate(&mut self, counts: &Counts, target_words: usize, prior: f64) {

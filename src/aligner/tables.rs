@@ -37,16 +37,11 @@ impl WordAligner {
             jumps: self.jumps.each_ref().map(|jumps| jumps.values().to_vec()),
             ..Tables::default()
         };
-        for source in 0..self.words[0].all().len() {
-            for entry in self.lexicon.entries.of_source(source) {
-                let translations = [self.lexicon.forward[entry], self.lexicon.backward[entry]];
-                if translations.iter().any(|&share| share >= LEAST) {
-                    tables.entries[0].push(source as u32);
-                    tables.entries[1].push(self.lexicon.entries.target(entry));
-                    for (all, share) in tables.translations.iter_mut().zip(translations) {
-                        all.push(share);
-                    }
-                }
+        for (source, target, translations) in self.lexicon.likely(LEAST) {
+            tables.entries[0].push(source);
+            tables.entries[1].push(target);
+            for (all, share) in tables.translations.iter_mut().zip(translations) {
+                all.push(share);
             }
         }
         tables

@@ -62,7 +62,7 @@ pub struct AttentionHealth {
 pub struct Evenness {
     /// −Σ_s α_ts ln α_ts over a row's columns, in nats, as the mean over all rows.
     pub entropy: f64,
-    /// The same with each row's divided by the logarithm of its columns: 0 is sharp, 1 is flat.
+    /// A row's entropy divided by the logarithm of its columns, as the mean over all rows: 0 is sharp, 1 is flat.
     pub normalised_entropy: f64,
 }
 

@@ -36,8 +36,8 @@ pub struct Gold {
 }
 
 impl Gold {
-    /// The same links where so many words stand before: what begins at 1 as it is counted from 0. None if a link lies
-    /// before the first word.
+    /// The links of a file that gives the first word the number `first`, counted from 0. None if a link lies before
+    /// the first word.
     pub fn counted_from(&self, first: usize) -> Option<Self> {
         let back = -isize::try_from(first).ok()?;
         let counted = |links: &BTreeSet<Link>| -> Option<BTreeSet<Link>> {

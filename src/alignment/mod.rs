@@ -94,9 +94,10 @@ impl Alignment {
         self.last_row.clone()
     }
 
-    /// Merges units into words. `source_words[j]` tells which of `source` the `j`-th unit belongs to, likewise for
-    /// the target. A word's column is the sum of its units' columns, its row the mean of its units' rows, so that
-    /// every row still sums to 1. A target word without a unit gets a row of zeros.
+    /// Merges units into words. `source_words[j]` tells which of `source` the `j`-th source unit belongs to, and
+    /// `target_words[i]` which of `target` the `i`-th target unit belongs to. A word's column is the sum of its units'
+    /// columns, its row the mean of its units' rows, so that every row still sums to 1. A target word without a unit
+    /// gets a row of zeros.
     pub fn merge(
         &self,
         source: Vec<String>,

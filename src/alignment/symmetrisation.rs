@@ -13,9 +13,9 @@ pub enum Symmetrisation {
     Union,
     /// The intersection, and what of the union lies beside a link and links a word that had none.
     GrowDiag,
-    /// The same, and then what of either direction links two words of which one has none.
+    /// What [`Self::GrowDiag`] finds, and then what of either direction links two words of which one has none.
     GrowDiagFinal,
-    /// The same, but only where both words have none.
+    /// What [`Self::GrowDiag`] finds, and then what of either direction links two words that both have none.
     GrowDiagFinalAnd,
 }
 

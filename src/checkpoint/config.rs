@@ -14,7 +14,7 @@ pub const FORMAT_VERSION: u32 = 1;
 /// A model's settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// See [`FORMAT_VERSION`].
+    /// The version of the directory's format that this model is written in.
     pub format_version: u32,
     /// The version of softalign that trained the model.
     pub program_version: String,
@@ -53,7 +53,7 @@ impl TextSettings {
 pub struct DataSummary {
     /// The training files, as they were named on the command line: one TSV file, or source and target.
     pub training_files: Vec<String>,
-    /// The validation files likewise; none if a part of the training pairs was held out.
+    /// The validation files, as they were named on the command line; none if a part of the training pairs was held out.
     pub validation_files: Vec<String>,
     /// Training pairs used.
     pub training_pairs: usize,

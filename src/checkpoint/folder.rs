@@ -46,7 +46,7 @@ pub struct Folder {
 pub struct Checkpoint {
     /// Its settings.
     pub config: Config,
-    /// What cuts source text; the same as `target` if the vocabulary is joint.
+    /// What cuts source text; one with `target` if the vocabulary is joint.
     pub source: Arc<Vocabulary>,
     /// What cuts and joins target text.
     pub target: Arc<Vocabulary>,

@@ -7,7 +7,7 @@
 //! model.safetensors      the best parameters
 //! aligner.safetensors    what the statistical aligner has learnt
 //! resume.safetensors     the last parameters with the optimiser's moments; its header holds the progress
-//! resume.json            the same progress, for reading
+//! resume.json            that progress, for reading
 //! log.jsonl              one object for each report of training
 //! ```
 //!

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::attention::ScoreName;
-use crate::model::InitialState;
+use crate::model::{DecoderKind, InitialState};
 use crate::text::Units;
 use crate::training::Metric;
 
@@ -106,6 +106,10 @@ pub struct TrainArgs {
     /// What attention compares states and words by [default: additive].
     #[arg(long, value_enum, value_name = "SCORE", help_heading = "Model")]
     pub attention: Option<ScoreName>,
+
+    /// How the decoder takes in the last word and the context [default: bahdanau].
+    #[arg(long, value_enum, help_heading = "Model")]
+    pub decoder: Option<DecoderKind>,
 
     /// Attentions side by side, each over its own part of the sizes [default: 1].
     #[arg(long, value_name = "N", help_heading = "Model")]

@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 
 use crate::alignment::Symmetrisation;
 use crate::attention::ScoreName;
-use crate::model::InitialState;
+use crate::model::{DecoderKind, InitialState};
 use crate::text::{Units, Words};
 use crate::training::Metric;
 
@@ -95,6 +95,23 @@ impl ValueEnum for ScoreName {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         choice(self.name(), self.about())
+    }
+}
+
+impl ValueEnum for DecoderKind {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Bahdanau, Self::Conditional]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Bahdanau => {
+                choice("bahdanau", "Both in one cell, so that attention asks before the last word is known")
+            }
+            Self::Conditional => {
+                choice("conditional", "The word in one cell, whose state asks, then the context in another")
+            }
+        }
     }
 }
 

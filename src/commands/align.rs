@@ -9,34 +9,24 @@ use candle_core::Device;
 use super::console::Console;
 use super::formats::{item, renderer};
 use super::gold::read_gold;
-use super::input::{PairFiles, SHIPPED_TEST};
+use super::input::{CHUNK, PairFiles, SHIPPED_TEST};
 use super::linking::{check_links, linker, warn_if_cut};
 use super::output::Output;
 use super::reading::{refuse_reading, translator};
 use super::usage::UsageError;
 use crate::aligner;
-use crate::alignment::{LinkedWords, Signs, suspicions};
+use crate::alignment::{Gold, LinkedWords, Signs, suspicions};
 use crate::cli::{AlignArgs, AlignmentFormat};
-use crate::render::Item;
+use crate::render::{Item, Renderer};
 use crate::text::Pair;
-
-/// Pairs that are aligned before any is written: bounds memory, and leaves room for sorting by length.
-const CHUNK: usize = 2000;
+use crate::translator::Linked;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
-    let given = &args.pairs;
-    let files = PairFiles::given(given.pairs.as_deref(), given.source.as_deref(), given.target.as_deref())
-        .unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
-    check_links(&args.links, args.subwords)?;
-    if args.probs && args.format != AlignmentFormat::Pharaoh {
-        bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
-    }
-    let mut output = Output::open(&args.output)?;
+    check(args)?;
+    let files = PairFiles::of(&args.pairs).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let pairs = files.read("--pairs")?;
-    if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
-        bail!(UsageError("--gold is shown by --format html, between words; evaluate --gold measures".to_owned()));
-    }
     let read = |path: &PathBuf| read_gold(path, &pairs, args.links.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
     let translator = if args.links.links_from.attention() {
@@ -47,41 +37,82 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let mut linker = linker(&args.links, &args.model, translator.as_ref(), args.subwords, &pairs, device, console)?;
     linker.translator = translator;
-    let mut renderer = renderer(args.format, files.to_string(), &linker, &output, args.probs);
+    let mut dump = Dump {
+        args,
+        pairs: &pairs,
+        gold,
+        renderer: renderer(args.format, files.to_string(), &linker, &output, args.probs),
+        output,
+        lexicon: lexicon.map(|output| (output, LinkedWords::default())),
+        signs: Vec::new(),
+    };
     let mut bar = console.bar("aligning", pairs.len());
-    let mut words = LinkedWords::default();
-    let mut signs = Vec::new();
     for (chunk, part) in pairs.chunks(CHUNK).enumerate() {
-        for (index, linked) in linker.link(part, &mut |count| bar.advance(count))?.iter().enumerate() {
-            let id = chunk * CHUNK + index;
+        let linked = linker.link(part, &mut |count| bar.advance(count))?;
+        for (id, linked) in (chunk * CHUNK..).zip(&linked) {
             if let Some(aligned) = &linked.aligned {
                 warn_if_cut(aligned, id, console);
             }
-            if lexicon.is_some() {
-                let [source, target] = [linked.alignment.source(), linked.alignment.target()].map(listed);
-                words.add(id, &source, &target, &linked.links);
-            }
-            if args.suspicious {
-                signs.push(linked.signs());
-                continue;
-            }
-            let with_units = args.format == AlignmentFormat::Html && !args.subwords;
-            let item = Item { gold: gold.as_ref().map(|gold| &gold[id]), ..item(id, linked, with_units) };
-            output.with(|out| renderer.item(out, &item))?;
+            dump.add(id, linked)?;
         }
     }
-    if args.suspicious {
-        output.with(|out| write_suspicions(out, &pairs, &signs))?;
-    } else {
-        output.with(|out| renderer.finish(out))?;
+    dump.finish()
+}
+
+/// Refuses options that do not go together.
+fn check(args: &AlignArgs) -> Result<()> {
+    check_links(&args.links, args.subwords)?;
+    if args.probs && args.format != AlignmentFormat::Pharaoh {
+        bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
     }
-    output.finish()?;
-    match lexicon {
-        Some(mut lexicon) => {
-            lexicon.with(|out| write_lexicon(out, &pairs, &words))?;
-            lexicon.finish()
+    if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
+        bail!(UsageError("--gold is shown by --format html, between words; evaluate --gold measures".to_owned()));
+    }
+    Ok(())
+}
+
+/// What is written of the pairs as they come, and what is collected of them to be written at the end.
+struct Dump<'a> {
+    args: &'a AlignArgs,
+    pairs: &'a [Pair],
+    gold: Option<Vec<Gold>>,
+    renderer: Box<dyn Renderer>,
+    output: Output,
+    /// The word list, and where it goes, if one is asked for.
+    lexicon: Option<(Output, LinkedWords)>,
+    /// Each pair's signs, if the suspicious ones are asked for.
+    signs: Vec<Signs>,
+}
+
+impl Dump<'_> {
+    /// Adds the pair of number `id`.
+    fn add(&mut self, id: usize, linked: &Linked) -> Result<()> {
+        if let Some((_, words)) = &mut self.lexicon {
+            let [source, target] = [linked.alignment.source(), linked.alignment.target()].map(listed);
+            words.add(id, &source, &target, &linked.links);
         }
-        None => Ok(()),
+        if self.args.suspicious {
+            self.signs.push(linked.signs());
+            return Ok(());
+        }
+        let with_units = self.args.format == AlignmentFormat::Html && !self.args.subwords;
+        let item = Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, linked, with_units) };
+        self.output.with(|out| self.renderer.item(out, &item))
+    }
+
+    /// Writes what is left.
+    fn finish(mut self) -> Result<()> {
+        if self.args.suspicious {
+            self.output.with(|out| write_suspicions(out, self.pairs, &self.signs))?;
+        } else {
+            self.output.with(|out| self.renderer.finish(out))?;
+        }
+        self.output.finish()?;
+        if let Some((mut output, words)) = self.lexicon {
+            output.with(|out| write_lexicon(out, self.pairs, &words))?;
+            output.finish()?;
+        }
+        Ok(())
     }
 }
 

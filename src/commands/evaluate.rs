@@ -45,8 +45,7 @@ struct Judgement {
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let beam = beam_settings(&args.search)?;
     check_links(&args.links, false)?;
-    let given = &args.pairs;
-    let given = PairFiles::given(given.pairs.as_deref(), given.source.as_deref(), given.target.as_deref());
+    let given = PairFiles::of(&args.pairs);
     let gold_path = match (&args.gold, &given) {
         (None, None) => Some(PathBuf::from(SHIPPED_GOLD)),
         (gold, _) => gold.clone(),

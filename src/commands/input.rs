@@ -6,16 +6,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use super::usage::UsageError;
+use crate::cli::PairArgs;
 use crate::text::{Pair, read_parallel, read_tsv};
 
-/// The shipped corpus, where the program is run from the project's folder.
+/// The shipped training pairs, where the program is run from the project's folder.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
-/// Its validation pairs.
+/// The shipped validation pairs.
 pub const SHIPPED_VALIDATION: &str = "data/validation.tsv";
-/// Its test pairs.
+/// The shipped test pairs.
 pub const SHIPPED_TEST: &str = "data/test.tsv";
 /// The test pairs' gold alignments.
 pub const SHIPPED_GOLD: &str = "data/test.gold";
+
+/// Pairs or sentences that are worked on before any is written: bounds memory, and leaves room for sorting by length.
+pub const CHUNK: usize = 2000;
 
 /// Where pairs lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +40,11 @@ impl PairFiles {
         }
     }
 
+    /// By the options of a command that reads pairs.
+    pub fn of(args: &PairArgs) -> Option<Self> {
+        Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref())
+    }
+
     /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.
     pub fn named(names: &[String]) -> Option<Self> {
         match names {
@@ -53,7 +62,7 @@ impl PairFiles {
     /// Reads the pairs. `option` is what names a file, for the message where the shipped one is meant and not there.
     ///
     /// # Errors
-    /// As the readers', with file and line.
+    /// The files cannot be read, or a line of them is no pair, with file and line; the sides are one file.
     pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
         match self {
             Self::Tsv(path) if is_shipped(path) && !path.exists() => bail!(

@@ -11,7 +11,7 @@ use super::output::Output;
 use super::training_display::clock;
 use crate::checkpoint::{Checkpoint, Folder};
 use crate::cli::InspectArgs;
-use crate::text::{BatchSize, Units};
+use crate::text::Units;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
     let folder = Folder::new(&args.model);
@@ -79,14 +79,10 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         },
         data.validation_pairs
     )?;
-    let batch = match settings.batch {
-        BatchSize::Sentences(most) => format!("{most} pairs"),
-        BatchSize::Tokens(most) => format!("{most} target units"),
-    };
     writeln!(
         out,
-        "settings        batches of {batch}, learning rate {}, dropout {}, label smoothing {}, seed {}",
-        settings.learning_rate, settings.dropout.embeddings, settings.label_smoothing, settings.seed
+        "settings        batches of {}, learning rate {}, dropout {}, label smoothing {}, seed {}",
+        settings.batch, settings.learning_rate, settings.dropout.embeddings, settings.label_smoothing, settings.seed
     )
 }
 

@@ -21,7 +21,7 @@ use crate::cli::{Given, TrainArgs};
 use crate::model::RnnSearch;
 use crate::parameters::Parameters;
 use crate::search::BeamSettings;
-use crate::text::{BatchSize, Corpus, Pair, Vocabulary};
+use crate::text::{Corpus, Pair, Vocabulary};
 use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, guide};
 use crate::translator::Translator;
 
@@ -242,17 +242,14 @@ fn describe(config: &Config, data: &Data, console: &Console) {
         sizes.source_vocabulary,
         sizes.target_vocabulary
     ));
-    let batch = match config.training.batch {
-        BatchSize::Sentences(most) => format!("{most} pairs"),
-        BatchSize::Tokens(most) => format!("{most} target units"),
-    };
     console.note(format!(
-        "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {batch}",
+        "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {}",
         sizes.parameter_count() as f64 / 1e6,
         sizes.embedding_size,
         sizes.hidden_size,
         sizes.attention_size,
-        sizes.attention
+        sizes.attention,
+        config.training.batch
     ));
 }
 

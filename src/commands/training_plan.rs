@@ -6,7 +6,7 @@ use super::usage::UsageError;
 use crate::attention::{Choice, Settings};
 use crate::checkpoint::TextSettings;
 use crate::cli::{Preset, TrainArgs};
-use crate::model::{Architecture, DropoutRates, InitialState, LARGEST};
+use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, LARGEST};
 use crate::text::{BatchSize, Pair, SPECIALS, Units};
 use crate::training::{Metric, TrainingSettings};
 
@@ -62,6 +62,7 @@ struct ModelPlan {
     layers: usize,
     tied_output: bool,
     initial_state: InitialState,
+    decoder: DecoderKind,
     attention: Settings,
 }
 
@@ -153,6 +154,7 @@ impl TrainingPlan {
             layers: model.layers,
             tied_output: model.tied_output,
             initial_state: model.initial_state,
+            decoder: model.decoder,
             attention: model.attention.clone(),
         }
     }
@@ -199,6 +201,7 @@ impl ModelPlan {
             layers: within("--layers", args.layers.unwrap_or(1), 1, MOST_LAYERS)?,
             tied_output: !args.untied,
             initial_state: args.initial_state.unwrap_or(InitialState::Mean),
+            decoder: args.decoder.unwrap_or_default(),
             attention: Settings {
                 score: args.attention.unwrap_or_default(),
                 heads: args.heads.unwrap_or(1),

@@ -8,6 +8,7 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::formats::{heatmap, item, renderer};
+use super::input::CHUNK;
 use super::linking::{check_links, linker, warn_if_cut};
 use super::output::Output;
 use super::reading::translator;
@@ -18,9 +19,6 @@ use crate::render::{Heatmap, Item};
 use crate::search::BeamSettings;
 use crate::text::{Pair, read_lines, read_tsv};
 use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
-
-/// Sentences that are translated before any is written: bounds memory, and leaves room for sorting by length.
-const CHUNK: usize = 2000;
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let mut beam = beam_settings(&args.search)?;

@@ -28,6 +28,13 @@ impl Buffer {
         Self(values)
     }
 
+    /// Changes the length where it is another; what it holds is then any value.
+    pub fn make(&mut self, length: usize) {
+        if self.0.len() != length {
+            *self = Self::any(length);
+        }
+    }
+
     /// A copy of some numbers.
     pub fn copy_of(values: &[f32]) -> Self {
         let mut copy = take(values.len());

@@ -19,6 +19,18 @@ pub enum InitialState {
     BackwardFirst,
 }
 
+/// How the decoder takes in the last word and the context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecoderKind {
+    /// Both at once, in one cell; what asks has not seen the last word (Bahdanau et al. 2014, appendix A.2.2).
+    #[default]
+    Bahdanau,
+    /// The word in one cell, whose state asks, and then the context in another (Sennrich et al. 2017, "Nematus", section
+    /// 2: the conditional GRU).
+    Conditional,
+}
+
 /// Everything that decides the shapes of the parameters, and what is computed with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Architecture {
@@ -38,9 +50,28 @@ pub struct Architecture {
     pub tied_output: bool,
     /// Source of the decoder's first state.
     pub initial_state: InitialState,
+    /// The decoder's recurrence. Left out where it is the paper's, as it is in models that know of no other.
+    #[serde(default, skip_serializing_if = "DecoderKind::is_default")]
+    pub decoder: DecoderKind,
     /// Which attention. Left out where it is the paper's, as it is in models that know of no other.
     #[serde(default, skip_serializing_if = "Settings::is_default")]
     pub attention: Settings,
+}
+
+/// The name of a part of the decoder's cell, the one that takes in the word.
+pub(super) fn word_cell_part(part: &str) -> String {
+    format!("decoder.cell.{part}")
+}
+
+/// The name of a part of the cell that takes in the context.
+pub(super) fn context_cell_part(part: &str) -> String {
+    format!("decoder.context_cell.{part}")
+}
+
+impl DecoderKind {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Architecture {
@@ -84,7 +115,13 @@ impl Architecture {
         encoder::plan(&mut plan, self.layers, e, n);
         plan.linear("decoder.initial", n, self.summary_size());
         self.attention.plan(&mut plan, self.dimensions());
-        plan.gru(|part| format!("decoder.cell.{part}"), e + n, n);
+        match self.decoder {
+            DecoderKind::Bahdanau => plan.gru(word_cell_part, e + n, n),
+            DecoderKind::Conditional => {
+                plan.gru(word_cell_part, e, n);
+                plan.gru(context_cell_part, n, n);
+            }
+        }
         plan.linear("readout", e, n + e + n);
         if !self.tied_output {
             plan.add("output.weight", &[self.target_vocabulary, e], spread);

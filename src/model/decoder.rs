@@ -2,7 +2,8 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{Annotations, Architecture, Dropout, InitialState, Place};
+use super::architecture::{context_cell_part, word_cell_part};
+use super::{Annotations, Architecture, DecoderKind, Dropout, InitialState, Place};
 use crate::attention::{Attended, Attention, Memory};
 use crate::kernels::gru::GruWeights;
 use crate::parameters::{Linear, Parameters};
@@ -22,28 +23,48 @@ pub struct AttentionDecoder {
     initial_state: InitialState,
     initial: Linear,
     attention: Attention,
-    /// The cell; its input is the embedding alone, the context's columns of `weight_ih` being kept apart.
+    /// The cell that takes in the word; the context's columns of `weight_ih`, if it has such, are kept apart.
     cell: GruWeights,
-    /// `[3n, n]`
-    context_gates: Tensor,
+    context: ContextInput,
     readout: Linear,
     output: Linear,
+}
+
+/// How the context enters the state.
+enum ContextInput {
+    /// With the word, by these columns of the cell's `weight_ih`: `[3n, n]`.
+    Gates(Tensor),
+    /// After the word, by a cell of its own.
+    Cell(GruWeights),
+}
+
+impl ContextInput {
+    /// Takes the word's cell's columns away from it where they are meant.
+    fn new(architecture: &Architecture, parameters: &Parameters, cell: &mut GruWeights) -> Result<Self> {
+        let (e, n) = (architecture.embedding_size, architecture.hidden_size);
+        match architecture.decoder {
+            DecoderKind::Bahdanau => {
+                let gates = cell.weight_ih.narrow(1, e, n)?;
+                cell.weight_ih = cell.weight_ih.narrow(1, 0, e)?;
+                Ok(Self::Gates(gates))
+            }
+            DecoderKind::Conditional => Ok(Self::Cell(parameters.gru(context_cell_part)?)),
+        }
+    }
 }
 
 impl AttentionDecoder {
     /// Picks the decoder's parameters.
     pub fn new(architecture: &Architecture, parameters: &Parameters) -> Result<Self> {
-        let mut cell = parameters.gru(|part| format!("decoder.cell.{part}"))?;
-        let (e, n) = (architecture.embedding_size, architecture.hidden_size);
-        let context_gates = cell.weight_ih.narrow(1, e, n)?;
-        cell.weight_ih = cell.weight_ih.narrow(1, 0, e)?;
+        let mut cell = parameters.gru(word_cell_part)?;
+        let context = ContextInput::new(architecture, parameters, &mut cell)?;
         Ok(Self {
             embedding: parameters.get("target_embedding.weight")?,
             initial_state: architecture.initial_state,
             initial: Linear::new(parameters, "decoder.initial")?,
             attention: Attention::new(&architecture.attention, architecture.dimensions(), parameters)?,
             cell,
-            context_gates,
+            context,
             readout: Linear::new(parameters, "readout")?,
             output: Linear {
                 weight: parameters.get(architecture.output_weight())?,
@@ -90,9 +111,19 @@ impl AttentionDecoder {
         state: &Tensor,
         draws: Option<&[f32]>,
     ) -> Result<DecoderStep> {
-        let attended = self.attention.attend(memory, state, draws)?;
-        let gates = (input_gates + attended.context.matmul(&self.context_gates.t()?)?)?;
-        Ok(DecoderStep { state: self.cell.step(&gates, state)?, attended })
+        match &self.context {
+            ContextInput::Gates(weight) => {
+                let attended = self.attention.attend(memory, state, draws)?;
+                let gates = (input_gates + attended.context.matmul(&weight.t()?)?)?;
+                Ok(DecoderStep { state: self.cell.step(&gates, state)?, attended })
+            }
+            ContextInput::Cell(cell) => {
+                let asking = self.cell.step(input_gates, state)?;
+                let attended = self.attention.attend(memory, &asking, draws)?;
+                let state = cell.step(&cell.input_gates(&attended.context)?, &asking)?;
+                Ok(DecoderStep { state, attended })
+            }
+        }
     }
 
     /// Logits `[rows, V]` from states, contexts `[rows, n]` and the last words' embeddings `[rows, e]`.

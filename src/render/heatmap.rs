@@ -15,7 +15,7 @@ const END: &str = "</s>";
 /// Narrowest column: a shade, a blank and three digits.
 const CELL: usize = 5;
 
-/// See the module.
+/// Draws matrices for the terminal.
 pub struct Heatmap {
     /// Whether to colour cells by ANSI escapes.
     pub color: bool,

@@ -2,7 +2,7 @@
 //!
 //! What shows and moves lies in `page/` and is the same in every file; the pairs are a block of JSON that the browser
 //! never runs. Weights are whole thousandths, rounded down, so that comparing them to a threshold in whole thousandths
-//! gives the links that [`Alignment::links`] gives. The page's policy allows its own style and script by their
+//! gives the links that [`Beliefs::links`] gives. The page's policy allows its own style and script by their
 //! fingerprints and nothing else, and the script writes words as text only: no word can become markup.
 
 use std::io::{Result, Write};
@@ -26,7 +26,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/page.js"),
 );
 
-/// See the module.
+/// Writes the page: its frame first, then the pairs as they come, and at the end what moves it.
 pub struct Html {
     title: String,
     threshold: f32,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Item, Renderer};
 
-/// See the module.
+/// Writes an object for each sentence, inside an array or on a line of its own.
 #[derive(Default)]
 pub struct Json {
     items: usize,

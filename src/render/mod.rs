@@ -40,7 +40,7 @@ pub struct Item<'a> {
     pub score: f64,
     /// The links that annotators saw between the same words, where they are known.
     pub gold: Option<&'a Gold>,
-    /// The same pair by the model's own units, where a format may show both.
+    /// The pair cut into the model's own units instead of words, where a format may show both.
     pub units: Option<Units<'a>>,
 }
 
@@ -51,7 +51,7 @@ pub struct Units<'a> {
     pub alignment: &'a Alignment,
     /// `[source units]`: for each unit, its word's position among the source words of [`Item::alignment`].
     pub source_words: &'a [usize],
-    /// `[target units]`: likewise for the target.
+    /// `[target units]`: for each unit, its word's position among the target words of [`Item::alignment`].
     pub target_words: &'a [usize],
 }
 

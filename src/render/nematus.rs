@@ -8,7 +8,7 @@ use std::io::{Result, Write};
 
 use super::{Item, Renderer};
 
-/// See the module.
+/// Writes a block of weights for each sentence.
 pub struct Nematus;
 
 impl Renderer for Nematus {

@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipWriter};
 use super::{Item, Renderer};
 use crate::alignment::Alignment;
 
-/// See the module.
+/// Writes the archive, an array for each sentence.
 pub struct Npz {
     archive: ZipWriter<Cursor<Vec<u8>>>,
 }

@@ -6,7 +6,7 @@ use std::io::{Result, Write};
 use super::{Item, Renderer};
 use crate::alignment::{Link, pharaoh};
 
-/// See the module.
+/// Writes a line of links for each sentence.
 #[derive(Default)]
 pub struct Pharaoh {
     /// Whether to write probabilities.

@@ -31,7 +31,7 @@ const HEADING: usize = 24;
 /// The darkest shade: red, green, blue.
 const DARK: [f64; 3] = [23.0, 64.0, 115.0];
 
-/// See the module. Everything is kept until the end: a document names its size first.
+/// Draws a heatmap for each sentence. Everything is kept until the end: a document names its size first.
 #[derive(Default)]
 pub struct Svg {
     figures: Vec<Figure>,

@@ -11,7 +11,7 @@ const LEAST: f32 = 0.001;
 /// The columns. Positions count from 0; `belief` is empty where links are made of the weights alone.
 const HEAD: &str = "sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
 
-/// See the module.
+/// Writes the table, a line for each pair of words.
 #[derive(Default)]
 pub struct Tsv {
     begun: bool,

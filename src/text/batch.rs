@@ -1,5 +1,7 @@
 //! Batches: examples of like length side by side, padded to a rectangle.
 
+use std::fmt;
+
 use super::{END, PADDING};
 use crate::random::Stream;
 
@@ -110,6 +112,15 @@ pub enum BatchSize {
     Sentences(usize),
     /// So many target units at most, padding counted; a longer single sentence stands alone.
     Tokens(usize),
+}
+
+impl fmt::Display for BatchSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Sentences(most) => write!(formatter, "{most} pairs"),
+            Self::Tokens(most) => write!(formatter, "{most} target units"),
+        }
+    }
 }
 
 /// Deals all examples into batches of like length, the batches in random order. `lengths` holds each example's source

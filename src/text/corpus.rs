@@ -8,7 +8,7 @@ use super::{Example, Pair, Vocabulary};
 pub struct Corpus {
     /// The usable pairs.
     pub pairs: Vec<Pair>,
-    /// The same as ids.
+    /// Each usable pair's ids.
     pub examples: Vec<Example>,
     /// Pairs left out because a side is empty or white space alone.
     pub empty: usize,

@@ -65,7 +65,7 @@ fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
 /// Reads sentence pairs from a file with `source TAB target` on every line.
 ///
 /// # Errors
-/// As [`read_lines`], or a line has no tab or more than one.
+/// The file cannot be read, or a line is not UTF-8, or has no tab or more than one.
 pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     for (index, line) in read_lines(path)?.into_iter().enumerate() {
@@ -83,7 +83,7 @@ pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
 /// Reads sentence pairs from two files whose lines belong together. A tab inside a line is ordinary text here.
 ///
 /// # Errors
-/// As [`read_lines`], or the files differ in length.
+/// A file cannot be read, or a line is not UTF-8, or the files differ in length.
 pub fn read_parallel(source: &Path, target: &Path) -> Result<Vec<Pair>> {
     let sources = read_lines(source)?;
     let targets = read_lines(target)?;

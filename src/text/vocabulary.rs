@@ -226,7 +226,7 @@ impl Vocabulary {
         self.join_with(ids, &HashMap::new(), words)
     }
 
-    /// The same with other text for some of the units, by their places.
+    /// Joins units, some of which, by their places, stand for other text than their own.
     pub fn join_with(&self, ids: &[u32], others: &HashMap<usize, String>, words: Words) -> (String, Segmentation) {
         let mut text = String::new();
         let mut spans = Vec::with_capacity(ids.len());

@@ -8,7 +8,8 @@ pub enum Words {
     /// Whatever stands between white space.
     #[default]
     Whitespace,
-    /// The same with the punctuation at its ends apart; what stands inside, as in `l'été` or `well-known`, stays.
+    /// What stands between white space without the punctuation at its ends, and each of those marks; what stands inside,
+    /// as in `l'été` or `well-known`, stays.
     Punctuation,
 }
 

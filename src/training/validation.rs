@@ -19,7 +19,7 @@ const SAMPLES: usize = 2;
 pub struct ValidationSet<'a> {
     /// The pairs; the references are compared as text.
     pub pairs: &'a [Pair],
-    /// The same pairs as ids.
+    /// The ids of each of these pairs.
     pub examples: &'a [Example],
     /// What knows the source's units.
     pub source_vocabulary: &'a Vocabulary,

@@ -17,9 +17,9 @@ const STATISTICAL: f32 = 2.0;
 
 /// Belief that makes a link, where nothing else is asked for. It is low because both directions have to agree.
 const ENOUGH: f32 = 0.15;
-/// The same where attention, which scatters, has no say.
+/// Belief that makes a link where attention, which scatters, has no say.
 const ENOUGH_BY_STATISTICS: f32 = 0.1;
-/// The same where there is nothing but attention.
+/// Belief that makes a link where there is nothing but attention.
 const ENOUGH_BY_ATTENTION: f32 = 0.35;
 /// What makes a link beside the heaviest word where each direction links by itself.
 const MUCH: f32 = 0.4;
@@ -100,7 +100,7 @@ impl Linker {
         self.link_read(translator.align(pairs, on_progress)?, pairs)
     }
 
-    /// Links pairs that a model has read or written; `pairs` are the same as text.
+    /// Links pairs that a model has read or written. `pairs` are their texts, in the same order.
     ///
     /// # Errors
     /// The reverse model's own.

@@ -116,13 +116,13 @@ impl Translator {
         })
     }
 
-    /// The same with other words in its alignments.
+    /// This translator, made to align what `words` says are words.
     #[must_use]
     pub fn with_words(self, words: Words) -> Self {
         Self { words, ..self }
     }
 
-    /// The same with unknown words replaced in translations.
+    /// This translator, made to replace unknown words in translations by what a dictionary says; none replaces none.
     #[must_use]
     pub fn with_dictionary(self, dictionary: Option<Dictionary>) -> Self {
         Self { dictionary, ..self }

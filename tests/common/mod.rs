@@ -83,7 +83,7 @@ impl Outcome {
         message
     }
 
-    /// As [`Self::refused`], and the line holds each of these.
+    /// The command failed with this code, wrote no result, and said why in one line that holds each of these.
     #[track_caller]
     pub fn refused_with(&self, code: i32, parts: &[&str]) {
         let message = self.refused(code);

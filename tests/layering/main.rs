@@ -127,7 +127,7 @@ fn way(graph: &BTreeMap<String, BTreeMap<String, String>>, from: &str, to: &str)
         }
         for next in graph.get(last).into_iter().flat_map(BTreeMap::keys) {
             if seen.insert(next.clone()) {
-                ways.push_back([&way[..], &[next.clone()]].concat());
+                ways.push_back([&way[..], std::slice::from_ref(next)].concat());
             }
         }
     }

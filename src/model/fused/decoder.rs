@@ -5,11 +5,12 @@
 
 use candle_core::Result;
 
+use super::super::architecture::{context_cell_part, word_cell_part};
 use super::super::{Dropout, InitialState, Place};
 use super::output::HandedDown;
 use super::part::Part;
-use super::steps::{StepDerivatives, Steps};
-use super::weights::Weights;
+use super::steps::{CellSteps, ContextSteps, Steps};
+use super::weights::{ContextInput, Weights};
 use crate::attention::fused::{Guided, Memory, Passed, Trace, WayBack};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::embedding::{gather, scatter};
@@ -18,31 +19,29 @@ use crate::kernels::simd::{add_scaled, tanh, vectorised};
 use crate::parameters::Gradients;
 
 /// What the decoder leaves of one part.
-pub struct DecoderPass<Attention> {
+pub struct DecoderPass<'w, Attention> {
     /// The word before each unit, step by step.
     previous: Vec<u32>,
     memory: Memory,
     /// What s_0 is made from: `[rows, n]`, or `[rows, n/2]`
     summary: Buffer,
     /// The loop.
-    pub steps: Steps,
+    pub steps: Steps<'w>,
     attention: Attention,
 }
 
 /// A decoder that has gone back, with what the gradients of its parameters are made from.
-pub struct DecoderBack {
-    pass: DecoderPass<WayBack>,
-    /// By W_hh s: `[steps × rows, 3n]`
-    d_state_gates: Buffer,
+pub struct DecoderBack<'w> {
+    pass: DecoderPass<'w, WayBack>,
     /// By the embeddings: `[steps × rows, e]`
     d_embedded: Buffer,
     /// By W_init m + b: `[rows, n]`
     d_initial: Buffer,
 }
 
-impl DecoderPass<Trace> {
+impl<'w> DecoderPass<'w, Trace> {
     /// Runs the loop over annotations `[cells, n]`, row by row.
-    pub fn forward(weights: &Weights, part: &Part, dropout: &Dropout, annotations: Buffer) -> Self {
+    pub fn forward(weights: &'w Weights<'w>, part: &Part, dropout: &Dropout, annotations: Buffer) -> Self {
         let e = weights.architecture.embedding_size;
         let previous = part.previous_ids();
         let mut embedded = Buffer::any(previous.len() * e);
@@ -56,7 +55,7 @@ impl DecoderPass<Trace> {
         let mut attention = Trace::new(&weights.attention, &memory, rows, part.target_length);
         for step in 0..part.target_length {
             let draws = part.draws(dropout.choices(), step, weights.attention.draws(1));
-            steps.take(weights, &memory, &mut attention, step, 0..rows, draws.as_deref());
+            steps.take(&memory, &mut attention, step, 0..rows, draws.as_deref());
         }
         Self { previous, memory, summary, steps, attention }
     }
@@ -72,23 +71,28 @@ impl DecoderPass<Trace> {
     }
 
     /// Hears the part's guides: −Σ w log α over their looks, of which `scale` times the derivatives are kept.
-    pub fn guided(self, part: &Part, scale: f32) -> (DecoderPass<Guided>, f64) {
+    pub fn guided(self, part: &Part, scale: f32) -> (DecoderPass<'w, Guided>, f64) {
         let Self { previous, memory, summary, steps, attention } = self;
         let (attention, loss) = attention.guided(&memory, |row| part.guide(row), scale);
         (DecoderPass { previous, memory, summary, steps, attention }, loss)
     }
 }
 
-impl DecoderPass<Guided> {
+impl<'w> DecoderPass<'w, Guided> {
     /// Takes what the output layer hands down back to the annotations; returns the derivatives by them, `[cells, n]`.
-    pub fn backward(self, weights: &Weights, part: &Part, dropout: &Dropout, by: HandedDown) -> (DecoderBack, Buffer) {
+    pub fn backward(
+        self,
+        weights: &Weights,
+        part: &Part,
+        dropout: &Dropout,
+        by: HandedDown,
+    ) -> (DecoderBack<'w>, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let rows = part.size();
         let HandedDown { mut d_states, d_contexts, mut d_embedded } = by;
         let Self { previous, memory, summary, mut steps, attention } = self;
         let mut attention = attention.back(&weights.attention, &memory, d_contexts);
-        let mut d_state_gates = Buffer::any(part.target_length * rows * 3 * n);
-        // Derivatives by the state that the step after begins with, and then by the one before it.
+        // By the state that a step begins with, of which the last step's has no more to say.
         let mut carried = Buffer::zeros(rows * n);
         for step in (0..part.target_length).rev() {
             let d_state = &mut d_states[step * rows * n..][..rows * n];
@@ -96,29 +100,24 @@ impl DecoderPass<Guided> {
                 #[inline(always)]
                 || add_scaled(d_state, 1.0, &carried),
             );
-            let state_gates = &mut d_state_gates[step * rows * 3 * n..][..rows * 3 * n];
-            let context = &mut attention.d_contexts[step * rows * n..][..rows * n];
-            let d = StepDerivatives { state: &mut *d_state, state_gates: &mut *state_gates, context };
-            steps.take_back(weights, step, d);
             carried.copy_from_slice(d_state);
-            attention.step(&weights.attention, &memory, step, steps.before(step), &mut carried);
-            weights.state_gates.apply_back(&mut carried, state_gates, Store::Add);
+            steps.take_back(&memory, &mut attention, step, &mut carried);
         }
-        weights.embedding_gates.apply_back(&mut d_embedded, steps.d_gates(), Store::Add);
+        weights.word_cell.input.apply_back(&mut d_embedded, &steps.word.gates, Store::Add);
         part.drop_of_target(&mut d_embedded, dropout.mask(Place::Target), e);
         let mut d_annotations = attention.annotations(&weights.attention, &memory);
         let pass = DecoderPass { previous, memory, summary, steps, attention };
         let d_initial = pass.initial_back(weights, part, carried, &mut d_annotations);
-        (DecoderBack { pass, d_state_gates, d_embedded, d_initial }, d_annotations)
+        (DecoderBack { pass, d_embedded, d_initial }, d_annotations)
     }
 }
 
-impl DecoderPass<WayBack> {
+impl DecoderPass<'_, WayBack> {
     /// Takes the derivative by s_0 = tanh(W_init m + b) to the annotations that m was made from; returns the one by
     /// W_init m + b, `[rows, n]`.
     fn initial_back(&self, weights: &Weights, part: &Part, mut d_state: Buffer, d_annotations: &mut [f32]) -> Buffer {
         let n = weights.architecture.hidden_size;
-        d_state.iter_mut().zip(self.steps.before(0)).for_each(|(d_state, state)| *d_state *= 1.0 - state * state);
+        d_state.iter_mut().zip(self.steps.initial()).for_each(|(d_state, state)| *d_state *= 1.0 - state * state);
         let mut d_summary = Buffer::any(self.summary.len());
         weights.initial.apply_back(&mut d_summary, &d_state, Store::Replace);
         let width = weights.architecture.summary_size();
@@ -132,7 +131,7 @@ impl DecoderPass<WayBack> {
     }
 }
 
-impl DecoderBack {
+impl<'w> DecoderBack<'w> {
     /// The gradients of the decoder's parameters but those of the output, when all parts have gone back. The target
     /// embedding's is added to, the others are written over.
     pub fn gradients(parts: &[Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
@@ -142,38 +141,91 @@ impl DecoderBack {
         let passed: Vec<Passed> = parts.iter().map(Self::passed).collect();
         WayBack::gradients(&passed, &weights.attention, gradients)?;
 
-        let states = factors(parts, 3 * n, |part| &part.d_state_gates, n, |part| part.pass.steps.states());
-        gradients.fill("decoder.cell.weight_hh", |out| weight_gradient(out, n, &states, Store::Replace))?;
-        gradients.fill("decoder.cell.bias_hh", |out| bias_gradient(out, &all(parts, |part| &part.d_state_gates)))?;
-        let d_gates: Of = |part| part.pass.steps.d_gates();
-        let embedded = factors(parts, 3 * n, d_gates, e, |part| &part.pass.steps.embedded);
-        let contexts = factors(parts, 3 * n, d_gates, n, |part| &part.pass.steps.contexts);
-        gradients.fill("decoder.cell.weight_ih", |out| {
-            weight_gradient(out, e + n, &embedded, Store::Replace);
-            weight_gradient(&mut out[e..], e + n, &contexts, Store::Replace);
-        })?;
-        gradients.fill("decoder.cell.bias_ih", |out| bias_gradient(out, &all(parts, d_gates)))?;
-
+        Self::cell_gradients(parts, weights, gradients)?;
         let width = weights.architecture.summary_size();
         let initial = factors(parts, n, |part| &part.d_initial, width, |part| &part.pass.summary);
         gradients.fill("decoder.initial.weight", |out| weight_gradient(out, width, &initial, Store::Replace))?;
         gradients.fill("decoder.initial.bias", |out| bias_gradient(out, &all(parts, |part| &part.d_initial)))
     }
 
+    /// The gradients of the cells.
+    fn cell_gradients(parts: &[Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let embedded = factors(parts, 3 * n, |part| &part.pass.steps.word.gates, e, |part| &part.pass.steps.embedded);
+        let d_context = |part| &*Self::context_cell(part).gates;
+        let contexts = factors(parts, 3 * n, d_context, n, |part| &part.pass.steps.contexts);
+        match weights.context {
+            ContextInput::Gates(_) => gradients.fill(&word_cell_part("weight_ih"), |out| {
+                weight_gradient(out, e + n, &embedded, Store::Replace);
+                weight_gradient(&mut out[e..], e + n, &contexts, Store::Replace);
+            })?,
+            ContextInput::Cell(_) => {
+                let mut write = |name: &str, width, factors: &[_]| {
+                    gradients.fill(name, |out| weight_gradient(out, width, factors, Store::Replace))
+                };
+                write(&word_cell_part("weight_ih"), e, &embedded)?;
+                write(&context_cell_part("weight_ih"), n, &contexts)?;
+                state_gradients(
+                    parts,
+                    n,
+                    Self::context_cell,
+                    |part| part.pass.steps.asking(),
+                    context_cell_part,
+                    gradients,
+                )?;
+            }
+        }
+        state_gradients(
+            parts,
+            n,
+            |part| &part.pass.steps.word,
+            |part| part.pass.steps.states(),
+            word_cell_part,
+            gradients,
+        )
+    }
+
+    /// The cell that takes in the context, which is the word's where there is no other.
+    fn context_cell(&self) -> &CellSteps<'w> {
+        match &self.pass.steps.context {
+            ContextSteps::Gates(_) => &self.pass.steps.word,
+            ContextSteps::Cell { cell, .. } => cell,
+        }
+    }
+
     fn passed(&self) -> Passed<'_> {
-        Passed { back: &self.pass.attention, memory: &self.pass.memory, states: self.pass.steps.states() }
+        Passed { back: &self.pass.attention, memory: &self.pass.memory, states: self.pass.steps.asking() }
     }
 }
 
-/// Some numbers of a part.
-type Of = fn(&DecoderBack) -> &[f32];
+/// The gradients of a cell of state size n but that of W_ih; `before` gives the states that its steps begin with.
+fn state_gradients<'p, 'w: 'p>(
+    parts: &'p [DecoderBack<'w>],
+    n: usize,
+    cell: impl Fn(&'p DecoderBack<'w>) -> &'p CellSteps<'w>,
+    before: impl Fn(&'p DecoderBack<'w>) -> &'p [f32],
+    name: fn(&str) -> String,
+    gradients: &mut Gradients,
+) -> Result<()> {
+    let states = factors(parts, 3 * n, |part| &cell(part).state_gates, n, before);
+    gradients.fill(&name("weight_hh"), |out| weight_gradient(out, n, &states, Store::Replace))?;
+    gradients.fill(&name("bias_hh"), |out| bias_gradient(out, &all(parts, |part| &cell(part).state_gates)))?;
+    gradients.fill(&name("bias_ih"), |out| bias_gradient(out, &all(parts, |part| &cell(part).gates)))
+}
 
-fn all(parts: &[DecoderBack], of: Of) -> Vec<&[f32]> {
+/// Some numbers of all parts.
+fn all<'p, 'w: 'p>(parts: &'p [DecoderBack<'w>], of: impl Fn(&'p DecoderBack<'w>) -> &'p [f32]) -> Vec<&'p [f32]> {
     parts.iter().map(of).collect()
 }
 
 /// For each part, derivatives by the rows of y = x Wᵀ with the rows x.
-fn factors(parts: &[DecoderBack], d_width: usize, d_y: Of, width: usize, x: Of) -> Vec<(Matrix<'_>, Matrix<'_>)> {
+fn factors<'p, 'w: 'p>(
+    parts: &'p [DecoderBack<'w>],
+    d_width: usize,
+    d_y: impl Fn(&'p DecoderBack<'w>) -> &'p [f32],
+    width: usize,
+    x: impl Fn(&'p DecoderBack<'w>) -> &'p [f32],
+) -> Vec<(Matrix<'p>, Matrix<'p>)> {
     let factor = |part| {
         let d_y = Matrix::rows_of(d_y(part), d_width);
         (d_y, Matrix::new(x(part), d_y.row_count(), width))

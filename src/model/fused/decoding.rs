@@ -57,7 +57,7 @@ impl<'w> Decoding<'w> {
         let gates = weights.gates_of_units(units, &embedded);
         let mut steps = Steps::new(weights, rows, embedded, gates, |state| gather(state, &self.states, &parents, n));
         let mut trace = Trace::new(&weights.attention, &self.memory, rows, 1);
-        steps.take(weights, &self.memory, &mut trace, 0, self.sentences.iter().copied(), None);
+        steps.take(&self.memory, &mut trace, 0, self.sentences.iter().copied(), None);
         let shown = |(row, &sentence): (usize, &usize)| {
             trace.shown(&weights.attention, 0, row, self.memory.cells(sentence).len())
         };
@@ -73,7 +73,7 @@ impl<'w> Decoding<'w> {
         let rows = self.sentences.len();
         let mut input = Buffer::any(rows * width);
         for (row, input) in input.chunks_exact_mut(width).enumerate() {
-            steps.readout_input(self.weights, 0, row, input);
+            steps.readout_input(0, row, input);
         }
         let mut logits = Buffer::any(rows * vocabulary);
         let bias = Store::Row(self.weights.get("output.bias"));

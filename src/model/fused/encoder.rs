@@ -8,7 +8,7 @@ use super::super::encoder::cell_part;
 use super::super::{Dropout, Mask, Place};
 use super::part::Part;
 use super::ragged::Ragged;
-use super::weights::{EncoderCell, Weights};
+use super::weights::{CellWeights, Weights};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::embedding::{gather, scatter};
 use crate::kernels::gru::fused::{Step, backward, forward};
@@ -48,7 +48,7 @@ struct Direction {
 }
 
 impl Direction {
-    fn forward(cell: &EncoderCell, input: &[f32], source: &Ragged, backwards: bool) -> Self {
+    fn forward(cell: &CellWeights, input: &[f32], source: &Ragged, backwards: bool) -> Self {
         let h = cell.bias_hh.len() / 3;
         let cells = source.cells();
         let mut pass = Self {
@@ -89,7 +89,7 @@ impl Direction {
     }
 
     /// Takes derivatives by the states, `[cells, h]`, and adds those by the input to `d_input`.
-    fn backward(&mut self, cell: &EncoderCell, d_states: &mut [f32], d_input: &mut [f32], source: &Ragged) {
+    fn backward(&mut self, cell: &CellWeights, d_states: &mut [f32], d_input: &mut [f32], source: &Ragged) {
         let h = self.h;
         self.d_state_gates = Buffer::any(source.cells() * 3 * h);
         // Derivatives by the states that the step after began with, of which a row that ends here has none.

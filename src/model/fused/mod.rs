@@ -53,14 +53,15 @@ pub fn gradients(
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
         let steps: Vec<&Steps> = passes.iter().map(|pass| &pass.decoder.steps).collect();
         let (loss, output) = OutputPass::run(weights, &parts, &steps, dropout, objective, gradients)?;
-        let back = |(number, pass): (usize, PartPass)| {
-            let PartPass { mut encoder, decoder, .. } = pass;
-            let (part, handed_down) = (&parts[number], output.handed_down(weights, &parts[number], number));
-            let (decoder, d_annotations) = decoder.backward(weights, part, dropout, handed_down);
-            encoder.backward(weights, part, dropout, &d_annotations);
-            (encoder, decoder)
-        };
-        let (encoders, decoders): (Vec<_>, Vec<_>) = passes.into_par_iter().enumerate().map(back).unzip();
+        let passes = passes.into_par_iter().enumerate();
+        let (encoders, decoders): (Vec<_>, Vec<_>) = passes
+            .map(|(number, PartPass { mut encoder, decoder, .. })| {
+                let (part, handed_down) = (&parts[number], output.handed_down(weights, &parts[number], number));
+                let (decoder, d_annotations) = decoder.backward(weights, part, dropout, handed_down);
+                encoder.backward(weights, part, dropout, &d_annotations);
+                (encoder, decoder)
+            })
+            .unzip();
         DecoderBack::gradients(&decoders, weights, gradients)?;
         EncoderPass::gradients(&encoders, weights, gradients)?;
         Ok(BatchLoss { guidance, ..loss })
@@ -68,9 +69,9 @@ pub fn gradients(
 }
 
 /// A part of a batch that has gone forward.
-struct PartPass {
+struct PartPass<'w> {
     encoder: EncoderPass,
-    decoder: DecoderPass<Guided>,
+    decoder: DecoderPass<'w, Guided>,
     guidance: f64,
 }
 

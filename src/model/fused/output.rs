@@ -227,7 +227,7 @@ impl Rows {
         let width = n + e + n;
         let mut input = Buffer::any(positions.len() * width);
         for (input, position) in input.chunks_exact_mut(width).zip(positions) {
-            steps.readout_input(weights, position.step, position.row, input);
+            steps.readout_input(position.step, position.row, input);
         }
         drop_positions(positions, &mut input, dropout.mask(Place::States), n, width);
         let readout = readout(weights, &input);

@@ -3,12 +3,13 @@
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::super::Architecture;
+use super::super::architecture::{context_cell_part, word_cell_part};
 use super::super::encoder::cell_part;
+use super::super::{Architecture, DecoderKind};
 use crate::attention::fused as attention;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::embedding::gather;
-use crate::kernels::matrix::{PackedWeight, Store};
+use crate::kernels::matrix::{Matrix, PackedWeight, Store};
 use crate::parameters::{Parameters, Slices};
 
 /// Numbers in a table of gates, at most: 128 MiB.
@@ -27,8 +28,8 @@ pub enum Purpose {
     Training,
 }
 
-/// The weights of one direction of one encoder layer.
-pub struct EncoderCell<'a> {
+/// The weights of a recurrent cell of state size h.
+pub struct CellWeights<'a> {
     /// W_ih: `[3h, input]`
     pub input: PackedWeight,
     /// W_hh: `[3h, h]`
@@ -39,23 +40,29 @@ pub struct EncoderCell<'a> {
     pub bias_hh: &'a [f32],
 }
 
+/// How the context enters the decoder's state.
+pub enum ContextInput<'a> {
+    /// With the word, by these columns of the cell's W_ih.
+    Gates(PackedWeight),
+    /// After the word, by a cell of its own.
+    Cell(CellWeights<'a>),
+}
+
 /// The parameters of the model.
 pub struct Weights<'a> {
     /// The model's sizes.
     pub architecture: &'a Architecture,
     parameters: Slices<'a>,
     /// Both directions of each layer.
-    pub encoder: Vec<[EncoderCell<'a>; 2]>,
+    pub encoder: Vec<[CellWeights<'a>; 2]>,
     /// W_init
     pub initial: PackedWeight,
     /// What attention has.
     pub attention: attention::Weights<'a>,
-    /// The decoder's W_hh
-    pub state_gates: PackedWeight,
-    /// The columns of the decoder's W_ih that the embedding meets
-    pub embedding_gates: PackedWeight,
-    /// Those that the context meets
-    pub context_gates: PackedWeight,
+    /// The decoder's cell that takes in the word; its input is the embedding alone
+    pub word_cell: CellWeights<'a>,
+    /// How the context enters the state
+    pub context: ContextInput<'a>,
     /// W_r
     pub readout: PackedWeight,
     /// E_out
@@ -77,39 +84,58 @@ pub fn with<R>(
     parameters.lend(|slices| work(&Weights::new(architecture, slices.clone(), purpose)))
 }
 
+impl<'a> CellWeights<'a> {
+    /// Lays out a cell, whose parts `name` names, with those columns of W_ih that `columns` picks.
+    fn new(
+        parameters: &Slices<'a>,
+        name: impl Fn(&str) -> String,
+        columns: impl FnOnce(Matrix<'a>) -> Matrix<'a>,
+        derivatives: bool,
+    ) -> Self {
+        let [input, state] = ["weight_ih", "weight_hh"].map(|part| parameters.matrix(&name(part)));
+        let [input, state] = PackedWeight::all([columns(input), state], derivatives);
+        let [bias_ih, bias_hh] = ["bias_ih", "bias_hh"].map(|part| parameters.get(&name(part)));
+        Self { input, state, bias_ih, bias_hh }
+    }
+}
+
 impl<'a> Weights<'a> {
     fn new(architecture: &'a Architecture, parameters: Slices<'a>, purpose: Purpose) -> Self {
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
         let derivatives = purpose == Purpose::Training;
-        let gates = parameters.matrix("decoder.cell.weight_ih");
-        let [output, state_gates, initial, embedding_gates, context_gates, readout] = PackedWeight::all(
+        let [output, initial, readout] = PackedWeight::all(
             [
                 parameters.matrix(architecture.output_weight()),
-                parameters.matrix("decoder.cell.weight_hh"),
                 parameters.matrix("decoder.initial.weight"),
-                gates.columns(0, e),
-                gates.columns(e, n),
                 parameters.matrix("readout.weight"),
             ],
             derivatives,
         );
-        let cell = |layer: usize, direction: usize| {
+        let encoder_cell = |layer: usize, direction: usize| {
             let name = |part: &str| cell_part(part, layer, direction);
-            let matrices = ["weight_ih", "weight_hh"].map(|part| parameters.matrix(&name(part)));
-            let [input, state] = PackedWeight::all(matrices, derivatives);
-            let [bias_ih, bias_hh] = ["bias_ih", "bias_hh"].map(|part| parameters.get(&name(part)));
-            EncoderCell { input, state, bias_ih, bias_hh }
+            CellWeights::new(&parameters, name, |input| input, derivatives)
         };
-        let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| cell(layer, direction))).collect();
+        let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));
+        let encoder = encoder.collect();
+        // The embedding's columns come first, and are all where the context has a cell of its own.
+        let word_cell = CellWeights::new(&parameters, word_cell_part, |input| input.columns(0, e), derivatives);
+        let context = match architecture.decoder {
+            DecoderKind::Bahdanau => {
+                let input = parameters.matrix(&word_cell_part("weight_ih"));
+                ContextInput::Gates(PackedWeight::new(input.columns(e, n), derivatives))
+            }
+            DecoderKind::Conditional => {
+                ContextInput::Cell(CellWeights::new(&parameters, context_cell_part, |input| input, derivatives))
+            }
+        };
         let dimensions = architecture.dimensions();
         let mut weights = Self {
             architecture,
             encoder,
             attention: attention::Weights::new(&architecture.attention, dimensions, &parameters, derivatives),
             initial,
-            state_gates,
-            embedding_gates,
-            context_gates,
+            word_cell,
+            context,
             readout,
             output,
             gates_by_unit: None,
@@ -129,7 +155,7 @@ impl<'a> Weights<'a> {
         let mut table = Buffer::any(units * 3 * n);
         let embeddings = self.get("target_embedding.weight").par_chunks(TABLE_ROWS * e);
         table.par_chunks_mut(TABLE_ROWS * 3 * n).zip(embeddings).for_each(|(gates, embedded)| {
-            self.embedding_gates.apply(gates, 3 * n, embedded, Store::Row(self.get("decoder.cell.bias_ih")));
+            self.word_cell.input.apply(gates, 3 * n, embedded, Store::Row(self.word_cell.bias_ih));
         });
         Some(table)
     }
@@ -141,8 +167,7 @@ impl<'a> Weights<'a> {
         match &self.gates_by_unit {
             Some(table) => gather(&mut gates, table, units, width),
             None => {
-                let bias = Store::Row(self.get("decoder.cell.bias_ih"));
-                self.embedding_gates.apply(&mut gates, width, embedded, bias);
+                self.word_cell.input.apply(&mut gates, width, embedded, Store::Row(self.word_cell.bias_ih));
             }
         }
         gates
