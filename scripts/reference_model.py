@@ -95,13 +95,16 @@ class Config:
     layers: int = 1
     tied_output: bool = False
     initial_state: str = "mean"  # or "backward_first"
+    decoder: str = "bahdanau"  # or "conditional"
     attention: Settings = Settings()
     label_smoothing: float = 0.1
     seed: int = 0
 
     def architecture(self):
-        """The sizes and the attention as the program writes them: without attention's defaults."""
+        """The sizes and the attention as the program writes them: without the paper's own."""
         values = asdict(self)
+        if self.decoder == Config.decoder:
+            values.pop("decoder")
         for name in ("attention", "label_smoothing", "seed"):
             values.pop(name)
         settings = asdict(self.attention).items()
@@ -132,6 +135,10 @@ VARIANTS = {
     "mean": attending("mean", seed=6),
     "last": attending("last", seed=7),
     "additive-sharp": attending("additive", seed=12, temperature=0.5),
+    "conditional": Config(decoder="conditional", seed=16),
+    "conditional-4": Config(
+        decoder="conditional", attention=Settings("scaled-dot", 4), attention_size=8, seed=17
+    ),
     "scaled-dot-2-soft": attending(
         "scaled-dot", seed=14, heads=2, temperature=2.0, attention_size=6
     ),
@@ -262,14 +269,18 @@ def attention(config):
 
 
 class Decoder(nn.Module):
-    """The decoder's own parameters: the map to its first state, and its GRU cell."""
+    """The decoder's own parameters: the map to its first state, and its GRU cell or cells."""
 
     def __init__(self, config):
         super().__init__()
         averaged = config.initial_state == "mean"
         hidden = config.hidden_size
         self.initial = nn.Linear(hidden if averaged else hidden // 2, hidden)
-        self.cell = nn.GRUCell(config.embedding_size + hidden, hidden)
+        if config.decoder == "conditional":
+            self.cell = nn.GRUCell(config.embedding_size, hidden)
+            self.context_cell = nn.GRUCell(hidden, hidden)
+        else:
+            self.cell = nn.GRUCell(config.embedding_size + hidden, hidden)
 
 
 class Translator(nn.Module):
@@ -309,8 +320,13 @@ class Translator(nn.Module):
     def step(self, previous, state, annotations, mask):
         """One target position: its logits, the next state and the attention weights."""
         embedded = self.target_embedding(previous)
-        context, weights = self.attention(state, annotations, mask)
-        state = self.decoder.cell(torch.cat([embedded, context], dim=1), state)
+        if self.config.decoder == "conditional":
+            between = self.decoder.cell(embedded, state)
+            context, weights = self.attention(between, annotations, mask)
+            state = self.decoder.context_cell(context, between)
+        else:
+            context, weights = self.attention(state, annotations, mask)
+            state = self.decoder.cell(torch.cat([embedded, context], dim=1), state)
         readout = torch.tanh(self.readout(torch.cat([state, embedded, context], dim=1)))
         return self.output(readout), state, weights
 

@@ -17,8 +17,8 @@ use softalign::parameters::Parameters;
 use softalign::text::{BEGIN, Batch, Example, Padded};
 use softalign::training::Optimiser;
 
-/// Models of every score, with one head and with several, at other temperatures, and of other shapes.
-const VARIANTS: [&str; 16] = [
+/// Models of every score, with one head and with several, at other temperatures, of other shapes, and of either decoder.
+const VARIANTS: [&str; 18] = [
     "plain",
     "tied",
     "deep",
@@ -35,6 +35,8 @@ const VARIANTS: [&str; 16] = [
     "cosine-4",
     "additive-sharp",
     "scaled-dot-2-soft",
+    "conditional",
+    "conditional-4",
 ];
 
 #[derive(Deserialize)]
