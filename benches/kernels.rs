@@ -6,7 +6,7 @@ use candle_core::{Device, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use softalign::attention::ScoreName;
 use softalign::attention::pooling::{AttentionStep, AttentionStepBack, Chosen, Sentences};
-use softalign::kernels::adam::Moments;
+use softalign::kernels::adam::{AdamStep, Moments};
 use softalign::kernels::cross_entropy::fused::forward_backward;
 use softalign::kernels::gru::fused::{Step, backward, forward};
 use softalign::kernels::matrix::{Matrix, Packed, Store, multiply_packed};
@@ -154,7 +154,7 @@ fn elementwise(criterion: &mut Criterion) {
     group.bench_function("a step of Adam, all threads", |bencher| {
         bencher.iter(|| {
             step += 1;
-            moments.step(&parameter, &gradient, 1.0, 1e-4, step).unwrap();
+            moments.step(&parameter, &gradient, AdamStep { number: step, rate: 1e-4, scale: 1.0 }).unwrap();
         });
     });
     group.finish();

@@ -147,7 +147,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize) -> Res
     let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
     let batches = bucketed(&lengths, BatchSize::Sentences(64), &mut Stream::new(1, "shuffle", 0));
     let mut gradients = Gradients::zeros(model.parameters())?;
-    let mut optimiser = Optimiser::new(model.parameters(), 1.0)?;
+    let mut optimiser = Optimiser::new(model.parameters(), 1.0, None)?;
     let mut best = (0.0, 0.0);
     on(threads, || {
         for round in 0..ROUNDS {

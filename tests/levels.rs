@@ -61,7 +61,7 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
     let units = found.iter().flat_map(|found| &found[0].units).map(|&unit| unit as f32).collect();
     let mut results =
         vec![("loss".to_owned(), (vec![loss.smoothed as f32], 1e-5)), ("translations".to_owned(), (units, 0.0))];
-    Optimiser::new(model.parameters(), 1.0).unwrap().step(model.parameters(), &gradients, 0.01).unwrap();
+    Optimiser::new(model.parameters(), 1.0, None).unwrap().step(model.parameters(), &gradients, 0.01).unwrap();
     let values = |tensor: &candle_core::Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
     for (name, gradient) in gradients.iter() {
         results.push((format!("gradient by {name}"), (values(gradient), 2e-5)));

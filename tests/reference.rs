@@ -186,7 +186,7 @@ fn ten_steps_of_training_agree() {
         let reference = Reference::load(variant);
         let Values { optimizer, losses, label_smoothing, .. } = &reference.values;
         let model = reference.model();
-        let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm).unwrap();
+        let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm, None).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) = run(path, &model, &reference.batch, *label_smoothing, &Dropout::none());
             let ours = loss.smoothed / loss.units as f64;

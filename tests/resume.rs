@@ -63,3 +63,20 @@ fn what_may_go_with_it_is_let_through() {
         resume(&folder, options).refused_with(1, &["nothing to go on with"]);
     }
 }
+
+#[test]
+fn an_average_goes_on_where_it_stopped() {
+    let folder = Folder::with_pairs();
+    let options = ["--average-decay", "0.99", "--patience", "100"];
+    folder.train("whole", &[&options[..], &["--max-epochs", "4"]].concat()).worked();
+    folder.train("stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
+    folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "4", "--quiet"]).worked();
+    let [whole, stopped] = ["whole", "stopped"].map(|run| folder.read(&format!("{run}/model.safetensors")));
+    assert!(whole == stopped, "a run that was stopped keeps another model");
+    let plain = folder.train("plain", &["--max-epochs", "4", "--patience", "100"]);
+    plain.worked();
+    assert!(whole != folder.read("plain/model.safetensors"), "the average is the parameters themselves");
+    for wrong in ["1", "-0.1", "nan"] {
+        folder.train("wrong", &["--average-decay", wrong]).refused_with(2, &["--average-decay"]);
+    }
+}

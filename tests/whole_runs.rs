@@ -43,7 +43,7 @@ fn losses(path: Gradient) -> Vec<f64> {
     };
     let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap().tracked().unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
-    let mut optimiser = Optimiser::new(model.parameters(), 1.0).unwrap();
+    let mut optimiser = Optimiser::new(model.parameters(), 1.0, None).unwrap();
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
     let rates = DropoutRates { embeddings: 0.1, annotations: 0.1, states: 0.1, readout: 0.1 };
     let examples = examples();

@@ -156,6 +156,10 @@ pub struct TrainArgs {
     #[arg(long, value_name = "E", help_heading = "Training")]
     pub label_smoothing: Option<f64>,
 
+    /// Use a running average of the parameters, of which each step keeps this much: 0 uses them as they are [default: 0].
+    #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Training")]
+    pub average_decay: Option<f64>,
+
     /// Sentence pairs in a batch [default: by data].
     #[arg(long, value_name = "N", conflicts_with = "batch_tokens", help_heading = "Training")]
     pub batch_sentences: Option<usize>,

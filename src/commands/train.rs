@@ -124,7 +124,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     let settings = &checkpoint.config.training;
     let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     Ok(Start {
-        optimiser: Optimiser::new(&parameters, settings.max_gradient_norm)?,
+        optimiser: Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?,
         model: RnnSearch::new(architecture, parameters)?,
         progress: Progress::default(),
         data,
@@ -216,9 +216,10 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
     let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters)?.tracked()?;
-    let norm = checkpoint.config.training.max_gradient_norm;
-    let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments)
-        .with_context(|| format!("{path}: resume.safetensors is damaged"))?;
+    let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
+    let optimiser =
+        Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.step, &mut saved.moments)
+            .with_context(|| format!("{path}: resume.safetensors is damaged"))?;
     follow(&mut data.training, folder.load_aligner()?.as_ref(), &checkpoint)?;
     folder.begin(&checkpoint)?;
     folder.rewind_log(saved.progress.step)?;

@@ -131,7 +131,7 @@ impl Observer for TrainingDisplay<'_> {
     }
 
     fn save_best(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.folder.save_model(self.checkpoint, snapshot.parameters)
+        self.folder.save_model(self.checkpoint, snapshot.used)
     }
 
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {

@@ -4,6 +4,8 @@
 //! m ← β₁ m + (1 − β₁) g          v ← β₂ v + (1 − β₂) g²
 //! θ ← θ − η (m / (1 − β₁ᵗ)) / (√(v / (1 − β₂ᵗ)) + ε)
 //! ```
+//!
+//! A running average of the parameters themselves may follow, θ̄ ← d θ̄ + (1 − d) θ (Polyak & Juditsky 1992).
 
 use candle_core::{DType, Result, Tensor, Var};
 use rayon::prelude::*;
@@ -30,6 +32,17 @@ pub struct Moments {
     pub second: Tensor,
 }
 
+/// One step of the optimiser.
+#[derive(Clone, Copy, Debug)]
+pub struct AdamStep {
+    /// Its number t, from 1.
+    pub number: u64,
+    /// η
+    pub rate: f64,
+    /// Factor on the gradient, from clipping.
+    pub scale: f64,
+}
+
 /// What one step multiplies with.
 #[derive(Clone, Copy)]
 struct Rates {
@@ -48,15 +61,15 @@ impl Moments {
         Ok(Self { first: zeros()?, second: zeros()? })
     }
 
-    /// Takes step number `step` (from 1) with `scale` times the gradient, and moves the parameter.
-    pub fn step(&mut self, parameter: &Tensor, gradient: &Tensor, scale: f64, rate: f64, step: u64) -> Result<()> {
+    /// Takes a step, and moves the parameter.
+    pub fn step(&mut self, parameter: &Tensor, gradient: &Tensor, step: AdamStep) -> Result<()> {
         if !parameter.device().is_cpu() {
-            return self.plain_step(parameter, gradient, scale, rate, step);
+            return self.plain_step(parameter, gradient, step);
         }
-        let steps = step as f64;
+        let steps = step.number as f64;
         let rates = Rates {
-            gradient: scale as f32,
-            step: (rate / (1.0 - BETA_1.powf(steps))) as f32,
+            gradient: step.scale as f32,
+            step: (step.rate / (1.0 - BETA_1.powf(steps))) as f32,
             square: (1.0 / (1.0 - BETA_2.powf(steps))) as f32,
         };
         // Lent, not copied; the gradient is only read.
@@ -78,23 +91,36 @@ impl Moments {
     }
 
     /// The same by candle's operations.
-    pub fn plain_step(
-        &mut self,
-        parameter: &Tensor,
-        gradient: &Tensor,
-        scale: f64,
-        rate: f64,
-        step: u64,
-    ) -> Result<()> {
-        let steps = step as f64;
-        let gradient = (gradient * scale)?;
+    pub fn plain_step(&mut self, parameter: &Tensor, gradient: &Tensor, step: AdamStep) -> Result<()> {
+        let steps = step.number as f64;
+        let gradient = (gradient * step.scale)?;
         self.first = ((&self.first * BETA_1)? + (&gradient * (1.0 - BETA_1))?)?;
         self.second = ((&self.second * BETA_2)? + (gradient.sqr()? * (1.0 - BETA_2))?)?;
-        let step = rate / (1.0 - BETA_1.powf(steps));
+        let step = step.rate / (1.0 - BETA_1.powf(steps));
         let root = (&self.second / (1.0 - BETA_2.powf(steps)))?.sqrt()?;
         let moved = (parameter.detach() - ((&self.first * step)? / (root + EPSILON)?)?)?;
         Var::from_tensor(parameter)?.set(&moved)
     }
+}
+
+/// θ̄ ← d θ̄ + (1 − d) θ: lets the average of a parameter follow it, `decay` being d.
+pub fn follow(average: &Tensor, parameter: &Tensor, decay: f64) -> Result<()> {
+    if !parameter.device().is_cpu() {
+        let followed = ((average * decay)? + (parameter.detach() * (1.0 - decay))?)?;
+        return average.slice_set(&followed, 0, 0);
+    }
+    let share = (1.0 - decay) as f32;
+    with_values(average, |average| {
+        with_values(parameter, |parameter| {
+            average.par_chunks_mut(BLOCK).zip(parameter.par_chunks(BLOCK)).for_each(|(average, parameter)| {
+                vectorised(
+                    #[inline(always)]
+                    || average.iter_mut().zip(parameter).for_each(|(a, p)| *a += share * (p - *a)),
+                );
+            });
+            Ok(())
+        })
+    })
 }
 
 /// Σ g² of a gradient, in double precision and in an order that depends on its size alone.
@@ -147,10 +173,11 @@ mod tests {
         };
         let [fused, plain] = [(); 2].map(|()| Var::from_tensor(&values(0.0)).unwrap().into_inner());
         let mut moments = [Moments::zeros(&fused).unwrap(), Moments::zeros(&plain).unwrap()];
-        for step in 1..5 {
+        for step in 1..5u64 {
             let gradient = values(step as f32);
-            moments[0].step(&fused, &gradient, 0.7, 0.01, step).unwrap();
-            moments[1].plain_step(&plain, &gradient, 0.7, 0.01, step).unwrap();
+            let step = AdamStep { number: step, rate: 0.01, scale: 0.7 };
+            moments[0].step(&fused, &gradient, step).unwrap();
+            moments[1].plain_step(&plain, &gradient, step).unwrap();
         }
         let pairs =
             [(&fused, &plain), (&moments[0].first, &moments[1].first), (&moments[0].second, &moments[1].second)];
@@ -158,5 +185,14 @@ mod tests {
             let [fused, plain] = [fused, plain].map(|tensor| tensor.to_vec1::<f32>().unwrap());
             assert!(fused.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-6));
         }
+    }
+
+    #[test]
+    fn an_average_follows_its_parameter() {
+        let tensor = |value: f32| Tensor::full(value, BLOCK + 3, &Device::Cpu).unwrap();
+        let average = tensor(1.0);
+        follow(&average, &tensor(3.0), 0.75).unwrap();
+        follow(&average, &tensor(3.5), 0.5).unwrap();
+        assert!(average.to_vec1::<f32>().unwrap().iter().all(|&value| value == 2.5));
     }
 }

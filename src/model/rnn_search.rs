@@ -42,6 +42,11 @@ impl RnnSearch {
         Ok(Self { architecture, parameters, encoder, decoder })
     }
 
+    /// The same model over other parameters.
+    pub fn with_parameters(&self, parameters: Parameters) -> Result<Self> {
+        Self::new(self.architecture.clone(), parameters)
+    }
+
     /// The model's sizes.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture

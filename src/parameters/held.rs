@@ -57,6 +57,17 @@ impl Parameters {
         Ok(Self { tensors })
     }
 
+    /// The same values in places of their own.
+    pub fn copied(&self) -> Result<Self> {
+        let copy = |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.detach().copy()?));
+        Ok(Self { tensors: self.tensors.iter().map(copy).collect::<Result<_>>()? })
+    }
+
+    /// All parameters by name, to be put elsewhere.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&String, &mut Tensor)> {
+        self.tensors.iter_mut()
+    }
+
     /// All parameters by name, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
         self.tensors.iter()

@@ -1,27 +1,45 @@
-//! Adam over all parameters, with gradient clipping by global norm and moments that can be saved.
+//! Adam over all parameters, with gradient clipping by global norm, moments that can be saved, and a running average of
+//! the parameters.
 
 use std::collections::BTreeMap;
 
 use candle_core::{Result, Tensor};
 
-use crate::kernels::adam::{Moments, sum_of_squares};
+use crate::kernels::adam::{AdamStep, Moments, follow, sum_of_squares};
 use crate::parameters::{Gradients, Parameters};
 
-/// The optimiser's state: both moments of every parameter, by name, and the number of steps taken.
+/// The optimiser's state: both moments of every parameter, by name, the average, and the number of steps taken.
 pub struct Optimiser {
     moments: BTreeMap<String, Moments>,
+    average: Option<Average>,
     steps: u64,
     max_gradient_norm: f64,
 }
 
+/// A running average of the parameters, which forgets the beginning (Polyak & Juditsky 1992).
+struct Average {
+    decay: f64,
+    parameters: Parameters,
+}
+
+impl Average {
+    /// Early on it forgets faster, so that the initial parameters do not linger.
+    fn decay(&self, steps: u64) -> f64 {
+        self.decay.min((1.0 + steps as f64) / (10.0 + steps as f64))
+    }
+}
+
 impl Optimiser {
-    /// An optimiser that has taken no step.
-    pub fn new(parameters: &Parameters, max_gradient_norm: f64) -> Result<Self> {
+    /// An optimiser that has taken no step. `average` is how much of the parameters' average each step keeps, if there is
+    /// to be one.
+    pub fn new(parameters: &Parameters, max_gradient_norm: f64, average: Option<f64>) -> Result<Self> {
         let mut moments = BTreeMap::new();
         for (name, parameter) in parameters.iter() {
             moments.insert(name.clone(), Moments::zeros(parameter)?);
         }
-        Ok(Self { moments, steps: 0, max_gradient_norm })
+        let average =
+            average.map(|decay| Ok::<_, candle_core::Error>(Average { decay, parameters: parameters.copied()? }));
+        Ok(Self { moments, average: average.transpose()?, steps: 0, max_gradient_norm })
     }
 
     /// An optimiser as it was after `steps` steps, from the tensors that [`Self::state`] gave.
@@ -31,26 +49,43 @@ impl Optimiser {
     pub fn restore(
         parameters: &Parameters,
         max_gradient_norm: f64,
+        average: Option<f64>,
         steps: u64,
         state: &mut BTreeMap<String, Tensor>,
     ) -> Result<Self> {
-        let mut optimiser = Self { steps, ..Self::new(parameters, max_gradient_norm)? };
+        let mut optimiser = Self { steps, ..Self::new(parameters, max_gradient_norm, average)? };
+        let mut restore = |kind: &str, name: &str, held: &mut Tensor| match state.remove(&format!("{kind}/{name}")) {
+            Some(saved) if saved.shape() == held.shape() => {
+                *held = saved;
+                Ok(())
+            }
+            _ => candle_core::bail!("the {} of {name} is missing or misshapen", kind.replace('_', " ")),
+        };
         for (name, moments) in &mut optimiser.moments {
-            for (kind, moment) in [("first", &mut moments.first), ("second", &mut moments.second)] {
-                match state.remove(&format!("{kind}_moment/{name}")) {
-                    Some(saved) if saved.shape() == moment.shape() => *moment = saved,
-                    _ => candle_core::bail!("the {kind} moment of {name} is missing or misshapen"),
-                }
+            restore("first_moment", name, &mut moments.first)?;
+            restore("second_moment", name, &mut moments.second)?;
+        }
+        if let Some(average) = &mut optimiser.average {
+            for (name, parameter) in average.parameters.iter_mut() {
+                restore("average", name, parameter)?;
             }
         }
         Ok(optimiser)
     }
 
-    /// Both moments of every parameter, as `first_moment/NAME` and `second_moment/NAME`.
+    /// Both moments of every parameter, as `first_moment/NAME` and `second_moment/NAME`, and its average as
+    /// `average/NAME`.
     pub fn state(&self) -> impl Iterator<Item = (String, &Tensor)> {
-        self.moments.iter().flat_map(|(name, moments)| {
+        let moments = self.moments.iter().flat_map(|(name, moments)| {
             [(format!("first_moment/{name}"), &moments.first), (format!("second_moment/{name}"), &moments.second)]
-        })
+        });
+        let averages = self.average.iter().flat_map(|average| average.parameters.iter());
+        moments.chain(averages.map(|(name, average)| (format!("average/{name}"), average)))
+    }
+
+    /// The average of the parameters, if there is one: what to use of what was learnt.
+    pub fn average(&self) -> Option<&Parameters> {
+        self.average.as_ref().map(|average| &average.parameters)
     }
 
     /// Clips the gradients and moves every parameter one step. Returns the gradients' global norm before clipping;
@@ -67,9 +102,13 @@ impl Optimiser {
         // The small addend is PyTorch's, against division by zero.
         let scale = (self.max_gradient_norm / (norm + 1e-6)).min(1.0);
         self.steps += 1;
+        let step = AdamStep { number: self.steps, rate: learning_rate, scale };
         for (name, parameter) in parameters.iter() {
             let Some(moments) = self.moments.get_mut(name) else { candle_core::bail!("no moments of {name}") };
-            moments.step(parameter, gradients.get(name)?, scale, learning_rate, self.steps)?;
+            moments.step(parameter, gradients.get(name)?, step)?;
+            if let Some(average) = &self.average {
+                follow(&average.parameters.get(name)?, parameter, average.decay(self.steps))?;
+            }
         }
         Ok(norm)
     }

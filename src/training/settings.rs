@@ -38,6 +38,9 @@ pub struct TrainingSettings {
     /// itself.
     #[serde(default)]
     pub guidance: Option<f64>,
+    /// How much of the parameters' running average each step keeps; none where they are used as they are.
+    #[serde(default)]
+    pub average: Option<f64>,
     /// Dropout at each place.
     pub dropout: DropoutRates,
     /// Gradients of a larger global norm are scaled down to it.

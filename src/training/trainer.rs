@@ -100,8 +100,10 @@ pub enum Event<'a> {
 
 /// What should be saved.
 pub struct Snapshot<'a> {
-    /// The parameters.
-    pub parameters: &'a Parameters,
+    /// The parameters as the last step left them: what training goes on from.
+    pub trained: &'a Parameters,
+    /// Those that were validated: the average where there is one.
+    pub used: &'a Parameters,
     /// The optimiser.
     pub optimiser: &'a Optimiser,
     /// Where training stands.
@@ -315,7 +317,10 @@ impl<'a> Trainer<'a> {
     }
 
     fn report(&self) -> Result<ValidationReport> {
-        let report = self.validation.report(&self.model, self.settings.label_smoothing, self.progress.validations)?;
+        let averaged =
+            self.optimiser.average().map(|average| self.model.with_parameters(average.clone())).transpose()?;
+        let model = averaged.as_ref().unwrap_or(&self.model);
+        let report = self.validation.report(model, self.settings.label_smoothing, self.progress.validations)?;
         if report.loss.is_finite() && report.perplexity.is_finite() {
             Ok(report)
         } else {
@@ -344,7 +349,9 @@ impl<'a> Trainer<'a> {
         self.validated_step = self.progress.step;
         let progress = &self.progress;
         observer.event(&Event::Validation { progress, report, best })?;
-        let snapshot = Snapshot { parameters: self.model.parameters(), optimiser: &self.optimiser, progress };
+        let trained = self.model.parameters();
+        let used = self.optimiser.average().unwrap_or(trained);
+        let snapshot = Snapshot { trained, used, optimiser: &self.optimiser, progress };
         if best {
             observer.save_best(&snapshot)?;
         }
@@ -355,7 +362,7 @@ impl<'a> Trainer<'a> {
 impl Snapshot<'_> {
     /// Everything to save for resuming: parameters by name, and the optimiser's moments.
     pub fn tensors(&self) -> Vec<(String, &Tensor)> {
-        let parameters = self.parameters.iter().map(|(name, tensor)| (format!("parameter/{name}"), tensor));
+        let parameters = self.trained.iter().map(|(name, tensor)| (format!("parameter/{name}"), tensor));
         parameters.chain(self.optimiser.state()).collect()
     }
 }
