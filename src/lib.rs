@@ -1,16 +1,19 @@
 //! softalign: a small translator with attention, trained on your own sentence pairs.
 //!
-//! The model is RNNsearch (Bahdanau, Cho & Bengio 2014). For a source x_1..x_S and a target y_1..y_T, with row vectors,
+//! The model is RNNsearch (Bahdanau, Cho & Bengio 2014), by default with Nematus' conditional decoder, whose question to
+//! the source knows the last word (Sennrich et al. 2017). For a source x_1..x_S and a target y_1..y_T, with row vectors,
 //! `[a ; b]` for concatenation and each direction of the encoder half as wide as the decoder:
 //!
 //! ```text
 //! annotations     h_j = [ →GRU(E_x[x_j]) ; ←GRU(E_x[x_j]) ]              model/encoder.rs     kernels/gru
 //! initial state   s_0 = tanh(W_init · m + b),  m = mean_j h_j or ←h_1     model/decoder.rs
-//! energy          e_tj = a(s_{t-1}, h_j), in the paper                    attention/scores/
-//!                 vᵀ tanh(W_q s_{t-1} + W_k h_j)                          attention/scores/additive.rs
+//! what asks       u_t = GRU'(E_y[y_{t-1}], s_{t-1}), in the paper s_{t-1} model/decoder.rs     kernels/gru
+//! energy          e_tj = a(u_t, h_j), in the paper                        attention/scores/
+//!                 vᵀ tanh(W_q u_t + W_k h_j)                              attention/scores/additive.rs
 //! weights         α_t = softmax_j(e_t / temperature), padding masked      attention/pooling.rs
 //! context         c_t = Σ_j α_tj h_j, or of several heads, joined         attention/pooling.rs
-//! state           s_t = GRU([E_y[y_{t-1}] ; c_t], s_{t-1})               model/decoder.rs     kernels/gru
+//! state           s_t = GRU(c_t, u_t), in the paper                       model/decoder.rs     kernels/gru
+//!                 GRU([E_y[y_{t-1}] ; c_t], s_{t-1})
 //! readout         r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)       model/decoder.rs
 //! output          p(y_t) = softmax(E_out r_t + b)                        model/decoder.rs     kernels/cross_entropy
 //! ```

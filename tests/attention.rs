@@ -69,7 +69,7 @@ fn every_kind_trains_resumes_and_shows_itself() {
         }
         let inspected = folder.run(&["inspect", "model"]);
         let line = inspected.worked().lines().find(|line| line.starts_with("attention ")).unwrap();
-        assert_eq!(line.split_once(' ').unwrap().1.trim(), name);
+        assert_eq!(line.split_once(' ').unwrap().1.trim(), format!("{name}; conditional decoder"));
         let translated = folder.run(&["translate", "--model", "model", "the red fox sleeps"]);
         assert_eq!(translated.worked().lines().count(), 1);
         let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json", "--quiet"]);
@@ -206,6 +206,22 @@ fn what_a_model_cannot_do_is_refused_in_one_line() {
         folder.run(&align).refused_with(1, &[&["model/config.json"], parts].concat());
         folder.write("model/config.json", config);
     }
+}
+
+#[test]
+fn both_decoders_are_trained_and_kept_apart() {
+    let size = |options: &[&str]| {
+        let folder = with_model(options);
+        let inspected = folder.run(&["inspect", "model"]);
+        let line = inspected.worked().lines().find(|line| line.starts_with("attention ")).unwrap().to_owned();
+        (line, folder.read("model/model.safetensors").len(), json(&folder.text("model/config.json")))
+    };
+    let (conditional, larger, config) = size(&[]);
+    assert!(conditional.ends_with("additive; conditional decoder"), "{conditional}");
+    assert_eq!(config["architecture"]["decoder"], "conditional");
+    let (bahdanau, smaller, config) = size(&["--decoder", "bahdanau"]);
+    assert!(bahdanau.ends_with("additive; bahdanau decoder") && smaller < larger, "{bahdanau}");
+    assert_eq!(config["architecture"]["decoder"], Value::Null, "a model that knows of no other decoder says nothing");
 }
 
 #[test]

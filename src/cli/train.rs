@@ -107,7 +107,7 @@ pub struct TrainArgs {
     #[arg(long, value_enum, value_name = "SCORE", help_heading = "Model")]
     pub attention: Option<ScoreName>,
 
-    /// How the decoder takes in the last word and the context [default: bahdanau].
+    /// How the decoder takes in the last word and the context [default: conditional].
     #[arg(long, value_enum, help_heading = "Model")]
     pub decoder: Option<DecoderKind>,
 

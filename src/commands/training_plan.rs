@@ -203,7 +203,7 @@ impl ModelPlan {
             layers: within("--layers", args.layers.unwrap_or(1), 1, MOST_LAYERS)?,
             tied_output: !args.untied,
             initial_state: args.initial_state.unwrap_or(InitialState::Mean),
-            decoder: args.decoder.unwrap_or_default(),
+            decoder: args.decoder.unwrap_or(DecoderKind::Conditional),
             attention: Settings {
                 score: args.attention.unwrap_or_default(),
                 heads: args.heads.unwrap_or(1),

@@ -1,5 +1,7 @@
 //! The model's sizes, and what parameters they mean.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::encoder;
@@ -66,6 +68,15 @@ pub(super) fn word_cell_part(part: &str) -> String {
 /// The name of a part of the cell that takes in the context.
 pub(super) fn context_cell_part(part: &str) -> String {
     format!("decoder.context_cell.{part}")
+}
+
+impl fmt::Display for DecoderKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Bahdanau => "bahdanau",
+            Self::Conditional => "conditional",
+        })
+    }
 }
 
 impl DecoderKind {
