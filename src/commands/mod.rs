@@ -2,11 +2,13 @@
 
 mod align;
 mod attention_watch;
+mod by_length;
 mod console;
 mod evaluate;
 mod gold;
 mod input;
 mod inspect;
+mod named_models;
 mod output;
 mod train;
 mod training_display;

@@ -14,6 +14,7 @@
 mod bleu;
 mod chrf;
 mod edit_distance;
+mod length_classes;
 mod ngrams;
 mod tokenize_13a;
 mod words;
@@ -23,6 +24,7 @@ use serde::Serialize;
 pub use bleu::{Bleu, bleu, bleu_of_tokens};
 pub use chrf::chrf;
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
+pub use length_classes::{LengthClass, length_classes};
 pub use tokenize_13a::tokenize_13a;
 
 /// All scores of a set of hypotheses, each in percent.
