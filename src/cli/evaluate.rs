@@ -14,7 +14,7 @@ use super::{LinkArgs, PairArgs, SearchArgs};
   softalign evaluate --pairs test.tsv --gold test.gold
   softalign evaluate --pairs validation.tsv --gold validation.gold --search-threshold
   softalign evaluate --pairs test.tsv --by-length
-  softalign evaluate --pairs test.tsv --model \"four heads=m4\" --model \"one head=m1\" --figure length.svg")]
+  softalign evaluate --model \"four heads=m4\" --model \"one head=m1\" --figure length.svg")]
 pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,

@@ -139,12 +139,7 @@ pub fn figure(models: &[(&str, &[ClassMeasures])]) -> Figure {
         name: (*name).to_owned(),
         points: classes.iter().map(point).collect(),
     };
-    // A length stands in the middle of its own stretch.
-    let span = |class: &ClassMeasures| Span {
-        from: class.class.from as f64 - 0.5,
-        to: class.class.to as f64 + 0.5,
-        count: class.measures.pairs,
-    };
+    let span = |class: &ClassMeasures| Span { from: class.class.from, to: class.class.to, count: class.measures.pairs };
     let classes = models.first().map_or(&[][..], |(_, classes)| classes);
     Figure {
         x: Axis { label: "words in the source".to_owned(), whole: true },

@@ -22,13 +22,16 @@ const SAMPLE: f64 = 36.0;
 const GAP: f64 = 24.0;
 /// Most steps on an axis.
 const MOST_STEPS: f64 = 6.0;
-/// How far the axis may go for a bracket beyond the last point: the brackets of a few enormous values end at its end.
-const FAR: f64 = 1.5;
+/// How far the axis may go for the last bracket, as a multiple of the last point's place: a few enormous values do not
+/// press everything else together, their bracket is left open.
+const FAR: f64 = 1.25;
+/// How far brackets may stand out beyond the axis, as a share of it: no step is added for half a word.
+const OVERHANG: f64 = 0.035;
 
 /// Blue, vermilion, green, purple, orange, light blue.
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
-/// One fewer than there are colours and markers, so that only the 31st line looks like the first.
-const DASHES: [&str; 5] = ["", "7 4", "2 3", "9 3 2 3", "14 4"];
+/// One more than there are colours and markers, so that only the 43rd line looks like the first.
+const DASHES: [&str; 7] = ["", "7 4", "2 3", "9 3 2 3", "14 4", "9 3 2 3 2 3", "2 7"];
 /// Outlines drawn from a point: a disc, a square, a triangle, a diamond, a triangle on its head, a cross.
 const MARKERS: [&str; 6] = [
     "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
@@ -75,14 +78,21 @@ pub struct Counts {
     pub spans: Vec<Span>,
 }
 
-/// A stretch of the horizontal axis.
+/// A stretch of the horizontal axis: whole numbers, first and last included.
 pub struct Span {
-    /// Where it begins.
-    pub from: f64,
-    /// Where it ends.
-    pub to: f64,
+    /// Its first number.
+    pub from: usize,
+    /// Its last number.
+    pub to: usize,
     /// How many things lie there.
     pub count: usize,
+}
+
+impl Span {
+    /// Where its bracket begins and ends: each number stands in the middle of its own place.
+    fn ends(&self) -> [f64; 2] {
+        [self.from as f64 - 0.5, self.to as f64 + 0.5]
+    }
 }
 
 impl Figure {
@@ -163,15 +173,17 @@ impl<'a> Drawing<'a> {
     fn of(figure: &'a Figure) -> Self {
         let [rightmost, highest] =
             figure.points().fold([0.0f64; 2], |most, point| [most[0].max(point[0]), most[1].max(point[1])]);
-        let last = figure.spans().last().map_or(0.0, |span| span.to);
-        let x = Scale::up_to(rightmost.max(last.min(FAR * rightmost)), figure.x.whole);
+        let last = figure.spans().last().map_or(0.0, |span| span.ends()[1]);
+        let reach = last.min(FAR * rightmost) / (1.0 + OVERHANG);
+        let x = Scale::up_to(rightmost.max(reach), figure.x.whole);
         let y = Scale::up_to(highest, figure.y.whole);
         let counted = figure.counts.as_ref().map_or(0.0, |counts| text_width(&counts.label));
         let left = MARGIN + (LINE + y.widest()).max(counted) + MARGIN;
         let legend = legend(&figure.series, left);
         let rows = legend.last().map_or(0, |(_, row)| row + 1);
         let ends = legend.iter().zip(&figure.series).map(|((start, _), series)| start + entry_width(series));
-        let width = ends.fold(left + PLOT[0] + x.widest() / 2.0, f64::max) + MARGIN;
+        let beyond = (x.widest() / 2.0).max(OVERHANG * PLOT[0]);
+        let width = ends.fold(left + PLOT[0] + beyond, f64::max) + MARGIN;
         Self { figure, legend, left, top: MARGIN + rows as f64 * LINE + MARGIN, width, x, y }
     }
 
@@ -231,32 +243,32 @@ impl<'a> Drawing<'a> {
         body.push_str(&format!("<text transform=\"translate({x} {y}) rotate(-90)\">{label}</text>\n</g>\n"));
     }
 
-    /// Brackets with their counts; where numbers would touch, they stand on several rows. Gives where all of it ends.
+    /// Brackets with their counts. Gives where all of it ends.
     fn counts(&self, body: &mut String) -> f64 {
         let top = self.bottom() + 2.0 * LINE + MARGIN;
         let Some(counts) = &self.figure.counts else { return top };
-        let text = top + LINE;
+        let end = self.x.end() * (1.0 + OVERHANG);
         let mut path = String::new();
-        let mut numbers = String::new();
-        // Where the last number of each row ends.
-        let mut rows: Vec<f64> = Vec::new();
-        for span in counts.spans.iter().filter(|span| span.from < self.x.end()) {
-            let [from, to] = [span.from, span.to.min(self.x.end())].map(|x| self.place([x, 0.0])[0]);
-            let [from, to] = [from.max(self.left) + 2.0, to - 2.0];
-            path.push_str(&format!("M{} {top}v4H{}v-4", short(from), short(to)));
-            let (middle, number) = (f64::midpoint(from, to), span.count.to_string());
-            let half = text_width(&number) / 2.0;
-            let row = rows.iter().position(|end| *end < middle - half).unwrap_or(rows.len());
-            rows.resize(rows.len().max(row + 1), 0.0);
-            rows[row] = middle + half;
-            let y = text + row as f64 * LINE;
-            numbers.push_str(&format!("<text x=\"{}\" y=\"{y}\">{number}</text>\n", short(middle)));
+        // The middle of each bracket, and what stands there.
+        let mut numbers: Vec<(f64, String)> = Vec::with_capacity(counts.spans.len());
+        for span in counts.spans.iter().filter(|span| span.ends()[0] < end) {
+            let open = span.ends()[1] > end;
+            let [from, to] = span.ends().map(|x| self.place([x.clamp(0.0, end), 0.0])[0]);
+            let [from, to] = [from + 2.0, if open { to } else { to - 2.0 }];
+            path.push_str(&format!("M{} {top}v4H{}{}", short(from), short(to), if open { "" } else { "v-4" }));
+            numbers.push((f64::midpoint(from, to), span.count.to_string()));
         }
         body.push_str(&format!("<path d=\"{path}\" fill=\"none\" stroke=\"#666\"/>\n"));
-        let label = escaped(&counts.label);
-        body.push_str(&format!("<text x=\"{}\" y=\"{text}\" text-anchor=\"end\">{label}</text>\n", self.left - MARGIN));
-        body.push_str(&format!("<g text-anchor=\"middle\">\n{numbers}</g>\n"));
-        text + rows.len().saturating_sub(1) as f64 * LINE
+        let (text, left, label) = (top + LINE, self.left - MARGIN, escaped(&counts.label));
+        body.push_str(&format!("<text x=\"{left}\" y=\"{text}\" text-anchor=\"end\">{label}</text>\n"));
+        let rows = rows(&numbers);
+        body.push_str("<g text-anchor=\"middle\">\n");
+        for (index, (middle, number)) in numbers.iter().enumerate() {
+            let y = text + (index % rows) as f64 * LINE;
+            body.push_str(&format!("<text x=\"{}\" y=\"{y}\">{number}</text>\n", short(*middle)));
+        }
+        body.push_str("</g>\n");
+        text + (rows - 1) as f64 * LINE
     }
 
     /// One line with its markers, and its entry of the legend.
@@ -312,6 +324,16 @@ fn entry_width(series: &Series) -> f64 {
     SAMPLE + MARGIN + text_width(&series.name)
 }
 
+/// How many rows numbers around their middles have to take turns on so that none touches another.
+fn rows(numbers: &[(f64, String)]) -> usize {
+    let half = |(_, number): &(f64, String)| text_width(number) / 2.0;
+    let apart = |rows: &usize| {
+        let mut neighbours = numbers.iter().zip(numbers.iter().skip(*rows));
+        neighbours.all(|(one, next)| one.0 + half(one) <= next.0 - half(next))
+    };
+    (1..numbers.len()).find(apart).unwrap_or(numbers.len().max(1))
+}
+
 /// About how wide a text is.
 fn text_width(text: &str) -> f64 {
     width(text) as f64
@@ -320,4 +342,166 @@ fn text_width(text: &str) -> f64 {
 /// A length with one decimal at most.
 fn short(length: f64) -> f64 {
     (length * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(label: &str, whole: bool) -> Axis {
+        Axis { label: label.to_owned(), whole }
+    }
+
+    fn series(name: &str, points: &[[f64; 2]]) -> Series {
+        Series { name: name.to_owned(), points: points.to_vec() }
+    }
+
+    fn counts(spans: &[(usize, usize, usize)]) -> Option<Counts> {
+        let spans = spans.iter().map(|&(from, to, count)| Span { from, to, count }).collect();
+        Some(Counts { label: "pairs".to_owned(), spans })
+    }
+
+    fn drawn(series: Vec<Series>, counts: Option<Counts>) -> String {
+        let figure = Figure { x: axis("words", true), y: axis("BLEU", false), series, counts };
+        let mut out = Vec::new();
+        figure.write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn scale(highest: f64, whole: bool) -> Vec<String> {
+        Scale::up_to(highest, whole).ticks().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn snapshot() {
+        let lines = vec![
+            series("four heads", &[[4.5, 90.0], [8.0, 72.5], [12.0, 50.0]]),
+            series("\"a\" & <b>", &[[4.5, 80.0], [8.0, 60.0], [12.0, 20.0]]),
+        ];
+        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="565" height="392" viewBox="0 0 565 392" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
+<title>BLEU by words</title>
+<path d="M60 260H540M60 204H540M60 148H540M60 92H540M60 36H540" fill="none" stroke="#ddd"/>
+<path d="M60 36V316H540M60 316v5M220 316v5M380 316v5M540 316v5" fill="none" stroke="#666"/>
+<g text-anchor="end">
+<text x="52" y="320.3">0</text>
+<text x="52" y="264.3">20</text>
+<text x="52" y="208.3">40</text>
+<text x="52" y="152.3">60</text>
+<text x="52" y="96.3">80</text>
+<text x="52" y="40.3">100</text>
+</g>
+<g text-anchor="middle">
+<text x="60" y="336">0</text>
+<text x="220" y="336">5</text>
+<text x="380" y="336">10</text>
+<text x="540" y="336">15</text>
+<text x="300" y="356">words</text>
+<text transform="translate(21 176) rotate(-90)">BLEU</text>
+</g>
+<path d="M142 364v4H234v-4M238 364v4H394v-4M398 364v4H554v-4" fill="none" stroke="#666"/>
+<text x="52" y="384" text-anchor="end">pairs</text>
+<g text-anchor="middle">
+<text x="188" y="384">20</text>
+<text x="316" y="384">134</text>
+<text x="476" y="384">10</text>
+</g>
+<g>
+<title>four heads</title>
+<path d="M60 18H96M204 64L316 113L444 176" fill="none" stroke="#0072b2" stroke-width="2" stroke-linejoin="round"/>
+<path d="M78 18m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0zM204 64m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0zM316 113m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0zM444 176m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z" fill="#0072b2" stroke="#0072b2" stroke-width="1.5"/>
+<text x="104" y="22.3">four heads</text>
+</g>
+<g>
+<title>&quot;a&quot; &amp; &lt;b&gt;</title>
+<path d="M208 18H244M204 92L316 148L444 260" fill="none" stroke="#d55e00" stroke-width="2" stroke-linejoin="round" stroke-dasharray="7 4"/>
+<path d="M226 18m-3.5-3.5h7v7h-7zM204 92m-3.5-3.5h7v7h-7zM316 148m-3.5-3.5h7v7h-7zM444 260m-3.5-3.5h7v7h-7z" fill="#d55e00" stroke="#d55e00" stroke-width="1.5"/>
+<text x="252" y="22.3">&quot;a&quot; &amp; &lt;b&gt;</text>
+</g>
+</svg>
+"##;
+        assert_eq!(drawn(lines, counts(&[(3, 5, 20), (6, 10, 134), (11, 15, 10)])), expected);
+    }
+
+    #[test]
+    fn axes_go_from_0_to_a_round_number_in_round_steps() {
+        assert_eq!(scale(97.2, false), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(scale(100.0, false), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(scale(52.8, false), ["0", "10", "20", "30", "40", "50", "60"]);
+        assert_eq!(scale(0.06, false), ["0.00", "0.01", "0.02", "0.03", "0.04", "0.05", "0.06"]);
+        assert_eq!(scale(2.0, false), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        assert_eq!(scale(2.0, true), ["0", "1", "2"]);
+        assert_eq!(scale(30.0, true), ["0", "5", "10", "15", "20", "25", "30"]);
+        assert_eq!(scale(123_456.0, true), ["0", "50000", "100000", "150000"]);
+        assert_eq!(scale(0.0, false).last().map(String::as_str), Some("1.0"));
+    }
+
+    #[test]
+    fn a_curve_needs_no_counts() {
+        let text = drawn(vec![series("loss", &[[0.0, 5.0], [1000.0, 2.5], [2000.0, 1.25]])], None);
+        assert!(text.contains(">2000</text>") && !text.contains(">pairs<"), "{text}");
+        // From the corner's height down to the axis' end.
+        assert!(text.contains("M44 36L284 176L524 246\""), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_number_breaks_the_line() {
+        let points = [[1.0, 10.0], [2.0, f64::INFINITY], [3.0, 10.0], [4.0, 5.0], [5.0, f64::NAN], [6.0, -1.0]];
+        let text = drawn(vec![series("one", &points)], None);
+        let line = text.split("<path d=\"").nth(3).unwrap().split('"').next().unwrap();
+        assert_eq!(
+            (line.matches('M').count(), line.matches('L').count()),
+            (3, 1),
+            "the legend's and two pieces: {line}"
+        );
+        for nothing in ["NaN", "inf"] {
+            assert!(!text.contains(nothing), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_point_and_none_make_a_figure() {
+        let one = drawn(vec![series("one", &[[4.0, 0.0]])], counts(&[(4, 4, 12)]));
+        assert!(one.contains("H96M444 316\"") && one.contains("<text x=\"444\" y=\"384\">12</text>"), "{one}");
+        let none = drawn(vec![], counts(&[]));
+        assert!(none.starts_with("<svg ") && none.ends_with("</svg>\n") && !none.contains("NaN"), "{none}");
+    }
+
+    #[test]
+    fn no_two_lines_look_alike() {
+        let looks = |index: usize| (index % COLOURS.len(), index % MARKERS.len(), index % DASHES.len());
+        let all: std::collections::BTreeSet<_> = (0..42).map(looks).collect();
+        assert_eq!(all.len(), 42);
+    }
+
+    #[test]
+    fn names_take_rows_and_the_figure_widens_for_a_long_one() {
+        let names = |names: &[&str]| legend(&names.iter().map(|name| series(name, &[])).collect::<Vec<_>>(), 10.0);
+        assert_eq!(names(&["a", "b"]), [(10.0, 0), (10.0 + 52.0 + GAP, 0)]);
+        let rows = |given: &[&str]| names(given).into_iter().map(|(_, row)| row).collect::<Vec<_>>();
+        let long = "a name that is longer than the plot is wide, and that nobody will want to read to its end";
+        assert_eq!(rows(&["a", long, "b"]), [0, 1, 2]);
+        assert_eq!(rows(&[long, "b"]), [0, 1]);
+        let width = |text: &str| text.split('"').nth(3).unwrap().parse::<usize>().unwrap();
+        assert!(width(&drawn(vec![series(long, &[])], None)) > long.len() * 8);
+        assert!(width(&drawn(vec![series("a", &[])], None)) < 600);
+    }
+
+    #[test]
+    fn numbers_that_would_touch_take_turns_on_rows() {
+        let numbers = |places: &[f64]| places.iter().map(|&place| (place, "100".to_owned())).collect::<Vec<_>>();
+        assert_eq!(rows(&numbers(&[0.0, 24.0, 48.0])), 1);
+        assert_eq!(rows(&numbers(&[0.0, 20.0, 40.0])), 2);
+        assert_eq!(rows(&numbers(&[0.0, 8.0, 16.0, 24.0])), 3);
+        assert_eq!(rows(&numbers(&[0.0, 1.0])), 2);
+        assert_eq!(rows(&[]), 1);
+    }
+
+    #[test]
+    fn the_bracket_of_a_few_enormous_values_is_left_open() {
+        let lines = || vec![series("one", &[[5.0, 1.0], [40.0, 1.0]])];
+        assert!(drawn(lines(), counts(&[(1, 10, 5), (11, 50, 5)])).matches("v-4").count() == 2);
+        let text = drawn(lines(), counts(&[(1, 10, 5), (11, 900, 5)]));
+        assert_eq!((text.matches("v4H").count(), text.matches("v-4").count()), (2, 1));
+        assert!(text.contains(">50</text>") && !text.contains(">100</text>"), "{text}");
+    }
 }
