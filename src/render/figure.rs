@@ -329,7 +329,7 @@ fn rows(numbers: &[(f64, String)]) -> usize {
     let half = |(_, number): &(f64, String)| text_width(number) / 2.0;
     let apart = |rows: &usize| {
         let mut neighbours = numbers.iter().zip(numbers.iter().skip(*rows));
-        neighbours.all(|(one, next)| one.0 + half(one) <= next.0 - half(next))
+        neighbours.all(|(one, next)| one.0 + half(one) + MARGIN / 2.0 <= next.0 - half(next))
     };
     (1..numbers.len()).find(apart).unwrap_or(numbers.len().max(1))
 }
@@ -489,9 +489,9 @@ mod tests {
     #[test]
     fn numbers_that_would_touch_take_turns_on_rows() {
         let numbers = |places: &[f64]| places.iter().map(|&place| (place, "100".to_owned())).collect::<Vec<_>>();
-        assert_eq!(rows(&numbers(&[0.0, 24.0, 48.0])), 1);
+        assert_eq!(rows(&numbers(&[0.0, 28.0, 56.0])), 1);
         assert_eq!(rows(&numbers(&[0.0, 20.0, 40.0])), 2);
-        assert_eq!(rows(&numbers(&[0.0, 8.0, 16.0, 24.0])), 3);
+        assert_eq!(rows(&numbers(&[0.0, 10.0, 20.0, 30.0])), 3);
         assert_eq!(rows(&numbers(&[0.0, 1.0])), 2);
         assert_eq!(rows(&[]), 1);
     }
