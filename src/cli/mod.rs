@@ -1,5 +1,6 @@
 //! The command line: clap's structures, with what `--help` says.
 
+mod evaluate;
 mod given;
 mod links;
 mod reading;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use evaluate::EvaluateArgs;
 pub use given::Given;
 pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
 pub use reading::ReadingArgs;
@@ -203,55 +205,6 @@ pub struct AlignArgs {
     /// Align the model's units instead of words.
     #[arg(long)]
     pub subwords: bool,
-}
-
-/// `softalign evaluate`
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  softalign evaluate
-  softalign evaluate --model my-model --pairs test.tsv --json
-  softalign evaluate --pairs test.tsv --gold test.gold
-  softalign evaluate --pairs validation.tsv --gold validation.gold --search-threshold")]
-pub struct EvaluateArgs {
-    #[command(flatten)]
-    pub(crate) pairs: PairArgs,
-
-    /// Folder of the model.
-    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
-    pub model: PathBuf,
-
-    /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
-    /// shipped test set].
-    #[arg(long, value_name = "FILE")]
-    pub gold: Option<PathBuf>,
-
-    /// The number of a sentence's first word in the gold file.
-    #[arg(
-        long,
-        value_name = "0|1",
-        requires = "gold",
-        default_value_t = 0,
-        value_parser = clap::value_parser!(u8).range(0..=1)
-    )]
-    pub gold_base: u8,
-
-    #[command(flatten)]
-    pub(crate) search: SearchArgs,
-
-    #[command(flatten)]
-    pub(crate) links: LinkArgs,
-
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-
-    /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
-    /// score would no longer be one.
-    #[arg(long, conflicts_with = "symmetrise")]
-    pub search_threshold: bool,
-
-    /// One JSON object instead of lines for reading.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `softalign inspect`

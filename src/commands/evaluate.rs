@@ -3,32 +3,35 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 use serde::Serialize;
 
+use super::by_length::{self, ClassMeasures, Lengths, Measures};
 use super::console::Console;
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::linking::{check_links, linker};
+use super::named_models::named_models;
 use super::output::Output;
 use super::reading::translator;
 use super::search::beam_settings;
 use super::usage::UsageError;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
 use crate::cli::EvaluateArgs;
-use crate::metrics::{Scores, perplexity};
-use crate::translator::Linked;
+use crate::search::BeamSettings;
+use crate::text::Pair;
+use crate::translator::{Linked, Linker, Translator};
 
 /// What is measured.
 #[derive(Serialize)]
 struct Evaluation {
-    pairs: usize,
     #[serde(flatten)]
-    scores: Scores,
-    perplexity: f64,
+    measures: Measures,
     #[serde(flatten)]
     judgement: Option<Judgement>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_length: Option<Vec<ClassMeasures>>,
 }
 
 /// What gold alignments say.
@@ -42,6 +45,30 @@ struct Judgement {
     best: Option<Threshold>,
 }
 
+/// A model among several.
+#[derive(Serialize)]
+struct Compared {
+    name: String,
+    folder: PathBuf,
+    #[serde(flatten)]
+    evaluation: Evaluation,
+}
+
+/// Several models.
+#[derive(Serialize)]
+struct Comparison<'a> {
+    models: &'a [Compared],
+}
+
+/// What every model is measured on, and how.
+struct Exam {
+    pairs: Vec<Pair>,
+    gold: Option<Vec<Gold>>,
+    lengths: Option<Lengths>,
+    beam: BeamSettings,
+    search_threshold: bool,
+}
+
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let beam = beam_settings(&args.search)?;
     check_links(&args.links, false)?;
@@ -53,49 +80,117 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     if args.search_threshold && gold_path.is_none() {
         bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
     }
+    let models = named_models(&args.model)?;
+    let figure = args.figure.as_deref().map(open_figure).transpose()?;
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     let pairs = files.read("--pairs")?;
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
     let words = args.links.words;
     let gold = gold_path.map(|path| read_gold(&path, &pairs, words, args.gold_base.into())).transpose()?;
-    let translator = translator(&args.model, &args.reading, &args.links, device)?;
-    let linker = linker(&args.links, &args.model, Some(&translator), false, &pairs, device, console)?;
+    let by_length = args.by_length || figure.is_some();
+    let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| files.to_string())?;
 
-    let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
-    let references: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-    let mut bar = console.bar("translating", pairs.len());
-    let translations = translator.translate(&sentences, &beam, &mut |count| bar.advance(count))?;
-    drop(bar);
-    let translations: Vec<&str> = translations.iter().map(|found| found[0].text.as_str()).collect();
-    let mut bar = console.bar("aligning", pairs.len());
-    let aligned = translator.align(&pairs, &mut |count| bar.advance(count))?;
-    drop(bar);
-
-    let log_probability: f64 = aligned.iter().map(|aligned| aligned.log_probability).sum();
-    let units = aligned.iter().map(|aligned| aligned.length).sum();
-    let linked =
-        if linker.attention { linker.link_read(aligned, &pairs)? } else { linker.link(&pairs, &mut |_| {})? };
-    let judgement = gold.map(|gold| judge(&linked, &gold, args.search_threshold));
-    if let Some(judgement) = &judgement {
-        warn_of_shift(judgement, console);
+    // All models are read before the first is measured: what is wrong with one of them is said at once.
+    let mut ready = Vec::with_capacity(models.len());
+    for model in models {
+        let translator = translator(&model.folder, &args.reading, &args.links, device)?;
+        let linker = linker(&args.links, &model.folder, Some(&translator), false, &pairs, device, console)?;
+        ready.push((model, translator, linker));
     }
-    let evaluation = Evaluation {
-        pairs: pairs.len(),
-        scores: Scores::of(&translations, &references),
-        perplexity: perplexity(-log_probability, units),
-        judgement,
-    };
-    show(&evaluation, args.json)
+    let exam = Exam { pairs, gold, lengths, beam, search_threshold: args.search_threshold };
+    let several = ready.len() > 1;
+    let mut compared = Vec::with_capacity(ready.len());
+    for (model, translator, linker) in ready {
+        if several {
+            console.note(&model.name);
+        }
+        let evaluation = exam.evaluate(&translator, &linker, console)?;
+        if let Some(judgement) = &evaluation.judgement {
+            warn_of_shift(judgement, console);
+        }
+        compared.push(Compared { name: model.name, folder: model.folder, evaluation });
+    }
+    // Each result is given even where the other one finds no place.
+    let drawn = figure.map_or(Ok(()), |figure| draw(figure, &compared));
+    drawn.and(show(&compared, args.json))
 }
 
-fn show(evaluation: &Evaluation, json: bool) -> Result<()> {
+/// The file that the figure goes to.
+fn open_figure(path: &Path) -> Result<Output> {
+    if path == Path::new("-") {
+        bail!(UsageError("--figure needs a file: standard output has the scores".to_owned()));
+    }
+    if let Some(extension) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("svg")) {
+        let extension = extension.display();
+        bail!(UsageError(format!("--figure writes SVG, not .{extension}: name a file that ends in .svg")));
+    }
+    Output::open(path)
+}
+
+fn draw(mut output: Output, compared: &[Compared]) -> Result<()> {
+    let mut models: Vec<(&str, &[ClassMeasures])> = Vec::with_capacity(compared.len());
+    for model in compared {
+        models.push((&model.name, model.evaluation.by_length.as_deref().unwrap_or_default()));
+    }
+    output.with(|out| by_length::figure(&models).write(out))?;
+    output.finish()
+}
+
+fn show(compared: &[Compared], json: bool) -> Result<()> {
     let mut output = Output::open(Path::new("-"))?;
-    if json {
-        output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(evaluation)?)?))?;
-    } else {
-        output.with(|out| evaluation.print(out))?;
+    match compared {
+        [only] if json => output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&only.evaluation)?)?))?,
+        [only] => output.with(|out| only.evaluation.print(out))?,
+        models if json => {
+            output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&Comparison { models })?)?))?;
+        }
+        models => output.with(|out| print_all(out, models))?,
     }
     output.finish()
+}
+
+/// A block for each model under its name.
+fn print_all(out: &mut dyn Write, models: &[Compared]) -> std::io::Result<()> {
+    for (index, model) in models.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", model.name)?;
+        model.evaluation.print(out)?;
+    }
+    Ok(())
+}
+
+impl Exam {
+    /// Measures a model.
+    fn evaluate(&self, translator: &Translator, linker: &Linker, console: &Console) -> Result<Evaluation> {
+        let pairs = &self.pairs;
+        let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
+        let mut bar = console.bar("translating", pairs.len());
+        let translations = translator.translate(&sentences, &self.beam, &mut |count| bar.advance(count))?;
+        drop(bar);
+        let mut bar = console.bar("aligning", pairs.len());
+        let aligned = translator.align(pairs, &mut |count| bar.advance(count))?;
+        drop(bar);
+        let likelihoods: Vec<(f64, usize)> =
+            aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
+        let linked =
+            if linker.attention { linker.link_read(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
+        let gold = self.gold.as_deref();
+        let outcome = |index: usize| by_length::Outcome {
+            translation: &translations[index][0].text,
+            reference: &pairs[index].target,
+            log_probability: likelihoods[index].0,
+            units: likelihoods[index].1,
+            links: gold.map(|gold| (&linked[index].links[..], &gold[index])),
+        };
+        let outcomes: Vec<by_length::Outcome> = (0..pairs.len()).map(outcome).collect();
+        Ok(Evaluation {
+            measures: Measures::of(&outcomes),
+            judgement: gold.map(|gold| judge(&linked, gold, self.search_threshold)),
+            by_length: self.lengths.as_ref().map(|lengths| lengths.measures(&outcomes)),
+        })
+    }
 }
 
 /// Holds links against those of the gold file.
@@ -142,14 +237,14 @@ fn warn_of_shift(judgement: &Judgement, console: &Console) {
 
 impl Evaluation {
     fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let scores = &self.scores;
-        writeln!(out, "pairs          {:>8}", self.pairs)?;
+        let Measures { pairs, scores, perplexity } = &self.measures;
+        writeln!(out, "pairs          {pairs:>8}")?;
         writeln!(out, "BLEU           {:>8.2}", scores.bleu)?;
         writeln!(out, "chrF           {:>8.2}", scores.chrf)?;
         writeln!(out, "exact match    {:>8.2} %", scores.exact_match)?;
         writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
         writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
-        writeln!(out, "perplexity     {:>8.2}", self.perplexity)?;
+        writeln!(out, "perplexity     {perplexity:>8.2}")?;
         if let Some(Judgement { agreement, best, .. }) = &self.judgement {
             writeln!(out, "AER            {:>8.3}", agreement.aer)?;
             writeln!(out, "precision      {:>8.3}", agreement.precision)?;
@@ -158,6 +253,10 @@ impl Evaluation {
             if let Some(best) = best {
                 writeln!(out, "best threshold {:>8.2} (AER {:.3})", best.threshold, best.aer)?;
             }
+        }
+        if let Some(classes) = &self.by_length {
+            writeln!(out)?;
+            by_length::print(out, classes)?;
         }
         Ok(())
     }

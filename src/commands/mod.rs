@@ -2,6 +2,7 @@
 
 mod align;
 mod attention_watch;
+mod by_length;
 mod console;
 mod evaluate;
 mod formats;
@@ -9,6 +10,7 @@ mod gold;
 mod input;
 mod inspect;
 mod linking;
+mod named_models;
 mod output;
 mod reading;
 mod search;

@@ -15,6 +15,7 @@ mod bleu;
 mod chrf;
 mod counts;
 mod edit_distance;
+mod length_classes;
 mod ngrams;
 mod tokenize_13a;
 mod words;
@@ -24,6 +25,7 @@ use serde::Serialize;
 pub use bleu::{Bleu, bleu, bleu_of_tokens};
 pub use chrf::chrf;
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
+pub use length_classes::{LengthClass, length_classes};
 pub use tokenize_13a::tokenize_13a;
 
 use counts::as_float;

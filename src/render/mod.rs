@@ -1,5 +1,6 @@
-//! Output formats of alignments: one file a format, data in, bytes out.
+//! Output formats of alignments, and figures of lines: one file a format, data in, bytes out.
 
+mod figure;
 mod heatmap;
 mod html;
 mod json;
@@ -11,6 +12,7 @@ mod tsv;
 
 use std::io::{Result, Write};
 
+pub use figure::{Axis, Counts, Figure, Series, Span};
 pub use heatmap::Heatmap;
 pub use html::Html;
 pub use json::Json;

@@ -14,10 +14,10 @@ use crate::alignment::Alignment;
 /// The name of the column for the source's end of sentence.
 const END: &str = "</s>";
 /// Fonts by name for what papers are set with, then those that cover other scripts.
-const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', \
+pub(super) const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', \
     'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif";
 /// Height of letters.
-const FONT_SIZE: usize = 13;
+pub(super) const FONT_SIZE: usize = 13;
 /// Width of a letter that takes one column of a terminal, a little generous.
 const LETTER: usize = 8;
 /// Side of a cell.
@@ -237,7 +237,7 @@ impl Drawing {
 }
 
 /// About how wide a word is.
-fn width(word: &str) -> usize {
+pub(super) fn width(word: &str) -> usize {
     word.width() * LETTER
 }
 
@@ -262,7 +262,7 @@ fn runs_right_to_left(letter: char) -> bool {
 }
 
 /// A word as XML holds it; characters that XML forbids, and control characters, are left out.
-fn escaped(word: &str) -> String {
+pub(super) fn escaped(word: &str) -> String {
     let mut text = String::with_capacity(word.len());
     for character in word.chars() {
         match character {

@@ -1,0 +1,67 @@
+//! `softalign evaluate`: its options.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{LinkArgs, PairArgs, ReadingArgs, SearchArgs};
+
+/// `softalign evaluate`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign evaluate
+  softalign evaluate --model my-model --pairs test.tsv --json
+  softalign evaluate --pairs test.tsv --gold test.gold
+  softalign evaluate --pairs validation.tsv --gold validation.gold --search-threshold
+  softalign evaluate --pairs test.tsv --by-length
+  softalign evaluate --model \"four heads=m4\" --model \"one head=m1\" --figure length.svg")]
+pub struct EvaluateArgs {
+    #[command(flatten)]
+    pub(crate) pairs: PairArgs,
+
+    /// Folder of the model; NAME=DIR gives it a name in the results. May be given several times: each model is then
+    /// measured on the same pairs.
+    #[arg(long, value_name = "[NAME=]DIR", default_value = "checkpoints")]
+    pub model: Vec<PathBuf>,
+
+    /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
+    /// shipped test set].
+    #[arg(long, value_name = "FILE")]
+    pub gold: Option<PathBuf>,
+
+    /// The number of a sentence's first word in the gold file.
+    #[arg(
+        long,
+        value_name = "0|1",
+        requires = "gold",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
+    pub gold_base: u8,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+
+    /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
+    /// score would no longer be one.
+    #[arg(long, conflicts_with = "symmetrise")]
+    pub search_threshold: bool,
+
+    /// Also give every score by the number of words in the source, in classes chosen from the pairs.
+    #[arg(long)]
+    pub by_length: bool,
+
+    /// Draw BLEU by the number of words in the source, with a line for each model; includes --by-length.
+    #[arg(long, value_name = "FILE.svg")]
+    pub figure: Option<PathBuf>,
+
+    /// One JSON object instead of lines for reading.
+    #[arg(long)]
+    pub json: bool,
+}

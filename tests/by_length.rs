@@ -1,0 +1,227 @@
+//! `evaluate --by-length`, its figure, and several models at once.
+
+mod common;
+
+use common::{Folder, Outcome, PAIRS, model_path, tsv};
+use serde_json::Value;
+
+/// Pairs of 1 to 9 words, 12 of each length.
+fn ragged() -> String {
+    let line = |(index, length): (usize, usize)| {
+        let words = |side: fn(&(&'static str, &'static str)) -> &'static str| {
+            let all: Vec<&str> =
+                PAIRS.iter().cycle().skip(index).flat_map(|pair| side(pair).split(' ')).take(length).collect();
+            all.join(" ")
+        };
+        format!("{}\t{}\n", words(|pair| pair.0), words(|pair| pair.1))
+    };
+    (1..=9).flat_map(|length| (0..12).map(move |index| (index, length))).map(line).collect()
+}
+
+fn folder() -> Folder {
+    let folder = Folder::with_model();
+    folder.write("ragged.tsv", ragged());
+    folder
+}
+
+fn evaluate(folder: &Folder, options: &[&str]) -> Outcome {
+    folder.run(&[&["evaluate", "--pairs", "ragged.tsv", "--beam", "1", "--quiet"], options].concat())
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(outcome.worked()).unwrap()
+}
+
+fn classes(scores: &Value) -> Vec<[u64; 3]> {
+    let of = |class: &Value| ["from", "to", "pairs"].map(|key| class[key].as_u64().unwrap());
+    scores["by_length"].as_array().unwrap().iter().map(of).collect()
+}
+
+/// The number of elements of an SVG document, whose tags must be nested as XML wants them.
+fn elements(document: &str) -> usize {
+    let (mut open, mut count) = (Vec::new(), 0);
+    for tag in document.split('<').skip(1) {
+        let (tag, text) = tag.split_once('>').unwrap_or_else(|| panic!("<{tag} does not end"));
+        assert!(!text.contains('"') && tag.matches('"').count() % 2 == 0, "<{tag}>{text}");
+        let name = tag.split_whitespace().next().unwrap_or_default();
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None if tag.ends_with('/') => count += 1,
+            None => {
+                open.push(name);
+                count += 1;
+            }
+        }
+    }
+    assert!(open.is_empty(), "{open:?} do not end");
+    count
+}
+
+#[test]
+fn every_pair_is_in_one_class_and_nothing_else_changes() {
+    let folder = folder();
+    folder.write("ragged.gold", "0-0\n".repeat(108));
+    for gold in [&[][..], &["--gold", "ragged.gold"]] {
+        let model = [&["--model", "model"], gold].concat();
+        let plain = evaluate(&folder, &[&model[..], &["--json"]].concat());
+        let with = evaluate(&folder, &[&model[..], &["--json", "--by-length"]].concat());
+        let whole = plain.worked().trim_end().strip_suffix('}').unwrap();
+        assert!(with.worked().starts_with(&format!("{whole},\"by_length\":[{{\"from\":1,")), "{with:?}");
+        let scores = json(&with);
+        let classes = classes(&scores);
+        assert_eq!(classes, [[1, 2, 24], [3, 4, 24], [5, 6, 24], [7, 8, 24], [9, 10, 12]]);
+        for class in scores["by_length"].as_array().unwrap() {
+            for key in ["bleu", "chrf", "exact_match", "perplexity", "mean_length"] {
+                assert!(class[key].as_f64().unwrap() >= 0.0, "{key}: {class}");
+            }
+            assert_eq!(class.get("aer").is_some(), !gold.is_empty(), "{class}");
+        }
+        let text = evaluate(&folder, &model);
+        let table = evaluate(&folder, &[&model[..], &["--by-length"]].concat());
+        let table = table.worked().strip_prefix(&format!("{}\n", text.worked())).unwrap();
+        let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines.len(), 6, "{table}");
+        assert_eq!(lines[1][..2], ["1-2", "24"]);
+        assert_eq!(lines[0].last() == Some(&"AER"), !gold.is_empty());
+    }
+}
+
+#[test]
+fn a_class_has_the_scores_of_its_pairs_alone() {
+    let folder = folder();
+    let all = json(&evaluate(&folder, &["--model", "model", "--json", "--by-length"]));
+    let five_or_six = |line: &&str| (5..=6).contains(&line.split('\t').next().unwrap().split(' ').count());
+    let alone: Vec<String> = ragged().lines().filter(five_or_six).map(|line| format!("{line}\n")).collect();
+    folder.write("ragged.tsv", alone.concat());
+    let alone = json(&evaluate(&folder, &["--model", "model", "--json"]));
+    for key in ["pairs", "bleu", "chrf", "exact_match", "word_error_rate", "character_error_rate"] {
+        assert_eq!(all["by_length"][2][key], alone[key], "{key}");
+    }
+    let perplexities = [&all["by_length"][2], &alone].map(|scores| scores["perplexity"].as_f64().unwrap());
+    assert!((perplexities[0] / perplexities[1] - 1.0).abs() < 1e-5, "{perplexities:?}");
+}
+
+#[test]
+fn few_pairs_are_one_class() {
+    let folder = Folder::with_pairs();
+    let evaluate = ["evaluate", "--pairs", "pairs.tsv", "--model", model_path(), "--json", "--by-length", "--figure"];
+    let scores = folder.run(&[&evaluate[..], &["one.svg"]].concat());
+    assert_eq!(classes(&json(&scores)), [[4, 4, 12]]);
+    elements(&folder.text("one.svg"));
+}
+
+#[test]
+fn several_models_are_measured_on_the_same_pairs() {
+    let folder = folder();
+    folder.train("other", &["--max-epochs", "1"]).worked();
+    let models = ["--model", "four heads=model", "--model", "other", "--by-length"];
+    let compared = json(&evaluate(&folder, &[&models[..], &["--json"]].concat()));
+    let compared = compared["models"].as_array().unwrap();
+    assert_eq!(compared.len(), 2);
+    for (entry, (name, path)) in compared.iter().zip([("four heads", "model"), ("other", "other")]) {
+        assert_eq!((&entry["name"], &entry["folder"]), (&name.into(), &path.into()));
+        let mut alone = json(&evaluate(&folder, &["--model", path, "--json", "--by-length"]));
+        alone["name"] = name.into();
+        alone["folder"] = path.into();
+        assert_eq!(*entry, alone);
+    }
+    assert_eq!(classes(&compared[0]), classes(&compared[1]));
+    assert_ne!(compared[0]["bleu"], compared[1]["bleu"]);
+
+    let plain = ["--model", "four heads=model", "--model", "other"];
+    let blocks = ["model", "other"].map(|path| evaluate(&folder, &["--model", path]).worked().to_owned());
+    let expected = format!("four heads\n{}\nother\n{}", blocks[0], blocks[1]);
+    assert_eq!(evaluate(&folder, &plain).worked(), expected);
+}
+
+#[test]
+fn a_name_changes_nothing_for_one_model() {
+    let folder = folder();
+    let named = evaluate(&folder, &["--model", "m & m=model", "--json"]);
+    assert_eq!(named.worked(), evaluate(&folder, &["--model", "model", "--json"]).worked());
+}
+
+#[test]
+fn a_folder_whose_name_holds_an_equals_sign_is_a_folder() {
+    let folder = folder();
+    std::fs::rename(folder.path("model"), folder.path("rate=0.1")).unwrap();
+    evaluate(&folder, &["--model", "rate=0.1", "--figure", "length.svg"]).worked();
+    assert!(folder.text("length.svg").contains(">rate=0.1</text>"));
+    evaluate(&folder, &["--model", "high rate=rate=0.1", "--figure", "length.svg"]).worked();
+    assert!(folder.text("length.svg").contains(">high rate</text>"));
+    evaluate(&folder, &["--model", "rate=0.2"]).refused_with(1, &["rate=0.2", "no such folder"]);
+    evaluate(&folder, &["--model", "=rate=0.1"]).refused_with(2, &["=rate=0.1", "NAME=DIR"]);
+}
+
+#[test]
+fn a_figure_has_a_line_for_each_model() {
+    let folder = folder();
+    let names = ["a=model", "<b> & \"c\"=model", "model", "a=model"];
+    for models in 1..=names.len() {
+        let options: Vec<&str> = names[..models].iter().flat_map(|name| ["--model", name]).collect();
+        let scores = json(&evaluate(&folder, &[&options[..], &["--json", "--figure", "length.svg"]].concat()));
+        let first = if models == 1 { &scores } else { &scores["models"][0] };
+        assert_eq!(classes(first).len(), 5, "--figure includes --by-length");
+        let figure = folder.text("length.svg");
+        elements(&figure);
+        assert_eq!(figure.matches("stroke-linejoin").count(), models, "{figure}");
+        for (index, name) in ["a", "&lt;b&gt; &amp; &quot;c&quot;", "model", "a (2)"].iter().enumerate() {
+            assert_eq!(figure.contains(&format!(">{name}</text>")), index < models, "{name}");
+        }
+        assert_eq!(figure.matches(">24</text>").count(), 4);
+        for never in ["<script", "href", "NaN", "inf"] {
+            assert!(!figure.contains(never), "{never}");
+        }
+    }
+    assert!(!folder.contents().keys().any(|name| name.ends_with(".tmp")), "{:?}", folder.contents().keys());
+}
+
+#[test]
+fn what_cannot_work_is_refused_before_the_work() {
+    let folder = folder();
+    for (figure, code, part) in [
+        ("-", 2, "standard output"),
+        ("figure.png", 2, "SVG"),
+        ("missing/figure.svg", 1, "missing/figure.svg: cannot write"),
+        ("model", 1, "model: cannot write"),
+    ] {
+        evaluate(&folder, &["--model", "model", "--figure", figure]).refused_with(code, &[part]);
+    }
+    folder.write("figure.svg", "old");
+    let before = folder.contents();
+    for models in [&["--model", "model", "--model", "missing"][..], &["--model", "a=missing"], &["--model", "model="]] {
+        let code = if models.contains(&"model=") { 2 } else { 1 };
+        evaluate(&folder, &[models, &["--figure", "figure.svg"]].concat()).refused(code);
+    }
+    folder.write("empty.tsv", "\t\n \ta\n");
+    for option in [&["--by-length"][..], &["--figure", "figure.svg"]] {
+        let empty = ["evaluate", "--pairs", "empty.tsv", "--model", "model"];
+        folder.run(&[&empty[..], option].concat()).refused_with(1, &["empty.tsv", "no source has a word"]);
+    }
+    std::fs::remove_file(folder.path("empty.tsv")).unwrap();
+    assert_eq!(folder.contents(), before, "nothing is left behind, and what was there is as it was");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn scores_are_given_even_if_the_figure_finds_no_room() {
+    let folder = folder();
+    let scores = evaluate(&folder, &["--model", "model", "--figure", "/dev/full"]);
+    assert_eq!(scores.code, Some(1), "{scores:?}");
+    assert!(scores.stdout.contains("\nsource words ") && scores.stderr.contains("/dev/full"), "{scores:?}");
+    let arguments = ["evaluate", "--pairs", "ragged.tsv", "--model", "model", "--figure", "length.svg"];
+    let mut child = folder.command(&arguments).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(Outcome::from(child.wait_with_output().unwrap()).code, Some(0));
+    elements(&folder.text("length.svg"));
+}
+
+#[test]
+fn odd_sources_have_a_length() {
+    let folder = Folder::new();
+    let odd = ["", "\u{3000}", "👩‍👩‍👧 sings", "the\u{2028}fox", "</s> \u{1b}[31m", "赤いキツネが眠る"];
+    let lines: Vec<(&str, &str)> = odd.iter().cycle().take(60).map(|&source| (source, "mi .")).collect();
+    folder.write("odd.tsv", tsv(&lines));
+    let scores = folder.run(&["evaluate", "--pairs", "odd.tsv", "--model", model_path(), "--json", "--by-length"]);
+    assert_eq!(classes(&json(&scores)), [[0, 1, 30], [2, 2, 30]]);
+}
