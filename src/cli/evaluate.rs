@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{LinkArgs, PairArgs, ReadingArgs, SearchArgs};
+use super::links::LinkArgs;
+use super::pairs::PairArgs;
+use super::reading::ReadingArgs;
+use super::search::SearchArgs;
 
 /// `softalign evaluate`
 #[derive(Debug, Args)]

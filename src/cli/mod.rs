@@ -3,7 +3,9 @@
 mod evaluate;
 mod given;
 mod links;
+mod pairs;
 mod reading;
+mod search;
 mod train;
 mod values;
 
@@ -14,7 +16,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
 pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
+pub use pairs::PairArgs;
 pub use reading::ReadingArgs;
+pub use search::SearchArgs;
 pub use train::{Preset, TrainArgs};
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
@@ -60,22 +64,6 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Say in words what a model's folder holds.
     Inspect(InspectArgs),
-}
-
-/// Where sentence pairs come from.
-#[derive(Debug, Args)]
-pub struct PairArgs {
-    /// Sentence pairs, one a line: sentence TAB translation; - reads standard input [default: data/test.tsv].
-    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"])]
-    pub pairs: Option<PathBuf>,
-
-    /// Sentences, one a line, with their translations in --target.
-    #[arg(long, value_name = "FILE", requires = "target")]
-    pub source: Option<PathBuf>,
-
-    /// Translations, one a line.
-    #[arg(long, value_name = "FILE", requires = "source")]
-    pub target: Option<PathBuf>,
 }
 
 /// `softalign translate`
@@ -129,22 +117,6 @@ pub struct TranslateArgs {
     /// Align the model's units instead of words.
     #[arg(long)]
     pub subwords: bool,
-}
-
-/// How to search.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct SearchArgs {
-    /// Hypotheses kept for each sentence; 1 is greedy search, the fastest.
-    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub beam: u16,
-
-    /// Scores are divided by the length to the power of this: 0 favours short translations, 1 compares means.
-    #[arg(long, value_name = "A", default_value_t = 1.0)]
-    pub length_penalty: f64,
-
-    /// Most units of a translation for each unit of its source (20 more are always allowed).
-    #[arg(long, value_name = "F", default_value_t = 2.0)]
-    pub length_factor: f64,
 }
 
 /// `softalign align`
