@@ -4,347 +4,238 @@ from dataclasses import dataclass, replace
 
 import english
 import french
-from phrases import Clitic
-from words import Pair, concept, word
+import lexicon
+from phrases import NOTHING, Clitic
+from words import Pair, concept, pair, word, words
 
 
 @dataclass(frozen=True)
 class VerbPhrase:
     """A verb with its complements, before it has a tense.
 
-    `tail` follows the verb in each language; `clitics` are the French object
-    pronouns; `agreement` is the gender and number that a preceding direct
-    object lends to the participle.
+    `tail` follows the verb in each language; `clitics` are the French object pronouns; `agreement` is the gender
+    and number that a preceding direct object lends to the participle.
     """
 
     verb: object
     meaning: int
-    tail: Pair = Pair()
+    tail: Pair = NOTHING
     clitics: tuple = ()
     agreement: tuple = None
     agrees_with_subject: bool = True
 
     def plus(self, *complements):
         """The same with further complements behind."""
-        tail = self.tail
-        for item in complements:
-            tail = tail + item
-        return replace(self, tail=tail)
+        return replace(self, tail=sum(complements, self.tail))
+
+    def about(self, template, **slots):
+        """The same with a complement in the notation, in which v is the meaning of the verb."""
+        return self.plus(pair(template, v=self.meaning, **slots))
 
 
-def verb_phrase(verb, *complements, agreement=None, reflexive_agrees=True):
-    """Put a verb and its complements together.
+def verb_phrase(verb, *complements, agreement=None, agrees_with_subject=True):
+    """Put a verb, or what `lexicon.verb` reads, and its complements together.
 
-    Pronouns come as `Clitic` and go where each language wants them; a
-    preposition that the French verb asks for goes before the first full
-    complement.
+    Pronouns come as `Clitic` and go where each language wants them; a preposition that the French verb asks for
+    goes before the complements, unless a pronoun has taken it in.
     """
+    verb = lexicon.verb(verb) if isinstance(verb, str) else verb
     meaning = concept()
-    en = tuple(word(x, weak=[meaning]) for x in verb.particle.split())
-    fr = (word(verb.preposition, weak=[meaning]),) if verb.preposition else ()
-    if (
-        any(
-            isinstance(x, Clitic) and x.fr.text in ("lui", "leur", "me", "nous", "vous", "te")
-            for x in complements
-        )
-        and verb.preposition == "à"
-    ):
-        fr = ()
-    tail = Pair(en, fr)
-    clitics = []
+    clitics = sorted((x for x in complements if isinstance(x, Clitic)), key=lambda x: x.rank)
+    taken_in = verb.preposition == "à" and any(x.rank in (0, 2) for x in clitics)
+    tail = Pair(
+        tuple(word(f"{x}/V", {"v": meaning}) for x in verb.particle.split()),
+        () if taken_in or not verb.preposition else words(verb.preposition + "/V", v=meaning),
+    )
     for item in complements:
         if isinstance(item, Clitic):
-            clitics.append(item)
             agreement = item.agreement or agreement
-            tail = tail + Pair(en=item.en)
-        else:
-            tail = tail + item
-    clitics.sort(key=lambda x: x.rank)
-    return VerbPhrase(verb, meaning, tail, tuple(clitics), agreement, reflexive_agrees)
+            item = Pair(en=item.en)
+        tail = tail + item
+    return VerbPhrase(verb, meaning, tail, tuple(clitics), agreement, agrees_with_subject)
 
 
-# --- English --------------------------------------------------------------
-
-BE_PRESENT = ("am", "are", "is", "are", "are", "are")
-MODALS = {
-    "can": ("pouvoir", "present"),
-    "must": ("devoir", "present"),
-    "should": ("devoir", "conditional"),
-    "could": ("pouvoir", "conditional"),
-}
+def read_phrase(entry):
+    """Read a verb and, after a colon, its complement: `waste=perdre: time/a | du/A temps/a`."""
+    verb, _, complement = entry.partition(":")
+    return verb_phrase(verb).about(complement)
 
 
-def _be(person, past=False):
-    if past:
-        return "was" if person in (0, 2) else "were"
-    return BE_PRESENT[person]
+# --- Tenses ---------------------------------------------------------------
 
-
-def _have(person):
-    return "has" if person == 2 else "have"
-
-
-def _english_verb(phrase, tense, person, supported, auxiliary_id):
-    """The auxiliary (or None) and what follows it.
-
-    `supported` asks for do-support; `auxiliary_id` is the concept of the French
-    auxiliary.
-    """
-    verb, main = phrase.verb.en, phrase.meaning
-    base = word(verb, [main])
-    if tense in MODALS:
-        return word(tense, [auxiliary_id]), [base]
-    if tense in ("future", "conditional"):
-        return word("will" if tense == "future" else "would", weak=[main]), [base]
-    if tense in ("perfect", "pluperfect"):
-        form = "had" if tense == "pluperfect" else _have(person)
-        return word(form, [auxiliary_id]), [word(english.participle(verb), [main])]
-    if tense == "near":
-        return (
-            word(_be(person), weak=[auxiliary_id]),
-            [word("going", [auxiliary_id]), word("to", weak=[auxiliary_id, main]), base],
-        )
-    if tense == "recent":
-        return (
-            word(_have(person), weak=[auxiliary_id]),
-            [word("just", [auxiliary_id]), word(english.participle(verb), [main])],
-        )
-    if tense in ("progressive", "background"):
-        form = _be(person, past=tense == "background")
-        return word(form, weak=[main]), [word(english.gerund(verb), [main])]
-    if tense == "used":
-        return None, [word("used", weak=[main]), word("to", weak=[main]), base]
-    return _english_simple(phrase, tense, person, supported, auxiliary_id)
-
-
-def _english_simple(phrase, tense, person, supported, auxiliary_id):
-    verb, main = phrase.verb.en, phrase.meaning
-    past = tense in ("past", "imperfect")
-    weak = [auxiliary_id] if tense == "past" else []
-    if verb == "be":
-        return word(_be(person, past), [main], weak), []
-    if supported:
-        form = "did" if past else english.finite("do", "present", person)
-        return word(form, weak=[main, *weak]), [word(verb, [main])]
-    form = english.finite(verb, "past" if past else "present", person)
-    return None, [word(form, [main], weak)]
-
-
-# --- French ---------------------------------------------------------------
-
+# English, its auxiliary first (or a hyphen), and French, its finite verb first. The letter v is the meaning of the
+# verb, x that of the French auxiliary. `have.present` is a finite form of a verb, `verb` being the one spoken of
+# and `auxiliary` its French auxiliary; base, participle and gerund are forms of it as well. A star is where
+# object pronouns go in French if not before the finite verb.
+TENSES = {name.strip(): [x.split() for x in (en, fr)] for name, en, fr in (line.split("|") for line in """
+    present     | - verb.present/v                          | verb.present/v
+    imperfect   | - verb.past/v                             | verb.imperfect/v
+    past        | - verb.past/vX                            | auxiliary.present/x participle/v
+    progressive | be.present/V gerund/v                     | verb.present/v
+    background  | be.past/V gerund/v                        | verb.imperfect/v
+    used        | - used/V to/V base/v                      | verb.imperfect/v
+    perfect     | have.present/x participle/v               | auxiliary.present/x participle/v
+    pluperfect  | have.past/x participle/v                  | auxiliary.imperfect/x participle/v
+    recent      | have.present/X just/x participle/v        | venir.present/x de/X * base/v
+    near        | be.present/X going/x to/XV base/v         | aller.present/x * base/v
+    future      | will/V base/v                             | verb.future/v
+    conditional | would/V base/v                            | verb.conditional/v
+    subjunctive | - to/V base/v                             | verb.subjunctive/v
+    can         | can/x base/v                              | pouvoir.present/x * base/v
+    could       | could/x base/v                            | pouvoir.conditional/x * base/v
+    must        | must/x base/v                             | devoir.present/x * base/v
+    should      | should/x base/v                           | devoir.conditional/x * base/v
+""".strip().split("\n"))}
+MODALS = ("can", "could", "must", "should")
+ENGLISH_FORMS = {"base": str, "participle": english.participle, "gerund": english.gerund}
+AFTER_ORDER = {1: "-toi", 3: "-nous", 4: "-vous"}
 REFLEXIVES = ("me", "te", "se", "nous", "vous", "se")
-FRENCH_TENSES = {
-    "present": "present",
-    "progressive": "present",
-    "future": "future",
-    "conditional": "conditional",
-    "imperfect": "imperfect",
-    "background": "imperfect",
-    "used": "imperfect",
-    "subjunctive": "subjunctive",
-}
-COMPOUND = {"past": "present", "perfect": "present", "pluperfect": "imperfect"}
+
+
 
 
 def _clitic_words(phrase, person):
-    words = [x.fr for x in phrase.clitics]
-    if phrase.verb.reflexive:
-        words.insert(0, word(REFLEXIVES[person], weak=[phrase.meaning]))
-    return words
+    own = words(REFLEXIVES[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
+    return (*own, *(x.fr for x in phrase.clitics))
 
 
-def _participle(phrase, subject):
+def _english_verb(phrase, tense, person, supported, concepts):
+    """The auxiliary, if any, and what follows it; `supported` asks for `do`."""
+    auxiliary, *rest = TENSES[tense][0]
+    if rest[0].startswith("verb."):
+        form, _, letters = rest[0].removeprefix("verb.").partition("/")
+        if phrase.verb.en == "be":
+            auxiliary, rest = rest[0], []
+        elif supported:
+            auxiliary, rest = f"do.{form}/{letters.upper()}", ["base/v"]
+
+    def said(item):
+        text, _, letters = item.partition("/")
+        lemma, _, form = text.partition(".")
+        if form:
+            text = english.finite(phrase.verb.en if lemma == "verb" else lemma, form, person)
+        elif text in ENGLISH_FORMS:
+            text = ENGLISH_FORMS[text](phrase.verb.en)
+        return word(f"{text}/{letters}", concepts)
+
+    return [said(auxiliary)] if auxiliary != "-" else [], [said(x) for x in rest]
+
+
+def _participle(phrase, who):
     form = french.participle(phrase.verb.fr)
-    if phrase.verb.auxiliary == "être":
-        if not phrase.verb.reflexive or phrase.agrees_with_subject:
-            form = french.agree(form, subject.gender, subject.number)
-    elif phrase.agreement:
-        form = french.agree(form, *phrase.agreement)
-    return word(form, [phrase.meaning])
+    if phrase.verb.auxiliary == "avoir":
+        return french.agree(form, *phrase.agreement) if phrase.agreement else form
+    return french.agree(form, who.gender, who.number) if phrase.agrees_with_subject else form
 
 
-def _french_verb(phrase, tense, subject, auxiliary_id):
-    """The clitics, the finite verb and what follows it."""
-    person, verb = subject.person, phrase.verb
-    clitics = _clitic_words(phrase, person)
-    if tense in FRENCH_TENSES:
-        form = french.finite(verb.fr, FRENCH_TENSES[tense], person)
-        return clitics, word(form, [phrase.meaning]), []
-    if tense in COMPOUND:
-        form = french.finite(verb.auxiliary, COMPOUND[tense], person)
-        return clitics, word(form, [auxiliary_id]), [_participle(phrase, subject)]
-    lemma, simple = {"near": ("aller", "present"), "recent": ("venir", "present")}.get(
-        tense
-    ) or MODALS[tense]
-    rest = [word("de", weak=[auxiliary_id])] if tense == "recent" else []
-    rest += [*clitics, word(verb.fr, [phrase.meaning])]
-    return [], word(french.finite(lemma, simple, person), [auxiliary_id]), rest
-
-
-# --- Negation and adverbs -------------------------------------------------
-
-# English before the verb, whether it needs « do », English at the end, French after the
-# finite verb, French after the participle.
-NEGATIONS = {
-    "not": ("not", True, "", "pas", ""),
-    "never": ("never", False, "", "jamais", ""),
-    "no longer": ("no longer", False, "", "plus", ""),
-    "not anymore": ("not", True, "anymore", "plus", ""),
-    "not yet": ("not", True, "yet", "pas encore", ""),
-    "nothing": ("not", True, "anything", "rien", ""),
-    "nobody": ("not", True, "anybody", "", "personne"),
-    "only": ("only", False, "", "", "que"),
-}
-
-
-@dataclass(frozen=True)
-class _Polarity:
-    before: tuple = ()
-    supported: bool = False
-    end: tuple = ()
-    ne: tuple = ()
-    middle: tuple = ()
-    late: tuple = ()
-
-
-def _polarity(negation):
-    """The words of a negation, tied together."""
-    if not negation:
-        return _Polarity()
-    before, supported, end, middle, late = NEGATIONS[negation]
-    meaning, second = concept(), concept()
-    split = negation == "not yet"
-    strong = [meaning] if not end or split else []
-    middle_words = middle.split()
-    return _Polarity(
-        tuple(word(x, strong, () if strong else [meaning]) for x in before.split()),
-        supported,
-        tuple(word(x, [second if split else meaning]) for x in end.split()),
-        (word("ne", weak=[meaning]),),
-        tuple(word(x, [second if x == "encore" else meaning]) for x in middle_words),
-        tuple(word(x, [meaning]) for x in late.split()),
-    )
+def _french_verb(phrase, tense, who, concepts):
+    """The object pronouns that stand before the finite verb, the finite verb, and what follows it."""
+    clitics, pattern = _clitic_words(phrase, who.person), TENSES[tense][1]
+    said = []
+    for item in pattern:
+        text, _, letters = item.partition("/")
+        lemma, _, form = text.partition(".")
+        if form:
+            lemma = {"verb": phrase.verb.fr, "auxiliary": phrase.verb.auxiliary}.get(lemma, lemma)
+            text = french.finite(lemma, form, who.person)
+        elif text == "participle":
+            text = _participle(phrase, who)
+        elif text == "base":
+            text = phrase.verb.fr
+        said.extend(clitics if text == "*" else [word(f"{text}/{letters}", concepts)])
+    return () if "*" in pattern else clitics, said[0], said[1:]
 
 
 # --- Clauses --------------------------------------------------------------
 
+# English before the verb and at the end; French after the finite verb and after the participle.
+NEGATIONS = {
+    "": ("", "", "", ""),
+    "not": ("not/n", "", "pas/n", ""),
+    "never": ("never/n", "", "jamais/n", ""),
+    "no longer": ("no/n longer/n", "", "plus/n", ""),
+    "not anymore": ("not/N", "anymore/n", "plus/n", ""),
+    "not yet": ("not/n", "yet/y", "pas/n encore/y", ""),
+    "nothing": ("not/N", "anything/n", "rien/n", ""),
+    "nobody": ("not/N", "anybody/n", "", "personne/n"),
+    "only": ("only/n", "", "", "que/n"),
+}
 
-def clause(subject, phrase, tense="present", negation=None, adverb=Pair(), asked=None):
+
+def clause(who, phrase, tense="present", negation="", adverb=NOTHING, asked=""):
     """A clause in English and French.
 
-    `asked` is None for a statement, "inverted" for a French question by
-    inversion, or "est-ce que" for one without; English inverts in both.
+    `asked` is empty for a statement, "inverted" for a French question by inversion, or "est-ce que" for one
+    without; English inverts in both.
     """
-    auxiliary_id, question = concept(), concept()
-    polarity = _polarity(negation)
-    supported = bool(asked) or polarity.supported
-    auxiliary, rest = _english_verb(phrase, tense, subject.person, supported, auxiliary_id)
-    if asked == "est-ce que":
-        auxiliary = replace(auxiliary, weak=auxiliary.weak | {question})
-    front = [auxiliary] if auxiliary else []
-    opening = front + list(subject.en) if asked else list(subject.en) + front
-    en = (*opening, *polarity.before, *adverb.en, *rest, *_english_tail(phrase, polarity))
-    fr = _french_clause(subject, phrase, tense, polarity, adverb, asked, auxiliary_id)
-    if asked == "est-ce que":
-        fr = (word("est-ce", [question]), word("que", [question]), *fr)
-    return Pair(tuple(en), tuple(fr))
-
-
-def _english_tail(phrase, polarity):
-    """`anything` and `anybody` are objects and precede the rest; `yet` ends the clause."""
-    texts = [x.text for x in polarity.end]
-    if texts and texts[0].startswith("any") and texts[0] != "anymore":
-        particle = len(phrase.verb.particle.split())
-        return phrase.tail.en[:particle] + polarity.end + phrase.tail.en[particle:]
-    return phrase.tail.en + polarity.end
-
-
-def _french_clause(subject, phrase, tense, polarity, adverb, asked, auxiliary_id):
-    clitics, finite, rest = _french_verb(phrase, tense, subject, auxiliary_id)
-    verb = [*polarity.ne, *clitics, finite]
-    subject_words = list(subject.fr)
+    concepts = {"v": phrase.meaning}
+    before, end, middle, late = ([word(x, concepts) for x in part.split()] for part in NEGATIONS[negation])
+    supported = asked or NEGATIONS[negation][0].startswith("not")
+    auxiliary, rest = _english_verb(phrase, tense, who.person, supported, concepts)
+    clitics, finite, rest_fr = _french_verb(phrase, tense, who, concepts)
+    subject, opening, ne = who.fr, (), words("ne/N", n=concepts["n"]) if negation else ()
+    inverted = ()
     if asked == "inverted":
-        inverted = replace(subject_words[-1], text="-" + subject_words[-1].text)
-        verb, subject_words = verb + [inverted], []
-    return (
-        *subject_words,
-        *verb,
-        *polarity.middle,
-        *adverb.fr,
-        *rest,
-        *polarity.late,
-        *phrase.tail.fr,
+        subject, inverted = (), (replace(who.fr[-1], text="-" + who.fr[-1].text),)
+    elif asked:
+        opening = words("est-ce/q que/q", q=concept())
+        auxiliary = [replace(x, weak=x.weak | opening[0].strong) for x in auxiliary]
+    # `anything` and `anybody` are objects and precede the rest; `yet` and `anymore` end the clause.
+    at = len(phrase.verb.particle.split()) if negation in ("nothing", "nobody") else len(phrase.tail.en)
+    tail = (*phrase.tail.en[:at], *end, *phrase.tail.en[at:])
+    start = (*auxiliary, *who.en) if asked else (*who.en, *auxiliary)
+    return Pair(
+        (*start, *before, *adverb.en, *rest, *tail),
+        (*opening, *subject, *ne, *clitics, finite, *inverted, *middle, *adverb.fr, *rest_fr, *late, *phrase.tail.fr),
     )
 
 
-def question(subject, phrase, tense="present", negation=None, adverb=Pair()):
+def question(who, phrase, tense="present", negation=""):
     """A question: inversion with « il, elle, nous, vous, ils », else « est-ce que »."""
-    formal = subject.pronoun and subject.pronoun not in ("je", "tu")
-    return clause(subject, phrase, tense, negation, adverb, "inverted" if formal else "est-ce que")
+    formal = who.pronoun and who.pronoun not in ("je", "tu")
+    return clause(who, phrase, tense, negation, asked="inverted" if formal else "est-ce que")
 
 
-def infinitive(phrase, person=2, negated=False):
+# --- Without tense --------------------------------------------------------
+
+
+def _written(phrase, template, clitics, imperative=""):
+    """Fill a template with forms of the verb, its object pronouns and its complements."""
+    en, fr = phrase.verb.en, phrase.verb.fr
+    return pair(
+        template, v=phrase.meaning, base=(en, fr), gerund=(english.gerund(en), french.gerund(fr)),
+        imperative=imperative, me=Pair(fr=tuple(clitics)), tail=phrase.tail,
+    )
+
+
+def infinitive(phrase, person=2):
     """The verb phrase without tense; `person` is that of a reflexive pronoun."""
-    meaning = concept()
-    en = (word(phrase.verb.en, [phrase.meaning]), *phrase.tail.en)
-    fr = (*_clitic_words(phrase, person), word(phrase.verb.fr, [phrase.meaning]), *phrase.tail.fr)
-    if negated:
-        en = (word("not", [meaning]), *en)
-        fr = (word("ne", weak=[meaning]), word("pas", [meaning]), *fr)
-    return Pair(en, fr)
+    return _written(phrase, "{base}/v {tail} | {me} {base}/v {tail}", _clitic_words(phrase, person))
 
 
 def ing(phrase):
     """The English form in -ing against the French infinitive."""
-    bare = infinitive(phrase)
-    return Pair((word(english.gerund(phrase.verb.en), [phrase.meaning]), *phrase.tail.en), bare.fr)
+    return _written(phrase, "{gerund}/v {tail} | {me} {base}/v {tail}", _clitic_words(phrase, 2))
 
 
 def gerund(phrase, person):
     """`while eating`: « en mangeant »."""
-    manner = concept()
-    en = (word("while", [manner]), word(english.gerund(phrase.verb.en), [phrase.meaning]))
-    fr = (
-        word("en", [manner]),
-        *_clitic_words(phrase, person),
-        word(french.gerund(phrase.verb.fr), [phrase.meaning]),
-    )
-    return Pair((*en, *phrase.tail.en), (*fr, *phrase.tail.fr))
-
-
-# --- Orders ---------------------------------------------------------------
-
-AFTER_VERB = {0: 1, 1: 0, 2: 2, 3: 3, 4: 4}
+    template = "while/w {gerund}/v {tail} | en/w {me} {gerund}/v {tail}"
+    return _written(phrase, template, _clitic_words(phrase, person))
 
 
 def order(phrase, person=4, negated=False):
     """An order to « tu » (1), to « vous » (4), or to both of us (3, `let's`)."""
-    meaning = concept()
-    verb = word(french.imperative(phrase.verb.fr, person), [phrase.meaning])
-    en = (word(phrase.verb.en, [phrase.meaning]), *phrase.tail.en)
-    if person == 3:
-        en = (word("let's", weak=[phrase.meaning]), *en)
+    form = french.imperative(phrase.verb.fr, person)
     if negated:
-        en = (word("do", weak=[meaning]), word("not", [meaning]), *en)
-        clitics = _clitic_words(phrase, person)
-        fr = (word("ne", weak=[meaning]), *clitics, verb, word("pas", [meaning]))
-        return Pair(en, (*fr, *phrase.tail.fr))
-    return Pair(en, (verb, *_order_clitics(phrase, person), *phrase.tail.fr))
+        template = "do/N not/n {base}/v {tail} | ne/N {me} {imperative}/v pas/n {tail}"
+        return _written(phrase, template, _clitic_words(phrase, person), form)
+    template = ("let's/V " if person == 3 else "") + "{base}/v {tail} | {imperative}/v {me} {tail}"
+    return _written(phrase, template, _order_clitics(phrase, person), form)
 
 
 def _order_clitics(phrase, person):
     """After an order pronouns follow with hyphens, the direct object first."""
-    ranked = sorted(phrase.clitics, key=lambda x: AFTER_VERB[x.rank])
-    words = [replace(x.fr, text="-" + x.stressed) for x in ranked]
-    if phrase.verb.reflexive:
-        own = {1: "-toi", 3: "-nous", 4: "-vous"}[person]
-        words.insert(0, word(own, weak=[phrase.meaning]))
-    return words
-
-
-def joined(*parts):
-    """Several pairs one after the other."""
-    result = Pair()
-    for item in parts:
-        result = result + item
-    return result
+    own = words(AFTER_ORDER[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
+    others = sorted(phrase.clitics, key=lambda x: (1, 0, 2, 3, 4)[x.rank])
+    return (*own, *(replace(x.fr, text="-" + x.stressed) for x in others))

@@ -65,3 +65,20 @@ def gerund(verb):
     if verb.endswith("e") and not verb.endswith("ee") and verb != "be":
         return verb[:-1] + "ing"
     return verb + (verb[-1] if verb in DOUBLING else "") + "ing"
+
+
+LONG_ADJECTIVES = ("tired", "jealous", "modern", "famous", "useful", "patient", "nervous", "shy", "polite")
+DEGREES = {("good", "er"): "better", ("good", "est"): "best", ("bad", "er"): "worse", ("bad", "est"): "worst"}
+
+
+def degree(adjective, ending):
+    """The form in -er or -est of a short adjective, or nothing: long ones take `more` and `most`."""
+    if (adjective, ending) in DEGREES:
+        return DEGREES[adjective, ending]
+    if adjective in LONG_ADJECTIVES or len(adjective) > 6 or adjective.endswith(("ing", "ful", "ous")):
+        return ""
+    if adjective.endswith("y"):
+        return adjective[:-1] + "i" + ending
+    if adjective.endswith("e"):
+        return adjective + ending[1:]
+    return adjective + (adjective[-1] if adjective in ("big", "sad", "hot", "red") else "") + ending

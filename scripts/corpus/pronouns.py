@@ -1,194 +1,120 @@
 """Constructions with object pronouns, which stand before the verb in French."""
 
 import lexicon
+from adverbials import NUMBERS
 from clauses import clause, verb_phrase
-from events import (
-    activity,
-    capital,
-    construction,
-    is_,
-    named_item,
-    object_of,
-    other_than,
-    person_verb,
-    pronoun_again,
-    quality,
-    statement,
-    stop,
-)
+from constructions import AND, BECAUSE, BUT, construction, declare, told
+from draw import rows
+from events import activity, is_, named_item, object_of, quality, to_other
 from phrases import (
-    NUMBERS,
-    PEOPLE,
-    adverbial_pronoun,
-    direct,
-    indirect,
-    named,
-    noun_phrase,
-    person,
-    pronoun_for,
-    role,
-    stressed_pronoun,
-    subject,
-    subject_pronoun,
-    third_party,
+    adverbial_pronoun, country_name, direct, drawn_noun, drawn_pronoun, indirect, named, noun_phrase, other_than,
+    person, pronoun_again, pronoun_for, role, stressed_pronoun, subject, third_party,
 )
-from words import pair
+from surface import capital
+from words import Pair, pair
 
 
-@construction("direct object pronoun")
-def direct_pronoun(draw):
-    who = subject(draw)
-    phrase = verb_phrase(person_verb(draw), direct(other_than(draw, who)))
-    negation = "not" if draw.chance(0.3) else None
-    tenses = (
-        ("present",)
-        if phrase.verb.en in ("know", "admire")
-        else ("present", "past", "near", "future")
-    )
-    return statement(draw, who, phrase, negation, tenses, 0.4)
+def topic(what, said):
+    """`My scarf? I can wash it.`"""
+    said = Pair(*((capital(first), *others) for first, *others in (said.en, said.fr)))
+    return pair("{what} ? {said}", what=what, said=said)
+
+
+declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
 
 
 @construction("pronoun for a thing named before")
 def antecedent(draw):
     what, noun, verb = named_item(draw)
-    who = subject(draw)
-    phrase = verb_phrase(verb, direct(pronoun_for(what)))
-    said = clause(
-        who, phrase, draw.pick(("future", "near", "can", "past")) if verb.en != "read" else "near"
-    )
+    who, phrase = subject(draw), verb_phrase(verb, direct(pronoun_for(what)))
+    said = clause(who, phrase, draw.pick("future near can past") if verb.en != "read" else "near")
     if draw.chance(0.4):
-        return stop(pair("{x} ? {s}", "{x} ? {s}", x=what, s=capital(said)))
+        return topic(what, said)
     known = is_(what, quality(draw, what, noun))
     if draw.chance(0.6):
-        return stop(pair("{x} , and/n {s}", "{x} , et/n {s}", x=known, s=said))
-    said = clause(who, phrase, draw.pick(("future", "near", "can")), "not")
-    return stop(pair("{x} , but/n {s}", "{x} , mais/n {s}", x=known, s=said))
+        return pair(AND, a=known, b=said)
+    return pair(BUT, a=known, b=clause(who, phrase, draw.pick("future near can"), "not"))
 
 
 @construction("participle agreement with a preceding object")
 def participle_agreement(draw):
     what, noun, verb = named_item(draw)
-    who = subject(draw)
-    tense = "perfect" if verb.en == "read" else draw.pick(("past", "past", "perfect"))
-    said = clause(
-        who,
-        verb_phrase(verb, direct(pronoun_for(what))),
-        tense,
-        "not" if draw.chance(0.3) else None,
-    )
+    who, phrase = subject(draw), verb_phrase(verb, direct(pronoun_for(what)))
+    tense = "perfect" if verb.en == "read" else draw.pick("past past perfect")
+    said = clause(who, phrase, tense, draw.negation(0.3))
     if draw.chance(0.5):
-        return stop(pair("{x} ? {s}", "{x} ? {s}", x=what, s=capital(said)))
-    known = is_(what, quality(draw, what, noun), "imperfect")
-    return stop(pair("{x} , and/n {s}", "{x} , et/n {s}", x=known, s=said))
+        return topic(what, said)
+    return pair(AND, a=is_(what, quality(draw, what, noun), "imperfect"), b=said)
+
+
+GIFTS = "text thing fruit keepsake"
+
+
+def given(draw, who, receiver):
+    """To give, show or send something to a pronoun."""
+    what = object_of(draw, who, draw.pick(GIFTS), "the own this", 0.15)
+    return verb_phrase(draw.pick(lexicon.GIVING), receiver, what)
+
+
+def given_to_person(draw, who):
+    """To give, show or send something to somebody."""
+    what = object_of(draw, who, draw.pick(GIFTS), "the a own")
+    receiver = pair("to/a {p} | à/a {p}", p=person(draw))
+    return verb_phrase(draw.pick(lexicon.GIVING), what, receiver)
 
 
 @construction("indirect object pronoun")
 def indirect_pronoun(draw):
     who = subject(draw)
-    name = other_than(draw, who)
-    negation = "not" if draw.chance(0.2) else None
+    receiver, negation = indirect(other_than(draw, who)), draw.negation(0.2)
     if draw.chance(0.5):
-        phrase = verb_phrase(draw.pick(lexicon.TO_PERSON), indirect(name))
-        return statement(draw, who, phrase, negation, ("present", "past", "near", "future"))
-    phrase = given(draw, who, indirect(name))
-    tense = draw.pick(("past", "perfect", "pluperfect", "near", "future"))
-    return stop(clause(who, phrase, tense, negation))
+        phrase = verb_phrase(draw.pick(lexicon.TO_PERSON), receiver)
+        return told(draw, who, phrase, negation, "present past near future")
+    phrase = given(draw, who, receiver)
+    return clause(who, phrase, draw.pick("past perfect pluperfect near future"), negation)
 
 
-GIFTS = ("text", "thing", "fruit", "keepsake")
-
-
-def given(draw, who, receiver):
-    """To give, show or send something to a receiver."""
-    what = object_of(draw, who, (draw.pick(GIFTS),), ("the", "own", "this"), 0.15)
-    return verb_phrase(draw.pick(lexicon.GIVING), receiver, what)
-
-
-@construction("giving to somebody")
-def giving(draw):
-    who = subject(draw)
-    what = object_of(draw, who, (draw.pick(GIFTS),), ("the", "a", "own"), 0.2)
-    receiver = person(draw)
-    phrase = verb_phrase(draw.pick(lexicon.GIVING), what, pair("to/a {p}", "à/a {p}", p=receiver))
-    return statement(draw, who, phrase, None, ("past", "near", "future"))
+declare("giving to somebody", do=given_to_person, tenses="past near future", time=0.5)
 
 
 @construction("two object pronouns")
 def two_pronouns(draw):
-    noun = draw.pick(lexicon.object_nouns(GIFTS))
-    what = noun_phrase(noun, draw.pick(("the", "this", "I")), 2 if draw.chance(0.4) else 1)
-    who = draw.pick((third_party(draw), subject_pronoun(draw.pick(PEOPLE))))
-    receiver = other_than(draw, who)
-    phrase = verb_phrase(
-        draw.pick(lexicon.GIVING), direct(pronoun_for(what)), indirect(receiver, "to")
-    )
-    said = clause(
-        who,
-        phrase,
-        draw.pick(("past", "perfect", "future", "near")),
-        "not" if draw.chance(0.3) else None,
-    )
-    return stop(pair("{x} ? {s}", "{x} ? {s}", x=what, s=capital(said)))
+    what = noun_phrase(drawn_noun(draw, GIFTS), draw.pick("the this I"), draw.number(0.4))
+    who = draw.pick((third_party(draw), drawn_pronoun(draw)))
+    receiver = indirect(other_than(draw, who), "to")
+    phrase = verb_phrase(draw.pick(lexicon.GIVING), direct(pronoun_for(what)), receiver)
+    return topic(what, clause(who, phrase, draw.pick("past perfect future near"), draw.negation(0.3)))
 
 
 @construction("pronoun y")
 def pronoun_y(draw):
     who = subject(draw)
-    if draw.chance(0.5):
-        know = clause(who, verb_phrase(lexicon.Verb("love", "adorer"), _place_name(draw)))
-    else:
-        know = clause(who, verb_phrase(lexicon.Verb("know", "connaître"), _place_name(draw)))
-    again = pronoun_again(who)
-    there = adverbial_pronoun("there", "y")
-    verb = draw.pick(
-        (
-            lexicon.verb("work=travailler"),
-            lexicon.verb("live=habiter"),
-            lexicon.verb("study=étudier"),
-            lexicon.verb("go=aller"),
-            lexicon.verb("stay=rester"),
-        )
-    )
-    tense = draw.pick(
-        ("future", "near", "past") if verb.en in ("go", "stay") else ("present", "future", "used")
-    )
-    reason = clause(again, verb_phrase(verb, there), tense)
-    if tense in ("present", "used"):
-        return stop(pair("{a} because/b {c}", "{a} parce/b que/b {c}", a=know, c=reason))
-    return stop(pair("{a} , and/n {c}", "{a} , et/n {c}", a=know, c=reason))
-
-
-def _place_name(draw):
-    if draw.chance(0.6):
-        en, fr = draw.pick(lexicon.CITIES.split(",")).split()
-        return pair(f"{en}/a", f"{fr}/a")
-    en, fr, _, article, _ = draw.pick(lexicon.COUNTRIES.strip().split("\n")).split()
-    return pair(f"{en}/a", f"^{article}/A {fr}/a")
+    feeling = "love" if draw.chance(0.5) else "know"
+    where = pair("{x}/a", x=draw.pick(lexicon.CITIES)) if draw.chance(0.6) else country_name(draw)
+    doing = draw.pick("work live study go stay")
+    tense = draw.pick("future near past" if doing in ("go", "stay") else "present future used")
+    reason = clause(pronoun_again(who), verb_phrase(doing, adverbial_pronoun("there", "y")), tense)
+    link = BECAUSE if tense in ("present", "used") else AND
+    return pair(link, a=clause(who, verb_phrase(feeling, where)), b=reason)
 
 
 @construction("pronoun en")
 def pronoun_en(draw):
-    who = subject(draw)
-    noun = draw.pick(lexicon.object_nouns(("fruit", "thing", "garment", "animal")))
-    many = noun_phrase(noun, "a", 2)
-    en, fr = draw.pick(NUMBERS).split()
-    verb = lexicon.verb(draw.pick(("have=avoir", "see=voir", "buy=acheter")))
-    of_them = adverbial_pronoun("of them", "en")
-    tense = {"have": "present"}.get(verb.en, draw.pick(("past", "future")))
-    phrase = verb_phrase(verb, pair(f"{en}/a", f"{fr}/a"), of_them)
-    said = clause(who, phrase, tense)
+    who, noun = subject(draw), drawn_noun(draw, "fruit thing garment animal")
+    number, verb, tense = draw.pick(NUMBERS), draw.pick("have see buy"), draw.pick("past future")
+    phrase = verb_phrase(verb, pair("{n}/a", n=number), adverbial_pronoun("of them", "en"))
+    said = clause(who, phrase, "present" if verb == "have" else tense)
     if draw.chance(0.5):
-        return stop(pair("{x} ? {s}", "{x} ? {s}", x=noun_phrase(noun, "the", 2), s=capital(said)))
+        return topic(noun_phrase(noun, "the", 2), said)
     other = draw.pick((named, role))(draw)
-    first = clause(other, verb_phrase(lexicon.verb("sell=vendre"), many), "progressive")
-    return stop(pair("{x} , and/n {s}", "{x} , et/n {s}", x=first, s=said))
+    return pair(AND, a=clause(other, verb_phrase("sell", noun_phrase(noun, "a", 2)), "progressive"), b=said)
 
 
-@construction("stressed pronoun after a preposition")
-def stressed(draw):
-    who = subject(draw)
+def accompanied(draw, who):
+    """Something done with, without or for somebody."""
     other = stressed_pronoun(other_than(draw, who))
-    en, fr = draw.pick(("with avec", "without sans", "for pour")).split()
-    company = pair(f"{en}/a {{p}}", f"{fr}/a {{p}}", p=other)
-    phrase = activity(draw, who).plus(company)
-    return statement(draw, who, phrase, None, ("past", "near", "future"), 0.3)
+    company = pair("{p}/a {other}", p=draw.pick(rows("with avec, without sans, for pour")), other=other)
+    return activity(draw, who).plus(company)
+
+
+declare("stressed pronoun after a preposition", do=accompanied, tenses="past near future", time=0.3)

@@ -4,16 +4,17 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-import exchanges  # noqa: F401 - each of these modules registers its constructions
-import idiomatic  # noqa: F401
-import linked  # noqa: F401
-import nominal  # noqa: F401
-import occasions  # noqa: F401
-import pronouns  # noqa: F401
-import tenses  # noqa: F401
+# Each of these registers its constructions, and is drawn from in this order.
+import pronouns
+import exchanges
+import nominal
+import occasions
+import idiomatic
+import linked
+import tenses
 from combined import COMBINATIONS
-from events import CONSTRUCTIONS
-from words import sentence
+from constructions import CONSTRUCTIONS
+from surface import sentence
 
 SIZES = {"train": 24_000, "validation": 1_000, "test": 1_000, "challenge": 500}
 TRAIN_LENGTH = range(3, 15)
@@ -114,14 +115,14 @@ def split(pool):
 def draw_challenge(draw, register, train):
     """Longer sentences out of words that training knows."""
     counts = Counter(w for x in train for w in words_in(x.sentence))
-    result = []
+    makers, result = list(COMBINATIONS.items()), []
     for turn in range(PATIENCE * SIZES["challenge"]):
         if len(result) == SIZES["challenge"]:
             break
-        make = COMBINATIONS[turn % len(COMBINATIONS)]
+        name, make = makers[turn % len(makers)]
         item = drawn(draw, make, register, CHALLENGE_LENGTH)
         if item and all(counts[w] >= SEEN_IN_TRAIN for w in words_in(item)):
-            result.append(Example(make.__name__, item))
+            result.append(Example(name, item))
     return result
 
 

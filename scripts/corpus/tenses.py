@@ -1,361 +1,201 @@
 """Constructions of tense and negation."""
 
 import lexicon
+from adverbials import NUMBERS, at_clock, day_time, destination, future_time, past_time, somewhere
 from clauses import clause, verb_phrase
-from events import (
-    NOBODY_VERBS,
-    NOTHING_VERBS,
-    action,
-    activity,
-    allowed,
-    construction,
-    day_time,
-    definite,
-    is_,
-    other_than,
-    person_verb,
-    pronoun_again,
-    state,
-    statement,
-    stop,
-    time_for,
-)
+from constructions import IF, WHEN, construction, declare, timed
+from draw import rows
+from events import action, activity, definite, is_, state, to_other
+from exchanges import NOTHING_VERBS
 from phrases import (
-    NUMBERS,
-    at_clock,
-    counted,
-    destination,
-    direct,
-    fitting,
-    future_time,
-    habit,
-    noun_phrase,
-    past_time,
-    somewhere,
-    subject,
-    subject_pronoun,
-    third_party,
+    NOTHING, as_noun, counted, drawn_noun, fitting, noun_phrase, perhaps, pronoun_again, subject, third_party,
 )
-from words import Pair, pair
+from words import pair
 
 # --- Tenses ---------------------------------------------------------------
 
-
-@construction("compound past with avoir")
-def past_avoir(draw):
-    who = subject(draw)
-    tense = draw.pick(("past", "past", "perfect"))
-    phrase = action(draw, who, "past")
-    said = clause(who, phrase, tense)
-    if tense == "past" and (phrase.verb.en == "read" or draw.chance(0.5)):
-        said = said + past_time(draw)
-    return stop(said)
+declare("compound past with avoir", tense="past past perfect", do=action, time=0.5)
 
 
 @construction("compound past with être")
 def past_etre(draw):
     who = subject(draw)
-    verb = draw.pick(lexicon.MOTION + lexicon.ARRIVAL)
-    phrase = verb_phrase(verb)
-    if verb.en == "go" and not verb.particle or verb.particle == "back":
+    phrase = verb_phrase(draw.pick(lexicon.MOTION + lexicon.ARRIVAL))
+    if phrase.verb.fr in ("aller", "revenir"):
         phrase = phrase.plus(destination(draw))
-    elif verb.en == "stay":
+    elif phrase.verb.fr == "rester":
         phrase = phrase.plus(somewhere(draw))
     when = at_clock(draw) if draw.chance(0.4) else past_time(draw)
-    return stop(clause(who, phrase, "past", "not" if draw.chance(0.2) else None) + when)
+    return clause(who, phrase, "past", draw.negation(0.2)) + when
 
 
 @construction("reflexive verb")
 def reflexive(draw):
-    who = subject(draw)
-    phrase = verb_phrase(draw.pick(lexicon.REFLEXIVE))
-    tense = draw.pick(("past", "past", "near", "present", "future"))
+    who, phrase = subject(draw), verb_phrase(draw.pick(lexicon.REFLEXIVE))
+    tense = draw.pick("past past near present future")
     if draw.chance(0.4) and phrase.verb.fr not in ("reposer", "amuser", "dépêcher"):
-        return stop(clause(who, phrase, tense) + at_clock(draw))
-    said = clause(who, phrase, tense, "not" if draw.chance(0.25) else None)
-    return stop(said + day_time(draw, tense))
+        return clause(who, phrase, tense) + at_clock(draw)
+    return clause(who, phrase, tense, draw.negation(0.25)) + day_time(draw, tense)
 
 
-@construction("imparfait for habits")
-def used_to(draw):
-    who = subject(draw)
-    phrase = activity(draw, who, "used")
-    said = clause(who, phrase, "used")
-    return stop(said + habit(draw) if draw.chance(0.5) else said)
+declare("imparfait for habits", do=lambda draw, who: activity(draw, who, "used"), tense="used", time=0.5)
 
 
 @construction("imparfait as background")
 def background(draw):
     who, other = subject(draw), third_party(draw)
     said = clause(who, activity(draw, who, "background"), "background")
-    event = draw.pick(
-        (
-            ("arrive", "arriver"),
-            ("leave", "partir"),
-            ("phone", "téléphoner"),
-            ("come", "venir"),
-            ("go home", "rentrer"),
-            ("go out", "sortir"),
-        )
-    )
-    head, _, particle = event[0].partition(" ")
-    verb = lexicon.Verb(head, event[1], particle, auxiliary=_auxiliary(event[1]))
-    interrupting = clause(other, verb_phrase(verb), "past")
-    return stop(pair("{a} when/w {b}", "{a} quand/w {b}", a=said, b=interrupting))
+    event = draw.pick("arrive leave phone come go_home go_out")
+    return pair(WHEN, a=said, b=clause(other, verb_phrase(event), "past"))
 
 
-def _auxiliary(infinitive):
-    return "être" if infinitive in lexicon.ETRE else "avoir"
+def action_or_leaving(draw, who, probability=0.6):
+    """Some action with the given probability, else to leave or to arrive."""
+    return action(draw, who) if draw.chance(probability) else verb_phrase(draw.pick("leave arrive"))
+
+
+INTERRUPTIONS = ("arrive",)
 
 
 @construction("pluperfect")
 def pluperfect(draw):
     who = subject(draw)
-    phrase = action(draw, who) if draw.chance(0.6) else verb_phrase(_leaving(draw))
-    already = pair("already/a", "déjà/a") if draw.chance(0.5) else Pair()
+    phrase = action_or_leaving(draw, who)
+    already = pair("already/a | déjà/a") if draw.chance(0.5) else NOTHING
     said = clause(who, phrase, "pluperfect", adverb=already)
     if draw.chance(0.6):
         other = third_party(draw)
-        return stop(
-            pair(
-                "{a} when/w {b}",
-                "{a} quand/w {b}",
-                a=said,
-                b=clause(other, verb_phrase(_leaving(draw, "arrive")), "past"),
-            )
-        )
-    return stop(said + pair("before/a dinner/b", "avant/a le/B dîner/b"))
-
-
-def _leaving(draw, wanted=None):
-    verbs = [x for x in lexicon.ARRIVAL if x.en in ((wanted,) if wanted else ("leave", "arrive"))]
-    return draw.pick(verbs)
+        return pair(WHEN, a=said, b=clause(other, verb_phrase(draw.pick(INTERRUPTIONS)), "past"))
+    return said + pair("before/a dinner/b | avant/a le/B dîner/b")
 
 
 @construction("future")
 def future(draw):
     who = subject(draw)
-    phrase = activity(draw, who, "future")
-    negation = draw.pick((None, None, "not", "never"))
-    if negation == "never":
-        return stop(clause(who, definite(draw, who), "future", "never"))
-    said = clause(who, phrase if not negation else definite(draw, who), "future", negation)
-    return stop(said + future_time(draw))
+    phrase, negation = activity(draw, who), draw.pick("- - not never")
+    if negation:
+        phrase = definite(draw, who)
+    said = clause(who, phrase, "future", negation)
+    return said if negation == "never" else said + future_time(draw)
 
 
-@construction("near future")
-def near_future(draw):
-    who = subject(draw)
-    said = clause(who, activity(draw, who, "near"), "near")
-    return stop(said + future_time(draw) if draw.chance(0.6) else said)
+declare("near future", do=activity, tense="near", time=0.6)
+declare("recent past with venir de", do=lambda draw, who: action_or_leaving(draw, who, 0.7), tense="recent")
 
 
-@construction("recent past with venir de")
-def recent_past(draw):
-    who = subject(draw)
-    phrase = action(draw, who) if draw.chance(0.7) else verb_phrase(_leaving(draw))
-    return stop(clause(who, phrase, "recent"))
+def had(who, what):
+    """`he had time`, as a condition."""
+    return clause(who, verb_phrase("have", what), "imperfect")
 
 
 @construction("condition with si and conditional")
 def conditional(draw):
-    who = subject(draw)
-    condition = draw.pick(
-        (
-            lambda: clause(who, verb_phrase(lexicon.HAVE, _wished(draw)), "imperfect"),
-            lambda: clause(
-                who, verb_phrase(lexicon.HAVE, pair("time/t", "le/T temps/t")), "imperfect"
-            ),
-            lambda: clause(
-                who,
-                verb_phrase(lexicon.HAVE, pair("more/m money/n", "plus/m de/M argent/n")),
-                "imperfect",
-            ),
-            lambda: is_(who, state(draw, who), "imperfect", draw.pick((None, "not"))),
-        )
-    )()
+    who, kind = subject(draw), draw.below(4)
+    if kind == 0:
+        noun = drawn_noun(draw, "house flat garden farm car boat bike")
+        chosen = (fitting(draw, noun),) if draw.chance(0.6) else ()
+        condition = had(who, noun_phrase(noun, "a", 1, chosen))
+    elif kind < 3:
+        condition = had(who, pair(("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")[kind - 1]))
+    else:
+        condition = is_(who, state(draw, who), "imperfect", draw.pick("- not"))
     again = pronoun_again(who)
     if draw.chance(0.5):
-        phrase = verb_phrase(person_verb(draw, lasting=False), direct(other_than(draw, again)))
-        result = clause(again, phrase, "conditional", draw.pick((None, "not", "never")))
+        phrase = to_other(draw, again, lasting=False)
+        result = clause(again, phrase, "conditional", draw.pick("- not never"))
     else:
-        result = clause(again, activity(draw, again, "conditional"), "conditional")
-    return stop(pair("if/i {c} , {r}", "si/i {c} , {r}", c=condition, r=result))
+        result = clause(again, activity(draw, again), "conditional")
+    return pair(IF, a=condition, b=result)
 
 
-def _wished(draw):
-    noun = lexicon.SINGLE_NOUNS[
-        draw.pick(("house", "flat", "garden", "farm", "car", "boat", "bike"))
-    ]
-    chosen = (fitting(draw, noun),) if draw.chance(0.6) else ()
-    return noun_phrase(noun, "a", 1, chosen)
+WEATHER = """
+    it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f hot/a | il/i fait/f chaud/a;
+    it/i is/f cold/a | il/i fait/f froid/a; the/t weather/i is/f fine/a | il/TI fait/f beau/a"""
 
 
 @construction("condition with si and future")
 def real_condition(draw):
-    who = subject(draw)
-    weather = pair(
-        *draw.pick(
-            (
-                ("it/i rains/a", "il/i pleut/a"),
-                ("it/i snows/a", "il/i neige/a"),
-                ("it/i is/f hot/a", "il/i fait/f chaud/a"),
-                ("it/i is/f cold/a", "il/i fait/f froid/a"),
-                ("the/t weather/i is/f fine/a", "il/TI fait/f beau/a"),
-            )
-        )
-    )
+    who, condition = subject(draw), pair(draw.pick(WEATHER))
     if draw.chance(0.4):
-        weather = is_(who, state(draw, who), "present", draw.pick((None, "not")))
+        condition = is_(who, state(draw, who), "present", draw.pick("- not"))
         who = pronoun_again(who)
-    result = clause(who, activity(draw, who, "future"), "future")
-    when = future_time(draw) if draw.chance(0.3) else Pair()
-    return stop(pair("if/i {c} {t} , {r}", "si/i {c} {t} , {r}", c=weather, r=result, t=when))
-
-
-MODAL_TENSES = ("can", "must", "should", "could")
+    result = clause(who, activity(draw, who), "future")
+    return pair(IF, a=condition + perhaps(draw, 0.3, future_time), b=result)
 
 
 @construction("modal verb")
 def modal(draw):
-    who = subject(draw)
-    tense = draw.pick(MODAL_TENSES)
-    negation = "not" if draw.chance(0.3) else None
-    phrase = definite(draw, who) if negation else activity(draw, who, "future")
+    who, tense, negation = subject(draw), draw.pick("can must should could"), draw.negation(0.3)
+    phrase = (definite if negation else activity)(draw, who)
     said = clause(who, phrase, tense, negation)
-    return stop(said + future_time(draw) if not negation and draw.chance(0.4) else said)
+    return said if negation else said + perhaps(draw, 0.4, future_time)
 
 
 # --- Negation -------------------------------------------------------------
 
-
-def _denied(draw, negation, tenses=("present", "past", "near", "future")):
-    who = subject(draw)
-    return statement(draw, who, definite(draw, who), negation, tenses, 0.35)
-
-
-@construction("negation with pas")
-def negation_pas(draw):
-    return _denied(draw, "not")
+declare("negation with pas", do=definite, negation="not", tenses="present past near future", time=0.35)
 
 
 @construction("negation with jamais")
 def negation_jamais(draw):
     who = subject(draw)
     phrase = definite(draw, who, "present")
-    if allowed(phrase.verb, "present") and draw.chance(0.6) and phrase.verb.en != "read":
-        return stop(clause(who, phrase, "present", "never"))
-    return stop(clause(who, phrase, draw.pick(("perfect", "future", "pluperfect")), "never"))
+    if draw.chance(0.6) and phrase.verb.en != "read":
+        return clause(who, phrase, "present", "never")
+    return clause(who, phrase, draw.pick("perfect future pluperfect"), "never")
 
 
-@construction("negation with plus")
-def negation_plus(draw):
-    who = subject(draw)
-    while True:
-        phrase = definite(draw, who, "used")
-        if allowed(phrase.verb, "used"):
-            break
-    tense = draw.pick(("present", "present", "future"))
-    return stop(clause(who, phrase, tense, draw.pick(("no longer", "not anymore"))))
-
-
-@construction("negation with pas encore")
-def negation_not_yet(draw):
-    who = subject(draw)
-    return stop(clause(who, definite(draw, who), "perfect", "not yet"))
+declare("negation with plus", do=lambda draw, who: definite(draw, who, "used"), tense="present present future",
+        negation="no longer; not anymore")
+declare("negation with pas encore", do=definite, tense="perfect", negation="not yet")
 
 
 @construction("nothing and nobody as objects")
 def nothing_object(draw):
-    who = subject(draw)
-    negation = draw.pick(("nothing", "nobody"))
-    verb = lexicon.verb(draw.pick(NOTHING_VERBS if negation == "nothing" else NOBODY_VERBS))
-    tense = (
-        "present" if verb.en == "know" else draw.pick(("past", "past", "future", "present", "near"))
-    )
-    said = clause(who, verb_phrase(verb), tense, negation)
-    where = somewhere(draw) if draw.chance(0.6) else Pair()
-    return stop(said + where)
+    who, negation = subject(draw), draw.pick("nothing nobody")
+    verb = draw.pick(NOTHING_VERBS if negation == "nothing" else "see know help invite hear meet")
+    tense = "present" if verb == "know" else draw.pick("past past future present near")
+    return clause(who, verb_phrase(verb), tense, negation) + perhaps(draw, 0.6, somewhere)
 
 
 @construction("nothing and nobody as subjects")
 def nobody_subject(draw):
     if draw.chance(0.3):
-        what, negated = draw.pick(
-            (
-                ("is easy", "est facile"),
-                ("is ready", "est prêt"),
-                ("is new", "est nouveau"),
-                ("is expensive", "est cher"),
-                ("is clean", "est propre"),
-                ("is free", "est gratuit"),
-            )
-        )
-        en, fr = what.split(), negated.split()
-        return stop(
-            pair(
-                f"nothing/n {en[0]}/v {en[1]}/a {{p}}",
-                f"rien/n ne/N {fr[0]}/v {fr[1]}/a {{p}}",
-                p=somewhere(draw),
-            )
-        )
-    nobody = subject_pronoun("he")
-    nobody = type(nobody)(*_subject_words("nobody/n", "personne/n ne/N"), 2, 1, "m")
-    phrase = definite(draw, nobody) if draw.chance(0.7) else activity(draw, nobody)
-    tense = draw.pick(("past", "future", "near"))
-    said = clause(nobody, phrase, tense)
-    return stop(said + time_for(draw, tense) if draw.chance(0.3) else said)
+        quality = draw.pick(rows("easy facile, ready prêt, new nouveau, expensive cher, clean propre, free gratuit"))
+        template = "nothing/n is/v {quality}/a {where} | rien/n ne/N est/v {quality}/a {where}"
+        return pair(template, quality=quality, where=somewhere(draw))
+    nobody = as_noun(pair("nobody/n | personne/n ne/N"))
+    phrase, tense = (definite if draw.chance(0.7) else activity)(draw, nobody), draw.pick("past future near")
+    return timed(draw, clause(nobody, phrase, tense), tense, 0.3)
 
 
-def _subject_words(en, fr):
-    said = pair(en, fr)
-    return said.en, said.fr
+DENIED = lexicon.verbs_with("""
+    have: vehicle animal thing garment food drink, buy: food drink fruit garment, eat: food fruit, drink: drink,
+    want: food drink fruit
+""")
 
 
 @construction("no article under negation")
 def negated_article(draw):
-    who = subject(draw)
-    verb, classes = draw.pick(
-        (
-            ("have=avoir", ("vehicle", "animal", "thing", "garment", "food", "drink")),
-            ("buy=acheter", ("food", "drink", "fruit", "garment")),
-            ("eat=manger", ("food", "fruit")),
-            ("drink=boire", ("drink",)),
-            ("want=vouloir", ("food", "drink", "fruit")),
-        )
-    )
-    noun = draw.pick(lexicon.object_nouns(classes))
-    number = 1 if noun.kind == "mass" or draw.chance(0.4) else 2
-    kind = "any" if noun.kind == "mass" or number == 2 else "not a"
-    phrase = verb_phrase(lexicon.verb(verb), noun_phrase(noun, kind, number))
-    tense = draw.pick(
-        ("present", "imperfect") if verb[:4] in ("have", "want") else ("present", "past", "future")
-    )
-    return stop(clause(who, phrase, tense, "not"))
+    who, (verb, classes) = subject(draw), draw.pick(DENIED)
+    noun = drawn_noun(draw, classes)
+    mass = noun.kind == "mass"
+    number = 1 if mass or draw.chance(0.4) else 2
+    phrase = verb_phrase(verb, noun_phrase(noun, "any" if mass or number == 2 else "not a", number))
+    tenses = "present imperfect" if verb.en in ("have", "want") else "present past future"
+    return clause(who, phrase, draw.pick(tenses), "not")
+
+
+RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
 
 
 @construction("restriction with ne que")
 def only(draw):
-    who = subject(draw)
-    verb, classes = draw.pick(
-        (
-            ("eat=manger", ("food", "fruit")),
-            ("drink=boire", ("drink",)),
-            ("have=avoir", ("number",)),
-            ("buy=acheter", ("food", "fruit")),
-        )
-    )
-    if classes == ("number",):
-        count = pair(*(f"{x}/a" for x in draw.pick(NUMBERS).split()))
-        what = counted(
-            count, draw.pick(lexicon.object_nouns(("thing", "garment", "fruit", "animal")))
-        )
-    else:
-        noun = draw.pick(lexicon.object_nouns(classes))
-        what = noun_phrase(noun, "partitive", 1 if noun.kind == "mass" else 2)
-    tense = draw.pick(
-        ("present", "present", "imperfect")
-        if verb == "have=avoir"
-        else ("present", "past", "future")
-    )
-    return stop(clause(who, verb_phrase(lexicon.verb(verb), what), tense, "only"))
+    who, (verb, classes) = subject(draw), draw.pick(RESTRICTED)
+    if verb.en == "have":
+        number = pair("{n}/a", n=draw.pick(NUMBERS))
+        phrase = verb_phrase(verb, counted(number, drawn_noun(draw, classes)))
+        return clause(who, phrase, draw.pick("present present imperfect"), "only")
+    noun = drawn_noun(draw, classes)
+    phrase = verb_phrase(verb, noun_phrase(noun, "partitive", 1 if noun.kind == "mass" else 2))
+    return clause(who, phrase, draw.pick("present past future"), "only")
