@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from draw import Draw
+from draw import seed
 from sampling import check, draw_sets, report
 
 
@@ -13,7 +13,8 @@ def main():
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--out", type=Path, default=Path("data"))
     options = parser.parse_args()
-    sets = draw_sets(Draw(options.seed))
+    seed(options.seed)
+    sets = draw_sets()
     check(sets)
     options.out.mkdir(parents=True, exist_ok=True)
     for name, examples in sets.items():

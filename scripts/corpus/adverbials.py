@@ -1,7 +1,7 @@
 """Phrases of time and place."""
 
 import lexicon
-from draw import listed, rows
+from draw import below, chance, listed, pick, rows
 from phrases import noun_phrase, person
 from words import pair
 
@@ -20,154 +20,120 @@ NUMBERS = rows(
 TENS = rows("twenty vingt, thirty trente, forty quarante, fifty cinquante, sixty soixante, eighty quatre-vingts")
 HOURS = [("one", "une"), *NUMBERS]
 
+# Times by tense: how often it is a day of the week, in which words, and the other times.
 DAY_PAST = """
     yesterday/a | hier/a; last/a night/b | hier/a soir/b; this/a morning/b | ce/a matin/b;
     yesterday/a morning/b | hier/a matin/b"""
-PAST_TIMES = DAY_PAST + """;
-    last/a week/b | la/B semaine/b dernière/a; last/a year/b | l'/B année/b dernière/a;
-    last/a month/b | le/B mois/b dernier/a; last/a summer/b | l'/B été/b dernier/a;
-    last/a winter/b | l'/B hiver/b dernier/a"""
-DAY_FUTURE = """
-    tomorrow/a | demain/a; tonight/a | ce/a soir/a; tomorrow/a morning/b | demain/a matin/b"""
-FUTURE_TIMES = DAY_FUTURE + """;
-    next/a week/b | la/B semaine/b prochaine/a; next/a month/b | le/B mois/b prochain/a;
-    next/a year/b | l'/B année/b prochaine/a; soon/a | bientôt/a;
-    this/a afternoon/b | cet/a après-midi/b; next/a summer/b | l'/B été/b prochain/a"""
-HABITS = """
-    every/a day/b | tous/a les/A jours/b; every/a morning/b | tous/a les/A matins/b;
-    every/a evening/b | tous/a les/A soirs/b; every/a week/b | toutes/a les/A semaines/b;
-    in/A the/a morning/b | le/a matin/b; in/A the/a evening/b | le/a soir/b;
-    twice/ab a/c week/d | deux/a fois/b par/c semaine/d; once/ab a/c month/d | une/a fois/b par/c mois/d;
-    at/a night/b | la/a nuit/b"""
-PRESENT_TIMES = """
-    now/a | maintenant/a; today/a | aujourd'hui/a; at/a the/a moment/b | en/a ce/a moment/b;
-    this/a week/b | cette/a semaine/b"""
-
-
-# --- Time -----------------------------------------------------------------
-
-
-def past_time(draw):
-    """A time before now."""
-    if draw.chance(0.2):
-        units = rows("days jours, weeks semaines, months mois, years ans, hours heures, minutes minutes")
-        number, unit = draw.pick(NUMBERS), draw.pick(units)
-        return pair("{number}/n {unit}/u ago/a | il/A y/A a/a {number}/n {unit}/u", number=number, unit=unit)
-    if draw.chance(0.2):
-        return pair("last/a {day}/b | {day}/b dernier/a", day=draw.pick(DAYS))
-    return pair(draw.pick(PAST_TIMES))
-
-
-def future_time(draw):
-    """A time after now."""
-    if draw.chance(0.25):
-        return pair("next/a {day}/b | {day}/b prochain/a", day=draw.pick(DAYS))
-    return pair(draw.pick(FUTURE_TIMES))
-
-
-def habit(draw):
-    """How often, or at which time of the day or week."""
-    if draw.chance(0.25):
-        return pair("on/A {day}s/a | le/A {day}/a", day=draw.pick(DAYS))
-    return pair(draw.pick(HABITS))
-
-
-def present_time(draw):
-    """A time that contains now."""
-    return pair(draw.pick(PRESENT_TIMES))
-
-
+DAY_FUTURE = "tomorrow/a | demain/a; tonight/a | ce/a soir/a; tomorrow/a morning/b | demain/a matin/b"
 TIMES = {
-    "past": past_time, "background": past_time, "imperfect": past_time, "future": future_time,
-    "near": future_time, "progressive": present_time,
+    "past": (0.2, "last/a {day}/b | {day}/b dernier/a", DAY_PAST + """;
+        last/a week/b | la/B semaine/b dernière/a; last/a year/b | l'/B année/b dernière/a;
+        last/a month/b | le/B mois/b dernier/a; last/a summer/b | l'/B été/b dernier/a;
+        last/a winter/b | l'/B hiver/b dernier/a"""),
+    "future": (0.25, "next/a {day}/b | {day}/b prochain/a", DAY_FUTURE + """;
+        next/a week/b | la/B semaine/b prochaine/a; next/a month/b | le/B mois/b prochain/a;
+        next/a year/b | l'/B année/b prochaine/a; soon/a | bientôt/a;
+        this/a afternoon/b | cet/a après-midi/b; next/a summer/b | l'/B été/b prochain/a"""),
+    "progressive": (None, "", """
+        now/a | maintenant/a; today/a | aujourd'hui/a; at/a the/a moment/b | en/a ce/a moment/b;
+        this/a week/b | cette/a semaine/b"""),
+    "present": (0.25, "on/A {day}s/a | le/A {day}/a", """
+        every/a day/b | tous/a les/A jours/b; every/a morning/b | tous/a les/A matins/b;
+        every/a evening/b | tous/a les/A soirs/b; every/a week/b | toutes/a les/A semaines/b;
+        in/A the/a morning/b | le/a matin/b; in/A the/a evening/b | le/a soir/b;
+        twice/ab a/c week/d | deux/a fois/b par/c semaine/d; once/ab a/c month/d | une/a fois/b par/c mois/d;
+        at/a night/b | la/a nuit/b"""),
 }
+SAME_TIMES = {"background": "past", "imperfect": "past", "near": "future", "used": "present"}
+UNITS = rows("days jours, weeks semaines, months mois, years ans, hours heures, minutes minutes")
 
 
-def time_for(draw, tense):
-    """A time that suits a tense."""
-    return TIMES.get(tense, habit)(draw)
+def time_for(tense):
+    """A time that suits a tense; for the present a habit, for the progressive now."""
+    tense = SAME_TIMES.get(tense, tense)
+    if tense == "past" and chance(0.2):
+        number, unit = pick(NUMBERS), pick(UNITS)
+        return pair("{number}/n {unit}/u ago/a | il/A y/A a/a {number}/n {unit}/u", number=number, unit=unit)
+    probability, by_day, others = TIMES[tense]
+    if probability and chance(probability):
+        return pair(by_day, day=pick(DAYS))
+    return pair(pick(others))
 
 
-def time_of_state(draw, tense):
+def time_of_state(tense):
     """A time that suits how something is, was or will be."""
-    return present_time(draw) if tense == "present" else time_for(draw, tense)
+    return time_for("progressive" if tense == "present" else tense)
 
 
-def day_time(draw, tense):
+def day_time(tense):
     """A day, for what happens once a day."""
     if tense == "present":
-        return habit(draw)
-    return pair(draw.pick(DAY_PAST if tense == "past" else DAY_FUTURE))
+        return time_for(tense)
+    return pair(pick(DAY_PAST if tense == "past" else DAY_FUTURE))
 
 
 CLOCK = listed("""
-    half/h past/H {hour}/n       | {hour}/n {hours}/N et/H demie/h;
+    half/h past/H {hour}/n | {hour}/n {hours}/N et/H demie/h;
     a/A quarter/q past/p {hour}/n | {hour}/n {hours}/N et/p quart/q;
-    a/A quarter/q to/t {next}/n  | {next}/n {hours_next}/N moins/t le/Q quart/q;
-    {minutes}/m past/P {hour}/n  | {hour}/n {hours}/N {minutes}/m;
-    {hour}/n o'clock/h           | {hour}/n {hours}/h
+    a/A quarter/q to/t {next}/n | {next}/n heures/N moins/t le/Q quart/q;
+    {minutes}/m past/P {hour}/n | {hour}/n {hours}/N {minutes}/m; {hour}/n o'clock/h | {hour}/n {hours}/h
 """)
 
 
-def clock(draw):
+def clock():
     """A clock time without its preposition."""
-    at, kind = draw.below(10), draw.below(5)
-    minutes = draw.pick(rows("five cinq, ten dix, twenty vingt")) if kind == 3 else ""
-    return pair(
-        CLOCK[kind], hour=HOURS[at], next=HOURS[at + 1], minutes=minutes,
-        hours="heure" if at == 0 else "heures", hours_next="heures",
-    )
+    at, kind = below(10), below(5)
+    minutes = pick(rows("five cinq, ten dix, twenty vingt")) if kind == 3 else ""
+    hours = "heures" if at else "heure"
+    return pair(CLOCK[kind], hour=HOURS[at], next=HOURS[at + 1], minutes=minutes, hours=hours)
 
 
-def at_clock(draw):
+def at_clock():
     """`at half past eight`."""
-    return pair("at/a {time} | à/a {time}", time=clock(draw))
+    return pair("at/a {time} | à/a {time}", time=clock())
 
 
-# --- Place ----------------------------------------------------------------
-
-
-def place(draw, names=""):
+def place(names=""):
     """Where somebody is, out of the English names in a text if there are any."""
-    return _local(*draw.pick([x for x in lexicon.PLACES if not names or "_".join(x[2].en) in listed(names)]))
+    return _local(*pick([x for x in lexicon.PLACES if not names or "_".join(x[2].en) in listed(names)]))
 
 
 def _local(preposition, preposition_fr, noun):
     return pair("{p}/p {noun}", p=(preposition, preposition_fr), noun=noun_phrase(noun, "the"))
 
 
-def town(draw, preposition="in"):
+def town(preposition="in"):
     """In or to a town: « à »."""
-    return pair("{p}/p {city}/a", p=(preposition, "à"), city=draw.pick(lexicon.CITIES))
+    return pair("{p}/p {city}/a", p=(preposition, "à"), city=pick(lexicon.CITIES))
 
 
-def country(draw, preposition="in"):
+def country(preposition="in"):
     """In or to a country: « en » or « au »."""
-    name, preposition_fr, *_ = draw.pick(lexicon.COUNTRIES)
+    name, preposition_fr, *_ = pick(lexicon.COUNTRIES)
     return pair("{p}/p {name}/a", p=(preposition, preposition_fr), name=name)
 
 
-def home_of(draw, preposition="at"):
+def home_of(preposition="at"):
     """`at John's house`: « chez Jean »."""
-    return pair("{p}/A {owner} 's/h house/h | chez/ha {owner}", p=preposition, owner=person(draw))
+    return pair("{p}/A {owner} 's/h house/h | chez/ha {owner}", p=preposition, owner=person())
 
 
-def town_or_country(draw):
+def town_or_country():
     """In a town or a country."""
-    return draw.pick((town, country))(draw)
+    return pick((town, country))()
 
 
-def somewhere(draw):
+def somewhere():
     """Where something happens."""
-    return town_or_country(draw) if draw.chance(0.3) else place(draw)
+    return town_or_country() if chance(0.3) else place()
 
 
-def destination(draw):
+def destination():
     """Where somebody goes."""
-    kind = draw.below(5)
+    kind = below(5)
     if kind < 3:
-        return (town, country, home_of)[kind](draw, "to")
-    _, preposition_fr, noun = draw.pick([x for x in lexicon.PLACES if x[0] == "at"])
+        return (town, country, home_of)[kind]("to")
+    _, preposition_fr, noun = pick([x for x in lexicon.PLACES if x[0] == "at"])
     return _local("to", preposition_fr, noun)
 
 
@@ -176,8 +142,8 @@ SIDES = """
     in/A front/a of/A | devant/a; next/a to/b | à/A côté/a de/b"""
 
 
-def spot(draw):
+def spot():
     """Next to, on or under a piece of furniture."""
-    side = pair(draw.pick(SIDES))
-    noun = lexicon.SINGLE_NOUNS[draw.pick("table bed chair desk sofa armchair")]
-    return side + noun_phrase(noun, draw.pick("the the this I"))
+    side = pair(pick(SIDES))
+    noun = lexicon.SINGLE_NOUNS[pick("table bed chair desk sofa armchair")]
+    return side + noun_phrase(noun, pick("the the this I"))

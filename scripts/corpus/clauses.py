@@ -61,8 +61,6 @@ def read_phrase(entry):
     return verb_phrase(verb).about(complement)
 
 
-# --- Tenses ---------------------------------------------------------------
-
 # English, its auxiliary first (or a hyphen), and French, its finite verb first. The letter v is the meaning of the
 # verb, x that of the French auxiliary. `have.present` is a finite form of a verb, `verb` being the one spoken of
 # and `auxiliary` its French auxiliary; base, participle and gerund are forms of it as well. A star is where
@@ -146,8 +144,6 @@ def _french_verb(phrase, tense, who, concepts):
     return () if "*" in pattern else clitics, said[0], said[1:]
 
 
-# --- Clauses --------------------------------------------------------------
-
 # English before the verb and at the end; French after the finite verb and after the participle.
 NEGATIONS = {
     "": ("", "", "", ""),
@@ -194,9 +190,6 @@ def question(who, phrase, tense="present", negation=""):
     """A question: inversion with « il, elle, nous, vous, ils », else « est-ce que »."""
     formal = who.pronoun and who.pronoun not in ("je", "tu")
     return clause(who, phrase, tense, negation, asked="inverted" if formal else "est-ce que")
-
-
-# --- Without tense --------------------------------------------------------
 
 
 def _written(phrase, template, clitics, imperative=""):

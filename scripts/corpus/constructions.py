@@ -1,10 +1,21 @@
-"""The list of constructions, and how the simple ones are declared."""
+"""The list of constructions, and how the simple ones are declared.
 
-from adverbials import time_for
-from clauses import clause, question
-from events import allowed
-from phrases import subject
-from words import pair
+Modules of constructions take everything from here: it passes on the whole vocabulary that they are written in.
+"""
+
+from dataclasses import replace
+
+import english
+import french
+import lexicon
+from adverbials import *
+from clauses import *
+from draw import below, chance, listed, pick, pick_not, pick_number, rows
+from events import *
+from french import agree
+from phrases import *
+from surface import capital
+from words import Pair, concept, pair, words
 
 CONSTRUCTIONS = {}
 """Name to the function that draws one sentence of the construction."""
@@ -39,18 +50,18 @@ def construction(name):
     """Register what draws the sentences of a construction; a full stop is added where there is no mark."""
 
     def register(make):
-        CONSTRUCTIONS[name] = lambda draw: finished(make(draw))
+        CONSTRUCTIONS[name] = lambda: finished(make())
         return make
 
     return register
 
 
-def drawn_tense(draw, phrase, tenses=TENSES):
+def drawn_tense(phrase, tenses=TENSES):
     """One of the tenses that suit the verb."""
-    return draw.pick([x for x in tenses.split() if allowed(phrase.verb, x)] or ["past"])
+    return pick([x for x in tenses.split() if allowed(phrase.verb, x)] or ["past"])
 
 
-def timed(draw, said, tense, probability, phrase=None):
+def timed(said, tense, probability, phrase=None):
     """A clause, with the given probability with a time.
 
     `read` looks the same in the present and in the past: a time must tell when a phrase is given.
@@ -58,13 +69,13 @@ def timed(draw, said, tense, probability, phrase=None):
     if tense in UNTIMED:
         return said
     settles = phrase and phrase.verb.en == "read" and tense in ("present", "past")
-    return said + time_for(draw, tense) if settles or draw.chance(probability) else said
+    return said + time_for(tense) if settles or chance(probability) else said
 
 
-def told(draw, who, phrase, negation="", tenses=TENSES, probability=0.5):
+def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
     """A clause in a tense that suits the verb, perhaps with a time."""
-    tense = drawn_tense(draw, phrase, tenses)
-    return timed(draw, clause(who, phrase, tense, negation), tense, probability, phrase)
+    tense = drawn_tense(phrase, tenses)
+    return timed(clause(who, phrase, tense, negation), tense, probability, phrase)
 
 
 def declare(name, asked=False, mark=".", time=None, **slots):
@@ -79,21 +90,21 @@ def declare(name, asked=False, mark=".", time=None, **slots):
         slots["tenses"], time = TENSES, 0.5
     who_draws = slots.pop("who", subject)
 
-    def make(draw):
-        who, phrase, negation, tense = who_draws(draw), None, "", ""
+    def make():
+        who, phrase, negation, tense = who_draws(), None, "", ""
         for slot, source in slots.items():
             if slot == "do":
-                phrase = source(draw, who)
+                phrase = source(who)
             elif slot == "negation":
-                negation = source if isinstance(source, str) else draw.negation(source)
-                negation = draw.pick(source) if ";" in negation else negation
+                negation = source if isinstance(source, str) else pick_not(source)
+                negation = pick(source) if ";" in negation else negation
             elif slot == "tense":
-                tense = draw.pick(source) if " " in source else source
+                tense = pick(source) if " " in source else source
             else:
-                tense = drawn_tense(draw, phrase, source)
+                tense = drawn_tense(phrase, source)
         said = (question if asked else clause)(who, phrase, tense, negation)
         if time:
-            said = timed(draw, said, tense, time, phrase if mark == "." and not asked else None)
+            said = timed(said, tense, time, phrase if mark == "." and not asked else None)
         return finished(said, "?" if asked else mark)
 
     construction(name)(make)

@@ -7,6 +7,8 @@ build on it are not.
 import random
 from functools import lru_cache
 
+_source = random.Random()
+
 
 @lru_cache(maxsize=None)
 def rows(text):
@@ -21,38 +23,41 @@ def listed(text):
     return ["" if entry.strip() == "-" else entry.strip() for entry in entries]
 
 
-class Draw:
-    """A source of choices."""
+def seed(number):
+    """Begin anew; the same seed gives the same choices."""
+    _source.seed(number)
 
-    def __init__(self, seed):
-        self._source = random.Random(seed)
 
-    def below(self, bound):
-        """An integer from 0 to `bound` - 1."""
-        return int(self._source.random() * bound)
+def below(bound):
+    """An integer from 0 to `bound` - 1."""
+    return int(_source.random() * bound)
 
-    def pick(self, items):
-        """One of a sequence, or of the items that a text lists."""
-        if isinstance(items, str):
-            items = listed(items)
-        return items[self.below(len(items))]
 
-    def chance(self, probability):
-        """True with the given probability."""
-        return self._source.random() < probability
+def pick(items):
+    """One of a sequence, or of the items that a text lists."""
+    items = listed(items) if isinstance(items, str) else items
+    return items[below(len(items))]
 
-    def number(self, plural):
-        """Plural (2) with the given probability, else singular (1)."""
-        return 2 if self.chance(plural) else 1
 
-    def negation(self, probability):
-        """`not` with the given probability, else nothing."""
-        return "not" if self.chance(probability) else ""
+def chance(probability):
+    """True with the given probability."""
+    return _source.random() < probability
 
-    def shuffled(self, items):
-        """A shuffled copy."""
-        result = list(items)
-        for last in range(len(result) - 1, 0, -1):
-            other = self.below(last + 1)
-            result[last], result[other] = result[other], result[last]
-        return result
+
+def pick_number(probability):
+    """Plural (2) with the given probability, else singular (1)."""
+    return 2 if chance(probability) else 1
+
+
+def pick_not(probability):
+    """`not` with the given probability, else nothing."""
+    return "not" if chance(probability) else ""
+
+
+def shuffled(items):
+    """A shuffled copy."""
+    result = list(items)
+    for last in range(len(result) - 1, 0, -1):
+        other = below(last + 1)
+        result[last], result[other] = result[other], result[last]
+    return result

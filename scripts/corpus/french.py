@@ -10,8 +10,6 @@ def begins_with_vowel(text):
     return lowered[0] in VOWELS and not lowered.startswith(ASPIRATED)
 
 
-# --- Nouns and adjectives -------------------------------------------------
-
 FEMININES = {
     "blanc": "blanche", "frais": "fraîche", "long": "longue", "beau": "belle", "nouveau": "nouvelle",
     "vieux": "vieille", "gentil": "gentille", "jaloux": "jalouse", "inquiet": "inquiète",
@@ -44,8 +42,6 @@ def agree(form, gender, number):
         form = feminine(form)
     return plural(form) if number == 2 else form
 
-
-# --- Verbs ----------------------------------------------------------------
 
 # The present, the stem of the future, and the participle.
 _IRREGULAR = """

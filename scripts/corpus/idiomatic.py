@@ -1,27 +1,8 @@
 """Idioms and set phrases that do not match word for word."""
 
-from dataclasses import replace
-
-import english
-import french
-import lexicon
-from adverbials import (
-    country, day_time, future_time, habit, home_of, past_time, place, time_for, time_of_state, town,
-)
-from clauses import clause, infinitive, question, read_phrase, verb_phrase
-from constructions import asks, construction, drawn_tense, finished, timed
-from draw import listed, rows
-from events import action, activity, definite, is_, known_thing, state, visible
+from constructions import *
 from exchanges import PLEASE
 from nominal import CONTAINERS
-from phrases import (
-    NOTHING, PRONOUNS, agreeing, country_name, counted, drawn_noun, drawn_pronoun, name_of, named, noun_phrase,
-    other_than, perhaps, person, relative_of, subject, subject_pronoun,
-)
-from words import Pair, concept, pair
-
-
-# --- Idioms with avoir and être -------------------------------------------
 
 HAVING = """
     hungry/a | faim/a; thirsty/a | soif/a; cold/a | froid/a; hot/a | chaud/a; sleepy/a | sommeil/a;
@@ -32,51 +13,49 @@ BEING = """
 
 
 @construction("to be hungry, right or afraid, with avoir")
-def having(draw):
-    who, tense = subject(draw), draw.pick("present present imperfect future")
-    negation = draw.pick("- - not never")
-    if draw.chance(0.35):
-        animal = noun_phrase(draw.pick(lexicon.NOUNS["animal"]), "general", 2)
+def having():
+    who, tense = subject(), pick("present present imperfect future")
+    negation = pick("- - not never")
+    if chance(0.35):
+        animal = noun_phrase(pick(lexicon.NOUNS["animal"]), "general", 2)
         phrase = verb_phrase("be=avoir", pair("afraid/a of/b {x} | peur/a de/b {x}", x=animal))
         return clause(who, phrase, tense, negation)
-    idiom = draw.pick(HAVING)
+    idiom = pick(HAVING)
     phrase = verb_phrase("be=avoir", pair(idiom))
-    if draw.chance(0.25) and who.pronoun not in ("je", "tu", "") and tense == "present":
+    if chance(0.25) and who.pronoun not in ("je", "tu", "") and tense == "present":
         return asks(question(who, phrase, tense))
     return clause(who, phrase, tense, "" if "chance" in idiom else negation)
 
 
 @construction("to be late or angry, with être en")
-def being(draw):
-    who, idiom, tense = subject(draw), draw.pick(BEING), draw.pick("present imperfect future")
-    said = is_(who, pair(idiom), tense, draw.negation(0.3))
-    when = time_of_state(draw, tense)
-    return said + when if draw.chance(0.5) else said
+def being():
+    who, idiom, tense = subject(), pick(BEING), pick("present imperfect future")
+    said = is_(who, pair(idiom), tense, pick_not(0.3))
+    when = time_of_state(tense)
+    return said + when if chance(0.5) else said
 
 
 HELPERS = "doctor teacher lawyer engineer friend baker"
 
 
 @construction("to need, with avoir besoin de")
-def need(draw):
-    who, phrase = subject(draw), verb_phrase("need=avoir")
-    if draw.chance(0.3):
-        inner = action(draw, who)
+def need():
+    who, phrase = subject(), verb_phrase("need=avoir")
+    if chance(0.3):
+        inner = action(who)
         to = pair("to/pV {i} | besoin/N de/p {i}", v=inner.meaning, n=phrase.meaning, i=infinitive(inner, who.person))
-        return clause(who, phrase.plus(to), draw.pick("present imperfect"))
-    classes = draw.pick(("food drink", "thing garment vehicle", HELPERS))
-    noun = drawn_noun(draw, classes)
+        return clause(who, phrase.plus(to), pick("present imperfect"))
+    classes = pick(("food drink", "thing garment vehicle", HELPERS))
+    noun = drawn_noun(classes)
     mass = noun.kind == "mass"
-    kind = draw.pick("the partitive" if mass else "the I a")
+    kind = pick("the partitive" if mass else "the I a")
     if classes == HELPERS:
         kind = "a"
-    what = noun_phrase(noun, kind, 1 if mass or draw.chance(0.7) else 2)
+    what = noun_phrase(noun, kind, 1 if mass or chance(0.7) else 2)
     phrase = phrase.about("{what} | besoin/V de/V {what}", what=what)
-    tense = draw.pick("present imperfect future")
-    return clause(who, phrase, tense, "not" if draw.chance(0.2) and kind != "a" else "")
+    tense = pick("present imperfect future")
+    return clause(who, phrase, tense, "not" if chance(0.2) and kind != "a" else "")
 
-
-# --- The body -------------------------------------------------------------
 
 BODY = rows("""
     head la tête, back le dos, throat la gorge, foot le pied, hand la main, leg la jambe, stomach le ventre,
@@ -90,33 +69,30 @@ GROOMING = rows("""
 
 
 @construction("parts of the body that hurt")
-def hurting(draw):
-    part, le, fr = draw.pick(BODY)
-    sufferer, tense = PRONOUNS[draw.pick("I he she you")], draw.pick("present imperfect")
+def hurting():
+    part, le, fr = pick(BODY)
+    sufferer, tense = PRONOUNS[pick("I he she you")], pick("present imperfect")
     said = pair(
         "{own}/s {part}/p {hurts} | {je}/s {have}/V mal/v à/V ^{le}/P {part}/p", own=sufferer.own, part=(part, fr),
         hurts="hurts/v" if tense == "present" else "was/V hurting/v", je=sufferer.fr_subject, le=le,
         have=french.finite("avoir", tense, sufferer.person),
     )
-    when = (habit if tense == "present" else past_time)(draw)
-    return said + when if draw.chance(0.7) else said
+    when = time_for(tense)
+    return said + when if chance(0.7) else said
 
 
 @construction("reflexive with parts of the body")
-def body_reflexive(draw):
-    verb, fr, part, le, part_fr = draw.pick(GROOMING)
+def body_reflexive():
+    verb, fr, part, le, part_fr = pick(GROOMING)
     broken = verb == "break"
-    who = drawn_pronoun(draw, "I he she you") if broken else subject(draw)
+    who = drawn_pronoun("I he she you") if broken else subject()
     own = pair("{own}/d {part}/p", own=(PRONOUNS[name_of(who)].own, le), part=(part, part_fr))
     phrase = verb_phrase(f"{verb}=se {fr}", own, agrees_with_subject=False)
-    tense = "past" if broken else draw.pick("past present future near")
-    negation = "not" if draw.chance(0.15) and not broken else ""
-    when = past_time(draw) if broken else day_time(draw, tense)
+    tense = "past" if broken else pick("past present future near")
+    negation = "not" if chance(0.15) and not broken else ""
+    when = time_for("past") if broken else day_time(tense)
     said = clause(who, phrase, tense, negation)
-    return said + when if draw.chance(0.7) else said
-
-
-# --- Verbs that cross over ------------------------------------------------
+    return said + when if chance(0.7) else said
 
 
 def crossed(who, en, fr, liked, tense):
@@ -137,20 +113,18 @@ def crossed(who, en, fr, liked, tense):
 
 
 @construction("to miss somebody, with manquer")
-def missing(draw):
-    who, tense = subject(draw), draw.pick("present present imperfect future")
-    someone = draw.pick((lambda draw: subject_pronoun(other_than(draw, who)), named, relative_of, country_name))
-    return crossed(who, "miss", "manquer", someone(draw), tense)
+def missing():
+    who, tense = subject(), pick("present present imperfect future")
+    someone = pick((lambda: subject_pronoun(other_than(who)), named, relative_of, country_name))
+    return crossed(who, "miss", "manquer", someone(), tense)
 
 
 @construction("to like this or that, with plaire")
-def pleasing(draw):
-    who = drawn_pronoun(draw) if draw.chance(0.6) else person(draw)
-    what, _ = known_thing(draw, "garment building abstract vehicle text keepsake", "this that you she")
-    return crossed(who, "like", "plaire", what, draw.pick("present future"))
+def pleasing():
+    who = drawn_pronoun() if chance(0.6) else person()
+    what, _ = known_thing("garment building abstract vehicle text keepsake", "this that you she")
+    return crossed(who, "like", "plaire", what, pick("present future"))
 
-
-# --- Set phrases ----------------------------------------------------------
 
 SET_PHRASES = """
     pay=faire: attention/a | attention/a; take=faire: a/A walk/a | une/A promenade/a;
@@ -169,34 +143,31 @@ COLOURFUL = """
 
 
 @construction("set phrase with faire, prendre and others")
-def set_phrase(draw):
-    phrase, who = read_phrase(draw.pick(SET_PHRASES)), subject(draw)
-    if draw.chance(0.2):
-        return asks(question(drawn_pronoun(draw, "he she they you"), phrase, draw.pick("past near future")))
-    tense = draw.pick("present past near future must")
-    return timed(draw, clause(who, phrase, tense), tense, 0.6)
+def set_phrase():
+    phrase, who = read_phrase(pick(SET_PHRASES)), subject()
+    if chance(0.2):
+        return asks(question(drawn_pronoun("he she they you"), phrase, pick("past near future")))
+    tense = pick("present past near future must")
+    return timed(clause(who, phrase, tense), tense, 0.6)
 
 
 @construction("colourful idiom")
-def colourful(draw):
-    phrase, who = read_phrase(draw.pick(COLOURFUL)), subject(draw)
-    tense = draw.pick("present past future near used")
+def colourful():
+    phrase, who = read_phrase(pick(COLOURFUL)), subject()
+    tense = pick("present past future near used")
     if phrase.verb.en == "feel":
-        tense = draw.pick("present imperfect future")
+        tense = pick("present imperfect future")
     if phrase.verb.en == "spill":
-        tense = draw.pick("past future near")
-    return timed(draw, clause(who, phrase, tense), tense, 0.5)
-
-
-# --- Places and manner ----------------------------------------------------
+        tense = pick("past future near")
+    return timed(clause(who, phrase, tense), tense, 0.5)
 
 
 @construction("places: à, en, au and chez")
-def places(draw):
-    who, verb = subject(draw), draw.pick("live work be stay")
-    where = draw.pick((town, country, home_of, town, country))(draw)
-    tense = draw.pick("present future imperfect" if verb == "be" else "present future used")
-    negation = "not" if draw.chance(0.2) and tense != "used" else ""
+def places():
+    who, verb = subject(), pick("live work be stay")
+    where = pick((town, country, home_of, town, country))()
+    tense = pick("present future imperfect" if verb == "be" else "present future used")
+    negation = "not" if chance(0.2) and tense != "used" else ""
     return clause(who, verb_phrase(verb, where), tense, negation)
 
 
@@ -206,14 +177,14 @@ FREQUENCY = """
 
 
 @construction("adverb after the verb")
-def frequency(draw):
-    who, adverb = subject(draw), pair(draw.pick(FREQUENCY))
+def frequency():
+    who, adverb = subject(), pair(pick(FREQUENCY))
     word = adverb.en[0].text
     if word in ("already", "also"):
-        phrase = action(draw, who)
-        tense = "perfect" if word == "already" else draw.pick("perfect future near")
+        phrase = action(who)
+        tense = "perfect" if word == "already" else pick("perfect future near")
         return clause(who, phrase, tense, adverb=adverb)
-    return clause(who, visible(draw, who, activity, "present"), adverb=adverb)
+    return clause(who, visible(who, activity, "present"), adverb=adverb)
 
 
 MANNERS = dict(rows("""
@@ -227,16 +198,16 @@ WAYS = listed("""
 
 
 @construction("manner")
-def manner(draw):
-    who, (verb, _, ways) = subject(draw), draw.pick(WAYS).partition(":")
-    way = draw.pick(ways)
-    tense, negation = draw.pick("present future near can"), draw.negation(0.25)
-    very = way not in ("carefully", "hard") and draw.chance(0.3)
+def manner():
+    who, (verb, _, ways) = subject(), pick(WAYS).partition(":")
+    way = pick(ways)
+    tense, negation = pick("present future near can"), pick_not(0.25)
+    very = way not in ("carefully", "hard") and chance(0.3)
     fr = "avec/A soin/a" if way == "carefully" else MANNERS[way] + "/a"
     how = pair("{way}/a | {fr}", way=way, fr=fr)
     phrase = verb_phrase(verb, pair("very/a | très/a") + how if very else how)
-    if tense in ("present", "future") and draw.chance(0.5) and verb in lexicon.USUAL_PLACES:
-        phrase = phrase.plus(place(draw, lexicon.USUAL_PLACES[verb]))
+    if tense in ("present", "future") and chance(0.5) and verb in lexicon.USUAL_PLACES:
+        phrase = phrase.plus(place(lexicon.USUAL_PLACES[verb]))
     return clause(who, phrase, tense, negation)
 
 
@@ -245,33 +216,30 @@ HELPING = listed("intelligent strong rich")
 
 
 @construction("too and enough with pour")
-def too_enough(draw):
-    who = subject(draw)
-    item = draw.pick([x for x in lexicon.ADJECTIVES if x.en in HINDERING + HELPING])
+def too_enough():
+    who = subject()
+    item = pick([x for x in lexicon.ADJECTIVES if x.en in HINDERING + HELPING])
     while True:
-        inner = definite(draw, who)
+        inner = definite(who)
         if inner.verb.en not in ("lose", "break", "forget"):
             break
     to = pair("to/V {i} | pour/V {i}", v=inner.meaning, i=infinitive(inner, who.person))
     template = "too/t {a} {to} | trop/t {a} {to}" if item.en in HINDERING else "{a} enough/t {to} | assez/t {a} {to}"
-    return is_(who, pair(template, a=agreeing(item, who), to=to), draw.pick("present imperfect"))
-
-
-# --- Politeness -----------------------------------------------------------
+    return is_(who, pair(template, a=agreeing(item, who), to=to), pick("present imperfect"))
 
 
 @construction("tag question")
-def tag(draw):
-    who, kind = drawn_pronoun(draw, "he she they we you"), draw.below(3)
+def tag():
+    who, kind = drawn_pronoun("he she they we you"), below(3)
     if kind == 0:
-        said, tag = is_(who, state(draw, who)), "isn't" if who.person == 2 else "aren't"
+        said, tag = is_(who, state(who)), "isn't" if who.person == 2 else "aren't"
     elif kind == 1:
-        phrase, tag = activity(draw, who), "didn't"
+        phrase, tag = activity(who), "didn't"
         said = clause(who, phrase, "past")
         if phrase.verb.en == "read":
-            said = said + past_time(draw)
+            said = said + time_for("past")
     else:
-        said, tag = clause(who, activity(draw, who), "future"), "won't"
+        said, tag = clause(who, activity(who), "future"), "won't"
     template = "{said} , {tag}/t {pronoun}/T | {said} , n'est-ce/t pas/t"
     return asks(pair(template, said=said, tag=tag, pronoun=who.en[0].text))
 
@@ -283,13 +251,13 @@ POLITE = (
 
 
 @construction("polite formula")
-def polite(draw):
-    index = draw.below(len(POLITE))
-    noun = drawn_noun(draw, "food drink fruit")
+def polite():
+    index = below(len(POLITE))
+    noun = drawn_noun("food drink fruit")
     mass = noun.kind == "mass"
-    what = noun_phrase(noun, "some" if mass else "a", 1 if mass or draw.chance(0.5) else 2)
-    if mass and draw.chance(0.4):
-        what = counted(pair(draw.pick(CONTAINERS["drink" if noun in lexicon.NOUNS["drink"] else "food"])), noun, 1)
-    please = pair(PLEASE) if draw.chance(0.5) and index else NOTHING
-    call = perhaps(draw, 0.25, lambda draw: pair(draw.pick("sir/a , | monsieur/a ,; madam/a , | madame/a ,")))
+    what = noun_phrase(noun, "some" if mass else "a", 1 if mass or chance(0.5) else 2)
+    if mass and chance(0.4):
+        what = counted(pair(pick(CONTAINERS["drink" if noun in lexicon.NOUNS["drink"] else "food"])), noun, 1)
+    please = pair(PLEASE) if chance(0.5) and index else NOTHING
+    call = perhaps(0.25, lambda: pair(pick("sir/a , | monsieur/a ,; madam/a , | madame/a ,")))
     return finished(call + pair(POLITE[index]) + what + please, "." if index == 2 else "?")

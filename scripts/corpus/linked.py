@@ -1,25 +1,6 @@
 """Constructions that join clauses or verbs: relatives, subordinates, infinitives, passive."""
 
-from dataclasses import replace
-
-import english
-import lexicon
-from adverbials import destination, place, spot
-from clauses import clause, gerund, infinitive, ing, question, read_phrase, verb_phrase
-from constructions import AND, BECAUSE, BUT, asks, construction, declare, timed
-from draw import listed
-from events import (
-    STATES_OF_MIND, action, activity, allowed, definite, is_, known_thing, named_item, person_verb, quality, state,
-    visible,
-)
-from french import agree, participle
-from phrases import (
-    NOTHING, PEOPLE, PRONOUNS, as_noun, direct, drawn_noun, drawn_pronoun, named, named_or_relative, noun_phrase,
-    perhaps, person, pronoun_again, role, subject, subject_pronoun, third_party,
-)
-from words import Pair, pair
-
-# --- Infinitives ----------------------------------------------------------
+from constructions import *
 
 
 def followed(verb, inner, person_index):
@@ -32,9 +13,9 @@ def followed(verb, inner, person_index):
 def taking(verbs):
     """What draws one of the verbs with an infinitive."""
 
-    def draws(draw, who):
-        verb = draw.pick(verbs)
-        inner = activity(draw, who) if draw.chance(0.75) else verb_phrase(draw.pick(lexicon.REFLEXIVE))
+    def draws(who):
+        verb = pick(verbs)
+        inner = activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE))
         return followed(verb, inner, who.person)
 
     return draws
@@ -45,41 +26,41 @@ declare("infinitive with de", do=taking(lexicon.WITH_DE), tense="past past near 
 
 
 @construction("want, like and hope with an infinitive")
-def wishing(draw):
-    who = subject(draw)
-    inner = activity(draw, who)
-    if draw.chance(0.3):
+def wishing():
+    who = subject()
+    inner = activity(who)
+    if chance(0.3):
         return clause(who, followed(lexicon.verb("like=vouloir"), inner, who.person), "conditional")
-    verb = lexicon.verb(draw.pick("want like hope prefer"))
-    tense = "present" if verb.en == "hope" else draw.pick("present present imperfect")
-    negation = "not" if verb.en in ("want", "like") and draw.chance(0.3) else ""
+    verb = lexicon.verb(pick("want like hope prefer"))
+    tense = "present" if verb.en == "hope" else pick("present present imperfect")
+    negation = "not" if verb.en in ("want", "like") and chance(0.3) else ""
     if negation:
-        inner = definite(draw, who)
+        inner = definite(who)
     return clause(who, followed(verb, inner, who.person), tense, negation)
 
 
 @construction("want somebody to, with the subjunctive")
-def want_somebody(draw):
-    who, name = subject(draw), draw.pick(PEOPLE)
-    if draw.chance(0.5):
-        other = person(draw)
+def want_somebody():
+    who, name = subject(), pick(PEOPLE)
+    if chance(0.5):
+        other = person()
     else:
         same = {0: ("I", "we"), 3: ("I", "we"), 4: ("you",)}.get(who.person, ())
         while who.pronoun and name in same:
-            name = draw.pick(PEOPLE)
+            name = pick(PEOPLE)
         other = subject_pronoun(name)
         other = replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
-    inner = activity(draw, other)
+    inner = activity(other)
     phrase = verb_phrase("want", pair("{c} | que/V {c}", v=inner.meaning, c=clause(other, inner, "subjunctive")))
-    return clause(who, phrase, draw.pick("present present imperfect"), draw.negation(0.25))
+    return clause(who, phrase, pick("present present imperfect"), pick_not(0.25))
 
 
 @construction("before and without doing")
-def before_without(draw):
-    who = subject(draw)
-    first, second = action(draw, who), definite(draw, who)
-    link = draw.pick("before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B")
-    tense = draw.pick("past near future")
+def before_without():
+    who = subject()
+    first, second = action(who), definite(who)
+    link = pick("before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B")
+    tense = pick("past near future")
     said = clause(who, first, "near" if first.verb.en == "read" else tense)
     return said + pair(link) + ing(second)
 
@@ -88,44 +69,41 @@ ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
 
 
 @construction("purpose with pour")
-def purpose(draw):
-    who = subject(draw)
-    go = verb_phrase("go", destination(draw))
+def purpose():
+    who = subject()
+    go = verb_phrase("go", destination())
     while True:
-        aim = action(draw, who)
+        aim = action(who)
         if aim.verb.en in ERRANDS:
             break
     to = pair("to/V {aim} | pour/V {aim}", v=aim.meaning, aim=infinitive(aim))
-    return clause(who, go, draw.pick("past near future")) + to
+    return clause(who, go, pick("past near future")) + to
 
 
 @construction("while doing, with the gerund")
-def while_doing(draw):
-    who = subject(draw)
-    doing = action(draw, who, "background", "the own")
-    main = draw.pick((*(verb_phrase(x) for x in ("sing", "smile", "laugh", "cry", "dance")), doing))
-    second = activity(draw, who, "background")
-    tense = draw.pick("present past background future")
+def while_doing():
+    who = subject()
+    doing = action(who, "background", "the own")
+    main = pick((*(verb_phrase(x) for x in ("sing", "smile", "laugh", "cry", "dance")), doing))
+    second = activity(who, "background")
+    tense = pick("present past background future")
     if main.verb.en == "read" or not allowed(main.verb, "present"):
         tense = "background"
     return clause(who, main, tense) + gerund(second, who.person)
 
 
-# --- To have it done ------------------------------------------------------
-
-
 @construction("make somebody do, with faire")
-def causative(draw):
-    who, name = third_party(draw), draw.pick(PEOPLE)
-    verb = lexicon.verb(draw.pick("laugh cry wait work smile dance sing sleep"))
-    tense = draw.pick("present past future can")
+def causative():
+    who, name = third_party(), pick(PEOPLE)
+    verb = lexicon.verb(pick("laugh cry wait work smile dance sing sleep"))
+    tense = pick("present past future can")
     said = pair("{verb}/a", verb=(verb.en, verb.fr))
-    if draw.chance(0.5):
+    if chance(0.5):
         phrase = verb_phrase("make=faire", replace(direct(name), agreement=None), said)
     else:
-        phrase = verb_phrase("make=faire", pair("{other} {said} | {said} {other}", said=said, other=person(draw)))
-    said = clause(who, phrase, tense, draw.negation(0.2))
-    return timed(draw, said, tense, 0.4) if tense in ("past", "future") else said
+        phrase = verb_phrase("make=faire", pair("{other} {said} | {said} {other}", said=said, other=person()))
+    said = clause(who, phrase, tense, pick_not(0.2))
+    return timed(said, tense, 0.4) if tense in ("past", "future") else said
 
 
 DONE = lexicon.verbs_with("""
@@ -134,12 +112,12 @@ DONE = lexicon.verbs_with("""
 """)
 
 
-def having_done(draw, who):
+def having_done(who):
     """To have somebody do something."""
-    verb, classes = draw.pick(DONE)
-    noun = drawn_noun(draw, classes)
-    kind = draw.pick("the this I" if who.person == 0 else "the this the")
-    what, done = noun_phrase(noun, kind, draw.number(0.3)), (english.participle(verb.en), verb.fr)
+    verb, classes = pick(DONE)
+    noun = drawn_noun(classes)
+    kind = pick("the this I" if who.person == 0 else "the this the")
+    what, done = noun_phrase(noun, kind, pick_number(0.3)), (english.participle(verb.en), verb.fr)
     return verb_phrase("have=faire", pair("{what} {done}/a | {done}/a {what}", what=what, done=done))
 
 
@@ -156,23 +134,20 @@ PASSIVES = listed("""
 
 
 @construction("passive")
-def passive(draw):
-    verb, classes, doers = draw.pick(PASSIVES).split(":")
-    verb, noun = lexicon.verb(verb), drawn_noun(draw, classes)
-    what = noun_phrase(noun, draw.pick("the this"), draw.number(0.35))
-    form = agree(participle(verb.fr), noun.gender, what.number)
+def passive():
+    verb, classes, doers = pick(PASSIVES).split(":")
+    verb, noun = lexicon.verb(verb), drawn_noun(classes)
+    what = noun_phrase(noun, pick("the this"), pick_number(0.35))
+    form = agree(french.participle(verb.fr), noun.gender, what.number)
     done = pair("{x}/a", x=(english.participle(verb.en), form))
-    if draw.chance(0.3):
-        doer = named(draw)
+    if chance(0.3):
+        doer = named()
     else:
-        doer = noun_phrase(lexicon.SINGLE_NOUNS[draw.pick(doers)], "the", draw.number(0.3))
-    if draw.chance(0.75):
+        doer = noun_phrase(lexicon.SINGLE_NOUNS[pick(doers)], "the", pick_number(0.3))
+    if chance(0.75):
         done = done + pair("by/b {doer} | par/b {doer}", doer=doer)
-    tense = draw.pick("perfect future past")
-    return timed(draw, is_(what, done, tense, draw.negation(0.15)), tense, 0.5)
-
-
-# --- Relative clauses -----------------------------------------------------
+    tense = pick("perfect future past")
+    return timed(is_(what, done, tense, pick_not(0.15)), tense, 0.5)
 
 
 def relative_subject(head, word="who"):
@@ -181,43 +156,43 @@ def relative_subject(head, word="who"):
     return replace(head, en=link.en, fr=link.fr)
 
 
-def _person_described(draw):
+def _person_described():
     """`the teacher who waited`."""
-    head = role(draw)
+    head = role()
     who = relative_subject(head)
-    phrase, tense = activity(draw, who), draw.pick("past future can progressive")
+    phrase, tense = activity(who), pick("past future can progressive")
     return head.followed(clause(who, phrase, tense if allowed(phrase.verb, tense) else "past"))
 
 
 @construction("relative with qui")
-def relative_qui(draw):
-    if draw.chance(0.6):
-        described = _person_described(draw)
-        if draw.chance(0.5):
-            return is_(described, state(draw, described), draw.pick("present imperfect"))
-        tense, verb = draw.pick("past near present"), person_verb(draw)
+def relative_qui():
+    if chance(0.6):
+        described = _person_described()
+        if chance(0.5):
+            return is_(described, state(described), pick("present imperfect"))
+        tense, verb = pick("past near present"), person_verb()
         if verb.en in STATES_OF_MIND:
             tense = "present"
-        return clause(subject(draw), verb_phrase(verb, described), tense)
-    head, noun = known_thing(draw, "thing garment text", "the")
-    described = head.followed(is_(relative_subject(head, "that"), spot(draw)))
-    return is_(described, quality(draw, described, noun))
+        return clause(subject(), verb_phrase(verb, described), tense)
+    head, noun = known_thing("thing garment text", "the")
+    described = head.followed(is_(relative_subject(head, "that"), spot()))
+    return is_(described, quality(described, noun))
 
 
 @construction("relative with que")
-def relative_que(draw):
-    who = subject(draw)
-    head, noun, verb = named_item(draw, "the")
-    tense = draw.pick("past past near progressive")
+def relative_que():
+    who = subject()
+    head, noun, verb = named_item("the")
+    tense = pick("past past near progressive")
     if verb.en == "read":
         tense = "perfect"
     elif not allowed(verb, tense):
         tense = "past"
     phrase = verb_phrase(verb, agreement=(noun.gender, head.number))
     described = head.followed(pair("that/r {c} | que/r {c}", c=clause(who, phrase, tense)))
-    if draw.chance(0.6):
-        return is_(described, quality(draw, described, noun), draw.pick("present imperfect"))
-    return clause(subject(draw), verb_phrase("find", described), "past")
+    if chance(0.6):
+        return is_(described, quality(described, noun), pick("present imperfect"))
+    return clause(subject(), verb_phrase("find", described), "past")
 
 
 WITH_DONT = """
@@ -225,45 +200,42 @@ WITH_DONT = """
 
 
 @construction("relative with dont")
-def relative_dont(draw):
-    who, phrase = subject(draw), read_phrase(draw.pick(WITH_DONT))
-    tense = draw.pick("present imperfect" if phrase.verb.fr == "avoir" else "past progressive")
+def relative_dont():
+    who, phrase = subject(), read_phrase(pick(WITH_DONT))
+    tense = pick("present imperfect" if phrase.verb.fr == "avoir" else "past progressive")
     link = pair("that/r {c} | dont/r {c}", c=clause(who, phrase, tense))
     if phrase.verb.en == "be":
-        head = noun_phrase(draw.pick(lexicon.NOUNS["animal"]), "the", draw.number(0.3))
-        where = place(draw, "garden park street forest kitchen")
-        return is_(head.followed(link), where, draw.pick("present imperfect"))
-    head, noun = known_thing(draw, "thing text garment vehicle", "the")
-    return is_(head.followed(link), quality(draw, head, noun))
+        head = noun_phrase(pick(lexicon.NOUNS["animal"]), "the", pick_number(0.3))
+        where = place("garden park street forest kitchen")
+        return is_(head.followed(link), where, pick("present imperfect"))
+    head, noun = known_thing("thing text garment vehicle", "the")
+    return is_(head.followed(link), quality(head, noun))
 
 
 @construction("relative with où")
-def relative_where(draw):
-    who = subject(draw)
-    noun = drawn_noun(draw, "house flat school shop hotel restaurant village town farm hospital")
-    head = noun_phrase(noun, draw.pick("the this"))
-    if draw.chance(0.6):
-        inner = clause(who, verb_phrase(draw.pick("live work eat")), draw.pick("present used"))
+def relative_where():
+    who = subject()
+    noun = drawn_noun("house flat school shop hotel restaurant village town farm hospital")
+    head = noun_phrase(noun, pick("the this"))
+    if chance(0.6):
+        inner = clause(who, verb_phrase(pick("live work eat")), pick("present used"))
     else:
-        inner = clause(who, action(draw, who, "past", "the own"), "perfect")
+        inner = clause(who, action(who, "past", "the own"), "perfect")
     described = head.followed(pair("where/w {c} | où/w {c}", c=inner))
-    if draw.chance(0.5):
-        return is_(described, quality(draw, described, noun))
-    verb = draw.pick("know see visit")
-    tense = "present" if verb == "know" else draw.pick("past future")
-    return clause(subject(draw), verb_phrase(verb, described), tense)
+    if chance(0.5):
+        return is_(described, quality(described, noun))
+    verb = pick("know see visit")
+    tense = "present" if verb == "know" else pick("past future")
+    return clause(subject(), verb_phrase(verb, described), tense)
 
 
 @construction("cleft with c'est … qui")
-def cleft(draw):
-    who = named_or_relative(draw)
+def cleft():
+    who = named_or_relative()
     again = relative_subject(who)
-    phrase, tense = activity(draw, again), draw.pick("past future")
-    said = timed(draw, clause(again, phrase, tense), tense, 0.3)
+    phrase, tense = activity(again), pick("past future")
+    said = timed(clause(again, phrase, tense), tense, 0.3)
     return pair("it/A is/a {who} {said} | ce/a est/a {who} {said}", who=who, said=said)
-
-
-# --- Subordinate clauses --------------------------------------------------
 
 
 def when_future(who, arrival, main):
@@ -273,74 +245,74 @@ def when_future(who, arrival, main):
 
 
 @construction("when with the future in both clauses")
-def when_future_both(draw):
-    first = third_party(draw)
-    second = another(draw, first)
-    verb = draw.pick(lexicon.REFLEXIVE[:2]) if draw.chance(0.3) else draw.pick("leave arrive go_home go_out")
-    return when_future(first, verb_phrase(verb), clause(second, activity(draw, second), "future"))
+def when_future_both():
+    first = third_party()
+    second = another(first)
+    verb = pick(lexicon.REFLEXIVE[:2]) if chance(0.3) else pick("leave arrive go_home go_out")
+    return when_future(first, verb_phrase(verb), clause(second, activity(second), "future"))
 
 
-def another(draw, first):
+def another(first):
     """A subject that is not said in the same words as the first."""
     while True:
-        second = subject(draw)
+        second = subject()
         if [x.text for x in second.en] != [x.text for x in first.en]:
             return second
 
 
 @construction("because")
-def because(draw):
-    who = subject(draw)
-    again, kind = pronoun_again(who), draw.below(3)
+def because():
+    who = subject()
+    again, kind = pronoun_again(who), below(3)
     if kind == 0:
-        said = clause(who, definite(draw, who), "past", "not")
-        reason = is_(again, state(draw, again), "imperfect")
+        said = clause(who, definite(who), "past", "not")
+        reason = is_(again, state(again), "imperfect")
     elif kind == 1:
-        said = is_(who, state(draw, who))
-        reason = clause(again, action(draw, again), "perfect", draw.negation(0.3))
+        said = is_(who, state(who))
+        reason = clause(again, action(again), "perfect", pick_not(0.3))
     else:
-        said = clause(who, activity(draw, who), "near")
-        reason = is_(again, state(draw, again), "present", draw.negation(0.3))
+        said = clause(who, activity(who), "near")
+        reason = is_(again, state(again), "present", pick_not(0.3))
     return pair(BECAUSE, a=said, b=reason)
 
 
 @construction("that, which French never leaves out")
-def that_clause(draw):
-    who, other = subject(draw), subject(draw)
-    phrase = verb_phrase(draw.pick("think know=savoir say believe hope"))
-    if draw.chance(0.4):
-        inner = is_(other, state(draw, other), draw.pick("present imperfect future"))
+def that_clause():
+    who, other = subject(), subject()
+    phrase = verb_phrase(pick("think know=savoir say believe hope"))
+    if chance(0.4):
+        inner = is_(other, state(other), pick("present imperfect future"))
     else:
-        opined, tense = activity(draw, other), draw.pick("past future near can")
+        opined, tense = activity(other), pick("past future near can")
         inner = clause(other, opined, "future" if opined.verb.en == "read" and tense == "past" else tense)
-    template = "that/t {inner} | que/t {inner}" if draw.chance(0.6) else "{inner} | que/V {inner}"
+    template = "that/t {inner} | que/t {inner}" if chance(0.6) else "{inner} | que/V {inner}"
     return clause(who, phrase.about(template, inner=inner))
 
 
 @construction("indirect question")
-def indirect_question(draw):
-    who, other = subject(draw), subject(draw)
-    asked = draw.pick("where/w | où/w; why/w | pourquoi/w; when/w | quand/w; if/w | si/w")
-    kind = draw.below(3) if asked.startswith("where") else None
+def indirect_question():
+    who, other = subject(), subject()
+    asked = pick("where/w | où/w; why/w | pourquoi/w; when/w | quand/w; if/w | si/w")
+    kind = below(3) if asked.startswith("where") else None
     if kind == 0:
-        inner = clause(other, verb_phrase(draw.pick("live work")))
+        inner = clause(other, verb_phrase(pick("live work")))
     elif kind == 1:
-        inner = is_(drawn_pronoun(draw, "he she they"), NOTHING)
+        inner = is_(drawn_pronoun("he she they"), NOTHING)
     elif kind == 2:
-        inner = clause(other, action(draw, other), "past")
+        inner = clause(other, action(other), "past")
     else:
-        phrase = activity(draw, other)
-        inner = clause(other, phrase, draw.pick("future near" if phrase.verb.en == "read" else "past future near"))
+        phrase = activity(other)
+        inner = clause(other, phrase, pick("future near" if phrase.verb.en == "read" else "past future near"))
     know = verb_phrase("know=savoir", pair(asked) + inner)
-    if draw.chance(0.4):
-        return asks(question(drawn_pronoun(draw, "you he she they"), know))
-    return clause(who, know, "present", draw.negation(0.7))
+    if chance(0.4):
+        return asks(question(drawn_pronoun("you he she they"), know))
+    return clause(who, know, "present", pick_not(0.7))
 
 
 @construction("coordination")
-def coordination(draw):
-    first = third_party(draw)
-    second = another(draw, first)
-    tense = draw.pick("past future near")
-    a, b = clause(first, visible(draw, first), tense), clause(second, visible(draw, second), tense)
-    return pair(draw.pick((AND, BUT)), a=a, b=b)
+def coordination():
+    first = third_party()
+    second = another(first)
+    tense = pick("past future near")
+    a, b = clause(first, visible(first), tense), clause(second, visible(second), tense)
+    return pair(pick((AND, BUT)), a=a, b=b)

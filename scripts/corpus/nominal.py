@@ -1,44 +1,29 @@
 """Constructions of the noun phrase: articles, adjectives, possession, quantity, comparison."""
 
-import english
-import lexicon
-from adverbials import NUMBERS, TENS, somewhere, spot
-from clauses import clause, question, verb_phrase
-from constructions import asks, construction, declare, exclaims, told
-from draw import listed, rows
-from events import HANDLED, intensity, is_, known_thing, quality, state
-from french import agree
-from phrases import (
-    agreeing, article, as_noun, counted, described_noun, drawn_noun, drawn_pronoun, fitting, named,
-    named_or_relative, noun_phrase, person, possessed, relative_of, stressed_pronoun, subject, subject_pronoun,
-    third_party,
-)
-from words import pair
-
-# --- Determiners and adjectives -------------------------------------------
+from constructions import *
 
 HANDLING = [(verb, classes) for verb, classes in lexicon.TRANSITIVE if verb.en in listed("""
     buy sell lose find look choose see forget read wear open repair wash visit photograph keep hide""")]
 
 
-def handled(draw, kinds, sides=()):
+def handled(kinds, sides=()):
     """A verb whose object has a drawn determiner and an adjective on each of the given sides in French."""
     owned = not set(listed(kinds)) <= {"the", "a", "this", "that"}
     while True:
-        verb, classes = draw.pick(HANDLING)
-        noun = drawn_noun(draw, classes)
+        verb, classes = pick(HANDLING)
+        noun = drawn_noun(classes)
         if noun in lexicon.NOUNS["person"] and owned:
             continue
-        adjectives = [fitting(draw, noun, side == "before") for side in sides]
+        adjectives = [fitting(noun, side == "before") for side in sides]
         if all(adjectives):
-            number = 2 if noun.kind != "mass" and draw.chance(0.35) else 1
-            kind = "the" if noun.kind == "mass" else draw.pick(kinds)
+            number = 2 if noun.kind != "mass" and chance(0.35) else 1
+            kind = "the" if noun.kind == "mass" else pick(kinds)
             return verb_phrase(verb, noun_phrase(noun, kind, number, adjectives))
 
 
 def handling(kinds, *sides):
     """What draws such a verb phrase."""
-    return lambda draw, who: handled(draw, kinds, sides)
+    return lambda who: handled(kinds, sides)
 
 
 declare("adjective after the noun", do=handling("the a this", "after"))
@@ -47,32 +32,32 @@ declare("adjectives on both sides", do=handling("the a that", "before", "after")
 
 
 @construction("predicate adjective with agreement")
-def predicate_adjective(draw):
-    tense = draw.pick("present present imperfect future")
-    if draw.chance(0.5):
-        who = subject(draw)
-        return is_(who, intensity(draw) + state(draw, who), tense)
-    what, noun = known_thing(draw, HANDLED + " building animal")
-    return is_(what, intensity(draw) + quality(draw, what, noun), tense)
+def predicate_adjective():
+    tense = pick("present present imperfect future")
+    if chance(0.5):
+        who = subject()
+        return is_(who, intensity() + state(who), tense)
+    what, noun = known_thing(HANDLED + " building animal")
+    return is_(what, intensity() + quality(what, noun), tense)
 
 
 TASTED = lexicon.verbs_with("eat: food, buy: food drink, drink: drink, order: food drink, want: food drink")
 
 
 @construction("partitive article")
-def partitive(draw):
-    who, (verb, classes) = subject(draw), draw.pick(TASTED)
-    noun = drawn_noun(draw, classes)
-    phrase = verb_phrase(verb, noun_phrase(noun, "some" if draw.chance(0.5) else "partitive"))
-    return clause(who, phrase) if verb.en == "want" else told(draw, who, phrase)
+def partitive():
+    who, (verb, classes) = subject(), pick(TASTED)
+    noun = drawn_noun(classes)
+    phrase = verb_phrase(verb, noun_phrase(noun, "some" if chance(0.5) else "partitive"))
+    return clause(who, phrase) if verb.en == "want" else told(who, phrase)
 
 
 @construction("generic article")
-def generic(draw):
-    who = subject(draw)
-    noun = drawn_noun(draw, draw.pick("food; drink; fruit; animal; fruit food"))
-    verb = draw.pick("like love hate prefer")
-    negation = "not" if verb == "like" and draw.chance(0.4) else ""
+def generic():
+    who = subject()
+    noun = drawn_noun(pick("food; drink; fruit; animal; fruit food"))
+    verb = pick("like love hate prefer")
+    negation = "not" if verb == "like" and chance(0.4) else ""
     what = noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2)
     return clause(who, verb_phrase(verb, what), "present", negation)
 
@@ -92,41 +77,39 @@ CONTAINERS = {
 
 
 @construction("quantity with de")
-def quantity(draw):
-    who, verb = subject(draw), draw.pick("buy have eat bring")
-    kind = draw.pick("food fruit" if verb == "eat" else "food fruit drink")
-    noun = draw.pick(lexicon.NOUNS[kind])
-    amount = pair(draw.pick((MANY if kind == "fruit" else MUCH) + CONTAINERS[kind]))
+def quantity():
+    who, verb = subject(), pick("buy have eat bring")
+    kind = pick("food fruit" if verb == "eat" else "food fruit drink")
+    noun = pick(lexicon.NOUNS[kind])
+    amount = pair(pick((MANY if kind == "fruit" else MUCH) + CONTAINERS[kind]))
     phrase = verb_phrase(verb, counted(amount, noun, 2 if kind == "fruit" else 1))
     if verb == "have":
-        return clause(who, phrase, draw.pick("present imperfect"))
-    return told(draw, who, phrase)
+        return clause(who, phrase, pick("present imperfect"))
+    return told(who, phrase)
 
 
 @construction("demonstrative")
-def demonstrative(draw):
-    if draw.chance(0.5):
-        who = subject(draw)
-        return told(draw, who, handled(draw, "this that"))
-    what, noun = known_thing(draw, HANDLED + " building abstract", "this that")
-    return is_(what, intensity(draw) + quality(draw, what, noun))
+def demonstrative():
+    if chance(0.5):
+        who = subject()
+        return told(who, handled("this that"))
+    what, noun = known_thing(HANDLED + " building abstract", "this that")
+    return is_(what, intensity() + quality(what, noun))
 
-
-# --- Possession -----------------------------------------------------------
 
 declare("possessive that agrees with the thing owned",
-        do=lambda draw, who: handled(draw, draw.pick("he she I you they")))
+        do=lambda who: handled(pick("he she I you they")))
 
 
 @construction("possessor with 's")
-def possessor(draw):
-    noun, owner = drawn_noun(draw, HANDLED), draw.pick((named, relative_of, named))(draw)
-    what = possessed(noun, owner, draw.number(0.2))
-    if draw.chance(0.4):
-        predicate = intensity(draw) + quality(draw, what, noun)
-        return is_(what, predicate, draw.pick("present imperfect"))
-    verb = draw.pick("find see lose keep forget")
-    return told(draw, drawn_pronoun(draw), verb_phrase(verb, what), "", "past future")
+def possessor():
+    noun, owner = drawn_noun(HANDLED), pick((named, relative_of, named))()
+    what = possessed(noun, owner, pick_number(0.2))
+    if chance(0.4):
+        predicate = intensity() + quality(what, noun)
+        return is_(what, predicate, pick("present imperfect"))
+    verb = pick("find see lose keep forget")
+    return told(drawn_pronoun(), verb_phrase(verb, what), "", "past future")
 
 
 COMPOUND_VERBS = {
@@ -135,40 +118,36 @@ COMPOUND_VERBS = {
 }
 
 
-def doing_with_compound(draw, who):
+def doing_with_compound(who):
     """Something done with what a compound names."""
-    kind = draw.pick(tuple(COMPOUND_VERBS))
-    what = described_noun(draw, draw.pick(lexicon.NOUNS[kind]), "the a this I she", 0.2)
-    return verb_phrase(draw.pick(COMPOUND_VERBS[kind]), what)
+    kind = pick(tuple(COMPOUND_VERBS))
+    what = described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2)
+    return verb_phrase(pick(COMPOUND_VERBS[kind]), what)
 
 
 declare("noun compound", do=doing_with_compound)
 
-# --- Numbers --------------------------------------------------------------
-
 
 @construction("numbers and prices")
-def price(draw):
-    number, currency = draw.pick(NUMBERS + TENS), draw.pick(rows("euros euros, dollars dollars"))
-    if draw.chance(0.5):
+def price():
+    number, currency = pick(NUMBERS + TENS), pick(rows("euros euros, dollars dollars"))
+    if chance(0.5):
         # `cost` is also a past form, so only `costs` is used in the present.
-        what, _ = known_thing(draw, "thing garment text")
-        tense = draw.pick("present imperfect") if what.number == 1 else "future"
+        what, _ = known_thing("thing garment text")
+        tense = pick("present imperfect") if what.number == 1 else "future"
         return clause(what, verb_phrase("cost", pair("{n}/a {c}/b", n=number, c=currency)), tense)
-    noun = drawn_noun(draw, "thing garment fruit text animal")
-    many = pair("{n}/a", n=draw.pick(NUMBERS[1:] + TENS[:3]))
-    return clause(subject(draw), verb_phrase("have", counted(many, noun)), draw.pick("present imperfect"))
+    noun = drawn_noun("thing garment fruit text animal")
+    many = pair("{n}/a", n=pick(NUMBERS[1:] + TENS[:3]))
+    return clause(subject(), verb_phrase("have", counted(many, noun)), pick("present imperfect"))
 
 
 @construction("age with avoir")
-def age(draw):
-    who = third_party(draw) if draw.chance(0.7) else subject(draw)
+def age():
+    who = third_party() if chance(0.7) else subject()
     young = who.pronoun or len(who.en) == 1
-    years = pair("{n}/n years/y old/Y | {n}/n ans/y", n=draw.pick(NUMBERS[2:] + TENS if young else TENS))
-    return clause(who, verb_phrase("be=avoir", years), draw.pick("present imperfect future"))
+    years = pair("{n}/n years/y old/Y | {n}/n ans/y", n=pick(NUMBERS[2:] + TENS if young else TENS))
+    return clause(who, verb_phrase("be=avoir", years), pick("present imperfect future"))
 
-
-# --- Comparison -----------------------------------------------------------
 
 COMPARABLE = listed("""
     big small old beautiful pretty good young long expensive heavy light clean dirty interesting boring difficult
@@ -182,34 +161,34 @@ COMPARISONS = {
 }
 
 
-def comparable(draw, noun):
+def comparable(noun):
     """An adjective that can be compared."""
     while True:
-        item = fitting(draw, noun)
+        item = fitting(noun)
         if item.en in COMPARABLE:
             return item
 
 
-def comparison(draw, item, what, than):
+def comparison(item, what, than):
     """More, less or as, with the adjective and the term of comparison."""
     short, fr = english.degree(item.en, "er"), agree(item.fr, what.gender, what.number)
     more = f"{short}/am" if short else f"more/m {item.en}/a"
     plus = agree("meilleur", what.gender, what.number) + "/am" if item.en == "good" else f"plus/m {fr}/a"
-    return pair(COMPARISONS[draw.pick("more less as")], a=(item.en, fr), more=more, plus=plus, x=than)
+    return pair(COMPARISONS[pick("more less as")], a=(item.en, fr), more=more, plus=plus, x=than)
 
 
 @construction("comparative")
-def comparative(draw):
-    if draw.chance(0.5):
-        who, other = subject(draw), named_or_relative(draw)
-        if not who.pronoun and draw.chance(0.5):
-            other = stressed_pronoun(draw.pick("he she they"))
-        item = comparable(draw, lexicon.NOUNS["person"][0])
-        return is_(who, comparison(draw, item, who, other))
-    kind = draw.pick(HANDLED + " building animal")
-    what, noun = known_thing(draw, kind, "the my this")
-    other, _ = known_thing(draw, kind, "the my that")
-    return is_(what, comparison(draw, comparable(draw, noun), what, other))
+def comparative():
+    if chance(0.5):
+        who, other = subject(), named_or_relative()
+        if not who.pronoun and chance(0.5):
+            other = stressed_pronoun(pick("he she they"))
+        item = comparable(lexicon.NOUNS["person"][0])
+        return is_(who, comparison(item, who, other))
+    kind = pick(HANDLED + " building animal")
+    what, noun = known_thing(kind, "the my this")
+    other, _ = known_thing(kind, "the my that")
+    return is_(what, comparison(comparable(noun), what, other))
 
 
 TOWN = "in/i the/t town/w | de/i ^la/t ville/w;"
@@ -223,18 +202,18 @@ WIDE_SCOPES = """
 
 
 @construction("superlative")
-def superlative(draw):
-    kind = draw.pick("person building text vehicle animal abstract")
-    noun = draw.pick(lexicon.NOUNS[kind])
-    item, number = comparable(draw, noun), draw.number(0.3)
-    top = _superlative(item, noun, number) + pair(draw.pick(SCOPES.get(kind, "") + WIDE_SCOPES))
-    if draw.chance(0.5):
+def superlative():
+    kind = pick("person building text vehicle animal abstract")
+    noun = pick(lexicon.NOUNS[kind])
+    item, number = comparable(noun), pick_number(0.3)
+    top = _superlative(item, noun, number) + pair(pick(SCOPES.get(kind, "") + WIDE_SCOPES))
+    if chance(0.5):
         it = "it" if kind != "person" else "he" if noun.gender == "m" else "she"
         return pair(("{it}/s is/a {top} | ce/s est/a {top}", "they/s are/a {top} | ce/s sont/a {top}")[number - 1],
                     it=it, top=top)
-    verb = draw.pick("know see") if kind in ("person", "building") else "choose"
-    tense = "present" if verb == "know" else draw.pick("past future")
-    return clause(subject(draw), verb_phrase(verb, top), tense)
+    verb = pick("know see") if kind in ("person", "building") else "choose"
+    tense = "present" if verb == "know" else pick("past future")
+    return clause(subject(), verb_phrase(verb, top), tense)
 
 
 def _superlative(item, noun, number):
@@ -253,74 +232,71 @@ def _superlative(item, noun, number):
     )
 
 
-# --- Predicates and questions ---------------------------------------------
-
-
 @construction("profession without article")
-def profession(draw):
-    en, masculine, feminine = draw.pick(lexicon.PROFESSIONS)
-    who = drawn_pronoun(draw, "I he she he she")
-    if draw.chance(0.6):
-        who = named_or_relative(draw)
+def profession():
+    en, masculine, feminine = pick(lexicon.PROFESSIONS)
+    who = drawn_pronoun("I he she he she")
+    if chance(0.6):
+        who = named_or_relative()
     name = (en, masculine if who.gender == "m" else feminine)
-    if draw.chance(0.25) and who.person == 2:
+    if chance(0.25) and who.person == 2:
         return pair("{who} wants/w to/B become/b a/P {x}/p | {who} veut/w devenir/b {x}/p", who=who, x=name)
-    return is_(who, pair("a/P {x}/p | {x}/p", x=name), draw.pick("present imperfect future"))
+    return is_(who, pair("a/P {x}/p | {x}/p", x=name), pick("present imperfect future"))
 
 
 @construction("exclamation with quel")
-def exclamation(draw):
-    noun = drawn_noun(draw, "garment building text abstract animal vehicle fruit")
-    owned = noun.adjectives in ("C", "V", "A", "B") and draw.chance(0.7)
-    item = fitting(draw, noun, True if owned else None)
-    said = noun_phrase(noun, "what a", draw.number(0.3), (item,))
+def exclamation():
+    noun = drawn_noun("garment building text abstract animal vehicle fruit")
+    owned = noun.adjectives in ("C", "V", "A", "B") and chance(0.7)
+    item = fitting(noun, True if owned else None)
+    said = noun_phrase(noun, "what a", pick_number(0.3), (item,))
     if owned:
-        said = said + clause(subject(draw), verb_phrase("have"), draw.pick("present imperfect"))
+        said = said + clause(subject(), verb_phrase("have"), pick("present imperfect"))
     return exclaims(said)
 
 
 @construction("tout and its agreement")
-def all_of(draw):
-    noun = drawn_noun(draw, HANDLED + " fruit animal")
-    what = noun_phrase(noun, draw.pick("the this I he you"), 2)
+def all_of():
+    noun = drawn_noun(HANDLED + " fruit animal")
+    what = noun_phrase(noun, pick("the this I he you"), 2)
     every = pair("all/a {what} | {tous}/a {what}", what=what, tous="tous" if noun.gender == "m" else "toutes")
-    if draw.chance(0.4):
-        predicate = quality(draw, what, noun)
-        return is_(as_noun(every, 2, noun.gender), predicate, draw.pick("present imperfect"))
-    who = subject(draw)
-    return told(draw, who, verb_phrase(draw.pick("see buy choose find"), every), "", "past future near")
+    if chance(0.4):
+        predicate = quality(what, noun)
+        return is_(as_noun(every, 2, noun.gender), predicate, pick("present imperfect"))
+    who = subject()
+    return told(who, verb_phrase(pick("see buy choose find"), every), "", "past future near")
 
 
 @construction("there is")
-def there_is(draw):
-    noun = drawn_noun(draw, "thing person animal furniture fruit food")
+def there_is():
+    noun = drawn_noun("thing person animal furniture fruit food")
     mass = noun.kind == "mass"
-    number = 1 if mass or draw.chance(0.4) else 2
-    if number == 2 and draw.chance(0.6):
-        what = counted(pair("{n}/a", n=draw.pick(NUMBERS)), noun)
+    number = 1 if mass or chance(0.4) else 2
+    if number == 2 and chance(0.6):
+        what = counted(pair("{n}/a", n=pick(NUMBERS)), noun)
     else:
         what = noun_phrase(noun, "some" if mass else "a", number)
-    tense, fr = draw.pick((("present", "a"), ("past", "avait"), ("present", "a")))
-    where = (somewhere if draw.chance(0.6) else spot)(draw)
+    tense, fr = pick((("present", "a"), ("past", "avait"), ("present", "a")))
+    where = (somewhere if chance(0.6) else spot)()
     be = (english.finite("be", tense, what.person), fr)
     return pair("there/t {be}/a {what} {where} | il/T y/t {be}/a {what} {where}", be=be, what=what, where=where)
 
 
 @construction("where things are")
-def location(draw):
-    what, _ = known_thing(draw, "thing garment text", "the my my")
-    where, negation = spot(draw), draw.negation(0.25)
-    return is_(what, where, draw.pick("present imperfect"), negation)
+def location():
+    what, _ = known_thing("thing garment text", "the my my")
+    where, negation = spot(), pick_not(0.25)
+    return is_(what, where, pick("present imperfect"), negation)
 
 
 @construction("nationality and language")
-def nationality(draw):
-    who = subject(draw)
-    if draw.chance(0.5):
-        name = agreeing(lexicon.Adjective(*draw.pick(lexicon.NATIONALITIES), ""), who)
-        return is_(who, name, "present", draw.negation(0.3))
-    language = draw.pick(lexicon.LANGUAGES)
-    well = pair(draw.pick("""
+def nationality():
+    who = subject()
+    if chance(0.5):
+        name = agreeing(lexicon.Adjective(*pick(lexicon.NATIONALITIES), ""), who)
+        return is_(who, name, "present", pick_not(0.3))
+    language = pick(lexicon.LANGUAGES)
+    well = pair(pick("""
         very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
         every/a day/b | tous/a les/A jours/b"""))
     # A time comes last in both languages, an adverb before the language in French.
@@ -330,23 +306,23 @@ def nationality(draw):
 
 
 @construction("question with quel")
-def which(draw):
+def which():
     while True:
-        verb, classes = draw.pick(HANDLING)
-        noun = drawn_noun(draw, classes)
+        verb, classes = pick(HANDLING)
+        noun = drawn_noun(classes)
         if noun.kind == "count" and verb.en != "look":
             break
-    what = noun_phrase(noun, "which", draw.number(0.4))
-    who = drawn_pronoun(draw, "he she they you we") if draw.chance(0.6) else person(draw)
+    what = noun_phrase(noun, "which", pick_number(0.4))
+    who = drawn_pronoun("he she they you we") if chance(0.6) else person()
     phrase = verb_phrase(verb, agreement=(what.gender, what.number))
-    return asks(what + question(who, phrase, draw.pick("past future near")))
+    return asks(what + question(who, phrase, pick("past future near")))
 
 
 @construction("how much and how many")
-def how_many(draw):
-    noun = drawn_noun(draw, "fruit drink food text thing garment")
+def how_many():
+    noun = drawn_noun("fruit drink food text thing garment")
     number, much = (1, "much") if noun.kind == "mass" else (2, "many")
     what = counted(pair("how/A {much}/a | combien/a de/A", much=much), noun, number)
-    who, verb = drawn_pronoun(draw, "he she they you we"), draw.pick("buy have want sell")
-    tense = "present" if verb in ("have", "want") else draw.pick("past future near")
+    who, verb = drawn_pronoun("he she they you we"), pick("buy have want sell")
+    tense = "present" if verb in ("have", "want") else pick("past future near")
     return asks(what + question(who, verb_phrase(verb, agreement=(noun.gender, number)), tense))

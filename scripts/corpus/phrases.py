@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import english
 import lexicon
-from draw import rows
+from draw import chance, pick, pick_number, rows
 from french import agree, plural
 from words import Pair, concept, pair, words
 
@@ -35,12 +35,9 @@ def as_noun(said, number=1, gender="m", person=None):
     return NounPhrase(said.en, said.fr, person or (5 if number == 2 else 2), number, gender)
 
 
-def perhaps(draw, probability, make):
+def perhaps(probability, make):
     """What `make` draws with the given probability, else nothing."""
-    return make(draw) if draw.chance(probability) else NOTHING
-
-
-# --- Pronouns -------------------------------------------------------------
+    return make() if chance(probability) else NOTHING
 
 
 class Pronoun(NamedTuple):
@@ -144,8 +141,6 @@ def pronoun_again(who):
     return subject_pronoun("they_f" if feminine else name_of(who))
 
 
-# --- Noun phrases ---------------------------------------------------------
-
 # Masculine, feminine, masculine plural, feminine plural.
 ARTICLES = {
     "le": ("le", "la", "les", "les"), "un": ("un", "une", "des", "des"), "ce": ("ce", "cette", "ces", "ces"),
@@ -230,18 +225,15 @@ def agreeing(item, who):
     return pair("{x}/a", x=(item.en, agree(item.fr, who.gender, who.number)))
 
 
-# --- Drawn phrases --------------------------------------------------------
-
-
-def named(draw, gender=None):
+def named(gender=None):
     """A person by name."""
-    gender = gender or draw.pick("m f")
-    return as_noun(pair("{x}/a", x=draw.pick(lexicon.NAMES[gender])), gender=gender)
+    gender = gender or pick("m f")
+    return as_noun(pair("{x}/a", x=pick(lexicon.NAMES[gender])), gender=gender)
 
 
-def country_name(draw):
+def country_name():
     """A country that is spoken of."""
-    name, _, le, gender = draw.pick(lexicon.COUNTRIES)
+    name, _, le, gender = pick(lexicon.COUNTRIES)
     return as_noun(pair("{x}/a | ^{le}/A {x}/a", x=name, le=le), gender=gender)
 
 
@@ -249,72 +241,72 @@ def country_name(draw):
 NOT_OF = {"he": "husband", "she": "wife", "we": "husband wife", "they": "husband wife"}
 
 
-def relative_of(draw, owner=None):
+def relative_of(owner=None):
     """A member of somebody's family."""
-    owner = owner or draw.pick("I I he she we you")
+    owner = owner or pick("I I he she we you")
     excluded = NOT_OF.get(owner, "").split()
-    return noun_phrase(draw.pick([x for x in lexicon.NOUNS["family"] if x.en[0] not in excluded]), owner)
+    return noun_phrase(pick([x for x in lexicon.NOUNS["family"] if x.en[0] not in excluded]), owner)
 
 
-def role(draw):
+def role():
     """A person by role."""
-    number = draw.number(0.25)
-    return noun_phrase(draw.pick(lexicon.NOUNS["person"]), "the", number)
+    number = pick_number(0.25)
+    return noun_phrase(pick(lexicon.NOUNS["person"]), "the", number)
 
 
-def person(draw):
+def person():
     """A full noun phrase for a person."""
-    return draw.pick((named, named, relative_of, role))(draw)
+    return pick((named, named, relative_of, role))()
 
 
-def named_or_relative(draw):
+def named_or_relative():
     """One person by name or from the family."""
-    return draw.pick((named, relative_of))(draw)
+    return pick((named, relative_of))()
 
 
-def drawn_pronoun(draw, names=PEOPLE):
+def drawn_pronoun(names=PEOPLE):
     """One of the pronouns, as a subject."""
-    return subject_pronoun(draw.pick(names))
+    return subject_pronoun(pick(names))
 
 
-def subject(draw):
+def subject():
     """Anybody, as a subject."""
-    return drawn_pronoun(draw) if draw.chance(0.5) else person(draw)
+    return drawn_pronoun() if chance(0.5) else person()
 
 
-def third_party(draw):
+def third_party():
     """Anybody but the speaker and the hearer, as a subject."""
-    return drawn_pronoun(draw, "he she they") if draw.chance(0.4) else person(draw)
+    return drawn_pronoun("he she they") if chance(0.4) else person()
 
 
-def other_than(draw, who, names=PEOPLE):
+def other_than(who, names=PEOPLE):
     """The name of a pronoun for somebody else than the subject."""
     own = {0: ("I", "we"), 3: ("I", "we"), 1: ("you", "thou"), 4: ("you", "thou")}
     excluded = own.get(who.person, ()) if who.pronoun else ()
-    return draw.pick([x for x in names.split() if x not in excluded])
+    return pick([x for x in names.split() if x not in excluded])
 
 
-def fitting(draw, noun, before=None):
+def fitting(noun, before=None):
     """An adjective that suits a noun."""
     pool = [
         x for x in lexicon.ADJECTIVES
         if before in (None, x.before) and any(c in x.suits for c in noun.adjectives)
     ]
-    return draw.pick(pool) if pool else None
+    return pick(pool) if pool else None
 
 
-def drawn_noun(draw, classes):
+def drawn_noun(classes):
     """A noun out of the given classes."""
-    return draw.pick(lexicon.nouns_of(classes))
+    return pick(lexicon.nouns_of(classes))
 
 
-def described_noun(draw, noun, kinds, described):
+def described_noun(noun, kinds, described):
     """A noun with a drawn determiner and number, and an adjective with the given probability."""
-    kind = draw.pick(kinds)
+    kind = pick(kinds)
     if kind == "my":
-        kind = draw.pick("I he she we you they")
-    number = 2 if noun.kind != "mass" and draw.chance(0.3) else 1
+        kind = pick("I he she we you they")
+    number = 2 if noun.kind != "mass" and chance(0.3) else 1
     if noun.kind == "mass":
         kind = {"a": "some", "this": "the", "that": "the"}.get(kind, kind)
-    chosen = fitting(draw, noun) if draw.chance(described) else None
+    chosen = fitting(noun) if chance(described) else None
     return noun_phrase(noun, kind, number, (chosen,) if chosen else ())

@@ -14,6 +14,7 @@ import linked
 import tenses
 from combined import COMBINATIONS
 from constructions import CONSTRUCTIONS
+from draw import chance, shuffled
 from surface import sentence
 
 SIZES = {"train": 24_000, "validation": 1_000, "test": 1_000, "challenge": 500}
@@ -63,26 +64,26 @@ class Register:
         return new
 
 
-def drawn(draw, make, register, lengths):
+def drawn(make, register, lengths):
     """A new sentence of acceptable length, or None when none turns up."""
     for _ in range(PATIENCE):
-        item = sentence(make(draw), short_negation=draw.chance(0.5))
+        item = sentence(make(), short_negation=chance(0.5))
         if len(item.en.split()) in lengths and register.accepts(item):
             return item
     return None
 
 
-def draw_common(draw, register, wanted):
+def draw_common(register, wanted):
     """The pool that training, validation and test share, evenly over the constructions."""
     pool, still_open = [], list(CONSTRUCTIONS)
     while len(pool) < wanted and still_open:
         for name in list(still_open):
-            item = drawn(draw, CONSTRUCTIONS[name], register, TRAIN_LENGTH)
+            item = drawn(CONSTRUCTIONS[name], register, TRAIN_LENGTH)
             if item is None:
                 still_open.remove(name)
             else:
                 pool.append(Example(name, item))
-    return draw.shuffled(pool[:wanted])
+    return shuffled(pool[:wanted])
 
 
 def split(pool):
@@ -107,24 +108,24 @@ def split(pool):
     return sets
 
 
-def draw_challenge(draw, register, train):
+def draw_challenge(register, train):
     """Longer sentences out of words that training knows."""
     counts, makers, result = word_counts(train), list(COMBINATIONS.items()), []
     for turn in range(PATIENCE * SIZES["challenge"]):
         if len(result) == SIZES["challenge"]:
             break
         name, make = makers[turn % len(makers)]
-        item = drawn(draw, make, register, CHALLENGE_LENGTH)
+        item = drawn(make, register, CHALLENGE_LENGTH)
         if item and all(counts[w] >= SEEN_IN_TRAIN for w in words_in(item)):
             result.append(Example(name, item))
     return result
 
 
-def draw_sets(draw):
+def draw_sets():
     """All four sets."""
     register = Register()
-    sets = split(draw_common(draw, register, sum(SIZES.values()) - SIZES["challenge"]))
-    sets["challenge"] = draw_challenge(draw, register, sets["train"])
+    sets = split(draw_common(register, sum(SIZES.values()) - SIZES["challenge"]))
+    sets["challenge"] = draw_challenge(register, sets["train"])
     return {name: sets[name] for name in SIZES}
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from draw import listed
 from french import begins_with_vowel
 
-# --- French ---------------------------------------------------------------
-
 ELIDING = listed("le la de ne que je me te se jusque puisque lorsque")
 BEFORE_VOWEL = {
     "ce": "cet", "ma": "mon", "ta": "ton", "sa": "son", "beau": "bel", "nouveau": "nouvel", "vieux": "vieil",
@@ -75,8 +73,6 @@ def _with_inverted_pronouns(words):
     return result
 
 
-# --- English --------------------------------------------------------------
-
 CONSONANT_VOWEL = ("uni", "use", "euro", "one")
 SHORT_NOT = {x: x + "n't" for x in listed("do does did is are was were has have would could should")}
 SHORT_NOT.update(will="won't", can="can't")
@@ -101,9 +97,6 @@ def _english(words, short_negation):
         else:
             result.append(item)
     return result
-
-
-# --- Sentences ------------------------------------------------------------
 
 
 def _tokens(words, eliding):
