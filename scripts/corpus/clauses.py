@@ -55,6 +55,11 @@ def verb_phrase(verb, *complements, agreement=None, agrees_with_subject=True):
     return VerbPhrase(verb, meaning, tail, tuple(clitics), agreement, agrees_with_subject)
 
 
+def having_object(verb, what, *complements):
+    """A verb whose object goes before it, and gives its gender and number to the participle."""
+    return verb_phrase(verb, *complements, agreement=(what.gender, what.number))
+
+
 def read_phrase(entry):
     """Read a verb and, after a colon, its complement: `waste=perdre: time/a | du/A temps/a`."""
     verb, _, complement = entry.partition(":")
@@ -86,6 +91,7 @@ TENSES = {name.strip(): [x.split() for x in (en, fr)] for name, en, fr in (line.
 """.strip().split("\n"))}
 MODALS = ("can", "could", "must", "should")
 ENGLISH_FORMS = {"base": str, "participle": english.participle, "gerund": english.gerund}
+STRESSED = {"me": "moi", "te": "toi"}
 AFTER_ORDER = {1: "-toi", 3: "-nous", 4: "-vous"}
 REFLEXIVES = ("me", "te", "se", "nous", "vous", "se")
 
@@ -149,9 +155,9 @@ NEGATIONS = {
     "": ("", "", "", ""),
     "not": ("not/n", "", "pas/n", ""),
     "never": ("never/n", "", "jamais/n", ""),
-    "no longer": ("no/n longer/n", "", "plus/n", ""),
-    "not anymore": ("not/N", "anymore/n", "plus/n", ""),
-    "not yet": ("not/n", "yet/y", "pas/n encore/y", ""),
+    "no_longer": ("no/n longer/n", "", "plus/n", ""),
+    "not_anymore": ("not/N", "anymore/n", "plus/n", ""),
+    "not_yet": ("not/n", "yet/y", "pas/n encore/y", ""),
     "nothing": ("not/N", "anything/n", "rien/n", ""),
     "nobody": ("not/N", "anybody/n", "", "personne/n"),
     "only": ("only/n", "", "", "que/n"),
@@ -231,4 +237,4 @@ def _order_clitics(phrase, person):
     """After an order pronouns follow with hyphens, the direct object first."""
     own = words(AFTER_ORDER[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
     others = sorted(phrase.clitics, key=lambda x: (1, 0, 2, 3, 4)[x.rank])
-    return (*own, *(replace(x.fr, text="-" + x.stressed) for x in others))
+    return (*own, *(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others))

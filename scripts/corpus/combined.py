@@ -36,7 +36,7 @@ def somebody():
         phrase = done_to()
     elif kind == 1:
         giving, receiver = pick(lexicon.GIVING), indirect(pick(PEOPLE))
-        phrase = verb_phrase(giving, receiver, named_item("the this")[0])
+        phrase = verb_phrase(giving, receiver, item("the this")[0])
     else:
         phrase = definite(who)
     return head.followed(clause(who, phrase, tense, negation))
@@ -44,11 +44,10 @@ def somebody():
 
 def something():
     """`the letters that you have never shown her`."""
-    head, noun, verb = named_item("the")
-    who, receiver = subject(), ()
+    (head, verb), who, receiver = item("the"), subject(), ()
     if chance(0.6):
         verb, receiver = pick(lexicon.GIVING), (indirect(other_than(who)),)
-    phrase = verb_phrase(verb, *receiver, agreement=(noun.gender, head.number))
+    phrase = having_object(verb, head, *receiver)
     inner = clause(who, phrase, pick("perfect pluperfect"), pick("- not never"))
     return head.followed(pair("that/r {c} | que/r {c}", c=inner))
 
@@ -109,7 +108,7 @@ def reported_condition():
 @combination
 def question_about_a_reason():
     """Do you know why the described person did it, and where?"""
-    asking, who = drawn_pronoun("you he she they"), somebody()
+    asking, who = pronoun("you he she they"), somebody()
     content = pair("why/w {c} | pourquoi/w {c}", c=event(who))
     return asks(question(asking, verb_phrase("know=savoir", content)) + time_for("past"))
 

@@ -4,6 +4,8 @@ Modules of constructions take everything from here: it passes on the whole vocab
 """
 
 from dataclasses import replace
+from functools import lru_cache
+from inspect import signature
 
 import english
 import french
@@ -72,6 +74,11 @@ def timed(said, tense, probability, phrase=None):
     return said + time_for(tense) if settles or chance(probability) else said
 
 
+def perhaps_then(said, more, probability):
+    """A clause, with the given probability with more behind it that is drawn before."""
+    return said + more if chance(probability) else said
+
+
 def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
     """A clause in a tense that suits the verb, perhaps with a time."""
     tense = drawn_tense(phrase, tenses)
@@ -79,32 +86,42 @@ def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
 
 
 def declare(name, asked=False, mark=".", time=None, **slots):
-    """Register a construction of one clause by its slots, which are drawn in the order in which they are written.
+    """Register a construction by its slots, which are drawn in the order in which they are written.
 
-    `who` draws the subject and is always first; without it anybody is. `do` draws the verb phrase for the
-    subject. `negation` is the probability of `not`, or a text of negations to pick from. `tense` is a text of
-    tenses to pick from, `tenses` one of which only those are picked that suit the verb. `time` is the probability
-    of a time, which comes last. Without tense and time, it is told as in `told`.
+    From a text that lists several things one is picked; a number is the probability of `not`; a function is called
+    with those of the slots before that its parameters name. The sentence is `said`, or else the clause that `who`
+    (anybody, if not given), `do`, `tense` and `negation` make, as a question if it is asked. `tenses` is a tense
+    that suits the verb. `time` is the probability of a time behind it all. Without any tense it is as in `told`.
     """
-    if "tense" not in slots and "tenses" not in slots:
+    if "said" not in slots and not {"tense", "tenses"} & set(slots):
         slots["tenses"], time = TENSES, 0.5
-    who_draws = slots.pop("who", subject)
+    if "said" not in slots and "who" not in slots:
+        slots = {"who": subject, **slots}
 
     def make():
-        who, phrase, negation, tense = who_draws(), None, "", ""
+        drawn = {"tense": "present", "negation": ""}
         for slot, source in slots.items():
-            if slot == "do":
-                phrase = source(who)
-            elif slot == "negation":
-                negation = source if isinstance(source, str) else pick_not(source)
-                negation = pick(source) if ";" in negation else negation
-            elif slot == "tense":
-                tense = pick(source) if " " in source else source
+            if slot == "tenses":
+                drawn["tense"] = drawn_tense(drawn["do"], source)
             else:
-                tense = drawn_tense(phrase, source)
-        said = (question if asked else clause)(who, phrase, tense, negation)
+                drawn[slot] = _drawn(source, drawn)
+        who, do, tense = drawn.get("who"), drawn.get("do"), drawn["tense"]
+        said = drawn.get("said") or (question if asked else clause)(who, do, tense, drawn["negation"])
         if time:
-            said = timed(said, tense, time, phrase if mark == "." and not asked else None)
+            said = timed(said, tense, time, do if mark == "." and not asked else None)
         return finished(said, "?" if asked else mark)
 
     construction(name)(make)
+
+
+def _drawn(source, slots):
+    if isinstance(source, float):
+        return pick_not(source)
+    if isinstance(source, str):
+        return pick(source) if len(listed(source)) > 1 else source
+    return source(*(slots[name] for name in _needed(source)))
+
+
+@lru_cache(maxsize=None)
+def _needed(function):
+    return [x.name for x in signature(function).parameters.values() if x.default is x.empty]

@@ -4,10 +4,7 @@ import lexicon
 from adverbials import destination, place, town
 from clauses import clause, verb_phrase
 from draw import below, chance, listed, pick, pick_number, rows
-from phrases import (
-    NOTHING, PEOPLE, agreeing, described_noun, direct, drawn_noun, fitting, name_of, noun_phrase, other_than,
-    relative_of,
-)
+from phrases import *
 from words import pair
 
 MOMENTARY = listed("see hear love understand find lose forget meet break keep")
@@ -41,13 +38,11 @@ def definite(who, tense="past"):
 
 def object_of(who, classes, kinds, described=0.2):
     """Something the classes allow; `own` is the subject's."""
-    noun = drawn_noun(classes)
+    noun = noun_of(classes)
     if noun in lexicon.NOUNS["family"]:
         return relative_of(name_of(who))
     stranger = noun in lexicon.NOUNS["person"] and noun.en[0] not in ACQUAINTANCES
-    if stranger or noun in lexicon.NOUNS["building"]:
-        kinds = "the this"
-    kind = pick(kinds)
+    kind = pick("the this" if stranger or noun in lexicon.NOUNS["building"] else kinds)
     return described_noun(noun, name_of(who) if kind == "own" else kind, described)
 
 
@@ -61,39 +56,41 @@ def activity(who, tense="past"):
         return verb_phrase(verb, town() if chance(0.2) else place(places))
     if kind == 6:
         return verb_phrase(pick(lexicon.MOTION), destination())
-    return playing()
-
-
-def visible(who, make=activity, tense="past"):
-    """A verb phrase whose English verb shows its tense: not `read`."""
-    while True:
-        phrase = make(who, tense)
-        if phrase.verb.en != "read":
-            return phrase
-
-
-def playing():
-    """To play takes « à » for games and « de » for instruments."""
+    # To play takes « à » for games and « de » for instruments.
     if chance(0.5):
         en, le, fr = pick(rows("tennis le tennis, chess les échecs, football le football, cards les cartes"))
-        return verb_phrase("play", pair("{game}/g | à/G ^{le}/G {game}/g", game=(en, fr), le=le))
+        return verb_phrase("play", pair("{x}/g | à/G ^{le}/G {x}/g", x=(en, fr), le=le))
     en, le, fr = pick(rows("piano le piano, guitar la guitare, violin le violon, flute la flûte"))
     return verb_phrase("play", pair("the/t {x}/g | de/G ^{le}/t {x}/g", x=(en, fr), le=le))
 
 
-PERSON_VERBS = """
-    see know help invite hear meet wait_for look_for understand admire listen_to look_at=regarder thank"""
+def suitable(accepts, make, *arguments):
+    """What `make` draws, as soon as its verb is an accepted one."""
+    while True:
+        phrase = make(*arguments)
+        if accepts(phrase.verb):
+            return phrase
+
+
+def visible(who, make=activity, *tense):
+    """A verb phrase whose English verb shows its tense: not `read`."""
+    return suitable(lambda verb: verb.en != "read", make, who, *tense)
+
+
+PERSON_VERBS = listed("""
+    see know help invite hear meet wait_for look_for understand admire listen_to look_at=regarder thank
+""")
 
 
 def person_verb(lasting=True):
     """A verb done to people; `lasting` allows states of mind."""
-    return lexicon.verb(pick([x for x in listed(PERSON_VERBS) if lasting or x not in STATES_OF_MIND]))
+    return lexicon.verb(pick([x for x in PERSON_VERBS if lasting or x not in STATES_OF_MIND]))
 
 
-def to_other(who, lasting=True, names=PEOPLE):
+def to_other(who, lasting=True):
     """Something done to somebody else, who is a pronoun."""
     verb = person_verb(lasting)
-    return verb_phrase(verb, direct(other_than(who, names)))
+    return verb_phrase(verb, direct(other_than(who)))
 
 
 def is_(who, predicate, tense="present", negation=""):
@@ -106,40 +103,34 @@ def state(who):
     return agreeing(pick(lexicon.STATES), who)
 
 
-def quality(phrase, noun):
+def quality(what):
     """An adjective that says what a thing is like."""
-    return agreeing(fitting(noun), phrase)
+    return agreeing(fitting(what.noun), what)
 
 
-def intensity():
-    """`very` and its like, before an adjective; often nothing."""
-    if chance(0.5):
-        return NOTHING
-    return pair(pick("very/a | très/a; too/a | trop/a; really/a | vraiment/a"))
+def intense(adjective, what):
+    """Often with `very` and its like before it."""
+    intensity = pair("" if chance(0.5) else pick("very/a | très/a; too/a | trop/a; really/a | vraiment/a"))
+    return intensity + adjective(what)
 
 
 HANDLED = "thing garment vehicle text furniture"
 
 
-def known_thing(classes, kinds="the my this"):
-    """A thing that is talked about, with its noun."""
-    noun = drawn_noun(classes)
-    return described_noun(noun, kinds, 0.0), noun
+def known(classes, kinds="the my this"):
+    """A thing that is talked about."""
+    return described_noun(noun_of(classes), kinds)
 
 
 ITEM_VERBS = {
-    "thing": "find lose buy sell see forget hide",
-    "garment": "wash lose buy find wear",
-    "vehicle": "wash repair sell buy see",
-    "text": "read finish translate find lose understand",
-    "fruit": "eat buy wash cut=couper",
-    "furniture": "sell buy clean repair",
+    "thing": "find lose buy sell see forget hide", "garment": "wash lose buy find wear",
+    "vehicle": "wash repair sell buy see", "text": "read finish translate find lose understand",
+    "fruit": "eat buy wash cut=couper", "furniture": "sell buy clean repair",
 }
 
 
-def named_item(kinds="the this I you"):
+def item(kinds="the this I you"):
     """A thing that a pronoun can take up, and a verb done to it."""
     kind = pick(tuple(ITEM_VERBS))
-    noun = pick(lexicon.NOUNS[kind])
-    what = noun_phrase(noun, pick(kinds), pick_number(0.4))
-    return what, noun, lexicon.verb(pick(ITEM_VERBS[kind]))
+    what = noun_phrase(pick(lexicon.NOUNS[kind]), pick(kinds), pick_number(0.4))
+    return what, lexicon.verb(pick(ITEM_VERBS[kind]))

@@ -6,7 +6,7 @@ from pronouns import given
 
 def questioner():
     """A subject that takes inversion."""
-    return drawn_pronoun("you you he she they we")
+    return pronoun("you you he she they we")
 
 
 def questioned():
@@ -22,15 +22,13 @@ declare("question by inversion", asked=True, who=questioner, do=activity,
 def est_ce_que():
     who = subject_pronoun("I") if chance(0.15) else person()
     phrase = activity(who)
-    me = who.person == 0
-    tense = "can" if me else drawn_tense(phrase, "past near future progressive present")
+    tense = "can" if who.pronoun else drawn_tense(phrase, "past near future progressive present")
     return asks(timed(question(who, phrase, tense), tense, 0.3))
 
 
 @construction("question with où, quand, pourquoi")
 def where_when_why():
-    who = questioned()
-    asked = pick("where/w | où/w; when/w | quand/w; why/w | pourquoi/w")
+    who, asked = questioned(), pick("where/w | où/w; when/w | quand/w; why/w | pourquoi/w")
     if asked.startswith("where") and chance(0.5):
         phrase = verb_phrase(pick("live work study go"))
         tense = "past" if phrase.verb.en == "go" else "present"
@@ -71,19 +69,14 @@ def tellable(verb, negated):
 
 def wanted(who, negated=False):
     """Something one can be told to do, or not to do."""
-    while True:
-        phrase = definite(who) if negated else activity(who)
-        if tellable(phrase.verb, negated):
-            return phrase
+    return suitable(lambda verb: tellable(verb, negated), definite if negated else activity, who)
 
 
 @construction("order")
 def plain_order():
     negated = chance(0.35)
     said = order(wanted(subject_pronoun("you"), negated), 4, negated)
-    if chance(0.35):
-        said = pair("please/a {o} | s'il/A vous/A plaît/a , {o}", o=said)
-    return exclaims(said)
+    return exclaims(pair("please/a {o} | s'il/A vous/A plaît/a , {o}", o=said) if chance(0.35) else said)
 
 
 @construction("order with a pronoun")
@@ -102,28 +95,26 @@ def order_pronoun():
 
 def _order_about_item(negated):
     while True:
-        what, noun, verb = named_item("this the you")
+        what, verb = item("this the you")
         if tellable(verb, negated):
             break
     said = order(verb_phrase(verb, direct(pronoun_for(what))), 4, negated)
-    dirty = [x for x in lexicon.ADJECTIVES if x.en == "dirty" and noun.adjectives in x.suits]
-    look = agreeing(dirty[0], what) if verb.en == "wash" and dirty else quality(what, noun)
+    dirty = [x for x in lexicon.ADJECTIVES if x.en == "dirty" and what.noun.adjectives in x.suits]
+    look = agreeing(dirty[0], what) if verb.en == "wash" and dirty else quality(what)
     return pair("{known} , {said}", known=is_(what, look), said=said)
 
 
-@construction("order with a reflexive verb")
-def order_reflexive():
-    phrase, negated = verb_phrase(pick(lexicon.REFLEXIVE)), chance(0.3)
-    when = pick((NOTHING, at_clock(), time_for("future")))
-    call = pair(pick("-; madam/a , | madame/a ,; sir/a , | monsieur/a ,; doctor/a , | docteur/a ,"))
-    return exclaims(call + order(phrase, 4, negated) + when)
+declare("order with a reflexive verb", mark="!",
+        do=lambda: verb_phrase(pick(lexicon.REFLEXIVE)), negated=lambda: chance(0.3),
+        when=lambda: pick((NOTHING, at_clock(), time_for("future"))),
+        call="-; madam/a , | madame/a ,; sir/a , | monsieur/a ,; doctor/a , | docteur/a ,",
+        said=lambda do, negated, when, call: pair(call) + order(do, 4, negated) + when)
 
 
 @construction("suggestion with let's")
 def lets():
-    reflexive = chance(0.3)
-    phrase = verb_phrase(pick(lexicon.REFLEXIVE)) if reflexive else wanted(subject_pronoun("we"))
-    return exclaims(order(phrase, 3) + perhaps(0.4, lambda: time_for("future")))
+    phrase = verb_phrase(pick(lexicon.REFLEXIVE)) if chance(0.3) else wanted(subject_pronoun("we"))
+    return exclaims(timed(order(phrase, 3), "future", 0.4))
 
 
 @construction("familiar address with tu")

@@ -14,8 +14,7 @@ BEING = """
 
 @construction("to be hungry, right or afraid, with avoir")
 def having():
-    who, tense = subject(), pick("present present imperfect future")
-    negation = pick("- - not never")
+    who, tense, negation = subject(), pick("present present imperfect future"), pick("- - not never")
     if chance(0.35):
         animal = noun_phrase(pick(lexicon.NOUNS["animal"]), "general", 2)
         phrase = verb_phrase("be=avoir", pair("afraid/a of/b {x} | peur/a de/b {x}", x=animal))
@@ -27,13 +26,9 @@ def having():
     return clause(who, phrase, tense, "" if "chance" in idiom else negation)
 
 
-@construction("to be late or angry, with être en")
-def being():
-    who, idiom, tense = subject(), pick(BEING), pick("present imperfect future")
-    said = is_(who, pair(idiom), tense, pick_not(0.3))
-    when = time_of_state(tense)
-    return said + when if chance(0.5) else said
-
+declare("to be late or angry, with être en", who=subject, how=lambda: pair(pick(BEING)),
+        tense="present imperfect future", negation=0.3,
+        said=lambda who, how, tense, negation: perhaps_then(is_(who, how, tense, negation), time_of_state(tense), 0.5))
 
 HELPERS = "doctor teacher lawyer engineer friend baker"
 
@@ -46,15 +41,14 @@ def need():
         to = pair("to/pV {i} | besoin/N de/p {i}", v=inner.meaning, n=phrase.meaning, i=infinitive(inner, who.person))
         return clause(who, phrase.plus(to), pick("present imperfect"))
     classes = pick(("food drink", "thing garment vehicle", HELPERS))
-    noun = drawn_noun(classes)
+    noun = noun_of(classes)
     mass = noun.kind == "mass"
     kind = pick("the partitive" if mass else "the I a")
-    if classes == HELPERS:
-        kind = "a"
+    kind = "a" if classes == HELPERS else kind
     what = noun_phrase(noun, kind, 1 if mass or chance(0.7) else 2)
     phrase = phrase.about("{what} | besoin/V de/V {what}", what=what)
-    tense = pick("present imperfect future")
-    return clause(who, phrase, tense, "not" if chance(0.2) and kind != "a" else "")
+    tense, negation = pick("present imperfect future"), pick_not(0.2)
+    return clause(who, phrase, tense, negation if kind != "a" else "")
 
 
 BODY = rows("""
@@ -77,22 +71,19 @@ def hurting():
         hurts="hurts/v" if tense == "present" else "was/V hurting/v", je=sufferer.fr_subject, le=le,
         have=french.finite("avoir", tense, sufferer.person),
     )
-    when = time_for(tense)
-    return said + when if chance(0.7) else said
+    return perhaps_then(said, time_for(tense), 0.7)
 
 
 @construction("reflexive with parts of the body")
 def body_reflexive():
     verb, fr, part, le, part_fr = pick(GROOMING)
     broken = verb == "break"
-    who = drawn_pronoun("I he she you") if broken else subject()
+    who = pronoun("I he she you") if broken else subject()
     own = pair("{own}/d {part}/p", own=(PRONOUNS[name_of(who)].own, le), part=(part, part_fr))
     phrase = verb_phrase(f"{verb}=se {fr}", own, agrees_with_subject=False)
-    tense = "past" if broken else pick("past present future near")
-    negation = "not" if chance(0.15) and not broken else ""
-    when = time_for("past") if broken else day_time(tense)
-    said = clause(who, phrase, tense, negation)
-    return said + when if chance(0.7) else said
+    tense, negation = "past" if broken else pick("past present future near"), pick_not(0.15)
+    said = clause(who, phrase, tense, "" if broken else negation)
+    return perhaps_then(said, time_for(tense) if broken else day_time(tense), 0.7)
 
 
 def crossed(who, en, fr, liked, tense):
@@ -103,13 +94,11 @@ def crossed(who, en, fr, liked, tense):
         spoken = (replace(spoken[0], text=PRONOUNS[name_of(liked)].object),)
     template = "{who} {will} {form}/v {liked} | {liked} {form}/v à/V {who}"
     if who.pronoun:
-        dative = replace(who.fr[0], text=PRONOUNS[name_of(who)].indirect)
-        who = replace(who, fr=(dative,))
         template = "{who} {will} {form}/v {liked} | {liked} {who} {form}/v"
-    return pair(
-        template, v=concept(), who=who, will="will/V" if tense == "future" else "", liked=Pair(spoken, liked.fr),
-        form=(form, french.finite(fr, tense, liked.person)),
-    )
+        who = Pair(who.en, (replace(who.fr[0], text=PRONOUNS[name_of(who)].indirect),))
+    forms = (form, french.finite(fr, tense, liked.person))
+    will = "will/V" if tense == "future" else ""
+    return pair(template, v=concept(), who=who, will=will, liked=Pair(spoken, liked.fr), form=forms)
 
 
 @construction("to miss somebody, with manquer")
@@ -121,8 +110,8 @@ def missing():
 
 @construction("to like this or that, with plaire")
 def pleasing():
-    who = drawn_pronoun() if chance(0.6) else person()
-    what, _ = known_thing("garment building abstract vehicle text keepsake", "this that you she")
+    who = pronoun() if chance(0.6) else person()
+    what = known("garment building abstract vehicle text keepsake", "this that you she")
     return crossed(who, "like", "plaire", what, pick("present future"))
 
 
@@ -146,19 +135,16 @@ COLOURFUL = """
 def set_phrase():
     phrase, who = read_phrase(pick(SET_PHRASES)), subject()
     if chance(0.2):
-        return asks(question(drawn_pronoun("he she they you"), phrase, pick("past near future")))
+        return asks(question(pronoun("he she they you"), phrase, pick("past near future")))
     tense = pick("present past near future must")
     return timed(clause(who, phrase, tense), tense, 0.6)
 
 
 @construction("colourful idiom")
 def colourful():
-    phrase, who = read_phrase(pick(COLOURFUL)), subject()
-    tense = pick("present past future near used")
-    if phrase.verb.en == "feel":
-        tense = pick("present imperfect future")
-    if phrase.verb.en == "spill":
-        tense = pick("past future near")
+    phrase, who, tense = read_phrase(pick(COLOURFUL)), subject(), pick("present past future near used")
+    others = {"feel": "present imperfect future", "spill": "past future near"}.get(phrase.verb.en)
+    tense = pick(others) if others else tense
     return timed(clause(who, phrase, tense), tense, 0.5)
 
 
@@ -166,9 +152,8 @@ def colourful():
 def places():
     who, verb = subject(), pick("live work be stay")
     where = pick((town, country, home_of, town, country))()
-    tense = pick("present future imperfect" if verb == "be" else "present future used")
-    negation = "not" if chance(0.2) and tense != "used" else ""
-    return clause(who, verb_phrase(verb, where), tense, negation)
+    tense, negation = pick("present future imperfect" if verb == "be" else "present future used"), pick_not(0.2)
+    return clause(who, verb_phrase(verb, where), tense, negation if tense != "used" else "")
 
 
 FREQUENCY = """
@@ -178,34 +163,33 @@ FREQUENCY = """
 
 @construction("adverb after the verb")
 def frequency():
-    who, adverb = subject(), pair(pick(FREQUENCY))
-    word = adverb.en[0].text
-    if word in ("already", "also"):
+    who, adverb = subject(), pick(FREQUENCY)
+    if "already" in adverb or "also" in adverb:
         phrase = action(who)
-        tense = "perfect" if word == "already" else pick("perfect future near")
-        return clause(who, phrase, tense, adverb=adverb)
-    return clause(who, visible(who, activity, "present"), adverb=adverb)
+        tense = "perfect" if "already" in adverb else pick("perfect future near")
+    else:
+        phrase, tense = visible(who, activity, "present"), "present"
+    return clause(who, phrase, tense, adverb=pair(adverb))
 
 
-MANNERS = dict(rows("""
-    slowly lentement, quickly vite, together ensemble, well bien, badly mal, quietly doucement, hard dur
-"""))
-WAYS = listed("""
+MANNERS = """
+    slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/a | mal/a; quietly/a | doucement/a;
+    carefully/a | avec/A soin/a; hard/a | dur/a"""
+WAYS = """
     walk: slowly quickly quietly; speak: slowly quickly quietly well badly;
     drive: slowly quickly carefully well badly; work: well hard slowly quickly carefully;
-    sing: well badly quietly; eat: slowly quickly well; sleep: well badly; dance: well badly slowly
-""")
+    sing: well badly quietly; eat: slowly quickly well; sleep: well badly; dance: well badly slowly"""
 
 
 @construction("manner")
 def manner():
     who, (verb, _, ways) = subject(), pick(WAYS).partition(":")
     way = pick(ways)
+    how = pair(next(x for x in listed(MANNERS) if x.startswith(way)))
     tense, negation = pick("present future near can"), pick_not(0.25)
-    very = way not in ("carefully", "hard") and chance(0.3)
-    fr = "avec/A soin/a" if way == "carefully" else MANNERS[way] + "/a"
-    how = pair("{way}/a | {fr}", way=way, fr=fr)
-    phrase = verb_phrase(verb, pair("very/a | très/a") + how if very else how)
+    if way not in ("carefully", "hard") and chance(0.3):
+        how = pair("very/a | très/a") + how
+    phrase = verb_phrase(verb, how)
     if tense in ("present", "future") and chance(0.5) and verb in lexicon.USUAL_PLACES:
         phrase = phrase.plus(place(lexicon.USUAL_PLACES[verb]))
     return clause(who, phrase, tense, negation)
@@ -215,49 +199,46 @@ HINDERING = listed("young tired sick shy lazy old nervous")
 HELPING = listed("intelligent strong rich")
 
 
-@construction("too and enough with pour")
-def too_enough():
-    who = subject()
-    item = pick([x for x in lexicon.ADJECTIVES if x.en in HINDERING + HELPING])
-    while True:
-        inner = definite(who)
-        if inner.verb.en not in ("lose", "break", "forget"):
-            break
+def hindered(who):
+    """Too old, or rich enough, to do something."""
+    adjective = pick([x for x in lexicon.ADJECTIVES if x.en in HINDERING + HELPING])
+    inner = suitable(lambda verb: verb.en not in ("lose", "break", "forget"), definite, who)
     to = pair("to/V {i} | pour/V {i}", v=inner.meaning, i=infinitive(inner, who.person))
-    template = "too/t {a} {to} | trop/t {a} {to}" if item.en in HINDERING else "{a} enough/t {to} | assez/t {a} {to}"
-    return is_(who, pair(template, a=agreeing(item, who), to=to), pick("present imperfect"))
+    too = "too/t {a} {to} | trop/t {a} {to}" if adjective.en in HINDERING else "{a} enough/t {to} | assez/t {a} {to}"
+    return verb_phrase("be", pair(too, a=agreeing(adjective, who), to=to))
+
+
+declare("too and enough with pour", do=hindered, tense="present imperfect")
 
 
 @construction("tag question")
 def tag():
-    who, kind = drawn_pronoun("he she they we you"), below(3)
+    who, kind = pronoun("he she they we you"), below(3)
     if kind == 0:
         said, tag = is_(who, state(who)), "isn't" if who.person == 2 else "aren't"
     elif kind == 1:
         phrase, tag = activity(who), "didn't"
         said = clause(who, phrase, "past")
-        if phrase.verb.en == "read":
-            said = said + time_for("past")
+        said = said + time_for("past") if phrase.verb.en == "read" else said
     else:
         said, tag = clause(who, activity(who), "future"), "won't"
     template = "{said} , {tag}/t {pronoun}/T | {said} , n'est-ce/t pas/t"
     return asks(pair(template, said=said, tag=tag, pronoun=who.en[0].text))
 
 
-POLITE = (
-    "would/W you/y like/w | voulez/w -vous/y", "can/w I/i have/h | est-ce/W que/W je/i peux/w avoir/h",
-    "I/i would/W like/w | je/i voudrais/w", "do/A you/y have/a | avez/a -vous/y",
-)
+POLITE = listed("""
+    would/W you/y like/w | voulez/w -vous/y; can/w I/i have/h | est-ce/W que/W je/i peux/w avoir/h;
+    I/i would/W like/w | je/i voudrais/w; do/A you/y have/a | avez/a -vous/y
+""")
 
 
 @construction("polite formula")
 def polite():
-    index = below(len(POLITE))
-    noun = drawn_noun("food drink fruit")
+    index, noun = below(len(POLITE)), noun_of("food drink fruit")
     mass = noun.kind == "mass"
     what = noun_phrase(noun, "some" if mass else "a", 1 if mass or chance(0.5) else 2)
     if mass and chance(0.4):
         what = counted(pair(pick(CONTAINERS["drink" if noun in lexicon.NOUNS["drink"] else "food"])), noun, 1)
-    please = pair(PLEASE) if chance(0.5) and index else NOTHING
-    call = perhaps(0.25, lambda: pair(pick("sir/a , | monsieur/a ,; madam/a , | madame/a ,")))
+    please = pair(PLEASE if chance(0.5) and index else "")
+    call = pair(pick("sir/a , | monsieur/a ,; madam/a , | madame/a ,") if chance(0.25) else "")
     return finished(call + pair(POLITE[index]) + what + please, "." if index == 2 else "?")

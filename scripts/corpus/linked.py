@@ -10,19 +10,16 @@ def followed(verb, inner, person_index):
     return verb_phrase(verb._replace(preposition=""), to)
 
 
-def taking(verbs):
-    """What draws one of the verbs with an infinitive."""
-
-    def draws(who):
-        verb = pick(verbs)
-        inner = activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE))
-        return followed(verb, inner, who.person)
-
-    return draws
+def taking(verbs, who):
+    """One of the verbs with an infinitive."""
+    verb = pick(verbs)
+    inner = activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE))
+    return followed(verb, inner, who.person)
 
 
-declare("infinitive with à", do=taking(lexicon.WITH_A), tense="past past near future", negation=0.15)
-declare("infinitive with de", do=taking(lexicon.WITH_DE), tense="past past near future", negation=0.15)
+declare("infinitive with à", do=lambda who: taking(lexicon.WITH_A, who), tense="past past near future", negation=0.15)
+declare("infinitive with de", do=lambda who: taking(lexicon.WITH_DE, who), tense="past past near future",
+        negation=0.15)
 
 
 @construction("want, like and hope with an infinitive")
@@ -33,10 +30,8 @@ def wishing():
         return clause(who, followed(lexicon.verb("like=vouloir"), inner, who.person), "conditional")
     verb = lexicon.verb(pick("want like hope prefer"))
     tense = "present" if verb.en == "hope" else pick("present present imperfect")
-    negation = "not" if verb.en in ("want", "like") and chance(0.3) else ""
-    if negation:
-        inner = definite(who)
-    return clause(who, followed(verb, inner, who.person), tense, negation)
+    negation = pick_not(0.3) if verb.en in ("want", "like") else ""
+    return clause(who, followed(verb, definite(who) if negation else inner, who.person), tense, negation)
 
 
 @construction("want somebody to, with the subjunctive")
@@ -45,8 +40,8 @@ def want_somebody():
     if chance(0.5):
         other = person()
     else:
-        same = {0: ("I", "we"), 3: ("I", "we"), 4: ("you",)}.get(who.person, ())
-        while who.pronoun and name in same:
+        same = {"je": ("I", "we"), "nous": ("I", "we"), "vous": ("you",)}.get(who.pronoun, ())
+        while name in same:
             name = pick(PEOPLE)
         other = subject_pronoun(name)
         other = replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
@@ -61,8 +56,7 @@ def before_without():
     first, second = action(who), definite(who)
     link = pick("before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B")
     tense = pick("past near future")
-    said = clause(who, first, "near" if first.verb.en == "read" else tense)
-    return said + pair(link) + ing(second)
+    return clause(who, first, "near" if first.verb.en == "read" else tense) + pair(link) + ing(second)
 
 
 ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
@@ -70,14 +64,10 @@ ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
 
 @construction("purpose with pour")
 def purpose():
-    who = subject()
-    go = verb_phrase("go", destination())
-    while True:
-        aim = action(who)
-        if aim.verb.en in ERRANDS:
-            break
+    who, goal = subject(), destination()
+    aim = suitable(lambda verb: verb.en in ERRANDS, action, who)
     to = pair("to/V {aim} | pour/V {aim}", v=aim.meaning, aim=infinitive(aim))
-    return clause(who, go, pick("past near future")) + to
+    return clause(who, verb_phrase("go", goal), pick("past near future")) + to
 
 
 @construction("while doing, with the gerund")
@@ -85,25 +75,22 @@ def while_doing():
     who = subject()
     doing = action(who, "background", "the own")
     main = pick((*(verb_phrase(x) for x in ("sing", "smile", "laugh", "cry", "dance")), doing))
-    second = activity(who, "background")
-    tense = pick("present past background future")
-    if main.verb.en == "read" or not allowed(main.verb, "present"):
-        tense = "background"
-    return clause(who, main, tense) + gerund(second, who.person)
+    second, tense = activity(who, "background"), pick("present past background future")
+    shows = main.verb.en != "read" and allowed(main.verb, "present")
+    return clause(who, main, tense if shows else "background") + gerund(second, who.person)
 
 
 @construction("make somebody do, with faire")
 def causative():
     who, name = third_party(), pick(PEOPLE)
-    verb = lexicon.verb(pick("laugh cry wait work smile dance sing sleep"))
-    tense = pick("present past future can")
-    said = pair("{verb}/a", verb=(verb.en, verb.fr))
+    verb, tense = lexicon.verb(pick("laugh cry wait work smile dance sing sleep")), pick("present past future can")
+    done = pair("{verb}/a", verb=(verb.en, verb.fr))
     if chance(0.5):
-        phrase = verb_phrase("make=faire", replace(direct(name), agreement=None), said)
+        phrase = verb_phrase("make=faire", direct(name)._replace(agreement=None), done)
     else:
-        phrase = verb_phrase("make=faire", pair("{other} {said} | {said} {other}", said=said, other=person()))
+        phrase = verb_phrase("make=faire", pair("{other} {done} | {done} {other}", done=done, other=person()))
     said = clause(who, phrase, tense, pick_not(0.2))
-    return timed(said, tense, 0.4) if tense in ("past", "future") else said
+    return timed(said, tense, 0.4) if tense != "present" else said
 
 
 DONE = lexicon.verbs_with("""
@@ -115,8 +102,7 @@ DONE = lexicon.verbs_with("""
 def having_done(who):
     """To have somebody do something."""
     verb, classes = pick(DONE)
-    noun = drawn_noun(classes)
-    kind = pick("the this I" if who.person == 0 else "the this the")
+    noun, kind = noun_of(classes), pick("the this I" if who.person == 0 else "the this the")
     what, done = noun_phrase(noun, kind, pick_number(0.3)), (english.participle(verb.en), verb.fr)
     return verb_phrase("have=faire", pair("{what} {done}/a | {done}/a {what}", what=what, done=done))
 
@@ -124,26 +110,21 @@ def having_done(who):
 declare("have something done, with faire", do=having_done, tense="past near future must", time=0.5)
 
 # What is done, to what, and by whom.
-PASSIVES = listed("""
+PASSIVES = """
     write: text: writer student teacher girl; build: building: engineer farmer;
     repair: vehicle furniture: engineer neighbour farmer; sell: vehicle building furniture: farmer neighbour lawyer;
     find: thing garment: policeman child tourist waiter; read: text: teacher student lawyer;
     invite: person: singer writer doctor; eat: fruit: child guest boy;
-    close: opening: waiter policeman teacher; visit: building: tourist student
-""")
+    close: opening: waiter policeman teacher; visit: building: tourist student"""
 
 
 @construction("passive")
 def passive():
     verb, classes, doers = pick(PASSIVES).split(":")
-    verb, noun = lexicon.verb(verb), drawn_noun(classes)
-    what = noun_phrase(noun, pick("the this"), pick_number(0.35))
-    form = agree(french.participle(verb.fr), noun.gender, what.number)
+    verb, what = lexicon.verb(verb), noun_phrase(noun_of(classes), pick("the this"), pick_number(0.35))
+    form = agree(french.participle(verb.fr), what.gender, what.number)
     done = pair("{x}/a", x=(english.participle(verb.en), form))
-    if chance(0.3):
-        doer = named()
-    else:
-        doer = noun_phrase(lexicon.SINGLE_NOUNS[pick(doers)], "the", pick_number(0.3))
+    doer = named() if chance(0.3) else noun_phrase(lexicon.SINGLE_NOUNS[pick(doers)], "the", pick_number(0.3))
     if chance(0.75):
         done = done + pair("by/b {doer} | par/b {doer}", doer=doer)
     tense = pick("perfect future past")
@@ -156,43 +137,34 @@ def relative_subject(head, word="who"):
     return replace(head, en=link.en, fr=link.fr)
 
 
-def _person_described():
-    """`the teacher who waited`."""
-    head = role()
-    who = relative_subject(head)
-    phrase, tense = activity(who), pick("past future can progressive")
-    return head.followed(clause(who, phrase, tense if allowed(phrase.verb, tense) else "past"))
-
-
 @construction("relative with qui")
 def relative_qui():
     if chance(0.6):
-        described = _person_described()
+        head = role()
+        who = relative_subject(head)
+        phrase, tense = activity(who), pick("past future can progressive")
+        head = head.followed(clause(who, phrase, tense if allowed(phrase.verb, tense) else "past"))
         if chance(0.5):
-            return is_(described, state(described), pick("present imperfect"))
+            return is_(head, state(head), pick("present imperfect"))
         tense, verb = pick("past near present"), person_verb()
-        if verb.en in STATES_OF_MIND:
-            tense = "present"
-        return clause(subject(), verb_phrase(verb, described), tense)
-    head, noun = known_thing("thing garment text", "the")
-    described = head.followed(is_(relative_subject(head, "that"), spot()))
-    return is_(described, quality(described, noun))
+        return clause(subject(), verb_phrase(verb, head), "present" if verb.en in STATES_OF_MIND else tense)
+    head = known("thing garment text", "the")
+    head = head.followed(is_(relative_subject(head, "that"), spot()))
+    return is_(head, quality(head))
 
 
 @construction("relative with que")
 def relative_que():
-    who = subject()
-    head, noun, verb = named_item("the")
+    who, (head, verb) = subject(), item("the")
     tense = pick("past past near progressive")
     if verb.en == "read":
         tense = "perfect"
     elif not allowed(verb, tense):
         tense = "past"
-    phrase = verb_phrase(verb, agreement=(noun.gender, head.number))
-    described = head.followed(pair("that/r {c} | que/r {c}", c=clause(who, phrase, tense)))
+    head = head.followed(pair("that/r {c} | que/r {c}", c=clause(who, having_object(verb, head), tense)))
     if chance(0.6):
-        return is_(described, quality(described, noun), pick("present imperfect"))
-    return clause(subject(), verb_phrase("find", described), "past")
+        return is_(head, quality(head), pick("present imperfect"))
+    return clause(subject(), verb_phrase("find", head), "past")
 
 
 WITH_DONT = """
@@ -208,34 +180,30 @@ def relative_dont():
         head = noun_phrase(pick(lexicon.NOUNS["animal"]), "the", pick_number(0.3))
         where = place("garden park street forest kitchen")
         return is_(head.followed(link), where, pick("present imperfect"))
-    head, noun = known_thing("thing text garment vehicle", "the")
-    return is_(head.followed(link), quality(head, noun))
+    head = known("thing text garment vehicle", "the")
+    return is_(head.followed(link), quality(head))
 
 
 @construction("relative with où")
 def relative_where():
-    who = subject()
-    noun = drawn_noun("house flat school shop hotel restaurant village town farm hospital")
+    who, noun = subject(), noun_of("house flat school shop hotel restaurant village town farm hospital")
     head = noun_phrase(noun, pick("the this"))
     if chance(0.6):
         inner = clause(who, verb_phrase(pick("live work eat")), pick("present used"))
     else:
         inner = clause(who, action(who, "past", "the own"), "perfect")
-    described = head.followed(pair("where/w {c} | où/w {c}", c=inner))
+    head = head.followed(pair("where/w {c} | où/w {c}", c=inner))
     if chance(0.5):
-        return is_(described, quality(described, noun))
+        return is_(head, quality(head))
     verb = pick("know see visit")
     tense = "present" if verb == "know" else pick("past future")
-    return clause(subject(), verb_phrase(verb, described), tense)
+    return clause(subject(), verb_phrase(verb, head), tense)
 
 
-@construction("cleft with c'est … qui")
-def cleft():
-    who = named_or_relative()
-    again = relative_subject(who)
-    phrase, tense = activity(again), pick("past future")
-    said = timed(clause(again, phrase, tense), tense, 0.3)
-    return pair("it/A is/a {who} {said} | ce/a est/a {who} {said}", who=who, said=said)
+declare("cleft with c'est … qui",
+        head=named_or_relative, who=relative_subject, do=activity, tense="past future",
+        said=lambda head, who, do, tense: pair("it/A is/a {head} {c} | ce/a est/a {head} {c}", head=head,
+                                               c=timed(clause(who, do, tense), tense, 0.3)))
 
 
 def when_future(who, arrival, main):
@@ -244,20 +212,19 @@ def when_future(who, arrival, main):
     return pair("when/w {first} , {main} | quand/w {first} , {main}", first=first, main=main)
 
 
-@construction("when with the future in both clauses")
-def when_future_both():
-    first = third_party()
-    second = another(first)
-    verb = pick(lexicon.REFLEXIVE[:2]) if chance(0.3) else pick("leave arrive go_home go_out")
-    return when_future(first, verb_phrase(verb), clause(second, activity(second), "future"))
-
-
 def another(first):
     """A subject that is not said in the same words as the first."""
     while True:
         second = subject()
         if [x.text for x in second.en] != [x.text for x in first.en]:
             return second
+
+
+declare("when with the future in both clauses",
+        first=third_party, second=another,
+        arrival=lambda: pick(lexicon.REFLEXIVE[:2]) if chance(0.3) else pick("leave arrive go_home go_out"),
+        main=lambda second: clause(second, activity(second), "future"),
+        said=lambda first, arrival, main: when_future(first, verb_phrase(arrival), main))
 
 
 @construction("because")
@@ -297,7 +264,7 @@ def indirect_question():
     if kind == 0:
         inner = clause(other, verb_phrase(pick("live work")))
     elif kind == 1:
-        inner = is_(drawn_pronoun("he she they"), NOTHING)
+        inner = is_(pronoun("he she they"), NOTHING)
     elif kind == 2:
         inner = clause(other, action(other), "past")
     else:
@@ -305,14 +272,11 @@ def indirect_question():
         inner = clause(other, phrase, pick("future near" if phrase.verb.en == "read" else "past future near"))
     know = verb_phrase("know=savoir", pair(asked) + inner)
     if chance(0.4):
-        return asks(question(drawn_pronoun("you he she they"), know))
+        return asks(question(pronoun("you he she they"), know))
     return clause(who, know, "present", pick_not(0.7))
 
 
-@construction("coordination")
-def coordination():
-    first = third_party()
-    second = another(first)
-    tense = pick("past future near")
-    a, b = clause(first, visible(first), tense), clause(second, visible(second), tense)
-    return pair(pick((AND, BUT)), a=a, b=b)
+declare("coordination", first=third_party, second=another, tense="past future near",
+        a=lambda first, tense: clause(first, visible(first), tense),
+        b=lambda second, tense: clause(second, visible(second), tense),
+        said=lambda a, b: pair(pick((AND, BUT)), a=a, b=b))

@@ -6,39 +6,31 @@ HANDLING = [(verb, classes) for verb, classes in lexicon.TRANSITIVE if verb.en i
     buy sell lose find look choose see forget read wear open repair wash visit photograph keep hide""")]
 
 
-def handled(kinds, sides=()):
+def handled(kinds, *sides):
     """A verb whose object has a drawn determiner and an adjective on each of the given sides in French."""
     owned = not set(listed(kinds)) <= {"the", "a", "this", "that"}
     while True:
         verb, classes = pick(HANDLING)
-        noun = drawn_noun(classes)
+        noun = noun_of(classes)
         if noun in lexicon.NOUNS["person"] and owned:
             continue
         adjectives = [fitting(noun, side == "before") for side in sides]
         if all(adjectives):
-            number = 2 if noun.kind != "mass" and chance(0.35) else 1
-            kind = "the" if noun.kind == "mass" else pick(kinds)
-            return verb_phrase(verb, noun_phrase(noun, kind, number, adjectives))
+            mass = noun.kind == "mass"
+            number = 1 if mass else pick_number(0.35)
+            return verb_phrase(verb, noun_phrase(noun, "the" if mass else pick(kinds), number, adjectives))
 
 
-def handling(kinds, *sides):
-    """What draws such a verb phrase."""
-    return lambda who: handled(kinds, sides)
-
-
-declare("adjective after the noun", do=handling("the a this", "after"))
-declare("adjective before the noun", do=handling("the a this", "before"))
-declare("adjectives on both sides", do=handling("the a that", "before", "after"))
+declare("adjective after the noun", do=lambda: handled("the a this", "after"))
+declare("adjective before the noun", do=lambda: handled("the a this", "before"))
+declare("adjectives on both sides", do=lambda: handled("the a that", "before", "after"))
 
 
 @construction("predicate adjective with agreement")
 def predicate_adjective():
-    tense = pick("present present imperfect future")
-    if chance(0.5):
-        who = subject()
-        return is_(who, intensity() + state(who), tense)
-    what, noun = known_thing(HANDLED + " building animal")
-    return is_(what, intensity() + quality(what, noun), tense)
+    tense, of_person = pick("present present imperfect future"), chance(0.5)
+    who = subject() if of_person else known(HANDLED + " building animal")
+    return is_(who, intense(state if of_person else quality, who), tense)
 
 
 TASTED = lexicon.verbs_with("eat: food, buy: food drink, drink: drink, order: food drink, want: food drink")
@@ -47,17 +39,15 @@ TASTED = lexicon.verbs_with("eat: food, buy: food drink, drink: drink, order: fo
 @construction("partitive article")
 def partitive():
     who, (verb, classes) = subject(), pick(TASTED)
-    noun = drawn_noun(classes)
-    phrase = verb_phrase(verb, noun_phrase(noun, "some" if chance(0.5) else "partitive"))
+    phrase = verb_phrase(verb, noun_phrase(noun_of(classes), pick("some partitive")))
     return clause(who, phrase) if verb.en == "want" else told(who, phrase)
 
 
 @construction("generic article")
 def generic():
-    who = subject()
-    noun = drawn_noun(pick("food; drink; fruit; animal; fruit food"))
+    who, noun = subject(), noun_of(pick("food; drink; fruit; animal; fruit food"))
     verb = pick("like love hate prefer")
-    negation = "not" if verb == "like" and chance(0.4) else ""
+    negation = pick_not(0.4) if verb == "like" else ""
     what = noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2)
     return clause(who, verb_phrase(verb, what), "present", negation)
 
@@ -80,52 +70,39 @@ CONTAINERS = {
 def quantity():
     who, verb = subject(), pick("buy have eat bring")
     kind = pick("food fruit" if verb == "eat" else "food fruit drink")
-    noun = pick(lexicon.NOUNS[kind])
-    amount = pair(pick((MANY if kind == "fruit" else MUCH) + CONTAINERS[kind]))
-    phrase = verb_phrase(verb, counted(amount, noun, 2 if kind == "fruit" else 1))
-    if verb == "have":
-        return clause(who, phrase, pick("present imperfect"))
-    return told(who, phrase)
+    noun, (number, much) = pick(lexicon.NOUNS[kind]), (2, MANY) if kind == "fruit" else (1, MUCH)
+    phrase = verb_phrase(verb, counted(pair(pick(much + CONTAINERS[kind])), noun, number))
+    return clause(who, phrase, pick("present imperfect")) if verb == "have" else told(who, phrase)
 
 
 @construction("demonstrative")
 def demonstrative():
     if chance(0.5):
-        who = subject()
-        return told(who, handled("this that"))
-    what, noun = known_thing(HANDLED + " building abstract", "this that")
-    return is_(what, intensity() + quality(what, noun))
+        return told(subject(), handled("this that"))
+    what = known(HANDLED + " building abstract", "this that")
+    return is_(what, intense(quality, what))
 
 
-declare("possessive that agrees with the thing owned",
-        do=lambda who: handled(pick("he she I you they")))
+declare("possessive that agrees with the thing owned", do=lambda: handled(pick("he she I you they")))
 
 
 @construction("possessor with 's")
 def possessor():
-    noun, owner = drawn_noun(HANDLED), pick((named, relative_of, named))()
+    noun, owner = noun_of(HANDLED), pick((named, relative_of, named))()
     what = possessed(noun, owner, pick_number(0.2))
     if chance(0.4):
-        predicate = intensity() + quality(what, noun)
-        return is_(what, predicate, pick("present imperfect"))
+        return is_(what, intense(quality, what), pick("present imperfect"))
     verb = pick("find see lose keep forget")
-    return told(drawn_pronoun(), verb_phrase(verb, what), "", "past future")
+    return told(pronoun(), verb_phrase(verb, what), "", "past future")
 
 
 COMPOUND_VERBS = {
     "crockery": "buy wash find break", "clothing": "buy choose lose find", "paper": "find lose keep show",
     "dish": "buy prepare eat order",
 }
-
-
-def doing_with_compound(who):
-    """Something done with what a compound names."""
-    kind = pick(tuple(COMPOUND_VERBS))
-    what = described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2)
-    return verb_phrase(pick(COMPOUND_VERBS[kind]), what)
-
-
-declare("noun compound", do=doing_with_compound)
+declare("noun compound", kind=" ".join(COMPOUND_VERBS),
+        what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2),
+        do=lambda kind, what: verb_phrase(pick(COMPOUND_VERBS[kind]), what))
 
 
 @construction("numbers and prices")
@@ -133,48 +110,54 @@ def price():
     number, currency = pick(NUMBERS + TENS), pick(rows("euros euros, dollars dollars"))
     if chance(0.5):
         # `cost` is also a past form, so only `costs` is used in the present.
-        what, _ = known_thing("thing garment text")
+        what = known("thing garment text")
         tense = pick("present imperfect") if what.number == 1 else "future"
         return clause(what, verb_phrase("cost", pair("{n}/a {c}/b", n=number, c=currency)), tense)
-    noun = drawn_noun("thing garment fruit text animal")
-    many = pair("{n}/a", n=pick(NUMBERS[1:] + TENS[:3]))
-    return clause(subject(), verb_phrase("have", counted(many, noun)), pick("present imperfect"))
+    what = counted_things("thing garment fruit text animal", NUMBERS[1:] + TENS[:3])
+    return clause(subject(), verb_phrase("have", what), pick("present imperfect"))
 
 
-@construction("age with avoir")
-def age():
-    who = third_party() if chance(0.7) else subject()
-    young = who.pronoun or len(who.en) == 1
-    years = pair("{n}/n years/y old/Y | {n}/n ans/y", n=pick(NUMBERS[2:] + TENS if young else TENS))
-    return clause(who, verb_phrase("be=avoir", years), pick("present imperfect future"))
+def counted_things(classes, numbers):
+    """So many things."""
+    noun = noun_of(classes)
+    return counted(pair("{n}/a", n=pick(numbers)), noun)
 
+
+declare("age with avoir", who=lambda: third_party() if chance(0.7) else subject(),
+        years=lambda who: pick(NUMBERS[2:] + TENS if who.pronoun or len(who.en) == 1 else TENS),
+        do=lambda years: verb_phrase("be=avoir", pair("{n}/n years/y old/Y | {n}/n ans/y", n=years)),
+        tense="present imperfect future")
 
 COMPARABLE = listed("""
     big small old beautiful pretty good young long expensive heavy light clean dirty interesting boring difficult
     easy useful funny rich kind intelligent lazy famous strong polite patient dangerous comfortable modern fast
     slow quiet strange ugly noisy important
 """)
-COMPARISONS = {
-    "more": "{more} than/t {x} | {plus} que/t {x}",
-    "less": "less/m {a}/a than/t {x} | moins/m {a}/a que/t {x}",
-    "as": "as/m {a}/a as/t {x} | aussi/m {a}/a que/t {x}",
-}
+COMPARISONS = """
+    {more} than/t {x} | {plus} que/t {x}; less/m {a}/a than/t {x} | moins/m {a}/a que/t {x};
+    as/m {a}/a as/t {x} | aussi/m {a}/a que/t {x}"""
 
 
 def comparable(noun):
     """An adjective that can be compared."""
     while True:
-        item = fitting(noun)
-        if item.en in COMPARABLE:
-            return item
+        adjective = fitting(noun)
+        if adjective.en in COMPARABLE:
+            return adjective
 
 
-def comparison(item, what, than):
+def degree(adjective, ending, word):
+    """Notation for the comparative or superlative of an English adjective."""
+    short = english.degree(adjective, ending)
+    return f"{short}/am" if short else f"{word}/m {adjective}/a"
+
+
+def comparison(adjective, what, than):
     """More, less or as, with the adjective and the term of comparison."""
-    short, fr = english.degree(item.en, "er"), agree(item.fr, what.gender, what.number)
-    more = f"{short}/am" if short else f"more/m {item.en}/a"
-    plus = agree("meilleur", what.gender, what.number) + "/am" if item.en == "good" else f"plus/m {fr}/a"
-    return pair(COMPARISONS[pick("more less as")], a=(item.en, fr), more=more, plus=plus, x=than)
+    fr, better = (agree(x, what.gender, what.number) for x in (adjective.fr, "meilleur"))
+    plus = f"{better}/am" if adjective.en == "good" else f"plus/m {fr}/a"
+    more = degree(adjective.en, "er", "more")
+    return pair(pick(COMPARISONS), a=(adjective.en, fr), more=more, plus=plus, x=than)
 
 
 @construction("comparative")
@@ -183,12 +166,10 @@ def comparative():
         who, other = subject(), named_or_relative()
         if not who.pronoun and chance(0.5):
             other = stressed_pronoun(pick("he she they"))
-        item = comparable(lexicon.NOUNS["person"][0])
-        return is_(who, comparison(item, who, other))
+        return is_(who, comparison(comparable(lexicon.NOUNS["person"][0]), who, other))
     kind = pick(HANDLED + " building animal")
-    what, noun = known_thing(kind, "the my this")
-    other, _ = known_thing(kind, "the my that")
-    return is_(what, comparison(comparable(noun), what, other))
+    what, other = known(kind, "the my this"), known(kind, "the my that")
+    return is_(what, comparison(comparable(what.noun), what, other))
 
 
 TOWN = "in/i the/t town/w | de/i ^la/t ville/w;"
@@ -205,37 +186,33 @@ WIDE_SCOPES = """
 def superlative():
     kind = pick("person building text vehicle animal abstract")
     noun = pick(lexicon.NOUNS[kind])
-    item, number = comparable(noun), pick_number(0.3)
-    top = _superlative(item, noun, number) + pair(pick(SCOPES.get(kind, "") + WIDE_SCOPES))
+    adjective, number = comparable(noun), pick_number(0.3)
+    top = _superlative(adjective, noun, number) + pair(pick(SCOPES.get(kind, "") + WIDE_SCOPES))
     if chance(0.5):
         it = "it" if kind != "person" else "he" if noun.gender == "m" else "she"
-        return pair(("{it}/s is/a {top} | ce/s est/a {top}", "they/s are/a {top} | ce/s sont/a {top}")[number - 1],
-                    it=it, top=top)
+        be = (f"{it}/s is/a", "ce/s est/a") if number == 1 else ("they/s are/a", "ce/s sont/a")
+        return pair("{be} {top}", be=be, top=top)
     verb = pick("know see") if kind in ("person", "building") else "choose"
     tense = "present" if verb == "know" else pick("past future")
     return clause(subject(), verb_phrase(verb, top), tense)
 
 
-def _superlative(item, noun, number):
+def _superlative(adjective, noun, number):
     """« Le meilleur » alone, « le plus » before the noun, or with its article once more after the noun."""
-    if item.en == "good":
+    if adjective.en == "good":
         template = "the/t best/a {noun} | ^{le}/t {best}/a {noun}"
-    elif item.before:
+    elif adjective.before:
         template = "the/t {most} {noun} | ^{le}/t plus/m {fr}/a {noun}"
     else:
         template = "the/t {most} {noun} | ^{le}/t {noun} {le}/T plus/m {fr}/a"
-    short = english.degree(item.en, "est")
-    return pair(
-        template, most=f"{short}/am" if short else f"most/m {item.en}/a", noun=noun_phrase(noun, "bare", number),
-        le=article("le", noun.gender, number), fr=agree(item.fr, noun.gender, number),
-        best=agree("meilleur", noun.gender, number),
-    )
+    fr, best = (agree(x, noun.gender, number) for x in (adjective.fr, "meilleur"))
+    return pair(template, most=degree(adjective.en, "est", "most"), noun=noun_phrase(noun, "bare", number),
+                le=article("le", noun.gender, number), fr=fr, best=best)
 
 
 @construction("profession without article")
 def profession():
-    en, masculine, feminine = pick(lexicon.PROFESSIONS)
-    who = drawn_pronoun("I he she he she")
+    (en, masculine, feminine), who = pick(lexicon.PROFESSIONS), pronoun("I he she he she")
     if chance(0.6):
         who = named_or_relative()
     name = (en, masculine if who.gender == "m" else feminine)
@@ -246,30 +223,27 @@ def profession():
 
 @construction("exclamation with quel")
 def exclamation():
-    noun = drawn_noun("garment building text abstract animal vehicle fruit")
+    noun = noun_of("garment building text abstract animal vehicle fruit")
     owned = noun.adjectives in ("C", "V", "A", "B") and chance(0.7)
-    item = fitting(noun, True if owned else None)
-    said = noun_phrase(noun, "what a", pick_number(0.3), (item,))
-    if owned:
-        said = said + clause(subject(), verb_phrase("have"), pick("present imperfect"))
-    return exclaims(said)
+    adjective = fitting(noun, True if owned else None)
+    said = noun_phrase(noun, "what a", pick_number(0.3), [adjective])
+    return exclaims(said + clause(subject(), verb_phrase("have"), pick("present imperfect")) if owned else said)
 
 
 @construction("tout and its agreement")
 def all_of():
-    noun = drawn_noun(HANDLED + " fruit animal")
+    noun = noun_of(HANDLED + " fruit animal")
     what = noun_phrase(noun, pick("the this I he you"), 2)
-    every = pair("all/a {what} | {tous}/a {what}", what=what, tous="tous" if noun.gender == "m" else "toutes")
+    tous = "tous" if noun.gender == "m" else "toutes"
+    what = as_noun(pair("all/a {what} | {tous}/a {what}", what=what, tous=tous), noun.gender, 2, noun)
     if chance(0.4):
-        predicate = quality(what, noun)
-        return is_(as_noun(every, 2, noun.gender), predicate, pick("present imperfect"))
-    who = subject()
-    return told(who, verb_phrase(pick("see buy choose find"), every), "", "past future near")
+        return is_(what, quality(what), pick("present imperfect"))
+    return told(subject(), verb_phrase(pick("see buy choose find"), what), "", "past future near")
 
 
 @construction("there is")
 def there_is():
-    noun = drawn_noun("thing person animal furniture fruit food")
+    noun = noun_of("thing person animal furniture fruit food")
     mass = noun.kind == "mass"
     number = 1 if mass or chance(0.4) else 2
     if number == 2 and chance(0.6):
@@ -282,11 +256,12 @@ def there_is():
     return pair("there/t {be}/a {what} {where} | il/T y/t {be}/a {what} {where}", be=be, what=what, where=where)
 
 
-@construction("where things are")
-def location():
-    what, _ = known_thing("thing garment text", "the my my")
-    where, negation = spot(), pick_not(0.25)
-    return is_(what, where, pick("present imperfect"), negation)
+declare("where things are", who=lambda: known("thing garment text", "the my my"),
+        do=lambda: verb_phrase("be", spot()), negation=0.25, tense="present imperfect")
+
+WELL = """
+    very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
+    every/a day/b | tous/a les/A jours/b"""
 
 
 @construction("nationality and language")
@@ -295,34 +270,29 @@ def nationality():
     if chance(0.5):
         name = agreeing(lexicon.Adjective(*pick(lexicon.NATIONALITIES), ""), who)
         return is_(who, name, "present", pick_not(0.3))
-    language = pick(lexicon.LANGUAGES)
-    well = pair(pick("""
-        very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
-        every/a day/b | tous/a les/A jours/b"""))
+    language, well = pick(lexicon.LANGUAGES), pick(WELL)
     # A time comes last in both languages, an adverb before the language in French.
-    often = well.en[-1].text == "day"
-    template = "{language}/a {well}" if often else "{language}/a {well} | {well} {language}/a"
-    return clause(who, verb_phrase("speak", pair(template, language=language, well=well)))
+    template = "{x}/a {well}" if "day" in well else "{x}/a {well} | {well} {x}/a"
+    return clause(who, verb_phrase("speak", pair(template, x=language, well=pair(well))))
 
 
 @construction("question with quel")
 def which():
     while True:
         verb, classes = pick(HANDLING)
-        noun = drawn_noun(classes)
+        noun = noun_of(classes)
         if noun.kind == "count" and verb.en != "look":
             break
     what = noun_phrase(noun, "which", pick_number(0.4))
-    who = drawn_pronoun("he she they you we") if chance(0.6) else person()
-    phrase = verb_phrase(verb, agreement=(what.gender, what.number))
-    return asks(what + question(who, phrase, pick("past future near")))
+    who = pronoun("he she they you we") if chance(0.6) else person()
+    return asks(what + question(who, having_object(verb, what), pick("past future near")))
 
 
 @construction("how much and how many")
 def how_many():
-    noun = drawn_noun("fruit drink food text thing garment")
+    noun = noun_of("fruit drink food text thing garment")
     number, much = (1, "much") if noun.kind == "mass" else (2, "many")
     what = counted(pair("how/A {much}/a | combien/a de/A", much=much), noun, number)
-    who, verb = drawn_pronoun("he she they you we"), pick("buy have want sell")
+    who, verb = pronoun("he she they you we"), pick("buy have want sell")
     tense = "present" if verb in ("have", "want") else pick("past future near")
-    return asks(what + question(who, verb_phrase(verb, agreement=(noun.gender, number)), tense))
+    return asks(what + question(who, having_object(verb, what), tense))

@@ -14,10 +14,9 @@ IS = {"present": ("is/f", "fait/f"), "imperfect": ("was/f", "faisait/f"), "futur
 @construction("weather with il fait")
 def weather():
     tense, sky = pick(tuple(IS)), pick(WEATHER + FINE)
-    it = "the/I weather/i" if sky in FINE else "it/i"
-    said = pair("{it} {is_} {sky}", it=(it, "il/i"), is_=IS[tense], sky=sky.split("|"))
-    where, when = perhaps(0.7, outside), time_of_state(tense)
-    return said + where + when if chance(0.6) else said + where
+    it = ("the/I weather/i" if sky in FINE else "it/i", "il/i")
+    said = pair("{it} {does} {sky}", it=it, does=IS[tense], sky=sky.split("|")) + perhaps(0.7, outside)
+    return perhaps_then(said, time_of_state(tense), 0.6)
 
 
 def outside():
@@ -33,17 +32,14 @@ def rain():
         phrase = phrase.about("cats/C and/C dogs/C | des/C cordes/c")
     elif chance(0.3):
         phrase = phrase.about("a/A lot/a | beaucoup/a")
-    where = perhaps(0.7, outside)
-    when = perhaps(0.7, lambda: _rain_time(tense))
+    where = perhaps(0.7, outside) + perhaps(0.7, lambda: _rain_time(tense))
     it = subject_pronoun("it_m")
-    if chance(0.2):
-        return asks(question(it, phrase, tense) + where + when)
-    return clause(it, phrase, tense) + where + when
+    return asks(question(it, phrase, tense) + where) if chance(0.2) else clause(it, phrase, tense) + where
 
 
 def _rain_time(tense):
     if tense == "progressive":
-        return time_for("progressive")
+        return time_for(tense)
     return day_time("past" if tense in ("past", "background") else "future")
 
 
@@ -63,18 +59,16 @@ def date():
 def dates():
     kind = below(3)
     if kind == 0:
-        born = verb_phrase("be=naître").about("born/v |")
-        return clause(third_party(), born, "past") + date()
+        return clause(third_party(), verb_phrase("be=naître").about("born/v |"), "past") + date()
     who, tense = subject(), pick("past future")
     said = clause(who, verb_phrase(pick("leave arrive go_home come")), tense)
     return said + (pair("in/p {m}/m | en/p {m}/m", m=pick(MONTHS)) if kind == 1 else date())
 
 
 # What keeps to a timetable, and its verbs.
-SCHEDULED = listed("""
+SCHEDULED = """
     train train m: leave arrive; bus bus m: leave arrive; plane avion m: leave arrive;
-    film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer
-""")
+    film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer"""
 
 
 @construction("clock time")
@@ -83,8 +77,7 @@ def clock_time():
         said = pair("it/i is/v {time} | il/i est/v {time}", time=clock())
         return said + perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b"))
     noun, _, verbs = pick(SCHEDULED).partition(":")
-    what = noun_phrase(lexicon.noun(*noun.split()), pick("the the you"))
-    phrase = verb_phrase(pick(verbs))
+    what, phrase = noun_phrase(lexicon.noun(*noun.split()), pick("the the you")), verb_phrase(pick(verbs))
     if phrase.verb.en == "leave" and chance(0.4):
         phrase = phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
     return clause(what, phrase, pick("present past future")) + at_clock()
@@ -108,5 +101,4 @@ def _span(long):
         number = pick(NUMBERS + TENS[:2])
         units = "years ans, months mois, weeks semaines" if long else "hours heures, minutes minutes"
         return pair("for/f {n}/n {unit}/u | depuis/f {n}/n {unit}/u", n=number, unit=pick(rows(units)))
-    start = pick(DAYS + MONTHS if long else rows("yesterday hier, noon midi"))
-    return pair("since/f {start}/n | depuis/f {start}/n", start=start)
+    return pair("since/f {x}/n | depuis/f {x}/n", x=pick(DAYS + MONTHS if long else rows("yesterday hier, noon midi")))

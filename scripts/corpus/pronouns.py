@@ -14,12 +14,12 @@ declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past
 
 @construction("pronoun for a thing named before")
 def antecedent():
-    what, noun, verb = named_item()
+    what, verb = item()
     who, phrase = subject(), verb_phrase(verb, direct(pronoun_for(what)))
     said = clause(who, phrase, pick("future near can past") if verb.en != "read" else "near")
     if chance(0.4):
         return topic(what, said)
-    known = is_(what, quality(what, noun))
+    known = is_(what, quality(what))
     if chance(0.6):
         return pair(AND, a=known, b=said)
     return pair(BUT, a=known, b=clause(who, phrase, pick("future near can"), "not"))
@@ -27,13 +27,11 @@ def antecedent():
 
 @construction("participle agreement with a preceding object")
 def participle_agreement():
-    what, noun, verb = named_item()
+    what, verb = item()
     who, phrase = subject(), verb_phrase(verb, direct(pronoun_for(what)))
     tense = "perfect" if verb.en == "read" else pick("past past perfect")
     said = clause(who, phrase, tense, pick_not(0.3))
-    if chance(0.5):
-        return topic(what, said)
-    return pair(AND, a=is_(what, quality(what, noun), "imperfect"), b=said)
+    return topic(what, said) if chance(0.5) else pair(AND, a=is_(what, quality(what), "imperfect"), b=said)
 
 
 GIFTS = "text thing fruit keepsake"
@@ -47,9 +45,8 @@ def given(who, receiver):
 
 def given_to_person(who):
     """To give, show or send something to somebody."""
-    what = object_of(who, pick(GIFTS), "the a own")
-    receiver = pair("to/a {p} | à/a {p}", p=person())
-    return verb_phrase(pick(lexicon.GIVING), what, receiver)
+    what, receiver = object_of(who, pick(GIFTS), "the a own"), person()
+    return verb_phrase(pick(lexicon.GIVING), what, pair("to/a {p} | à/a {p}", p=receiver))
 
 
 @construction("indirect object pronoun")
@@ -59,39 +56,35 @@ def indirect_pronoun():
     if chance(0.5):
         phrase = verb_phrase(pick(lexicon.TO_PERSON), receiver)
         return told(who, phrase, negation, "present past near future")
-    phrase = given(who, receiver)
-    return clause(who, phrase, pick("past perfect pluperfect near future"), negation)
+    return clause(who, given(who, receiver), pick("past perfect pluperfect near future"), negation)
 
 
 declare("giving to somebody", do=given_to_person, tenses="past near future", time=0.5)
-
-
-@construction("two object pronouns")
-def two_pronouns():
-    what = noun_phrase(drawn_noun(GIFTS), pick("the this I"), pick_number(0.4))
-    who = pick((third_party(), drawn_pronoun()))
-    receiver = indirect(other_than(who), "to")
-    phrase = verb_phrase(pick(lexicon.GIVING), direct(pronoun_for(what)), receiver)
-    return topic(what, clause(who, phrase, pick("past perfect future near"), pick_not(0.3)))
+declare("two object pronouns",
+        what=lambda: noun_phrase(noun_of(GIFTS), pick("the this I"), pick_number(0.4)),
+        who=lambda: pick((third_party(), pronoun())),
+        to=lambda who: indirect(other_than(who), "to"),
+        do=lambda what, to: verb_phrase(pick(lexicon.GIVING), direct(pronoun_for(what)), to),
+        tense="past perfect future near", negation=0.3,
+        said=lambda what, who, do, tense, negation: topic(what, clause(who, do, tense, negation)))
 
 
 @construction("pronoun y")
 def pronoun_y():
-    who = subject()
-    feeling = "love" if chance(0.5) else "know"
+    who, feeling = subject(), "love" if chance(0.5) else "know"
     where = pair("{x}/a", x=pick(lexicon.CITIES)) if chance(0.6) else country_name()
     doing = pick("work live study go stay")
     tense = pick("future near past" if doing in ("go", "stay") else "present future used")
-    reason = clause(pronoun_again(who), verb_phrase(doing, adverbial_pronoun("there", "y")), tense)
+    reason = clause(pronoun_again(who), verb_phrase(doing, clitic("there", "y")), tense)
     link = BECAUSE if tense in ("present", "used") else AND
     return pair(link, a=clause(who, verb_phrase(feeling, where)), b=reason)
 
 
 @construction("pronoun en")
 def pronoun_en():
-    who, noun = subject(), drawn_noun("fruit thing garment animal")
+    who, noun = subject(), noun_of("fruit thing garment animal")
     number, verb, tense = pick(NUMBERS), pick("have see buy"), pick("past future")
-    phrase = verb_phrase(verb, pair("{n}/a", n=number), adverbial_pronoun("of them", "en"))
+    phrase = verb_phrase(verb, pair("{n}/a", n=number), clitic("of them", "en"))
     said = clause(who, phrase, "present" if verb == "have" else tense)
     if chance(0.5):
         return topic(noun_phrase(noun, "the", 2), said)
@@ -99,11 +92,7 @@ def pronoun_en():
     return pair(AND, a=clause(other, verb_phrase("sell", noun_phrase(noun, "a", 2)), "progressive"), b=said)
 
 
-def accompanied(who):
-    """Something done with, without or for somebody."""
-    other = stressed_pronoun(other_than(who))
-    company = pair("{p}/a {other}", p=pick(rows("with avec, without sans, for pour")), other=other)
-    return activity(who).plus(company)
-
-
-declare("stressed pronoun after a preposition", do=accompanied, tenses="past near future", time=0.3)
+declare("stressed pronoun after a preposition",
+        who=subject, other=lambda who: stressed_pronoun(other_than(who)),
+        company=lambda other: pair("{p}/a {o}", p=pick(rows("with avec, without sans, for pour")), o=other),
+        do=lambda who, company: activity(who).plus(company), tenses="past near future", time=0.3)

@@ -8,8 +8,7 @@ declare("compound past with avoir", tense="past past perfect", do=action, time=0
 
 @construction("compound past with être")
 def past_etre():
-    who = subject()
-    phrase = verb_phrase(pick(lexicon.MOTION + lexicon.ARRIVAL))
+    who, phrase = subject(), verb_phrase(pick(lexicon.MOTION + lexicon.ARRIVAL))
     if phrase.verb.fr in ("aller", "revenir"):
         phrase = phrase.plus(destination())
     elif phrase.verb.fr == "rester":
@@ -27,34 +26,26 @@ def reflexive():
     return clause(who, phrase, tense, pick_not(0.25)) + day_time(tense)
 
 
-declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
-
-
-@construction("imparfait as background")
-def background():
-    who, other = subject(), third_party()
-    said = clause(who, activity(who, "background"), "background")
-    event = pick("arrive leave phone come go_home go_out")
-    return pair(WHEN, a=said, b=clause(other, verb_phrase(event), "past"))
-
-
 def action_or_leaving(who, probability=0.6):
     """Some action with the given probability, else to leave or to arrive."""
     return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
 
 
-INTERRUPTIONS = ("arrive",)
+declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
+declare("imparfait as background", who=subject, other=third_party,
+        a=lambda who: clause(who, activity(who, "background"), "background"),
+        b=lambda other: clause(other, verb_phrase(pick("arrive leave phone come go_home go_out")), "past"),
+        said=lambda a, b: pair(WHEN, a=a, b=b))
 
 
 @construction("pluperfect")
 def pluperfect():
     who = subject()
-    phrase = action_or_leaving(who)
-    already = pair("already/a | déjà/a") if chance(0.5) else NOTHING
+    phrase, already = action_or_leaving(who), perhaps(0.5, lambda: pair("already/a | déjà/a"))
     said = clause(who, phrase, "pluperfect", adverb=already)
     if chance(0.6):
-        other = third_party()
-        return pair(WHEN, a=said, b=clause(other, verb_phrase(pick(INTERRUPTIONS)), "past"))
+        other, event = third_party(), pick(["arrive"])
+        return pair(WHEN, a=said, b=clause(other, verb_phrase(event), "past"))
     return said + pair("before/a dinner/b | avant/a le/B dîner/b")
 
 
@@ -62,39 +53,35 @@ def pluperfect():
 def future():
     who = subject()
     phrase, negation = activity(who), pick("- - not never")
-    if negation:
-        phrase = definite(who)
-    said = clause(who, phrase, "future", negation)
+    said = clause(who, definite(who) if negation else phrase, "future", negation)
     return said if negation == "never" else said + time_for("future")
 
 
 declare("near future", do=activity, tense="near", time=0.6)
 declare("recent past with venir de", do=lambda who: action_or_leaving(who, 0.7), tense="recent")
 
-
-def had(who, what):
-    """`he had time`, as a condition."""
-    return clause(who, verb_phrase("have", what), "imperfect")
+OWNED = "house flat garden farm car boat bike"
+HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
 
 @construction("condition with si and conditional")
 def conditional():
     who, kind = subject(), below(4)
-    if kind == 0:
-        noun = drawn_noun("house flat garden farm car boat bike")
-        chosen = (fitting(noun),) if chance(0.6) else ()
-        condition = had(who, noun_phrase(noun, "a", 1, chosen))
-    elif kind < 3:
-        condition = had(who, pair(("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")[kind - 1]))
-    else:
+    if kind == 3:
         condition = is_(who, state(who), "imperfect", pick("- not"))
+    else:
+        had = pair(HAD[kind - 1]) if kind else _owned(noun_of(OWNED))
+        condition = clause(who, verb_phrase("have", had), "imperfect")
     again = pronoun_again(who)
     if chance(0.5):
-        phrase = to_other(again, lasting=False)
-        result = clause(again, phrase, "conditional", pick("- not never"))
+        result = clause(again, to_other(again, lasting=False), "conditional", pick("- not never"))
     else:
         result = clause(again, activity(again), "conditional")
     return pair(IF, a=condition, b=result)
+
+
+def _owned(noun):
+    return noun_phrase(noun, "a", 1, [fitting(noun)] if chance(0.6) else ())
 
 
 WEATHER = """
@@ -109,15 +96,14 @@ def real_condition():
         condition = is_(who, state(who), "present", pick("- not"))
         who = pronoun_again(who)
     result = clause(who, activity(who), "future")
-    return pair(IF, a=condition + perhaps(0.3, lambda: time_for("future")), b=result)
+    return pair(IF, a=timed(condition, "future", 0.3), b=result)
 
 
 @construction("modal verb")
 def modal():
     who, tense, negation = subject(), pick("can must should could"), pick_not(0.3)
-    phrase = (definite if negation else activity)(who)
-    said = clause(who, phrase, tense, negation)
-    return said if negation else said + perhaps(0.4, lambda: time_for("future"))
+    said = clause(who, (definite if negation else activity)(who), tense, negation)
+    return said if negation else timed(said, "future", 0.4)
 
 
 declare("negation with pas", do=definite, negation="not", tenses="present past near future", time=0.35)
@@ -127,14 +113,13 @@ declare("negation with pas", do=definite, negation="not", tenses="present past n
 def negation_jamais():
     who = subject()
     phrase = definite(who, "present")
-    if chance(0.6) and phrase.verb.en != "read":
-        return clause(who, phrase, "present", "never")
-    return clause(who, phrase, pick("perfect future pluperfect"), "never")
+    present = chance(0.6) and phrase.verb.en != "read"
+    return clause(who, phrase, "present" if present else pick("perfect future pluperfect"), "never")
 
 
 declare("negation with plus", do=lambda who: definite(who, "used"), tense="present present future",
-        negation="no longer; not anymore")
-declare("negation with pas encore", do=definite, tense="perfect", negation="not yet")
+        negation="no_longer not_anymore")
+declare("negation with pas encore", do=definite, tense="perfect", negation="not_yet")
 
 
 @construction("nothing and nobody as objects")
@@ -160,12 +145,13 @@ DENIED = lexicon.verbs_with("""
     have: vehicle animal thing garment food drink, buy: food drink fruit garment, eat: food fruit, drink: drink,
     want: food drink fruit
 """)
+RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
 
 
 @construction("no article under negation")
 def negated_article():
     who, (verb, classes) = subject(), pick(DENIED)
-    noun = drawn_noun(classes)
+    noun = noun_of(classes)
     mass = noun.kind == "mass"
     number = 1 if mass or chance(0.4) else 2
     phrase = verb_phrase(verb, noun_phrase(noun, "any" if mass or number == 2 else "not a", number))
@@ -173,16 +159,13 @@ def negated_article():
     return clause(who, phrase, pick(tenses), "not")
 
 
-RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
-
-
 @construction("restriction with ne que")
 def only():
     who, (verb, classes) = subject(), pick(RESTRICTED)
     if verb.en == "have":
-        number = pair("{n}/a", n=pick(NUMBERS))
-        phrase = verb_phrase(verb, counted(number, drawn_noun(classes)))
-        return clause(who, phrase, pick("present present imperfect"), "only")
-    noun = drawn_noun(classes)
-    phrase = verb_phrase(verb, noun_phrase(noun, "partitive", 1 if noun.kind == "mass" else 2))
-    return clause(who, phrase, pick("present past future"), "only")
+        number, tenses = pair("{n}/a", n=pick(NUMBERS)), "present present imperfect"
+        what = counted(number, noun_of(classes))
+    else:
+        noun, tenses = noun_of(classes), "present past future"
+        what = noun_phrase(noun, "partitive", 1 if noun.kind == "mass" else 2)
+    return clause(who, verb_phrase(verb, what), pick(tenses), "only")
