@@ -1,12 +1,13 @@
 """Verb phrases and clauses: tense, negation, pronoun order and questions."""
 
+import re
 from dataclasses import dataclass, replace
 
 import english
 import french
 import lexicon
 from phrases import NOTHING, Clitic
-from words import Pair, concept, pair, word, words
+from words import Pair, concept, pair, words
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def verb_phrase(verb, *complements, agreement=None, agrees_with_subject=True):
     clitics = sorted((x for x in complements if isinstance(x, Clitic)), key=lambda x: x.rank)
     taken_in = verb.preposition == "à" and any(x.rank in (0, 2) for x in clitics)
     tail = Pair(
-        tuple(word(f"{x}/V", {"v": meaning}) for x in verb.particle.split()),
+        words(" ".join(x + "/V" for x in verb.particle.split()), v=meaning),
         () if taken_in or not verb.preposition else words(verb.preposition + "/V", v=meaning),
     )
     for item in complements:
@@ -68,9 +69,9 @@ def read_phrase(entry):
 
 # English, its auxiliary first (or a hyphen), and French, its finite verb first. The letter v is the meaning of the
 # verb, x that of the French auxiliary. `have.present` is a finite form of a verb, `verb` being the one spoken of
-# and `auxiliary` its French auxiliary; base, participle and gerund are forms of it as well. A star is where
+# and `auxiliary` its French auxiliary; base, participle and gerund are forms of it as well. `{me}` is where
 # object pronouns go in French if not before the finite verb.
-TENSES = {name.strip(): [x.split() for x in (en, fr)] for name, en, fr in (line.split("|") for line in """
+TENSES = {name.strip(): (en, fr.strip()) for name, en, fr in (line.split("|") for line in """
     present     | - verb.present/v                          | verb.present/v
     imperfect   | - verb.past/v                             | verb.imperfect/v
     past        | - verb.past/vX                            | auxiliary.present/x participle/v
@@ -79,116 +80,78 @@ TENSES = {name.strip(): [x.split() for x in (en, fr)] for name, en, fr in (line.
     used        | - used/V to/V base/v                      | verb.imperfect/v
     perfect     | have.present/x participle/v               | auxiliary.present/x participle/v
     pluperfect  | have.past/x participle/v                  | auxiliary.imperfect/x participle/v
-    recent      | have.present/X just/x participle/v        | venir.present/x de/X * base/v
-    near        | be.present/X going/x to/XV base/v         | aller.present/x * base/v
+    recent      | have.present/X just/x participle/v        | venir.present/x de/X {me} base/v
+    near        | be.present/X going/x to/XV base/v         | aller.present/x {me} base/v
     future      | will/V base/v                             | verb.future/v
     conditional | would/V base/v                            | verb.conditional/v
     subjunctive | - to/V base/v                             | verb.subjunctive/v
-    can         | can/x base/v                              | pouvoir.present/x * base/v
-    could       | could/x base/v                            | pouvoir.conditional/x * base/v
-    must        | must/x base/v                             | devoir.present/x * base/v
-    should      | should/x base/v                           | devoir.conditional/x * base/v
+    can         | can/x base/v                              | pouvoir.present/x {me} base/v
+    could       | could/x base/v                            | pouvoir.conditional/x {me} base/v
+    must        | must/x base/v                             | devoir.present/x {me} base/v
+    should      | should/x base/v                           | devoir.conditional/x {me} base/v
 """.strip().split("\n"))}
-MODALS = ("can", "could", "must", "should")
-ENGLISH_FORMS = {"base": str, "participle": english.participle, "gerund": english.gerund}
-STRESSED = {"me": "moi", "te": "toi"}
-AFTER_ORDER = {1: "-toi", 3: "-nous", 4: "-vous"}
-REFLEXIVES = ("me", "te", "se", "nous", "vous", "se")
-
-
-
-
-def _clitic_words(phrase, person):
-    own = words(REFLEXIVES[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
-    return (*own, *(x.fr for x in phrase.clitics))
-
-
-def _english_verb(phrase, tense, person, supported, concepts):
-    """The auxiliary, if any, and what follows it; `supported` asks for `do`."""
-    auxiliary, *rest = TENSES[tense][0]
-    if rest[0].startswith("verb."):
-        form, _, letters = rest[0].removeprefix("verb.").partition("/")
-        if phrase.verb.en == "be":
-            auxiliary, rest = rest[0], []
-        elif supported:
-            auxiliary, rest = f"do.{form}/{letters.upper()}", ["base/v"]
-
-    def said(item):
-        text, _, letters = item.partition("/")
-        lemma, _, form = text.partition(".")
-        if form:
-            text = english.finite(phrase.verb.en if lemma == "verb" else lemma, form, person)
-        elif text in ENGLISH_FORMS:
-            text = ENGLISH_FORMS[text](phrase.verb.en)
-        return word(f"{text}/{letters}", concepts)
-
-    return [said(auxiliary)] if auxiliary != "-" else [], [said(x) for x in rest]
-
-
-def _participle(phrase, who):
-    form = french.participle(phrase.verb.fr)
-    if phrase.verb.auxiliary == "avoir":
-        return french.agree(form, *phrase.agreement) if phrase.agreement else form
-    return french.agree(form, who.gender, who.number) if phrase.agrees_with_subject else form
-
-
-def _french_verb(phrase, tense, who, concepts):
-    """The object pronouns that stand before the finite verb, the finite verb, and what follows it."""
-    clitics, pattern = _clitic_words(phrase, who.person), TENSES[tense][1]
-    said = []
-    for item in pattern:
-        text, _, letters = item.partition("/")
-        lemma, _, form = text.partition(".")
-        if form:
-            lemma = {"verb": phrase.verb.fr, "auxiliary": phrase.verb.auxiliary}.get(lemma, lemma)
-            text = french.finite(lemma, form, who.person)
-        elif text == "participle":
-            text = _participle(phrase, who)
-        elif text == "base":
-            text = phrase.verb.fr
-        said.extend(clitics if text == "*" else [word(f"{text}/{letters}", concepts)])
-    return () if "*" in pattern else clitics, said[0], said[1:]
-
-
 # English before the verb and at the end; French after the finite verb and after the participle.
 NEGATIONS = {
-    "": ("", "", "", ""),
-    "not": ("not/n", "", "pas/n", ""),
-    "never": ("never/n", "", "jamais/n", ""),
-    "no_longer": ("no/n longer/n", "", "plus/n", ""),
-    "not_anymore": ("not/N", "anymore/n", "plus/n", ""),
-    "not_yet": ("not/n", "yet/y", "pas/n encore/y", ""),
-    "nothing": ("not/N", "anything/n", "rien/n", ""),
-    "nobody": ("not/N", "anybody/n", "", "personne/n"),
-    "only": ("only/n", "", "", "que/n"),
+    "": ("", "", "", ""), "not": ("not/n", "", "pas/n", ""), "never": ("never/n", "", "jamais/n", ""),
+    "no_longer": ("no/n longer/n", "", "plus/n", ""), "not_anymore": ("not/N", "anymore/n", "plus/n", ""),
+    "not_yet": ("not/n", "yet/y", "pas/n encore/y", ""), "nothing": ("not/N", "anything/n", "rien/n", ""),
+    "nobody": ("not/N", "anybody/n", "", "personne/n"), "only": ("only/n", "", "", "que/n"),
 }
+# A statement, a question with inversion in French, and one without.
+BEGINNINGS = {
+    "": ("{who} {auxiliary}", "{who} {ne} {finite}"),
+    "inverted": ("{auxiliary} {who}", "{ne} {finite} {il}"),
+    "est-ce que": ("{auxiliary}Q {who}", "est-ce/q que/q {who} {ne} {finite}"),
+}
+CLAUSE = "%s {before} {adverb} {rest} {first} {end} {tail} | %s {middle} {adverb} {rest} {late} {tail}"
+
+
+def _verb(pattern, finite, person, forms):
+    """Put in the forms of a tense; `finite` conjugates, and `forms` are those of the verb spoken of."""
+
+    def form(match):
+        lemma, tense = match.groups()
+        return finite(forms.get(lemma, lemma), tense, person) if tense else forms.get(lemma, lemma)
+
+    return re.sub(r"(\w+)(?:\.(\w+))?(?=/)", form, pattern)
+
+
+def _english_verb(phrase, tense, person, supported):
+    """The auxiliary, if any, and what follows it; `supported` asks for `do`."""
+    verb, (auxiliary, rest) = phrase.verb.en, TENSES[tense][0].strip().split(maxsplit=1)
+    if rest.startswith("verb.") and verb == "be":
+        auxiliary, rest = rest, ""
+    elif rest.startswith("verb.") and supported:
+        form, _, letters = rest.partition("/")
+        auxiliary, rest = f"{form.replace('verb', 'do')}/{letters.upper()}", "base/v"
+    forms = {"verb": verb, "base": verb, "participle": english.participle(verb), "gerund": english.gerund(verb)}
+    return [_verb(x, english.finite, person, forms) for x in (auxiliary.replace("-", ""), rest)]
+
+
+def _french_verb(phrase, tense, who):
+    """The finite verb and what follows it, with the place of the object pronouns."""
+    verb, participle = phrase.verb, french.participle(phrase.verb.fr)
+    if verb.auxiliary == "être" and phrase.agrees_with_subject:
+        participle = french.agree(participle, who.gender, who.number)
+    elif verb.auxiliary == "avoir" and phrase.agreement:
+        participle = french.agree(participle, *phrase.agreement)
+    forms = {"verb": verb.fr, "base": verb.fr, "auxiliary": verb.auxiliary, "participle": participle}
+    finite, _, rest = _verb(TENSES[tense][1], french.finite, who.person, forms).partition(" ")
+    return finite if "{me}" in rest else "{me} " + finite, rest
 
 
 def clause(who, phrase, tense="present", negation="", adverb=NOTHING, asked=""):
-    """A clause in English and French.
-
-    `asked` is empty for a statement, "inverted" for a French question by inversion, or "est-ce que" for one
-    without; English inverts in both.
-    """
-    concepts = {"v": phrase.meaning}
-    before, end, middle, late = ([word(x, concepts) for x in part.split()] for part in NEGATIONS[negation])
-    supported = asked or NEGATIONS[negation][0].startswith("not")
-    auxiliary, rest = _english_verb(phrase, tense, who.person, supported, concepts)
-    clitics, finite, rest_fr = _french_verb(phrase, tense, who, concepts)
-    subject, opening, ne = who.fr, (), words("ne/N", n=concepts["n"]) if negation else ()
-    inverted = ()
-    if asked == "inverted":
-        subject, inverted = (), (replace(who.fr[-1], text="-" + who.fr[-1].text),)
-    elif asked:
-        opening = words("est-ce/q que/q", q=concept())
-        auxiliary = [replace(x, weak=x.weak | opening[0].strong) for x in auxiliary]
+    """A clause in English and French; `asked` is one of the beginnings, and English inverts in both questions."""
+    before, end, middle, late = NEGATIONS[negation]
+    auxiliary, rest = _english_verb(phrase, tense, who.person, asked or before.startswith("not"))
+    finite, rest_fr = _french_verb(phrase, tense, who)
     # `anything` and `anybody` are objects and precede the rest; `yet` and `anymore` end the clause.
     at = len(phrase.verb.particle.split()) if negation in ("nothing", "nobody") else len(phrase.tail.en)
-    tail = (*phrase.tail.en[:at], *end, *phrase.tail.en[at:])
-    start = (*auxiliary, *who.en) if asked else (*who.en, *auxiliary)
-    return Pair(
-        (*start, *before, *adverb.en, *rest, *tail),
-        (*opening, *subject, *ne, *clitics, finite, *inverted, *middle, *adverb.fr, *rest_fr, *late, *phrase.tail.fr),
+    return pair(
+        CLAUSE % BEGINNINGS[asked], v=phrase.meaning, who=who, auxiliary=auxiliary, finite=finite, adverb=adverb,
+        il=Pair(fr=tuple(replace(x, text="-" + x.text) for x in who.fr)), me=_object_pronouns(phrase, who.person),
+        before=before, end=end, middle=middle, late=late, ne="ne/N" if negation else "", rest=(rest, rest_fr),
+        first=Pair(en=phrase.tail.en[:at]), tail=Pair(phrase.tail.en[at:], phrase.tail.fr),
     )
 
 
@@ -198,43 +161,50 @@ def question(who, phrase, tense="present", negation=""):
     return clause(who, phrase, tense, negation, asked="inverted" if formal else "est-ce que")
 
 
-def _written(phrase, template, clitics, imperative=""):
+REFLEXIVES = ("me", "te", "se", "nous", "vous", "se")
+AFTER_ORDER = {1: "-toi", 3: "-nous", 4: "-vous"}
+STRESSED = {"me": "moi", "te": "toi"}
+
+
+def _object_pronouns(phrase, person):
+    own = words(REFLEXIVES[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
+    return Pair(fr=(*own, *(x.fr for x in phrase.clitics)))
+
+
+def _pronouns_after_order(phrase, person):
+    """After an order pronouns follow with hyphens, the direct object first."""
+    own = words(AFTER_ORDER[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
+    others = sorted(phrase.clitics, key=lambda x: (1, 0, 2, 3, 4)[x.rank])
+    return Pair(fr=(*own, *(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others)))
+
+
+def _without_tense(phrase, person, template, pronouns=_object_pronouns):
     """Fill a template with forms of the verb, its object pronouns and its complements."""
     en, fr = phrase.verb.en, phrase.verb.fr
-    return pair(
-        template, v=phrase.meaning, base=(en, fr), gerund=(english.gerund(en), french.gerund(fr)),
-        imperative=imperative, me=Pair(fr=tuple(clitics)), tail=phrase.tail,
-    )
+    imperative = french.imperative(fr, person)
+    return pair(template, v=phrase.meaning, base=(en, fr), gerund=(english.gerund(en), french.gerund(fr)),
+                imperative=imperative, me=pronouns(phrase, person), tail=phrase.tail)
 
 
 def infinitive(phrase, person=2):
-    """The verb phrase without tense; `person` is that of a reflexive pronoun."""
-    return _written(phrase, "{base}/v {tail} | {me} {base}/v {tail}", _clitic_words(phrase, person))
+    """The infinitive; `person` is that of a reflexive pronoun."""
+    return _without_tense(phrase, person, "{base}/v {tail} | {me} {base}/v {tail}")
 
 
 def ing(phrase):
     """The English form in -ing against the French infinitive."""
-    return _written(phrase, "{gerund}/v {tail} | {me} {base}/v {tail}", _clitic_words(phrase, 2))
+    return _without_tense(phrase, 2, "{gerund}/v {tail} | {me} {base}/v {tail}")
 
 
 def gerund(phrase, person):
     """`while eating`: « en mangeant »."""
-    template = "while/w {gerund}/v {tail} | en/w {me} {gerund}/v {tail}"
-    return _written(phrase, template, _clitic_words(phrase, person))
+    return _without_tense(phrase, person, "while/w {gerund}/v {tail} | en/w {me} {gerund}/v {tail}")
 
 
 def order(phrase, person=4, negated=False):
     """An order to « tu » (1), to « vous » (4), or to both of us (3, `let's`)."""
-    form = french.imperative(phrase.verb.fr, person)
     if negated:
         template = "do/N not/n {base}/v {tail} | ne/N {me} {imperative}/v pas/n {tail}"
-        return _written(phrase, template, _clitic_words(phrase, person), form)
+        return _without_tense(phrase, person, template)
     template = ("let's/V " if person == 3 else "") + "{base}/v {tail} | {imperative}/v {me} {tail}"
-    return _written(phrase, template, _order_clitics(phrase, person), form)
-
-
-def _order_clitics(phrase, person):
-    """After an order pronouns follow with hyphens, the direct object first."""
-    own = words(AFTER_ORDER[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
-    others = sorted(phrase.clitics, key=lambda x: (1, 0, 2, 3, 4)[x.rank])
-    return (*own, *(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others))
+    return _without_tense(phrase, person, template, _pronouns_after_order)
