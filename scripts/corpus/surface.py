@@ -4,16 +4,32 @@ All of it is applied last, by fusing neighbouring words into one white-space tok
 its parts. That is why the links stay right however much the surface changes.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from draw import listed
 from french import begins_with_vowel
 
-ELIDING = listed("le la de ne que je me te se jusque puisque lorsque")
+ELIDING = listed("le la de ne que je me te se")
 BEFORE_VOWEL = {
     "ce": "cet", "ma": "mon", "ta": "ton", "sa": "son", "beau": "bel", "nouveau": "nouvel", "vieux": "vieil",
 }
 CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+CONSONANT_VOWEL = ("uni", "use", "euro", "one")
+SHORT_NOT = {x: x + "n't" for x in listed("do does did is are was were has have would could should")}
+SHORT_NOT.update(will="won't", can="can't")
+
+
+def _fused(words, rule):
+    """Fuse neighbours for which the rule gives a text."""
+    result = []
+    for item in words:
+        text = rule(result[-1], item) if result else None
+        if text:
+            result[-1] = result[-1].fused(item, text)
+        else:
+            result.append(item)
+    return result
 
 
 def _without_partitive_after_de(words):
@@ -21,15 +37,12 @@ def _without_partitive_after_de(words):
 
     A partitive article is written as an adnominal « de » and its article.
     """
-    result, at = [], 0
-    while at < len(words):
-        item, at = words[at], at + 1
-        following = words[at] if at < len(words) else None
-        if item.text == "de" and not item.adnominal and following and following.adnominal:
-            swallowed = {"de": 2, "des": 1}.get(following.text, 0)
-            for part in words[at : at + swallowed]:
-                item = item.fused(part, "de")
-            at += swallowed
+    result, rest = [], list(words)
+    while rest:
+        item = rest.pop(0)
+        if item.text == "de" and not item.adnominal and rest and rest[0].adnominal:
+            for _ in range({"de": 2, "des": 1}.get(rest[0].text, 0)):
+                item = item.fused(rest.pop(0), "de")
         result.append(item)
     return result
 
@@ -45,37 +58,14 @@ def _before_vowel(text, adnominal, following):
     return "s'" if text == "si" and following in ("il", "ils") else text
 
 
-def _elided(words):
-    return [
+def _french(words):
+    words = _without_partitive_after_de(words)
+    elided = [
         replace(x, text=_before_vowel(x.text, x.adnominal, y.text)) if begins_with_vowel(y.text) else x
         for x, y in zip(words, words[1:])
     ] + words[-1:]
-
-
-def _contracted(words):
-    result = []
-    for item in words:
-        key = (result[-1].text, item.text) if result else None
-        if item.adnominal and key in CONTRACTED:
-            result[-1] = result[-1].fused(item, CONTRACTED[key])
-        else:
-            result.append(item)
-    return result
-
-
-def _with_inverted_pronouns(words):
-    """« parle » + « -il » takes the euphonic t: « parle-t-il »."""
-    result = []
-    for item in words:
-        if item.text in ("-il", "-elle") and result[-1].text[-1] in "ae":
-            item = replace(item, text="-t" + item.text)
-        result.append(item)
-    return result
-
-
-CONSONANT_VOWEL = ("uni", "use", "euro", "one")
-SHORT_NOT = {x: x + "n't" for x in listed("do does did is are was were has have would could should")}
-SHORT_NOT.update(will="won't", can="can't")
+    contracted = _fused(elided, lambda x, y: y.adnominal and CONTRACTED.get((x.text, y.text)))
+    return _fused(contracted, lambda x, y: x.text + y.text if x.text.endswith("'") else _attached(x.text, y.text))
 
 
 def _takes_an(text):
@@ -84,32 +74,20 @@ def _takes_an(text):
 
 
 def _english(words, short_negation):
-    """`an` before a vowel, `'` for `'s` after an s, and `don't` for `do not` if wanted."""
-    result = []
-    for item, following in zip(words, [*words[1:], None]):
-        if item.text == "a" and following and _takes_an(following.text):
-            item = replace(item, text="an")
-        before = result[-1].text if result else ""
-        if item.text == "'s" and before.endswith("s"):
-            item = replace(item, text="'")
-        if short_negation and item.text == "not" and before in SHORT_NOT:
-            result[-1] = result[-1].fused(item, SHORT_NOT[before])
-        else:
-            result.append(item)
-    return result
+    following = [*(x.text for x in words[1:]), "."]
+    words = [replace(x, text="an") if x.text == "a" and _takes_an(y) else x for x, y in zip(words, following)]
+    if short_negation:
+        words = _fused(words, lambda x, y: y.text == "not" and SHORT_NOT.get(x.text))
+    return _fused(words, lambda x, y: _attached(x.text, y.text))
 
 
-def _tokens(words, eliding):
-    """Fuse what is written without a space, and capitalise the beginning."""
-    result = []
-    for item in words:
-        elided = eliding and result and result[-1].text.endswith("'")
-        if result and (elided or item.text[0] in "-',.?!"):
-            result[-1] = result[-1].fused(item, result[-1].text + item.text)
-        else:
-            result.append(item)
-    result[0] = capital(result[0])
-    return result
+def _attached(before, after):
+    """What is written without a space: punctuation, « parle-t-il », `my parents' house`."""
+    if after in ("-il", "-elle") and before[-1] in "ae":
+        return f"{before}-t{after}"
+    if after == "'s" and before.endswith("s"):
+        return before + "'"
+    return before + after if after[0] in "-',.?!" else None
 
 
 def capital(item):
@@ -117,8 +95,7 @@ def capital(item):
     return replace(item, text=item.text[0].upper() + item.text[1:])
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A finished pair of lines with its gold links."""
 
     en: str
@@ -128,9 +105,8 @@ class Sentence:
 
 def sentence(meaning, short_negation=False):
     """Write a pair out, with its links as `i-j` (sure) and `i?j` (possible)."""
-    french = _elided(_without_partitive_after_de(list(meaning.fr)))
-    french = _tokens(_with_inverted_pronouns(_contracted(french)), eliding=True)
-    english = _tokens(_english(list(meaning.en), short_negation), eliding=False)
+    english, french = _english(meaning.en, short_negation), _french(meaning.fr)
+    english[0], french[0] = capital(english[0]), capital(french[0])
     links = []
     for i, e in enumerate(english):
         for j, f in enumerate(french):
