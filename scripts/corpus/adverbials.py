@@ -1,7 +1,7 @@
 """Phrases of time and place."""
 
 import lexicon
-from draw import below, chance, listed, pick, rows
+from draw import below, chance, either, listed, one_of, pick, rows
 from phrases import noun_phrase, person
 from words import pair
 
@@ -95,10 +95,11 @@ def at_clock():
 
 def place(names=""):
     """Where somebody is, out of the English names in a text if there are any."""
-    return _local(*pick([x for x in lexicon.PLACES if not names or "_".join(x[2].en) in listed(names)]))
+    pool = [x for x in lexicon.PLACES if not names or "_".join(x[2].en) in listed(names)]
+    return _at(*pick(pool))
 
 
-def _local(preposition, preposition_fr, noun):
+def _at(preposition, preposition_fr, noun):
     return pair("{p}/p {noun}", p=(preposition, preposition_fr), noun=noun_phrase(noun, "the"))
 
 
@@ -118,14 +119,8 @@ def home_of(preposition="at"):
     return pair("{p}/A {owner} 's/h house/h | chez/ha {owner}", p=preposition, owner=person())
 
 
-def town_or_country():
-    """In a town or a country."""
-    return pick((town, country))()
-
-
-def somewhere():
-    """Where something happens."""
-    return town_or_country() if chance(0.3) else place()
+town_or_country = one_of(town, country)
+somewhere = either(0.3, town_or_country, place)
 
 
 def destination():
@@ -134,7 +129,7 @@ def destination():
     if kind < 3:
         return (town, country, home_of)[kind]("to")
     _, preposition_fr, noun = pick([x for x in lexicon.PLACES if x[0] == "at"])
-    return _local("to", preposition_fr, noun)
+    return _at("to", preposition_fr, noun)
 
 
 SIDES = """

@@ -35,8 +35,9 @@ def somebody():
     if kind == 0:
         phrase = done_to()
     elif kind == 1:
-        giving, receiver = pick(lexicon.GIVING), indirect(pick(PEOPLE))
-        phrase = verb_phrase(giving, receiver, item("the this")[0])
+        giving, receiver, what = pick(lexicon.GIVING), indirect(pick(PEOPLE)), item("the this")
+        item_verb(what)  # A verb is drawn for every item, although this one is given.
+        phrase = verb_phrase(giving, receiver, what)
     else:
         phrase = definite(who)
     return head.followed(clause(who, phrase, tense, negation))
@@ -44,9 +45,10 @@ def somebody():
 
 def something():
     """`the letters that you have never shown her`."""
-    (head, verb), who, receiver = item("the"), subject(), ()
+    head = item("the")
+    verb, who, receiver = item_verb(head), subject(), ()
     if chance(0.6):
-        verb, receiver = pick(lexicon.GIVING), (indirect(other_than(who)),)
+        verb, receiver = pick(lexicon.GIVING), [indirect(other_than(who))]
     phrase = having_object(verb, head, *receiver)
     inner = clause(who, phrase, pick("perfect pluperfect"), pick("- not never"))
     return head.followed(pair("that/r {c} | que/r {c}", c=inner))

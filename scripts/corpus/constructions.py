@@ -4,7 +4,7 @@ Modules of constructions take everything from here: it passes on the whole vocab
 """
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 
 import english
@@ -12,12 +12,12 @@ import french
 import lexicon
 from adverbials import *
 from clauses import *
-from draw import below, chance, listed, pick, pick_not, pick_number, rows
+from draw import *
 from events import *
 from french import agree
 from phrases import *
 from surface import capital
-from words import Pair, concept, pair, words
+from words import *
 
 CONSTRUCTIONS = {}
 """Name to the function that draws one sentence of the construction."""
@@ -38,14 +38,7 @@ def finished(said, mark="."):
     return said if said.en[-1].text in (".", "?", "!") else pair("{said} {mark}", said=said, mark=mark)
 
 
-def asks(said):
-    """A sentence that ends with a question mark."""
-    return finished(said, "?")
-
-
-def exclaims(said):
-    """A sentence that ends with an exclamation mark."""
-    return finished(said, "!")
+asks, exclaims = partial(finished, mark="?"), partial(finished, mark="!")
 
 
 def construction(name):

@@ -44,6 +44,16 @@ def chance(probability):
     return _source.random() < probability
 
 
+def one_of(*makers):
+    """What draws by one of several functions."""
+    return lambda: pick(makers)()
+
+
+def either(probability, first, second):
+    """What draws by the first of two functions with the given probability."""
+    return lambda: (first if chance(probability) else second)()
+
+
 def pick_number(probability):
     """Plural (2) with the given probability, else singular (1)."""
     return 2 if chance(probability) else 1

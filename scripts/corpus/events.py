@@ -130,7 +130,11 @@ ITEM_VERBS = {
 
 
 def item(kinds="the this I you"):
-    """A thing that a pronoun can take up, and a verb done to it."""
-    kind = pick(tuple(ITEM_VERBS))
-    what = noun_phrase(pick(lexicon.NOUNS[kind]), pick(kinds), pick_number(0.4))
-    return what, lexicon.verb(pick(ITEM_VERBS[kind]))
+    """A thing that a pronoun can take up."""
+    noun = pick(lexicon.NOUNS[pick(tuple(ITEM_VERBS))])
+    return noun_phrase(noun, pick(kinds), pick_number(0.4))
+
+
+def item_verb(what):
+    """Something done to such a thing."""
+    return lexicon.verb(pick(next(verbs for kind, verbs in ITEM_VERBS.items() if what.noun in lexicon.NOUNS[kind])))

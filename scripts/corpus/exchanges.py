@@ -1,18 +1,11 @@
 """Questions, orders and ways to address somebody."""
 
 from constructions import *
-from pronouns import given
+from pronouns import given, taking_up
 
-
-def questioner():
-    """A subject that takes inversion."""
-    return pronoun("you you he she they we")
-
-
-def questioned():
-    """Anybody whom a question is about."""
-    return questioner() if chance(0.6) else person()
-
+# A subject that takes inversion, and anybody.
+questioner = partial(pronoun, "you you he she they we")
+questioned = either(0.6, questioner, person)
 
 declare("question by inversion", asked=True, who=questioner, do=activity,
         tenses="past near future can progressive present", time=0.4)
@@ -95,10 +88,11 @@ def order_pronoun():
 
 def _order_about_item(negated):
     while True:
-        what, verb = item("this the you")
+        what = item("this the you")
+        verb = item_verb(what)
         if tellable(verb, negated):
             break
-    said = order(verb_phrase(verb, direct(pronoun_for(what))), 4, negated)
+    said = order(taking_up(what, verb), 4, negated)
     dirty = [x for x in lexicon.ADJECTIVES if x.en == "dirty" and what.noun.adjectives in x.suits]
     look = agreeing(dirty[0], what) if verb.en == "wash" and dirty else quality(what)
     return pair("{known} , {said}", known=is_(what, look), said=said)

@@ -155,8 +155,8 @@ def relative_qui():
 
 @construction("relative with que")
 def relative_que():
-    who, (head, verb) = subject(), item("the")
-    tense = pick("past past near progressive")
+    who, head = subject(), item("the")
+    verb, tense = item_verb(head), pick("past past near progressive")
     if verb.en == "read":
         tense = "perfect"
     elif not allowed(verb, tense):

@@ -9,6 +9,8 @@ WEATHER = listed("""
 """)
 FINE = listed("fine/a | beau/a; bad/a | mauvais/a")
 IS = {"present": ("is/f", "fait/f"), "imperfect": ("was/f", "faisait/f"), "future": ("will/F be/f", "fera/f")}
+# A place that has weather.
+outside = one_of(town, country, partial(place, "garden street beach park forest"))
 
 
 @construction("weather with il fait")
@@ -17,11 +19,6 @@ def weather():
     it = ("the/I weather/i" if sky in FINE else "it/i", "il/i")
     said = pair("{it} {does} {sky}", it=it, does=IS[tense], sky=sky.split("|")) + perhaps(0.7, outside)
     return perhaps_then(said, time_of_state(tense), 0.6)
-
-
-def outside():
-    """A place that has weather."""
-    return pick((town, country, lambda: place("garden street beach park forest")))()
 
 
 @construction("rain and snow")

@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 import english
 import lexicon
-from draw import chance, pick, pick_number, rows
+from draw import chance, either, listed, one_of, pick, pick_number, rows
 from french import agree, plural
-from words import Pair, Word, concept, pair, words
-
-NOTHING = Pair()
+from words import NOTHING, Pair, Word, concept, pair
 
 
 @dataclass(frozen=True)
@@ -34,11 +32,6 @@ class NounPhrase(Pair):
 def as_noun(said, gender="m", number=1, noun=None):
     """A pair as a noun phrase of the third person."""
     return NounPhrase(said.en, said.fr, gender, number, 5 if number == 2 else 2, "", noun)
-
-
-def perhaps(probability, make):
-    """What `make` draws with the given probability, else nothing."""
-    return make() if chance(probability) else NOTHING
 
 
 class Pronoun(NamedTuple):
@@ -237,35 +230,24 @@ def role():
     return noun_phrase(pick(lexicon.NOUNS["person"]), "the", number)
 
 
-def person():
-    """A full noun phrase for a person."""
-    return pick((named, named, relative_of, role))()
-
-
-def named_or_relative():
-    """One person by name or from the family."""
-    return pick((named, relative_of))()
-
-
 def pronoun(names=PEOPLE):
     """One of the pronouns, as a subject."""
     return subject_pronoun(pick(names))
 
 
-def subject():
-    """Anybody, as a subject."""
-    return pronoun() if chance(0.5) else person()
+person = one_of(named, named, relative_of, role)
+named_or_relative = one_of(named, relative_of)
+subject = one_of(pronoun, person)
+# Anybody but the speaker and the hearer.
+third_party = either(0.4, lambda: pronoun("he she they"), person)
 
 
-def third_party():
-    """Anybody but the speaker and the hearer, as a subject."""
-    return pronoun("he she they") if chance(0.4) else person()
+OWN = {"je": ("I", "we"), "nous": ("I", "we"), "tu": ("you",), "vous": ("you",)}
 
 
-def other_than(who, names=PEOPLE):
+def other_than(who):
     """The name of a pronoun for somebody else than the subject."""
-    own = {"je": ("I", "we"), "nous": ("I", "we"), "tu": ("you", "thou"), "vous": ("you", "thou")}
-    return pick([x for x in names.split() if x not in own.get(who.pronoun, ())])
+    return pick([x for x in listed(PEOPLE) if x not in OWN.get(who.pronoun, ())])
 
 
 def fitting(noun, before=None):

@@ -12,25 +12,29 @@ def topic(what, said):
 declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
 
 
+def taking_up(what, verb):
+    """Something done to a thing that a pronoun takes up."""
+    return verb_phrase(verb, direct(pronoun_for(what)))
+
+
 @construction("pronoun for a thing named before")
 def antecedent():
-    what, verb = item()
-    who, phrase = subject(), verb_phrase(verb, direct(pronoun_for(what)))
-    said = clause(who, phrase, pick("future near can past") if verb.en != "read" else "near")
+    what = item()
+    do, who = taking_up(what, item_verb(what)), subject()
+    said = clause(who, do, pick("future near can past") if do.verb.en != "read" else "near")
     if chance(0.4):
         return topic(what, said)
     known = is_(what, quality(what))
     if chance(0.6):
         return pair(AND, a=known, b=said)
-    return pair(BUT, a=known, b=clause(who, phrase, pick("future near can"), "not"))
+    return pair(BUT, a=known, b=clause(who, do, pick("future near can"), "not"))
 
 
 @construction("participle agreement with a preceding object")
 def participle_agreement():
-    what, verb = item()
-    who, phrase = subject(), verb_phrase(verb, direct(pronoun_for(what)))
-    tense = "perfect" if verb.en == "read" else pick("past past perfect")
-    said = clause(who, phrase, tense, pick_not(0.3))
+    what = item()
+    do, who = taking_up(what, item_verb(what)), subject()
+    said = clause(who, do, "perfect" if do.verb.en == "read" else pick("past past perfect"), pick_not(0.3))
     return topic(what, said) if chance(0.5) else pair(AND, a=is_(what, quality(what), "imperfect"), b=said)
 
 

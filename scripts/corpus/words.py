@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from draw import chance
+
 _fresh = itertools.count(1)
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -94,3 +96,11 @@ def pair(template, **slots):
         return tuple(result)
 
     return Pair(*(read(side, pattern) for side, pattern in enumerate(_sides(template))))
+
+
+NOTHING = Pair()
+
+
+def perhaps(probability, make):
+    """What `make` draws with the given probability, else nothing."""
+    return make() if chance(probability) else NOTHING
