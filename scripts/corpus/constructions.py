@@ -78,41 +78,56 @@ def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
     return timed(clause(who, phrase, tense, negation), tense, probability, phrase)
 
 
-def declare(name, asked=False, mark=".", time=None, **slots):
-    """Register a construction by its slots, which are drawn in the order in which they are written.
+def declare(name, **slots):
+    """Register a construction by its slots."""
+    construction(name)(sentence_of(**slots))
 
-    From a text that lists several things one is picked; a number is the probability of `not`; a function is called
-    with those of the slots before that its parameters name. The sentence is `said`, or else the clause that `who`
-    (anybody, if not given), `do`, `tense` and `negation` make, as a question if it is asked. `tenses` is a tense
-    that suits the verb. `time` is the probability of a time behind it all. Without any tense it is as in `told`.
+
+def sentence_of(asked=False, mark=".", time=None, kept=None, **slots):
+    """What draws a sentence by its slots, in the order in which they are written.
+
+    From a list, or a text that lists several things, one is picked, and notation is read; a number is the probability
+    of `not`; a function is called with those of the slots before that its parameters name. The sentence is `said`,
+    whose template takes in the other slots, or else a clause, a question if it is asked: `who` (anybody, unless
+    declared) and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense` and `negation`.
+    `tenses` gives a tense that suits the verb. `time` is the probability of a time behind it all, `kept` that of
+    saying `when`. A clause that declares no tense is in any, often with a time.
     """
-    if "said" not in slots and not {"tense", "tenses"} & set(slots):
-        slots["tenses"], time = TENSES, 0.5
-    if "said" not in slots and "who" not in slots:
-        slots = {"who": subject, **slots}
+    if "said" not in slots:
+        slots = slots if "who" in slots else {"who": subject, **slots}
+        if not {"tense", "tenses"} & set(slots):
+            slots["tenses"], time = TENSES, 0.5
 
     def make():
-        drawn = {"tense": "present", "negation": ""}
+        x = {"tense": "present", "negation": "", "verb": "be", "what": NOTHING}
         for slot, source in slots.items():
             if slot == "tenses":
-                drawn["tense"] = drawn_tense(drawn["do"], source)
-            else:
-                drawn[slot] = _drawn(source, drawn)
-        who, do, tense = drawn.get("who"), drawn.get("do"), drawn["tense"]
-        said = drawn.get("said") or (question if asked else clause)(who, do, tense, drawn["negation"])
+                x["do"] = _phrase(x)
+                slot, source = "tense", drawn_tense(x["do"], source)
+            x[slot] = pair(source, **x) if slot == "said" and isinstance(source, str) else _drawn(source, x)
+        if "said" not in x:
+            x["do"] = _phrase(x)
+            x["said"] = (question if asked else clause)(x["who"], x["do"], x["tense"], x["negation"])
         if time:
-            said = timed(said, tense, time, do if mark == "." and not asked else None)
+            x["said"] = timed(x["said"], x["tense"], time, x.get("do") if mark == "." and not asked else None)
+        said = x["said"] + x["when"] if kept and chance(kept) else x["said"]
         return finished(said, "?" if asked else mark)
 
-    construction(name)(make)
+    return make
+
+
+def _phrase(slots):
+    return slots["do"] if "do" in slots else verb_phrase(slots["verb"], slots["what"])
 
 
 def _drawn(source, slots):
-    if isinstance(source, float):
-        return pick_not(source)
-    if isinstance(source, str):
-        return pick(source) if len(listed(source)) > 1 else source
-    return source(*(slots[name] for name in _needed(source)))
+    if callable(source):
+        source = source(*(slots[name] for name in _needed(source)))
+    elif isinstance(source, float):
+        source = pick_not(source)
+    elif not isinstance(source, str) or len(listed(source)) > 1:
+        source = pick(source)
+    return pair(source) if isinstance(source, str) and "|" in source else source
 
 
 @lru_cache(maxsize=None)

@@ -6,6 +6,23 @@ from pronouns import given, taking_up
 # A subject that takes inversion, and anybody.
 questioner = partial(pronoun, "you you he she they we")
 questioned = either(0.6, questioner, person)
+NOTHING_VERBS = "eat buy see hear understand find choose forget drink order say"
+INVOLUNTARY = listed("see hear lose meet understand find break forget")
+AVOIDABLE = listed("""
+    lose break forget open close drink eat read sell watch hide drive feed invite help wear buy wash repair
+""")
+PLEASE = ", please/a | , s'il/A vous/A plaît/a"
+
+
+def tellable(verb, negated):
+    """Whether one can tell somebody to do, or not to do, what a verb says."""
+    return verb.en in AVOIDABLE if negated else verb.en not in INVOLUNTARY
+
+
+def wanted(who, negated=False):
+    """Something one can be told to do, or not to do."""
+    return suitable(lambda verb: tellable(verb, negated), definite if negated else activity, who)
+
 
 declare("question by inversion", asked=True, who=questioner, do=activity,
         tenses="past near future can progressive present", time=0.4)
@@ -30,9 +47,6 @@ def where_when_why():
     return asks(pair(asked) + question(who, phrase, tense))
 
 
-NOTHING_VERBS = "eat buy see hear understand find choose forget drink order say"
-
-
 @construction("question about the object")
 def who_what():
     who = questioned()
@@ -47,29 +61,9 @@ def who_what():
 
 declare("question about the subject", mark="?", who=lambda: as_noun(pair("who/n | qui/n")), do=activity,
         tenses="past future near can progressive", time=0.4)
-
-INVOLUNTARY = listed("see hear lose meet understand find break forget")
-AVOIDABLE = listed("""
-    lose break forget open close drink eat read sell watch hide drive feed invite help wear buy wash repair
-""")
-PLEASE = ", please/a | , s'il/A vous/A plaît/a"
-
-
-def tellable(verb, negated):
-    """Whether one can tell somebody to do, or not to do, what a verb says."""
-    return verb.en in AVOIDABLE if negated else verb.en not in INVOLUNTARY
-
-
-def wanted(who, negated=False):
-    """Something one can be told to do, or not to do."""
-    return suitable(lambda verb: tellable(verb, negated), definite if negated else activity, who)
-
-
-@construction("order")
-def plain_order():
-    negated = chance(0.35)
-    said = order(wanted(subject_pronoun("you"), negated), 4, negated)
-    return exclaims(pair("please/a {o} | s'il/A vous/A plaît/a , {o}", o=said) if chance(0.35) else said)
+declare("order", mark="!", negated=lambda: chance(0.35),
+        o=lambda negated: order(wanted(subject_pronoun("you"), negated), 4, negated),
+        said=lambda o: pair("please/a {o} | s'il/A vous/A plaît/a , {o}", o=o) if chance(0.35) else o)
 
 
 @construction("order with a pronoun")
@@ -98,17 +92,13 @@ def _order_about_item(negated):
     return pair("{known} , {said}", known=is_(what, look), said=said)
 
 
-declare("order with a reflexive verb", mark="!",
-        do=lambda: verb_phrase(pick(lexicon.REFLEXIVE)), negated=lambda: chance(0.3),
-        when=lambda: pick((NOTHING, at_clock(), time_for("future"))),
-        call="-; madam/a , | madame/a ,; sir/a , | monsieur/a ,; doctor/a , | docteur/a ,",
-        said=lambda do, negated, when, call: pair(call) + order(do, 4, negated) + when)
-
-
-@construction("suggestion with let's")
-def lets():
-    phrase = verb_phrase(pick(lexicon.REFLEXIVE)) if chance(0.3) else wanted(subject_pronoun("we"))
-    return exclaims(timed(order(phrase, 3), "future", 0.4))
+declare("order with a reflexive verb", mark="!", verb=lexicon.REFLEXIVE, negated=lambda: chance(0.3),
+        time_=lambda: pick((NOTHING, at_clock(), time_for("future"))),
+        call="|; madam/a , | madame/a ,; sir/a , | monsieur/a ,; doctor/a , | docteur/a ,",
+        said=lambda verb, negated, time_, call: call + order(verb_phrase(verb), 4, negated) + time_)
+declare("suggestion with let's", mark="!",
+        do=either(0.3, lambda: verb_phrase(pick(lexicon.REFLEXIVE)), lambda: wanted(subject_pronoun("we"))),
+        said=lambda do: timed(order(do, 3), "future", 0.4))
 
 
 @construction("familiar address with tu")

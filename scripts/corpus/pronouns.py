@@ -2,6 +2,8 @@
 
 from constructions import *
 
+GIFTS = "text thing fruit keepsake"
+
 
 def topic(what, said):
     """`My scarf? I can wash it.`"""
@@ -9,12 +11,18 @@ def topic(what, said):
     return pair("{what} ? {said}", what=what, said=said)
 
 
-declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
-
-
 def taking_up(what, verb):
     """Something done to a thing that a pronoun takes up."""
     return verb_phrase(verb, direct(pronoun_for(what)))
+
+
+def given(who, receiver):
+    """To give, show or send something to a pronoun."""
+    what = object_of(who, pick(GIFTS), "the own this", 0.15)
+    return verb_phrase(pick(lexicon.GIVING), receiver, what)
+
+
+declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
 
 
 @construction("pronoun for a thing named before")
@@ -30,27 +38,11 @@ def antecedent():
     return pair(BUT, a=known, b=clause(who, do, pick("future near can"), "not"))
 
 
-@construction("participle agreement with a preceding object")
-def participle_agreement():
-    what = item()
-    do, who = taking_up(what, item_verb(what)), subject()
-    said = clause(who, do, "perfect" if do.verb.en == "read" else pick("past past perfect"), pick_not(0.3))
-    return topic(what, said) if chance(0.5) else pair(AND, a=is_(what, quality(what), "imperfect"), b=said)
-
-
-GIFTS = "text thing fruit keepsake"
-
-
-def given(who, receiver):
-    """To give, show or send something to a pronoun."""
-    what = object_of(who, pick(GIFTS), "the own this", 0.15)
-    return verb_phrase(pick(lexicon.GIVING), receiver, what)
-
-
-def given_to_person(who):
-    """To give, show or send something to somebody."""
-    what, receiver = object_of(who, pick(GIFTS), "the a own"), person()
-    return verb_phrase(pick(lexicon.GIVING), what, pair("to/a {p} | à/a {p}", p=receiver))
+declare("participle agreement with a preceding object",
+        what=item, verb=item_verb, who=subject,
+        tense=lambda verb: "perfect" if verb.en == "read" else pick("past past perfect"), negation=0.3,
+        b=lambda what, verb, who, tense, negation: clause(who, taking_up(what, verb), tense, negation),
+        said=lambda what, b: topic(what, b) if chance(0.5) else pair(AND, a=is_(what, quality(what), "imperfect"), b=b))
 
 
 @construction("indirect object pronoun")
@@ -63,25 +55,24 @@ def indirect_pronoun():
     return clause(who, given(who, receiver), pick("past perfect pluperfect near future"), negation)
 
 
-declare("giving to somebody", do=given_to_person, tenses="past near future", time=0.5)
+declare("giving to somebody",
+        gift=lambda who: object_of(who, pick(GIFTS), "the a own"), receiver=person, verb=lexicon.GIVING,
+        what=lambda gift, receiver: pair("{gift} to/a {p} | {gift} à/a {p}", gift=gift, p=receiver),
+        tenses="past near future", time=0.5)
 declare("two object pronouns",
         what=lambda: noun_phrase(noun_of(GIFTS), pick("the this I"), pick_number(0.4)),
-        who=lambda: pick((third_party(), pronoun())),
-        to=lambda who: indirect(other_than(who), "to"),
+        who=lambda: pick((third_party(), pronoun())), to=lambda who: indirect(other_than(who), "to"),
         do=lambda what, to: verb_phrase(pick(lexicon.GIVING), direct(pronoun_for(what)), to),
         tense="past perfect future near", negation=0.3,
         said=lambda what, who, do, tense, negation: topic(what, clause(who, do, tense, negation)))
-
-
-@construction("pronoun y")
-def pronoun_y():
-    who, feeling = subject(), "love" if chance(0.5) else "know"
-    where = pair("{x}/a", x=pick(lexicon.CITIES)) if chance(0.6) else country_name()
-    doing = pick("work live study go stay")
-    tense = pick("future near past" if doing in ("go", "stay") else "present future used")
-    reason = clause(pronoun_again(who), verb_phrase(doing, clitic("there", "y")), tense)
-    link = BECAUSE if tense in ("present", "used") else AND
-    return pair(link, a=clause(who, verb_phrase(feeling, where)), b=reason)
+declare("pronoun y",
+        who=subject, feeling=lambda: "love" if chance(0.5) else "know",
+        where=either(0.6, lambda: pair("{x}/a", x=pick(lexicon.CITIES)), country_name),
+        doing="work live study go stay",
+        tense=lambda doing: pick("future near past" if doing in ("go", "stay") else "present future used"),
+        a=lambda who, feeling, where: clause(who, verb_phrase(feeling, where)),
+        b=lambda who, doing, tense: clause(pronoun_again(who), verb_phrase(doing, clitic("there", "y")), tense),
+        said=lambda tense, a, b: pair(BECAUSE if tense in ("present", "used") else AND, a=a, b=b))
 
 
 @construction("pronoun en")
@@ -97,6 +88,6 @@ def pronoun_en():
 
 
 declare("stressed pronoun after a preposition",
-        who=subject, other=lambda who: stressed_pronoun(other_than(who)),
-        company=lambda other: pair("{p}/a {o}", p=pick(rows("with avec, without sans, for pour")), o=other),
-        do=lambda who, company: activity(who).plus(company), tenses="past near future", time=0.3)
+        other=lambda who: stressed_pronoun(other_than(who)), preposition=rows("with avec, without sans, for pour"),
+        do=lambda who, preposition, other: activity(who).plus(pair("{p}/a {o}", p=preposition, o=other)),
+        tenses="past near future", time=0.3)

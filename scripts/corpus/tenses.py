@@ -3,6 +3,21 @@
 from constructions import *
 from exchanges import NOTHING_VERBS
 
+WEATHER = """
+    it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f hot/a | il/i fait/f chaud/a;
+    it/i is/f cold/a | il/i fait/f froid/a; the/t weather/i is/f fine/a | il/TI fait/f beau/a"""
+DENIED = lexicon.verbs_with("""
+    have: vehicle animal thing garment food drink, buy: food drink fruit garment, eat: food fruit, drink: drink,
+    want: food drink fruit
+""")
+RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
+
+
+def action_or_leaving(who, probability=0.6):
+    """Some action with the given probability, else to leave or to arrive."""
+    return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
+
+
 declare("compound past with avoir", tense="past past perfect", do=action, time=0.5)
 
 
@@ -26,16 +41,11 @@ def reflexive():
     return clause(who, phrase, tense, pick_not(0.25)) + day_time(tense)
 
 
-def action_or_leaving(who, probability=0.6):
-    """Some action with the given probability, else to leave or to arrive."""
-    return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
-
-
 declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
-declare("imparfait as background", who=subject, other=third_party,
-        a=lambda who: clause(who, activity(who, "background"), "background"),
-        b=lambda other: clause(other, verb_phrase(pick("arrive leave phone come go_home go_out")), "past"),
-        said=lambda a, b: pair(WHEN, a=a, b=b))
+declare("imparfait as background",
+        who=subject, other=third_party, a=lambda who: clause(who, activity(who, "background"), "background"),
+        event="arrive leave phone come go_home go_out", b=lambda other, event: clause(other, verb_phrase(event), "past"),
+        said=WHEN)
 
 
 @construction("pluperfect")
@@ -49,19 +59,12 @@ def pluperfect():
     return said + pair("before/a dinner/b | avant/a le/B dîner/b")
 
 
-@construction("future")
-def future():
-    who = subject()
-    phrase, negation = activity(who), pick("- - not never")
-    said = clause(who, definite(who) if negation else phrase, "future", negation)
-    return said if negation == "never" else said + time_for("future")
-
-
+declare("future",
+        who=subject, do=activity, negation=lambda: pick("- - not never"),
+        a=lambda who, do, negation: clause(who, definite(who) if negation else do, "future", negation),
+        said=lambda a, negation: a if negation == "never" else a + time_for("future"))
 declare("near future", do=activity, tense="near", time=0.6)
 declare("recent past with venir de", do=lambda who: action_or_leaving(who, 0.7), tense="recent")
-
-OWNED = "house flat garden farm car boat bike"
-HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
 
 @construction("condition with si and conditional")
@@ -70,7 +73,8 @@ def conditional():
     if kind == 3:
         condition = is_(who, state(who), "imperfect", pick("- not"))
     else:
-        had = pair(HAD[kind - 1]) if kind else _owned(noun_of(OWNED))
+        money, time = "more/m money/n | plus/m de/M argent/n", "time/t | le/T temps/t"
+        had = _owned() if kind == 0 else pair(time if kind == 1 else money)
         condition = clause(who, verb_phrase("have", had), "imperfect")
     again = pronoun_again(who)
     if chance(0.5):
@@ -80,13 +84,9 @@ def conditional():
     return pair(IF, a=condition, b=result)
 
 
-def _owned(noun):
+def _owned():
+    noun = noun_of("house flat garden farm car boat bike")
     return noun_phrase(noun, "a", 1, [fitting(noun)] if chance(0.6) else ())
-
-
-WEATHER = """
-    it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f hot/a | il/i fait/f chaud/a;
-    it/i is/f cold/a | il/i fait/f froid/a; the/t weather/i is/f fine/a | il/TI fait/f beau/a"""
 
 
 @construction("condition with si and future")
@@ -99,35 +99,23 @@ def real_condition():
     return pair(IF, a=timed(condition, "future", 0.3), b=result)
 
 
-@construction("modal verb")
-def modal():
-    who, tense, negation = subject(), pick("can must should could"), pick_not(0.3)
-    said = clause(who, (definite if negation else activity)(who), tense, negation)
-    return said if negation else timed(said, "future", 0.4)
-
-
+declare("modal verb",
+        who=subject, tense="can must should could", negation=0.3,
+        do=lambda who, negation: (definite if negation else activity)(who),
+        a=lambda who, do, tense, negation: clause(who, do, tense, negation),
+        said=lambda a, negation: a if negation else timed(a, "future", 0.4))
 declare("negation with pas", do=definite, negation="not", tenses="present past near future", time=0.35)
-
-
-@construction("negation with jamais")
-def negation_jamais():
-    who = subject()
-    phrase = definite(who, "present")
-    present = chance(0.6) and phrase.verb.en != "read"
-    return clause(who, phrase, "present" if present else pick("perfect future pluperfect"), "never")
-
-
+declare("negation with jamais", do=lambda who: definite(who, "present"), negation="never", present=lambda: chance(0.6),
+        tense=lambda do, present: "present" if present and do.verb.en != "read" else pick("perfect future pluperfect"))
 declare("negation with plus", do=lambda who: definite(who, "used"), tense="present present future",
         negation="no_longer not_anymore")
 declare("negation with pas encore", do=definite, tense="perfect", negation="not_yet")
-
-
-@construction("nothing and nobody as objects")
-def nothing_object():
-    who, negation = subject(), pick("nothing nobody")
-    verb = pick(NOTHING_VERBS if negation == "nothing" else "see know help invite hear meet")
-    tense = "present" if verb == "know" else pick("past past future present near")
-    return clause(who, verb_phrase(verb), tense, negation) + perhaps(0.6, somewhere)
+declare("nothing and nobody as objects",
+        who=subject, negation="nothing nobody",
+        verb=lambda negation: pick(NOTHING_VERBS if negation == "nothing" else "see know help invite hear meet"),
+        tense=lambda verb: "present" if verb == "know" else pick("past past future present near"),
+        a=lambda who, verb, tense, negation: clause(who, verb_phrase(verb), tense, negation),
+        said=lambda a: a + perhaps(0.6, somewhere))
 
 
 @construction("nothing and nobody as subjects")
@@ -141,22 +129,12 @@ def nobody_subject():
     return timed(clause(nobody, phrase, tense), tense, 0.3)
 
 
-DENIED = lexicon.verbs_with("""
-    have: vehicle animal thing garment food drink, buy: food drink fruit garment, eat: food fruit, drink: drink,
-    want: food drink fruit
-""")
-RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
-
-
-@construction("no article under negation")
-def negated_article():
-    who, (verb, classes) = subject(), pick(DENIED)
-    noun = noun_of(classes)
-    mass = noun.kind == "mass"
-    number = 1 if mass or chance(0.4) else 2
-    phrase = verb_phrase(verb, noun_phrase(noun, "any" if mass or number == 2 else "not a", number))
-    tenses = "present imperfect" if verb.en in ("have", "want") else "present past future"
-    return clause(who, phrase, pick(tenses), "not")
+declare("no article under negation",
+        row=DENIED, noun=lambda row: noun_of(row[1]),
+        number=lambda noun: 1 if noun.kind == "mass" or chance(0.4) else 2,
+        what=lambda noun, number: noun_phrase(noun, "not a" if (noun.kind, number) == ("count", 1) else "any", number),
+        verb=lambda row: row[0], negation="not",
+        tense=lambda verb: pick("present imperfect" if verb.en in ("have", "want") else "present past future"))
 
 
 @construction("restriction with ne que")
