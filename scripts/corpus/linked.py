@@ -2,6 +2,21 @@
 
 from constructions import *
 
+ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
+DONE = lexicon.verbs_with("""
+    repair: vehicle furniture, wash: vehicle garment, clean: furniture garment, paint: opening furniture,
+    build: building, translate: text
+""")
+# What is done, to what, and by whom.
+PASSIVES = """
+    write: text: writer student teacher girl; build: building: engineer farmer;
+    repair: vehicle furniture: engineer neighbour farmer; sell: vehicle building furniture: farmer neighbour lawyer;
+    find: thing garment: policeman child tourist waiter; read: text: teacher student lawyer;
+    invite: person: singer writer doctor; eat: fruit: child guest boy;
+    close: opening: waiter policeman teacher; visit: building: tourist student"""
+WITH_DONT = """
+    need=avoir: | besoin/V; talk about=parler; dream of=rêver; be=avoir: afraid/n of/N | peur/n"""
+
 
 def followed(verb, inner, person_index):
     """A verb that takes `to` and an infinitive, in French with the preposition it asks for or with none."""
@@ -10,16 +25,11 @@ def followed(verb, inner, person_index):
     return verb_phrase(verb._replace(preposition=""), to)
 
 
-def taking(verbs, who):
-    """One of the verbs with an infinitive."""
-    verb = pick(verbs)
-    inner = activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE))
-    return followed(verb, inner, who.person)
-
-
-declare("infinitive with à", do=lambda who: taking(lexicon.WITH_A, who), tense="past past near future", negation=0.15)
-declare("infinitive with de", do=lambda who: taking(lexicon.WITH_DE, who), tense="past past near future",
-        negation=0.15)
+for name, verbs in (("infinitive with à", lexicon.WITH_A), ("infinitive with de", lexicon.WITH_DE)):
+    declare(name, verb=verbs,
+            inner=lambda who: activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE)),
+            do=lambda who, verb, inner: followed(verb, inner, who.person),
+            tense="past past near future", negation=0.15)
 
 
 @construction("want, like and hope with an infinitive")
@@ -40,8 +50,7 @@ def want_somebody():
     if chance(0.5):
         other = person()
     else:
-        same = {"je": ("I", "we"), "nous": ("I", "we"), "vous": ("you",)}.get(who.pronoun, ())
-        while name in same:
+        while name in OWN.get(who.pronoun, ()):
             name = pick(PEOPLE)
         other = subject_pronoun(name)
         other = replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
@@ -50,24 +59,15 @@ def want_somebody():
     return clause(who, phrase, pick("present present imperfect"), pick_not(0.25))
 
 
-@construction("before and without doing")
-def before_without():
-    who = subject()
-    first, second = action(who), definite(who)
-    link = pick("before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B")
-    tense = pick("past near future")
-    return clause(who, first, "near" if first.verb.en == "read" else tense) + pair(link) + ing(second)
-
-
-ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
-
-
-@construction("purpose with pour")
-def purpose():
-    who, goal = subject(), destination()
-    aim = suitable(lambda verb: verb.en in ERRANDS, action, who)
-    to = pair("to/V {aim} | pour/V {aim}", v=aim.meaning, aim=infinitive(aim))
-    return clause(who, verb_phrase("go", goal), pick("past near future")) + to
+declare("before and without doing",
+        who=subject, do=action, second=definite,
+        link="before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B", tense="past near future",
+        a=lambda who, do, tense: clause(who, do, "near" if do.verb.en == "read" else tense),
+        said=lambda a, link, second: a + link + ing(second))
+declare("purpose with pour",
+        who=subject, goal=destination, aim=lambda who: suitable(lambda verb: verb.en in ERRANDS, action, who),
+        tense="past near future", a=lambda who, goal, tense: clause(who, verb_phrase("go", goal), tense),
+        said=lambda a, aim: a + pair("to/V {i} | pour/V {i}", v=aim.meaning, i=infinitive(aim)))
 
 
 @construction("while doing, with the gerund")
@@ -93,29 +93,13 @@ def causative():
     return timed(said, tense, 0.4) if tense != "present" else said
 
 
-DONE = lexicon.verbs_with("""
-    repair: vehicle furniture, wash: vehicle garment, clean: furniture garment, paint: opening furniture,
-    build: building, translate: text
-""")
-
-
-def having_done(who):
-    """To have somebody do something."""
-    verb, classes = pick(DONE)
-    noun, kind = noun_of(classes), pick("the this I" if who.person == 0 else "the this the")
-    what, done = noun_phrase(noun, kind, pick_number(0.3)), (english.participle(verb.en), verb.fr)
-    return verb_phrase("have=faire", pair("{what} {done}/a | {done}/a {what}", what=what, done=done))
-
-
-declare("have something done, with faire", do=having_done, tense="past near future must", time=0.5)
-
-# What is done, to what, and by whom.
-PASSIVES = """
-    write: text: writer student teacher girl; build: building: engineer farmer;
-    repair: vehicle furniture: engineer neighbour farmer; sell: vehicle building furniture: farmer neighbour lawyer;
-    find: thing garment: policeman child tourist waiter; read: text: teacher student lawyer;
-    invite: person: singer writer doctor; eat: fruit: child guest boy;
-    close: opening: waiter policeman teacher; visit: building: tourist student"""
+declare("have something done, with faire",
+        row=DONE, noun=lambda row: noun_of(row[1]),
+        kind=lambda who: pick("the this I" if who.person == 0 else "the this the"),
+        thing=lambda noun, kind: noun_phrase(noun, kind, pick_number(0.3)),
+        done=lambda row: (english.participle(row[0].en), row[0].fr), verb=lambda: "have=faire",
+        what=lambda thing, done: pair("{thing} {done}/a | {done}/a {thing}", thing=thing, done=done),
+        tense="past near future must", time=0.5)
 
 
 @construction("passive")
@@ -139,36 +123,29 @@ def relative_subject(head, word="who"):
 
 @construction("relative with qui")
 def relative_qui():
-    if chance(0.6):
-        head = role()
-        who = relative_subject(head)
-        phrase, tense = activity(who), pick("past future can progressive")
-        head = head.followed(clause(who, phrase, tense if allowed(phrase.verb, tense) else "past"))
-        if chance(0.5):
-            return is_(head, state(head), pick("present imperfect"))
-        tense, verb = pick("past near present"), person_verb()
-        return clause(subject(), verb_phrase(verb, head), "present" if verb.en in STATES_OF_MIND else tense)
-    head = known("thing garment text", "the")
-    head = head.followed(is_(relative_subject(head, "that"), spot()))
-    return is_(head, quality(head))
+    if not chance(0.6):
+        head = known("thing garment text", "the")
+        head = head.followed(is_(relative_subject(head, "that"), spot()))
+        return is_(head, quality(head))
+    head = role()
+    who = relative_subject(head)
+    phrase, tense = activity(who), pick("past future can progressive")
+    head = head.followed(clause(who, phrase, tense if allowed(phrase.verb, tense) else "past"))
+    if chance(0.5):
+        return is_(head, state(head), pick("present imperfect"))
+    tense, verb = pick("past near present"), person_verb()
+    return clause(subject(), verb_phrase(verb, head), "present" if verb.en in STATES_OF_MIND else tense)
 
 
 @construction("relative with que")
 def relative_que():
     who, head = subject(), item("the")
     verb, tense = item_verb(head), pick("past past near progressive")
-    if verb.en == "read":
-        tense = "perfect"
-    elif not allowed(verb, tense):
-        tense = "past"
+    tense = "perfect" if verb.en == "read" else tense if allowed(verb, tense) else "past"
     head = head.followed(pair("that/r {c} | que/r {c}", c=clause(who, having_object(verb, head), tense)))
     if chance(0.6):
         return is_(head, quality(head), pick("present imperfect"))
     return clause(subject(), verb_phrase("find", head), "past")
-
-
-WITH_DONT = """
-    need=avoir: | besoin/V; talk about=parler; dream of=rêver; be=avoir: afraid/n of/N | peur/n"""
 
 
 @construction("relative with dont")
@@ -202,8 +179,8 @@ def relative_where():
 
 declare("cleft with c'est … qui",
         head=named_or_relative, who=relative_subject, do=activity, tense="past future",
-        said=lambda head, who, do, tense: pair("it/A is/a {head} {c} | ce/a est/a {head} {c}", head=head,
-                                               c=timed(clause(who, do, tense), tense, 0.3)))
+        c=lambda who, do, tense: timed(clause(who, do, tense), tense, 0.3),
+        said="it/A is/a {head} {c} | ce/a est/a {head} {c}")
 
 
 def when_future(who, arrival, main):

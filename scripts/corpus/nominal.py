@@ -4,6 +4,42 @@ from constructions import *
 
 HANDLING = [(verb, classes) for verb, classes in lexicon.TRANSITIVE if verb.en in listed("""
     buy sell lose find look choose see forget read wear open repair wash visit photograph keep hide""")]
+TASTED = lexicon.verbs_with("eat: food, buy: food drink, drink: drink, order: food drink, want: food drink")
+MUCH = """
+    a/A lot/a of/d | beaucoup/a de/d; too/a much/A | trop/a de/A; a/A little/a | un/A peu/a de/A;
+    enough/a | assez/a de/A;"""
+MANY = """
+    a/A lot/a of/d | beaucoup/a de/d; too/a many/A | trop/a de/A; several/a | plusieurs/a;
+    a/A few/a | quelques/a; enough/a | assez/a de/A; many/a | beaucoup/a de/A;
+    a/a dozen/b | une/a douzaine/b de/B;"""
+CONTAINERS = {
+    "drink": "a/a bottle/b of/c | une/a bouteille/b de/c; a/a glass/b of/c | un/a verre/b de/c",
+    "food": "a/a piece/b of/c | un/a morceau/b de/c; a/a plate/b of/c | une/a assiette/b de/c",
+    "fruit": "a/a kilo/b of/c | un/a kilo/b de/c; a/a basket/b of/c | un/a panier/b de/c",
+}
+COMPARABLE = listed("""
+    big small old beautiful pretty good young long expensive heavy light clean dirty interesting boring difficult
+    easy useful funny rich kind intelligent lazy famous strong polite patient dangerous comfortable modern fast
+    slow quiet strange ugly noisy important
+""")
+COMPARISONS = """
+    {more} than/t {x} | {plus} que/t {x}; less/m {a}/a than/t {x} | moins/m {a}/a que/t {x};
+    as/m {a}/a as/t {x} | aussi/m {a}/a que/t {x}"""
+TOWN = "in/i the/t town/w | de/i ^la/t ville/w;"
+SCOPES = {
+    "person": "in/i the/t class/w | de/i ^la/t classe/w; in/i the/t family/w | de/i ^la/t famille/w;" + TOWN,
+    "building": TOWN + "in/i the/t street/w | de/i ^la/t rue/w;",
+}
+WIDE_SCOPES = """
+    in/i the/t world/w | de/i ^le/t monde/w; in/i the/t country/w | de/i ^le/t pays/w;
+    of/i the/t year/w | de/i ^la/t année/w"""
+COMPOUND_VERBS = {
+    "crockery": "buy wash find break", "clothing": "buy choose lose find", "paper": "find lose keep show",
+    "dish": "buy prepare eat order",
+}
+WELL = """
+    very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
+    every/a day/b | tous/a les/A jours/b"""
 
 
 def handled(kinds, *sides):
@@ -26,14 +62,10 @@ declare("adjective before the noun", do=lambda: handled("the a this", "before"))
 declare("adjectives on both sides", do=lambda: handled("the a that", "before", "after"))
 
 
-@construction("predicate adjective with agreement")
-def predicate_adjective():
-    tense, of_person = pick("present present imperfect future"), chance(0.5)
-    who = subject() if of_person else known(HANDLED + " building animal")
-    return is_(who, intense(state if of_person else quality, who), tense)
-
-
-TASTED = lexicon.verbs_with("eat: food, buy: food drink, drink: drink, order: food drink, want: food drink")
+declare("predicate adjective with agreement",
+        tense="present present imperfect future", of_person=lambda: chance(0.5),
+        who=lambda of_person: subject() if of_person else known(HANDLED + " building animal"),
+        what=lambda who, of_person: intense(state if of_person else quality, who))
 
 
 @construction("partitive article")
@@ -43,27 +75,10 @@ def partitive():
     return clause(who, phrase) if verb.en == "want" else told(who, phrase)
 
 
-@construction("generic article")
-def generic():
-    who, noun = subject(), noun_of(pick("food; drink; fruit; animal; fruit food"))
-    verb = pick("like love hate prefer")
-    negation = pick_not(0.4) if verb == "like" else ""
-    what = noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2)
-    return clause(who, verb_phrase(verb, what), "present", negation)
-
-
-MUCH = """
-    a/A lot/a of/d | beaucoup/a de/d; too/a much/A | trop/a de/A; a/A little/a | un/A peu/a de/A;
-    enough/a | assez/a de/A;"""
-MANY = """
-    a/A lot/a of/d | beaucoup/a de/d; too/a many/A | trop/a de/A; several/a | plusieurs/a;
-    a/A few/a | quelques/a; enough/a | assez/a de/A; many/a | beaucoup/a de/A;
-    a/a dozen/b | une/a douzaine/b de/B;"""
-CONTAINERS = {
-    "drink": "a/a bottle/b of/c | une/a bouteille/b de/c; a/a glass/b of/c | un/a verre/b de/c",
-    "food": "a/a piece/b of/c | un/a morceau/b de/c; a/a plate/b of/c | une/a assiette/b de/c",
-    "fruit": "a/a kilo/b of/c | un/a kilo/b de/c; a/a basket/b of/c | un/a panier/b de/c",
-}
+declare("generic article",
+        noun=lambda: noun_of(pick("food; drink; fruit; animal; fruit food")), verb="like love hate prefer",
+        negation=lambda verb: pick_not(0.4) if verb == "like" else "", tense="present",
+        what=lambda noun: noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2))
 
 
 @construction("quantity with de")
@@ -75,14 +90,10 @@ def quantity():
     return clause(who, phrase, pick("present imperfect")) if verb == "have" else told(who, phrase)
 
 
-@construction("demonstrative")
-def demonstrative():
-    if chance(0.5):
-        return told(subject(), handled("this that"))
-    what = known(HANDLED + " building abstract", "this that")
-    return is_(what, intense(quality, what))
-
-
+construction("demonstrative")(either(
+    0.5, lambda: told(subject(), handled("this that")),
+    sentence_of(who=lambda: known(HANDLED + " building abstract", "this that"), tense="present",
+                what=lambda who: intense(quality, who))))
 declare("possessive that agrees with the thing owned", do=lambda: handled(pick("he she I you they")))
 
 
@@ -94,27 +105,9 @@ def possessor():
         return is_(what, intense(quality, what), pick("present imperfect"))
     verb = pick("find see lose keep forget")
     return told(pronoun(), verb_phrase(verb, what), "", "past future")
-
-
-COMPOUND_VERBS = {
-    "crockery": "buy wash find break", "clothing": "buy choose lose find", "paper": "find lose keep show",
-    "dish": "buy prepare eat order",
-}
 declare("noun compound", kind=" ".join(COMPOUND_VERBS),
         what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2),
         do=lambda kind, what: verb_phrase(pick(COMPOUND_VERBS[kind]), what))
-
-
-@construction("numbers and prices")
-def price():
-    number, currency = pick(NUMBERS + TENS), pick(rows("euros euros, dollars dollars"))
-    if chance(0.5):
-        # `cost` is also a past form, so only `costs` is used in the present.
-        what = known("thing garment text")
-        tense = pick("present imperfect") if what.number == 1 else "future"
-        return clause(what, verb_phrase("cost", pair("{n}/a {c}/b", n=number, c=currency)), tense)
-    what = counted_things("thing garment fruit text animal", NUMBERS[1:] + TENS[:3])
-    return clause(subject(), verb_phrase("have", what), pick("present imperfect"))
 
 
 def counted_things(classes, numbers):
@@ -123,19 +116,22 @@ def counted_things(classes, numbers):
     return counted(pair("{n}/a", n=pick(numbers)), noun)
 
 
+@construction("numbers and prices")
+def price():
+    amount = pair("{n}/a {c}/b", n=pick(NUMBERS + TENS), c=pick(rows("euros euros, dollars dollars")))
+    if chance(0.5):
+        what = known("thing garment text")
+        # `cost` is also a past form, so only `costs` is used in the present.
+        tense = pick("present imperfect") if what.number == 1 else "future"
+        return clause(what, verb_phrase("cost", amount), tense)
+    what = counted_things("thing garment fruit text animal", NUMBERS[1:] + TENS[:3])
+    return clause(subject(), verb_phrase("have", what), pick("present imperfect"))
+
+
 declare("age with avoir", who=lambda: third_party() if chance(0.7) else subject(),
         years=lambda who: pick(NUMBERS[2:] + TENS if who.pronoun or len(who.en) == 1 else TENS),
         do=lambda years: verb_phrase("be=avoir", pair("{n}/n years/y old/Y | {n}/n ans/y", n=years)),
         tense="present imperfect future")
-
-COMPARABLE = listed("""
-    big small old beautiful pretty good young long expensive heavy light clean dirty interesting boring difficult
-    easy useful funny rich kind intelligent lazy famous strong polite patient dangerous comfortable modern fast
-    slow quiet strange ugly noisy important
-""")
-COMPARISONS = """
-    {more} than/t {x} | {plus} que/t {x}; less/m {a}/a than/t {x} | moins/m {a}/a que/t {x};
-    as/m {a}/a as/t {x} | aussi/m {a}/a que/t {x}"""
 
 
 def comparable(noun):
@@ -172,16 +168,6 @@ def comparative():
     return is_(what, comparison(comparable(what.noun), what, other))
 
 
-TOWN = "in/i the/t town/w | de/i ^la/t ville/w;"
-SCOPES = {
-    "person": "in/i the/t class/w | de/i ^la/t classe/w; in/i the/t family/w | de/i ^la/t famille/w;" + TOWN,
-    "building": TOWN + "in/i the/t street/w | de/i ^la/t rue/w;",
-}
-WIDE_SCOPES = """
-    in/i the/t world/w | de/i ^le/t monde/w; in/i the/t country/w | de/i ^le/t pays/w;
-    of/i the/t year/w | de/i ^la/t année/w"""
-
-
 @construction("superlative")
 def superlative():
     kind = pick("person building text vehicle animal abstract")
@@ -212,22 +198,20 @@ def _superlative(adjective, noun, number):
 
 @construction("profession without article")
 def profession():
-    (en, masculine, feminine), who = pick(lexicon.PROFESSIONS), pronoun("I he she he she")
-    if chance(0.6):
-        who = named_or_relative()
-    name = (en, masculine if who.gender == "m" else feminine)
+    (en, *forms), who = pick(lexicon.PROFESSIONS), pronoun("I he she he she")
+    who = named_or_relative() if chance(0.6) else who
+    name = (en, forms["mf".index(who.gender)])
     if chance(0.25) and who.person == 2:
         return pair("{who} wants/w to/B become/b a/P {x}/p | {who} veut/w devenir/b {x}/p", who=who, x=name)
     return is_(who, pair("a/P {x}/p | {x}/p", x=name), pick("present imperfect future"))
 
 
-@construction("exclamation with quel")
-def exclamation():
-    noun = noun_of("garment building text abstract animal vehicle fruit")
-    owned = noun.adjectives in ("C", "V", "A", "B") and chance(0.7)
-    adjective = fitting(noun, True if owned else None)
-    said = noun_phrase(noun, "what a", pick_number(0.3), [adjective])
-    return exclaims(said + clause(subject(), verb_phrase("have"), pick("present imperfect")) if owned else said)
+declare("exclamation with quel", mark="!",
+        noun=lambda: noun_of("garment building text abstract animal vehicle fruit"),
+        owned=lambda noun: noun.adjectives in ("C", "V", "A", "B") and chance(0.7),
+        adjective=lambda noun, owned: fitting(noun, True if owned else None),
+        a=lambda noun, adjective: noun_phrase(noun, "what a", pick_number(0.3), [adjective]),
+        said=lambda a, owned: a + clause(subject(), verb_phrase("have"), pick("present imperfect")) if owned else a)
 
 
 @construction("tout and its agreement")
@@ -241,27 +225,21 @@ def all_of():
     return told(subject(), verb_phrase(pick("see buy choose find"), what), "", "past future near")
 
 
-@construction("there is")
-def there_is():
-    noun = noun_of("thing person animal furniture fruit food")
-    mass = noun.kind == "mass"
-    number = 1 if mass or chance(0.4) else 2
-    if number == 2 and chance(0.6):
-        what = counted(pair("{n}/a", n=pick(NUMBERS)), noun)
-    else:
-        what = noun_phrase(noun, "some" if mass else "a", number)
-    tense, fr = pick((("present", "a"), ("past", "avait"), ("present", "a")))
-    where = (somewhere if chance(0.6) else spot)()
-    be = (english.finite("be", tense, what.person), fr)
-    return pair("there/t {be}/a {what} {where} | il/T y/t {be}/a {what} {where}", be=be, what=what, where=where)
+def _some(noun, number, so_many):
+    if so_many:
+        return counted(pair("{n}/a", n=pick(NUMBERS)), noun)
+    return noun_phrase(noun, "some" if noun.kind == "mass" else "a", number)
 
 
+declare("there is",
+        noun=lambda: noun_of("thing person animal furniture fruit food"),
+        number=lambda noun: 1 if noun.kind == "mass" or chance(0.4) else 2,
+        thing=lambda noun, number: _some(noun, number, number == 2 and chance(0.6)),
+        tense=(("present", "a"), ("past", "avait"), ("present", "a")), where=either(0.6, somewhere, spot),
+        be=lambda tense, thing: (english.finite("be", tense[0], thing.person), tense[1]),
+        said="there/t {be}/a {thing} {where} | il/T y/t {be}/a {thing} {where}")
 declare("where things are", who=lambda: known("thing garment text", "the my my"),
         do=lambda: verb_phrase("be", spot()), negation=0.25, tense="present imperfect")
-
-WELL = """
-    very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
-    every/a day/b | tous/a les/A jours/b"""
 
 
 @construction("nationality and language")
@@ -288,11 +266,10 @@ def which():
     return asks(what + question(who, having_object(verb, what), pick("past future near")))
 
 
-@construction("how much and how many")
-def how_many():
-    noun = noun_of("fruit drink food text thing garment")
-    number, much = (1, "much") if noun.kind == "mass" else (2, "many")
-    what = counted(pair("how/A {much}/a | combien/a de/A", much=much), noun, number)
-    who, verb = pronoun("he she they you we"), pick("buy have want sell")
-    tense = "present" if verb in ("have", "want") else pick("past future near")
-    return asks(what + question(who, having_object(verb, what), tense))
+declare("how much and how many", mark="?",
+        noun=lambda: noun_of("fruit drink food text thing garment"),
+        number=lambda noun: 1 if noun.kind == "mass" else 2, much=lambda number: ("much", "many")[number - 1],
+        thing=lambda noun, number, much: counted(pair("how/A {m}/a | combien/a de/A", m=much), noun, number),
+        who=lambda: pronoun("he she they you we"), verb="buy have want sell",
+        tense=lambda verb: "present" if verb in ("have", "want") else pick("past future near"),
+        said=lambda thing, who, verb, tense: thing + question(who, having_object(verb, thing), tense))
