@@ -11,6 +11,7 @@ INVOLUNTARY = listed("see hear lose meet understand find break forget")
 AVOIDABLE = listed("""
     lose break forget open close drink eat read sell watch hide drive feed invite help wear buy wash repair
 """)
+ASKED = {"where": "where/w | où/w", "when": "when/w | quand/w", "why": "why/w | pourquoi/w"}
 PLEASE = ", please/a | , s'il/A vous/A plaît/a"
 
 
@@ -28,37 +29,22 @@ declare("question by inversion", asked=True, who=questioner, do=activity,
         tenses="past near future can progressive present", time=0.4)
 
 
-@construction("question with est-ce que")
-def est_ce_que():
-    who = subject_pronoun("I") if chance(0.15) else person()
-    phrase = activity(who)
-    tense = "can" if who.pronoun else drawn_tense(phrase, "past near future progressive present")
-    return asks(timed(question(who, phrase, tense), tense, 0.3))
-
-
-@construction("question with où, quand, pourquoi")
-def where_when_why():
-    who, asked = questioned(), pick("where/w | où/w; when/w | quand/w; why/w | pourquoi/w")
-    if asked.startswith("where") and chance(0.5):
-        phrase = verb_phrase(pick("live work study go"))
-        tense = "past" if phrase.verb.en == "go" else "present"
-    else:
-        phrase, tense = action(who), pick("past near future")
-    return asks(pair(asked) + question(who, phrase, tense))
-
-
-@construction("question about the object")
-def who_what():
-    who = questioned()
-    if chance(0.5):
-        verb, asked = lexicon.verb(pick(NOTHING_VERBS)), pair("what/w | que/w")
-    else:
-        verb, asked = person_verb(), pair("who/w | qui/w")
-    tense = "present" if verb.en in STATES_OF_MIND else pick("past near future")
-    where = somewhere() if chance(0.4) and tense != "present" else NOTHING
-    return asks(asked + question(who, verb_phrase(verb), tense) + where)
-
-
+declare("question with est-ce que", mark="?",
+        who=either(0.15, lambda: subject_pronoun("I"), person), do=activity,
+        tense=lambda who, do: "can" if who.pronoun else drawn_tense(do, "past near future progressive present"),
+        said=lambda who, do, tense: timed(question(who, do, tense), tense, 0.3))
+declare("question with où, quand, pourquoi", mark="?",
+        who=questioned, asked_for="where when why", at=lambda asked_for: asked_for == "where" and chance(0.5),
+        do=lambda who, at: verb_phrase(pick("live work study go")) if at else action(who),
+        tense=lambda do, at: pick("past near future") if not at else "past" if do.verb.en == "go" else "present",
+        said=lambda who, asked_for, do, tense: pair(ASKED[asked_for]) + question(who, do, tense))
+declare("question about the object", mark="?",
+        who=questioned, thing=lambda: chance(0.5),
+        verb=lambda thing: lexicon.verb(pick(NOTHING_VERBS)) if thing else person_verb(),
+        tense=lambda verb: "present" if verb.en in STATES_OF_MIND else pick("past near future"),
+        where=lambda tense: somewhere() if chance(0.4) and tense != "present" else NOTHING,
+        said=lambda who, thing, verb, tense, where: pair("what/w | que/w" if thing else "who/w | qui/w")
+        + question(who, verb_phrase(verb), tense) + where)
 declare("question about the subject", mark="?", who=lambda: as_noun(pair("who/n | qui/n")), do=activity,
         tenses="past future near can progressive", time=0.4)
 declare("order", mark="!", negated=lambda: chance(0.35),
@@ -66,18 +52,19 @@ declare("order", mark="!", negated=lambda: chance(0.35),
         said=lambda o: pair("please/a {o} | s'il/A vous/A plaît/a , {o}", o=o) if chance(0.35) else o)
 
 
-@construction("order with a pronoun")
-def order_pronoun():
-    negated = chance(0.4)
-    if chance(0.5):
-        return exclaims(_order_about_item(negated))
+declare("order with a pronoun", mark="!",
+        negated=lambda: chance(0.4), about_item=lambda: chance(0.5),
+        said=lambda negated, about_item: (_order_about_item if about_item else _order_with_person)(negated))
+
+
+def _order_with_person(negated):
     name = pick("I he she we they")
     if chance(0.4):
         verb = pick("help invite wait_for look_at=regarder listen_to look_for follow=suivre")
         phrase = verb_phrase(verb, direct(name))
     else:
         phrase = given(subject_pronoun("you"), indirect(name))
-    return exclaims(order(phrase, 4, negated) + perhaps(0.3, lambda: pair(PLEASE)))
+    return order(phrase, 4, negated) + perhaps(0.3, lambda: pair(PLEASE))
 
 
 def _order_about_item(negated):

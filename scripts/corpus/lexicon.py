@@ -5,42 +5,18 @@ translation and one gender; a verb names the classes of things it acts on.
 """
 
 import re
-from typing import NamedTuple
+from collections import namedtuple
 
 from draw import listed, rows
 
 
-class Noun(NamedTuple):
-    """A noun; `en` and `fr` hold several words for compounds, `kind` is count, mass or compound."""
-
-    en: tuple
-    fr: tuple
-    gender: str
-    kind: str = "count"
-    adjectives: str = ""
-
-
-class Adjective(NamedTuple):
-    """An adjective, the noun classes it suits, and whether it stands before the noun in French."""
-
-    en: str
-    fr: str
-    suits: str
-    before: bool = False
-
-
-class Verb(NamedTuple):
-    """A verb with its English particle and what links it to its object."""
-
-    en: str
-    fr: str
-    particle: str = ""
-    preposition: str = ""
-    reflexive: bool = False
-    auxiliary: str = "avoir"
-
-
-# --- Nouns ----------------------------------------------------------------
+# `en` and `fr` hold several words for compounds; `kind` is count, mass or compound; `adjectives` is the letter by
+# which adjectives know the noun.
+Noun = namedtuple("Noun", "en fr gender kind adjectives", defaults=("count", ""))
+# `suits` has the letters of the nouns that an adjective suits; `before` is its side of the noun in French.
+Adjective = namedtuple("Adjective", "en fr suits before", defaults=(False,))
+# `particle` is English, `preposition` French.
+Verb = namedtuple("Verb", "en fr particle preposition reflexive auxiliary")
 
 
 def noun(en, fr, gender, *kind):
@@ -116,8 +92,6 @@ def nouns_of(classes):
     return [x for name in listed(classes) for x in NOUNS.get(name) or [SINGLE_NOUNS[name]]]
 
 
-# --- Names ----------------------------------------------------------------
-
 # Where one is: the prepositions and whether one goes there `to`, then the noun.
 PLACES = [("in", "dans", noun(*x)) for x in rows("""
     kitchen cuisine f, garden jardin m, bedroom chambre f, street rue f, living_room salon m, forest forêt f,
@@ -155,8 +129,6 @@ PROFESSIONS = rows("""
     writer écrivain écrivaine, architect architecte architecte
 """)
 
-# --- Adjectives -----------------------------------------------------------
-
 # The letters name classes of nouns: P people, K children, A animals, G fruit, F food, T and S things, C clothes,
 # V vehicles, D openings, B buildings, R texts, I ideas.
 _BEFORE = """
@@ -182,8 +154,6 @@ STATES = [Adjective(*x, "P") for x in rows("""
     busy occupé, alone seul, surprised surpris, disappointed déçu, satisfied satisfait, proud fier,
     pleased content
 """)]
-
-# --- Verbs ----------------------------------------------------------------
 
 WITH_ETRE = listed("""
     aller venir arriver partir rester tomber revenir rentrer sortir naître entrer retourner

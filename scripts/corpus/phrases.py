@@ -1,13 +1,13 @@
 """Pronouns and noun phrases."""
 
+from collections import namedtuple
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import english
 import lexicon
 from draw import chance, either, listed, one_of, pick, pick_number, rows
 from french import agree, plural
-from words import NOTHING, Pair, Word, concept, pair
+from words import NOTHING, Pair, concept, pair
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,10 @@ def as_noun(said, gender="m", number=1, noun=None):
     return NounPhrase(said.en, said.fr, gender, number, 5 if number == 2 else 2, "", noun)
 
 
-class Pronoun(NamedTuple):
-    """The forms of a pronoun, the first three English, and its possessive before m, f and plural nouns."""
-
-    subject: str
-    object: str
-    own: str
-    fr_subject: str
-    direct: str
-    indirect: str
-    stressed: str
-    fr_own: tuple
-    person: int
-    number: int
-    gender: str
-
-
+# English forms, then French ones; the last are the possessives before m, f and plural nouns.
+Pronoun = namedtuple(
+    "Pronoun", "subject object own fr_subject direct indirect stressed fr_own person number gender"
+)
 PRONOUNS = {
     name: Pronoun(*forms[:7], forms[7:10], int(person), int(number), gender)
     for name, *forms, person, number, gender in rows("""
@@ -65,20 +53,9 @@ PRONOUNS = {
         they_f  they  them  their  elles  les   leur   elles  leur   leur   leurs   5  2  f""")
 }
 PEOPLE = "I he she we you they"
-
-
-class Clitic(NamedTuple):
-    """An object pronoun, which stands after the verb in English and before it in French, by rank.
-
-    `agreement` is the gender and number that a participle takes from it, if any.
-    """
-
-    en: tuple
-    fr: Word
-    rank: int
-    agreement: tuple = None
-
-
+# An object pronoun, which stands after the verb in English and before it in French, by rank; `agreement` is the
+# gender and number that a participle takes from it, if any.
+Clitic = namedtuple("Clitic", "en fr rank agreement")
 RANKS = {"me": 0, "te": 0, "nous": 0, "vous": 0, "le": 1, "la": 1, "les": 1, "lui": 2, "leur": 2, "y": 3, "en": 4}
 
 

@@ -25,6 +25,8 @@ def given(who, receiver):
 declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
 
 
+
+
 @construction("pronoun for a thing named before")
 def antecedent():
     what = item()
@@ -45,16 +47,11 @@ declare("participle agreement with a preceding object",
         said=lambda what, b: topic(what, b) if chance(0.5) else pair(AND, a=is_(what, quality(what), "imperfect"), b=b))
 
 
-@construction("indirect object pronoun")
-def indirect_pronoun():
-    who = subject()
-    receiver, negation = indirect(other_than(who)), pick_not(0.2)
-    if chance(0.5):
-        phrase = verb_phrase(pick(lexicon.TO_PERSON), receiver)
-        return told(who, phrase, negation, "present past near future")
-    return clause(who, given(who, receiver), pick("past perfect pluperfect near future"), negation)
-
-
+declare("indirect object pronoun",
+        who=subject, to=lambda who: indirect(other_than(who)), negation=0.2, talking=lambda: chance(0.5),
+        do=lambda who, to, talking: verb_phrase(pick(lexicon.TO_PERSON), to) if talking else given(who, to),
+        said=lambda who, do, negation, talking: told(who, do, negation, "present past near future")
+        if talking else clause(who, do, pick("past perfect pluperfect near future"), negation))
 declare("giving to somebody",
         gift=lambda who: object_of(who, pick(GIFTS), "the a own"), receiver=person, verb=lexicon.GIVING,
         what=lambda gift, receiver: pair("{gift} to/a {p} | {gift} à/a {p}", gift=gift, p=receiver),
@@ -75,18 +72,13 @@ declare("pronoun y",
         said=lambda tense, a, b: pair(BECAUSE if tense in ("present", "used") else AND, a=a, b=b))
 
 
-@construction("pronoun en")
-def pronoun_en():
-    who, noun = subject(), noun_of("fruit thing garment animal")
-    number, verb, tense = pick(NUMBERS), pick("have see buy"), pick("past future")
-    phrase = verb_phrase(verb, pair("{n}/a", n=number), clitic("of them", "en"))
-    said = clause(who, phrase, "present" if verb == "have" else tense)
-    if chance(0.5):
-        return topic(noun_phrase(noun, "the", 2), said)
-    other = pick((named, role))()
-    return pair(AND, a=clause(other, verb_phrase("sell", noun_phrase(noun, "a", 2)), "progressive"), b=said)
-
-
+declare("pronoun en",
+        who=subject, noun=lambda: noun_of("fruit thing garment animal"), number=NUMBERS, verb="have see buy",
+        tense="past future",
+        do=lambda verb, number: verb_phrase(verb, pair("{n}/a", n=number), clitic("of them", "en")),
+        b=lambda who, do, verb, tense: clause(who, do, "present" if verb == "have" else tense),
+        said=lambda noun, b: topic(noun_phrase(noun, "the", 2), b) if chance(0.5) else pair(
+            AND, a=clause(pick((named, role))(), verb_phrase("sell", noun_phrase(noun, "a", 2)), "progressive"), b=b))
 declare("stressed pronoun after a preposition",
         other=lambda who: stressed_pronoun(other_than(who)), preposition=rows("with avec, without sans, for pour"),
         do=lambda who, preposition, other: activity(who).plus(pair("{p}/a {o}", p=preposition, o=other)),

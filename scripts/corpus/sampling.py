@@ -1,8 +1,7 @@
 """Drawing the sets, keeping them apart, and checking what was made."""
 
 import re
-from collections import Counter
-from typing import NamedTuple
+from collections import Counter, namedtuple
 
 # Each of these registers its constructions, and is drawn from in this order.
 import pronouns
@@ -25,13 +24,7 @@ LEAST_PER_CONSTRUCTION = 225
 LEAST_WORDS = 600
 # How many vain draws in a row show that a construction is exhausted.
 PATIENCE = 60
-
-
-class Example(NamedTuple):
-    """A sentence pair and the construction it was made for."""
-
-    construction: str
-    sentence: object
+Example = namedtuple("Example", "construction sentence")
 
 
 def words_in(item):

@@ -4,8 +4,8 @@ All of it is applied last, by fusing neighbouring words into one white-space tok
 its parts. That is why the links stay right however much the surface changes.
 """
 
+from collections import namedtuple
 from dataclasses import replace
-from typing import NamedTuple
 
 from draw import listed
 from french import begins_with_vowel
@@ -18,6 +18,7 @@ CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à
 CONSONANT_VOWEL = ("uni", "use", "euro", "one")
 SHORT_NOT = {x: x + "n't" for x in listed("do does did is are was were has have would could should")}
 SHORT_NOT.update(will="won't", can="can't")
+Sentence = namedtuple("Sentence", "en fr gold")
 
 
 def _fused(words, rule):
@@ -93,14 +94,6 @@ def _attached(before, after):
 def capital(item):
     """A word with a capital."""
     return replace(item, text=item.text[0].upper() + item.text[1:])
-
-
-class Sentence(NamedTuple):
-    """A finished pair of lines with its gold links."""
-
-    en: str
-    fr: str
-    gold: str
 
 
 def sentence(meaning, short_negation=False):
