@@ -8,17 +8,18 @@ from constructions import *
 from linked import relative_subject, when_future
 
 COMBINATIONS = {}
-"""Name to the function that draws one sentence of the challenge."""
-
-
-def combination(make):
-    """Register a maker of challenge sentences."""
-    COMBINATIONS[make.__name__] = lambda: finished(make())
-    return make
+combine = partial(declare, into=COMBINATIONS)
+BEFORE = "{done} before/b {later} when/w {came} | {done} avant/b de/B {later} quand/w {came}"
+WITHOUT = "when/w {came} , {done} without/b {later} | quand/w {came} , {done} sans/b {later}"
 
 
 def _doing(who, tense="past"):
     return (definite if chance(0.6) else activity)(who, tense)
+
+
+def shown(who):
+    """Something done whose English verb shows its tense."""
+    return visible(who, _doing)
 
 
 def done_to(names=PEOPLE):
@@ -57,101 +58,51 @@ def something():
 def event(who):
     """What somebody did, sometimes denied."""
     negation = pick("- - not")
-    phrase = definite(who) if negation else visible(who, _doing)
-    if phrase.verb.en == "read":
-        phrase = done_to("he she they")
-    return clause(who, phrase, "past", negation)
+    phrase = definite(who) if negation else shown(who)
+    return clause(who, done_to("he she they") if phrase.verb.en == "read" else phrase, "past", negation)
 
 
-@combination
-def relative_then_pronoun():
-    """A thing described by a relative, and taken up by a pronoun."""
-    who, what = third_party(), something()
-    sell = verb_phrase("sell", direct(pronoun_for(what)))
-    sold = clause(pronoun_again(who), sell, pick("past near future"), pick("- not"))
-    return pair(BUT, a=clause(who, verb_phrase("find", what), "past"), b=sold)
-
-
-@combination
-def described_subject_with_reason():
-    """A described person does something for a reason."""
-    who = somebody()
-    again, (tense, then) = pronoun_again(who), pick((("past", "imperfect"), ("near", "present")))
-    said = clause(who, visible(who, _doing), tense)
-    return pair(BECAUSE, a=said, b=is_(again, state(again), then, pick("- not")))
-
-
-@combination
-def condition_with_relative():
-    """If a described person had time, something would follow."""
-    who = somebody()
-    again = pronoun_again(who)
-    condition = clause(who, verb_phrase("have", pair("time/t | le/T temps/t")), "imperfect")
-    phrase = to_other(again, lasting=False)
-    return pair(IF, a=condition, b=clause(again, phrase, "conditional", pick("- not never")))
-
-
-@combination
-def reported_condition():
-    """Somebody thinks or says that, if …, …."""
-    teller, who = third_party(), third_party()
-    verb, again = pick("think say believe"), pronoun_again(who)
-    main = clause(again, visible(again, _doing), "future")
-    weather = pick("""
-        it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f cold/a | il/i fait/f froid/a""")
-    first = clause(who, done_to(), "future", pick("- not"))
-    content = pair(
-        "that/t {first} if/i {weather} , but/n that/u {main} | que/t {first} si/i {weather} , mais/n que/u {main}",
-        first=first, weather=pair(weather), main=main,
-    )
-    return clause(teller, verb_phrase(verb, content))
-
-
-@combination
-def question_about_a_reason():
-    """Do you know why the described person did it, and where?"""
-    asking, who = pronoun("you he she they"), somebody()
-    content = pair("why/w {c} | pourquoi/w {c}", c=event(who))
-    return asks(question(asking, verb_phrase("know=savoir", content)) + time_for("past"))
-
-
-@combination
-def when_future_chain():
-    """Futures in both clauses, with a described object and a pronoun."""
-    first, who = third_party(), subject()
-    arrival, receiver = verb_phrase(pick("leave arrive")), indirect(other_than(who))
-    what = something()
-    giving = clause(who, verb_phrase(pick(lexicon.GIVING), receiver, what), "future", pick("- not"))
-    return when_future(first, arrival, giving) + time_for("future")
-
-
-@combination
-def story():
-    """Three events in a row."""
-    who, other = third_party(), named_or_relative()
-    again = pronoun_again(who)
-    first, second = event(who), event(other)
-    first = pair(BECAUSE, a=first, b=is_(again, state(again), "imperfect"))
-    return pair(AND, a=first, b=second)
-
-
-@combination
-def opinion_about_described():
-    """An opinion about a person, followed by what that person does not do."""
-    teller, who = subject(), somebody()
-    again = pronoun_again(who)
-    is_so = is_(who, state(who), pick("present imperfect"))
-    denied = clause(again, to_other(again, lasting=False), "future", "not")
-    said = clause(teller, verb_phrase("think", pair("that/t {c} | que/t {c}", c=is_so)))
-    return pair(AND, a=said, b=denied)
-
-
-@combination
-def before_and_while():
-    """An action before another one, interrupted by somebody who is described."""
-    who, other = third_party(), somebody()
-    done, later = clause(who, visible(who, _doing), "past"), ing(visible(who, _doing))
-    came = clause(other, verb_phrase(pick("leave arrive")), "past")
-    before = "{done} before/b {later} when/w {came} | {done} avant/b de/B {later} quand/w {came}"
-    without = "when/w {came} , {done} without/b {later} | quand/w {came} , {done} sans/b {later}"
-    return pair(before if chance(0.4) else without, done=done, later=later, came=came)
+combine("a thing described by a relative and taken up by a pronoun",
+        who=third_party, what=something, a=lambda who, what: clause(who, verb_phrase("find", what), "past"),
+        do=lambda what: verb_phrase("sell", direct(pronoun_for(what))), tense="past near future", negation="- not",
+        b=lambda who, do, tense, negation: clause(pronoun_again(who), do, tense, negation), said=BUT)
+combine("a described person does something for a reason",
+        who=somebody, again=pronoun_again, tense=(("past", "imperfect"), ("near", "present")),
+        a=lambda who, tense: clause(who, shown(who), tense[0]),
+        b=lambda again, tense: is_(again, state(again), tense[1], pick("- not")), said=BECAUSE)
+combine("if a described person had time, something would follow",
+        who=somebody, again=pronoun_again,
+        a=lambda who: clause(who, verb_phrase("have", pair("time/t | le/T temps/t")), "imperfect"),
+        do=lambda again: to_other(again, lasting=False), negation="- not never",
+        b=lambda again, do, negation: clause(again, do, "conditional", negation), said=IF)
+combine("somebody thinks or says that, if …, …",
+        who=third_party, other=third_party, verb="think say believe", again=lambda other: pronoun_again(other),
+        main=lambda again: clause(again, shown(again), "future"),
+        weather="it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f cold/a | il/i fait/f froid/a",
+        first=lambda other: clause(other, done_to(), "future", pick("- not")),
+        what=lambda first, weather, main: pair("that/t {a} if/i {w} , but/n that/u {b} | "
+                                               "que/t {a} si/i {w} , mais/n que/u {b}", a=first, w=weather, b=main),
+        said=lambda who, verb, what: clause(who, verb_phrase(verb, what)))
+combine("a question about why a described person did something", mark="?",
+        who=lambda: pronoun("you he she they"), c=lambda: event(somebody()),
+        do=lambda c: verb_phrase("know=savoir", pair("why/w {c} | pourquoi/w {c}", c=c)),
+        said=lambda who, do: question(who, do) + time_for("past"))
+combine("futures in both clauses, with a described object and a pronoun",
+        first=third_party, who=subject, arrival="leave arrive", to=lambda who: indirect(other_than(who)),
+        what=something, verb=lexicon.GIVING, negation="- not",
+        main=lambda who, verb, to, what, negation: clause(who, verb_phrase(verb, to, what), "future", negation),
+        said=lambda first, arrival, main: when_future(first, verb_phrase(arrival), main) + time_for("future"))
+combine("three events in a row",
+        who=third_party, other=named_or_relative, again=pronoun_again, first=event, b=lambda other: event(other),
+        reason=lambda again: is_(again, state(again), "imperfect"),
+        a=lambda first, reason: pair(BECAUSE, a=first, b=reason), said=AND)
+combine("an opinion about a person, and what that person does not do",
+        teller=subject, who=somebody, again=pronoun_again,
+        c=lambda who: is_(who, state(who), pick("present imperfect")),
+        b=lambda again: clause(again, to_other(again, lasting=False), "future", "not"),
+        a=lambda teller, c: clause(teller, verb_phrase("think", pair("that/t {c} | que/t {c}", c=c))), said=AND)
+combine("an action before another one, interrupted by somebody described",
+        who=third_party, other=somebody, done=lambda who: clause(who, shown(who), "past"),
+        later=lambda who: ing(shown(who)),
+        came=lambda other: clause(other, verb_phrase(pick("leave arrive")), "past"),
+        said=lambda done, later, came: pair(BEFORE if chance(0.4) else WITHOUT, done=done, later=later, came=came))

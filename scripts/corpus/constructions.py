@@ -41,11 +41,11 @@ def finished(said, mark="."):
 asks, exclaims = partial(finished, mark="?"), partial(finished, mark="!")
 
 
-def construction(name):
+def construction(name, into=CONSTRUCTIONS):
     """Register what draws the sentences of a construction; a full stop is added where there is no mark."""
 
     def register(make):
-        CONSTRUCTIONS[name] = lambda: finished(make())
+        into[name] = lambda: finished(make())
         return make
 
     return register
@@ -67,20 +67,15 @@ def timed(said, tense, probability, phrase=None):
     return said + time_for(tense) if settles or chance(probability) else said
 
 
-def perhaps_then(said, more, probability):
-    """A clause, with the given probability with more behind it that is drawn before."""
-    return said + more if chance(probability) else said
-
-
 def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
     """A clause in a tense that suits the verb, perhaps with a time."""
     tense = drawn_tense(phrase, tenses)
     return timed(clause(who, phrase, tense, negation), tense, probability, phrase)
 
 
-def declare(name, **slots):
+def declare(name, into=CONSTRUCTIONS, **slots):
     """Register a construction by its slots."""
-    construction(name)(sentence_of(**slots))
+    construction(name, into)(sentence_of(**slots))
 
 
 def sentence_of(asked=False, mark=".", time=None, kept=None, **slots):

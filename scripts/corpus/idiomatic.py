@@ -10,6 +10,46 @@ HAVING = """
 BEING = """
     late/a | en/A retard/a; early/a | en/A avance/a; angry/a | en/A colère/a; on/A time/a | à/A l'heure/a;
     on/A holiday/a | en/A vacances/a"""
+HELPERS = "doctor teacher lawyer engineer friend baker"
+BODY = rows("""
+    head la tête, back le dos, throat la gorge, foot le pied, hand la main, leg la jambe, stomach le ventre,
+    arm le bras, knee le genou
+""")
+GROOMING = rows("""
+    wash laver hands les mains, wash laver face le visage, wash laver hair les cheveux,
+    brush brosser teeth les dents, brush brosser hair les cheveux, break casser leg la jambe,
+    break casser arm le bras
+""")
+SET_PHRASES = """
+    pay=faire: attention/a | attention/a; take=faire: a/A walk/a | une/A promenade/a;
+    do=faire: the/b dishes/a | la/b vaisselle/a; do=faire: the/b shopping/a | les/b courses/a;
+    take=faire: a/A nap/a | une/A sieste/a; have=prendre: breakfast/a | le/A petit/A déjeuner/a;
+    take=prendre: a/b photo/a | une/b photo/a; take=prendre: the/b train/a | le/b train/a;
+    ask=poser: a/b question/a | une/b question/a; tell=dire: the/b truth/a | la/b vérité/a;
+    waste=perdre: time/a | du/A temps/a; keep=garder: a/b secret/a | un/b secret/a;
+    make=faire: the/b bed/a | le/b lit/a"""
+COLOURFUL = """
+    sleep=dormir: like/l a/a log/b | comme/l un/a loir/b; eat=manger: like/l a/B horse/b | comme/l quatre/b;
+    sing=chanter: like/l a/a bird/b | comme/l un/a rossignol/b;
+    smoke=fumer: like/l a/a chimney/b | comme/l un/a pompier/b;
+    work=travailler: like/l a/a dog/b | comme/l une/a bête/b; spill=vendre: the/t beans/b | la/t mèche/b;
+    feel=avoir: blue/b | le/B cafard/b"""
+FREQUENCY = """
+    often/a | souvent/a; always/a | toujours/a; sometimes/a | parfois/a; rarely/a | rarement/a;
+    still/a | encore/a; already/a | déjà/a; also/a | aussi/a"""
+MANNERS = """
+    slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/a | mal/a; quietly/a | doucement/a;
+    carefully/a | avec/A soin/a; hard/a | dur/a"""
+WAYS = """
+    walk: slowly quickly quietly; speak: slowly quickly quietly well badly;
+    drive: slowly quickly carefully well badly; work: well hard slowly quickly carefully;
+    sing: well badly quietly; eat: slowly quickly well; sleep: well badly; dance: well badly slowly"""
+HINDERING = listed("young tired sick shy lazy old nervous")
+HELPING = listed("intelligent strong rich")
+POLITE = listed("""
+    would/W you/y like/w | voulez/w -vous/y; can/w I/i have/h | est-ce/W que/W je/i peux/w avoir/h;
+    I/i would/W like/w | je/i voudrais/w; do/A you/y have/a | avez/a -vous/y
+""")
 
 
 @construction("to be hungry, right or afraid, with avoir")
@@ -26,11 +66,8 @@ def having():
     return clause(who, phrase, tense, "" if "chance" in idiom else negation)
 
 
-declare("to be late or angry, with être en", who=subject, how=lambda: pair(pick(BEING)),
-        tense="present imperfect future", negation=0.3,
-        said=lambda who, how, tense, negation: perhaps_then(is_(who, how, tense, negation), time_of_state(tense), 0.5))
-
-HELPERS = "doctor teacher lawyer engineer friend baker"
+declare("to be late or angry, with être en",
+        what=BEING, tense="present imperfect future", negation=0.3, when=time_of_state, kept=0.5)
 
 
 @construction("to need, with avoir besoin de")
@@ -51,27 +88,13 @@ def need():
     return clause(who, phrase, tense, negation if kind != "a" else "")
 
 
-BODY = rows("""
-    head la tête, back le dos, throat la gorge, foot le pied, hand la main, leg la jambe, stomach le ventre,
-    arm le bras, knee le genou
-""")
-GROOMING = rows("""
-    wash laver hands les mains, wash laver face le visage, wash laver hair les cheveux,
-    brush brosser teeth les dents, brush brosser hair les cheveux, break casser leg la jambe,
-    break casser arm le bras
-""")
-
-
-@construction("parts of the body that hurt")
-def hurting():
-    part, le, fr = pick(BODY)
-    sufferer, tense = PRONOUNS[pick("I he she you")], pick("present imperfect")
-    said = pair(
-        "{own}/s {part}/p {hurts} | {je}/s {have}/V mal/v à/V ^{le}/P {part}/p", own=sufferer.own, part=(part, fr),
-        hurts="hurts/v" if tense == "present" else "was/V hurting/v", je=sufferer.fr_subject, le=le,
-        have=french.finite("avoir", tense, sufferer.person),
-    )
-    return perhaps_then(said, time_for(tense), 0.7)
+declare("parts of the body that hurt",
+        body=BODY, whose="I he she you", tense="present imperfect", when=time_for, kept=0.7,
+        said=lambda body, whose, tense: pair(
+            "{own}/s {part}/p {hurts} | {je}/s {have}/V mal/v à/V ^{le}/P {part}/p",
+            own=PRONOUNS[whose].own, je=PRONOUNS[whose].fr_subject, part=body[::2], le=body[1],
+            hurts="hurts/v" if tense == "present" else "was/V hurting/v",
+            have=french.finite("avoir", tense, PRONOUNS[whose].person)))
 
 
 @construction("reflexive with parts of the body")
@@ -83,7 +106,8 @@ def body_reflexive():
     phrase = verb_phrase(f"{verb}=se {fr}", own, agrees_with_subject=False)
     tense, negation = "past" if broken else pick("past present future near"), pick_not(0.15)
     said = clause(who, phrase, tense, "" if broken else negation)
-    return perhaps_then(said, time_for(tense) if broken else day_time(tense), 0.7)
+    when = time_for(tense) if broken else day_time(tense)
+    return said + when if chance(0.7) else said
 
 
 def crossed(who, en, fr, liked, tense):
@@ -101,34 +125,14 @@ def crossed(who, en, fr, liked, tense):
     return pair(template, v=concept(), who=who, will=will, liked=Pair(spoken, liked.fr), form=forms)
 
 
-@construction("to miss somebody, with manquer")
-def missing():
-    who, tense = subject(), pick("present present imperfect future")
-    someone = pick((lambda: subject_pronoun(other_than(who)), named, relative_of, country_name))
-    return crossed(who, "miss", "manquer", someone(), tense)
-
-
-@construction("to like this or that, with plaire")
-def pleasing():
-    who = pronoun() if chance(0.6) else person()
-    what = known("garment building abstract vehicle text keepsake", "this that you she")
-    return crossed(who, "like", "plaire", what, pick("present future"))
-
-
-SET_PHRASES = """
-    pay=faire: attention/a | attention/a; take=faire: a/A walk/a | une/A promenade/a;
-    do=faire: the/b dishes/a | la/b vaisselle/a; do=faire: the/b shopping/a | les/b courses/a;
-    take=faire: a/A nap/a | une/A sieste/a; have=prendre: breakfast/a | le/A petit/A déjeuner/a;
-    take=prendre: a/b photo/a | une/b photo/a; take=prendre: the/b train/a | le/b train/a;
-    ask=poser: a/b question/a | une/b question/a; tell=dire: the/b truth/a | la/b vérité/a;
-    waste=perdre: time/a | du/A temps/a; keep=garder: a/b secret/a | un/b secret/a;
-    make=faire: the/b bed/a | le/b lit/a"""
-COLOURFUL = """
-    sleep=dormir: like/l a/a log/b | comme/l un/a loir/b; eat=manger: like/l a/B horse/b | comme/l quatre/b;
-    sing=chanter: like/l a/a bird/b | comme/l un/a rossignol/b;
-    smoke=fumer: like/l a/a chimney/b | comme/l un/a pompier/b;
-    work=travailler: like/l a/a dog/b | comme/l une/a bête/b; spill=vendre: the/t beans/b | la/t mèche/b;
-    feel=avoir: blue/b | le/B cafard/b"""
+declare("to miss somebody, with manquer",
+        who=subject, tense="present present imperfect future",
+        liked=lambda who: pick((lambda: subject_pronoun(other_than(who)), named, relative_of, country_name))(),
+        said=lambda who, liked, tense: crossed(who, "miss", "manquer", liked, tense))
+declare("to like this or that, with plaire",
+        who=either(0.6, pronoun, person),
+        liked=lambda: known("garment building abstract vehicle text keepsake", "this that you she"),
+        said=lambda who, liked: crossed(who, "like", "plaire", liked, pick("present future")))
 
 
 @construction("set phrase with faire, prendre and others")
@@ -148,17 +152,10 @@ def colourful():
     return timed(clause(who, phrase, tense), tense, 0.5)
 
 
-@construction("places: à, en, au and chez")
-def places():
-    who, verb = subject(), pick("live work be stay")
-    where = pick((town, country, home_of, town, country))()
-    tense, negation = pick("present future imperfect" if verb == "be" else "present future used"), pick_not(0.2)
-    return clause(who, verb_phrase(verb, where), tense, negation if tense != "used" else "")
-
-
-FREQUENCY = """
-    often/a | souvent/a; always/a | toujours/a; sometimes/a | parfois/a; rarely/a | rarement/a;
-    still/a | encore/a; already/a | déjà/a; also/a | aussi/a"""
+declare("places: à, en, au and chez",
+        verb="live work be stay", what=one_of(town, country, home_of, town, country),
+        tense=lambda verb: pick("present future imperfect" if verb == "be" else "present future used"),
+        seldom=lambda: pick_not(0.2), negation=lambda tense, seldom: seldom if tense != "used" else "")
 
 
 @construction("adverb after the verb")
@@ -170,15 +167,6 @@ def frequency():
     else:
         phrase, tense = visible(who, activity, "present"), "present"
     return clause(who, phrase, tense, adverb=pair(adverb))
-
-
-MANNERS = """
-    slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/a | mal/a; quietly/a | doucement/a;
-    carefully/a | avec/A soin/a; hard/a | dur/a"""
-WAYS = """
-    walk: slowly quickly quietly; speak: slowly quickly quietly well badly;
-    drive: slowly quickly carefully well badly; work: well hard slowly quickly carefully;
-    sing: well badly quietly; eat: slowly quickly well; sleep: well badly; dance: well badly slowly"""
 
 
 @construction("manner")
@@ -193,10 +181,6 @@ def manner():
     if tense in ("present", "future") and chance(0.5) and verb in lexicon.USUAL_PLACES:
         phrase = phrase.plus(place(lexicon.USUAL_PLACES[verb]))
     return clause(who, phrase, tense, negation)
-
-
-HINDERING = listed("young tired sick shy lazy old nervous")
-HELPING = listed("intelligent strong rich")
 
 
 def hindered(who):
@@ -224,12 +208,6 @@ def tag():
         said, tag = clause(who, activity(who), "future"), "won't"
     template = "{said} , {tag}/t {pronoun}/T | {said} , n'est-ce/t pas/t"
     return asks(pair(template, said=said, tag=tag, pronoun=who.en[0].text))
-
-
-POLITE = listed("""
-    would/W you/y like/w | voulez/w -vous/y; can/w I/i have/h | est-ce/W que/W je/i peux/w avoir/h;
-    I/i would/W like/w | je/i voudrais/w; do/A you/y have/a | avez/a -vous/y
-""")
 
 
 @construction("polite formula")

@@ -11,6 +11,14 @@ FINE = listed("fine/a | beau/a; bad/a | mauvais/a")
 IS = {"present": ("is/f", "fait/f"), "imperfect": ("was/f", "faisait/f"), "future": ("will/F be/f", "fera/f")}
 # A place that has weather.
 outside = one_of(town, country, partial(place, "garden street beach park forest"))
+ORDINALS = rows(
+    "first premier, second deux, third trois, fourth quatre, fifth cinq, sixth six, seventh sept, eighth huit, "
+    "ninth neuf, tenth dix, eleventh onze, twelfth douze, twentieth vingt"
+)
+# What keeps to a timetable, and its verbs.
+SCHEDULED = """
+    train train m: leave arrive; bus bus m: leave arrive; plane avion m: leave arrive;
+    film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer"""
 
 
 @construction("weather with il fait")
@@ -18,32 +26,23 @@ def weather():
     tense, sky = pick(tuple(IS)), pick(WEATHER + FINE)
     it = ("the/I weather/i" if sky in FINE else "it/i", "il/i")
     said = pair("{it} {does} {sky}", it=it, does=IS[tense], sky=sky.split("|")) + perhaps(0.7, outside)
-    return perhaps_then(said, time_of_state(tense), 0.6)
+    when = time_of_state(tense)
+    return said + when if chance(0.6) else said
 
 
 @construction("rain and snow")
 def rain():
-    verb, tense = pick("rain snow"), pick("progressive past future near background")
+    it, verb, tense = subject_pronoun("it_m"), pick("rain snow"), pick("progressive past future near background")
     phrase = verb_phrase(verb)
     if verb == "rain" and chance(0.35):
         phrase = phrase.about("cats/C and/C dogs/C | des/C cordes/c")
     elif chance(0.3):
         phrase = phrase.about("a/A lot/a | beaucoup/a")
-    where = perhaps(0.7, outside) + perhaps(0.7, lambda: _rain_time(tense))
-    it = subject_pronoun("it_m")
+    where = perhaps(0.7, outside)
+    if chance(0.7):
+        day = "past" if tense in ("past", "background") else "future"
+        where = where + (time_for(tense) if tense == "progressive" else day_time(day))
     return asks(question(it, phrase, tense) + where) if chance(0.2) else clause(it, phrase, tense) + where
-
-
-def _rain_time(tense):
-    if tense == "progressive":
-        return time_for(tense)
-    return day_time("past" if tense in ("past", "background") else "future")
-
-
-ORDINALS = rows(
-    "first premier, second deux, third trois, fourth quatre, fifth cinq, sixth six, seventh sept, eighth huit, "
-    "ninth neuf, tenth dix, eleventh onze, twelfth douze, twentieth vingt"
-)
 
 
 def date():
@@ -60,12 +59,6 @@ def dates():
     who, tense = subject(), pick("past future")
     said = clause(who, verb_phrase(pick("leave arrive go_home come")), tense)
     return said + (pair("in/p {m}/m | en/p {m}/m", m=pick(MONTHS)) if kind == 1 else date())
-
-
-# What keeps to a timetable, and its verbs.
-SCHEDULED = """
-    train train m: leave arrive; bus bus m: leave arrive; plane avion m: leave arrive;
-    film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer"""
 
 
 @construction("clock time")
