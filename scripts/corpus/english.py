@@ -1,17 +1,16 @@
 """English morphology: verb forms and plurals."""
 
 # Past and participle of the irregular verbs.
-_IRREGULAR = """
-be was been, have had had, do did done, go went gone, come came come, see saw seen, eat ate eaten,
-drink drank drunk, buy bought bought, sell sold sold, feed fed fed, read read read, write wrote written,
-say said said, tell told told, give gave given, send sent sent, show showed shown, lend lent lent,
-bring brought brought, take took taken, make made made, find found found, lose lost lost, know knew known,
-understand understood understood, think thought thought, forget forgot forgotten, sleep slept slept,
-sing sang sung, swim swam swum, run ran run, drive drove driven, leave left left, meet met met,
-hear heard heard, break broke broken, choose chose chosen, get got got, wake woke woken, build built built,
-learn learned learned, pay paid paid, keep kept kept, begin began begun, wear wore worn, feel felt felt,
-cost cost cost, draw drew drawn, hide hid hidden, speak spoke spoken, cut cut cut
-"""
+_IRREGULAR = """be was been, have had had, do did done, go went gone, come came come, see saw seen,
+    eat ate eaten, drink drank drunk, buy bought bought, sell sold sold, feed fed fed, read read read,
+    write wrote written, say said said, tell told told, give gave given, send sent sent, show showed shown,
+    lend lent lent, bring brought brought, take took taken, make made made, find found found,
+    lose lost lost, know knew known, understand understood understood, think thought thought,
+    forget forgot forgotten, sleep slept slept, sing sang sung, swim swam swum, run ran run,
+    drive drove driven, leave left left, meet met met, hear heard heard, break broke broken,
+    choose chose chosen, get got got, wake woke woken, build built built, learn learned learned,
+    pay paid paid, keep kept kept, begin began begun, wear wore worn, feel felt felt, cost cost cost,
+    draw drew drawn, hide hid hidden, speak spoke spoken, cut cut cut"""
 IRREGULAR = {verb: forms for verb, *forms in (entry.split() for entry in _IRREGULAR.split(","))}
 DOUBLING = ("swim", "run", "plan", "forget", "begin", "get", "cut")
 PLURALS = {

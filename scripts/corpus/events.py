@@ -77,9 +77,8 @@ def visible(who, make=activity, *tense):
     return suitable(lambda verb: verb.en != "read", make, who, *tense)
 
 
-PERSON_VERBS = listed("""
-    see know help invite hear meet wait_for look_for understand admire listen_to look_at=regarder thank
-""")
+PERSON_VERBS = listed("""see know help invite hear meet wait_for look_for understand admire listen_to
+    look_at=regarder thank""")
 
 
 def person_verb(lasting=True):

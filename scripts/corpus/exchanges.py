@@ -8,9 +8,8 @@ questioner = partial(pronoun, "you you he she they we")
 questioned = either(0.6, questioner, person)
 NOTHING_VERBS = "eat buy see hear understand find choose forget drink order say"
 INVOLUNTARY = listed("see hear lose meet understand find break forget")
-AVOIDABLE = listed("""
-    lose break forget open close drink eat read sell watch hide drive feed invite help wear buy wash repair
-""")
+AVOIDABLE = listed("""lose break forget open close drink eat read sell watch hide drive feed invite help
+    wear buy wash repair""")
 ASKED = {"where": "where/w | où/w", "when": "when/w | quand/w", "why": "why/w | pourquoi/w"}
 PLEASE = ", please/a | , s'il/A vous/A plaît/a"
 

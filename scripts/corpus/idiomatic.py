@@ -4,24 +4,17 @@ from constructions import *
 from exchanges import PLEASE
 from nominal import CONTAINERS
 
-HAVING = """
-    hungry/a | faim/a; thirsty/a | soif/a; cold/a | froid/a; hot/a | chaud/a; sleepy/a | sommeil/a;
+HAVING = """hungry/a | faim/a; thirsty/a | soif/a; cold/a | froid/a; hot/a | chaud/a; sleepy/a | sommeil/a;
     right/a | raison/a; wrong/a | tort/a; lucky/a | de/A la/A chance/a; ashamed/a | honte/a"""
-BEING = """
-    late/a | en/A retard/a; early/a | en/A avance/a; angry/a | en/A colère/a; on/A time/a | à/A l'heure/a;
-    on/A holiday/a | en/A vacances/a"""
+BEING = """late/a | en/A retard/a; early/a | en/A avance/a; angry/a | en/A colère/a;
+    on/A time/a | à/A l'heure/a; on/A holiday/a | en/A vacances/a"""
 HELPERS = "doctor teacher lawyer engineer friend baker"
-BODY = rows("""
-    head la tête, back le dos, throat la gorge, foot le pied, hand la main, leg la jambe, stomach le ventre,
-    arm le bras, knee le genou
-""")
-GROOMING = rows("""
-    wash laver hands les mains, wash laver face le visage, wash laver hair les cheveux,
+BODY = rows("""head la tête, back le dos, throat la gorge, foot le pied, hand la main, leg la jambe,
+    stomach le ventre, arm le bras, knee le genou""")
+GROOMING = rows("""wash laver hands les mains, wash laver face le visage, wash laver hair les cheveux,
     brush brosser teeth les dents, brush brosser hair les cheveux, break casser leg la jambe,
-    break casser arm le bras
-""")
-SET_PHRASES = """
-    pay=faire: attention/a | attention/a; take=faire: a/A walk/a | une/A promenade/a;
+    break casser arm le bras""")
+SET_PHRASES = """pay=faire: attention/a | attention/a; take=faire: a/A walk/a | une/A promenade/a;
     do=faire: the/b dishes/a | la/b vaisselle/a; do=faire: the/b shopping/a | les/b courses/a;
     take=faire: a/A nap/a | une/A sieste/a; have=prendre: breakfast/a | le/A petit/A déjeuner/a;
     take=prendre: a/b photo/a | une/b photo/a; take=prendre: the/b train/a | le/b train/a;
@@ -34,22 +27,18 @@ COLOURFUL = """
     smoke=fumer: like/l a/a chimney/b | comme/l un/a pompier/b;
     work=travailler: like/l a/a dog/b | comme/l une/a bête/b; spill=vendre: the/t beans/b | la/t mèche/b;
     feel=avoir: blue/b | le/B cafard/b"""
-FREQUENCY = """
-    often/a | souvent/a; always/a | toujours/a; sometimes/a | parfois/a; rarely/a | rarement/a;
+FREQUENCY = """often/a | souvent/a; always/a | toujours/a; sometimes/a | parfois/a; rarely/a | rarement/a;
     still/a | encore/a; already/a | déjà/a; also/a | aussi/a"""
-MANNERS = """
-    slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/a | mal/a; quietly/a | doucement/a;
-    carefully/a | avec/A soin/a; hard/a | dur/a"""
-WAYS = """
-    walk: slowly quickly quietly; speak: slowly quickly quietly well badly;
+MANNERS = """slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/a | mal/a;
+    quietly/a | doucement/a; carefully/a | avec/A soin/a; hard/a | dur/a"""
+WAYS = """walk: slowly quickly quietly; speak: slowly quickly quietly well badly;
     drive: slowly quickly carefully well badly; work: well hard slowly quickly carefully;
     sing: well badly quietly; eat: slowly quickly well; sleep: well badly; dance: well badly slowly"""
 HINDERING = listed("young tired sick shy lazy old nervous")
 HELPING = listed("intelligent strong rich")
-POLITE = listed("""
-    would/W you/y like/w | voulez/w -vous/y; can/w I/i have/h | est-ce/W que/W je/i peux/w avoir/h;
-    I/i would/W like/w | je/i voudrais/w; do/A you/y have/a | avez/a -vous/y
-""")
+POLITE = listed("""would/W you/y like/w | voulez/w -vous/y;
+    can/w I/i have/h | est-ce/W que/W je/i peux/w avoir/h; I/i would/W like/w | je/i voudrais/w;
+    do/A you/y have/a | avez/a -vous/y""")
 
 
 @construction("to be hungry, right or afraid, with avoir")

@@ -101,19 +101,15 @@ PLACES = [("in", "dans", noun(*x)) for x in rows("""
     hospital hôpital m, office bureau m, swimming_pool piscine f, university université f, bakery boulangerie f,
     castle château m, bank banque f""")]
 
-CITIES = rows(
-    "Paris Paris, London Londres, Lyon Lyon, Rome Rome, Brussels Bruxelles, Geneva Genève, Montreal Montréal, "
-    "Amsterdam Amsterdam, Lisbon Lisbonne, Vienna Vienne"
-)
+CITIES = rows("""Paris Paris, London Londres, Lyon Lyon, Rome Rome, Brussels Bruxelles, Geneva Genève,
+    Montreal Montréal, Amsterdam Amsterdam, Lisbon Lisbonne, Vienna Vienne""")
 # The name, the French preposition for place and goal, the article elsewhere, the gender.
 COUNTRIES = [(x, "en", "la", "f") for x in rows(
     "France France, Italy Italie, Spain Espagne, Germany Allemagne, England Angleterre, Belgium Belgique, "
     "Switzerland Suisse"
 )] + [(x, "au", "le", "m") for x in rows("Canada Canada, Japan Japon, Portugal Portugal, Mexico Mexique")]
-LANGUAGES = rows(
-    "French français, English anglais, German allemand, Spanish espagnol, Italian italien, Japanese japonais, "
-    "Portuguese portugais"
-)
+LANGUAGES = rows("""French français, English anglais, German allemand, Spanish espagnol, Italian italien,
+    Japanese japonais, Portuguese portugais""")
 NATIONALITIES = LANGUAGES + rows("American américain, Canadian canadien")
 NAMES = {
     "m": rows("John Jean, Peter Pierre, Paul Paul, Henry Henri, Martin Martin, Mark Marc, Victor Victor, "
@@ -121,32 +117,26 @@ NAMES = {
     "f": rows("Mary Marie, Julie Julie, Anne Anne, Claire Claire, Alice Alice, Emma Emma, Lucy Lucie, "
               "Helen Hélène, Sophie Sophie, Charlotte Charlotte"),
 }
-PROFESSIONS = rows("""
-    baker boulanger boulangère, teacher professeur professeure, nurse infirmier infirmière,
-    lawyer avocat avocate, engineer ingénieur ingénieure, farmer fermier fermière,
-    singer chanteur chanteuse, musician musicien musicienne, actor acteur actrice,
+PROFESSIONS = rows("""baker boulanger boulangère, teacher professeur professeure,
+    nurse infirmier infirmière, lawyer avocat avocate, engineer ingénieur ingénieure,
+    farmer fermier fermière, singer chanteur chanteuse, musician musicien musicienne, actor acteur actrice,
     journalist journaliste journaliste, dentist dentiste dentiste, student étudiant étudiante,
-    writer écrivain écrivaine, architect architecte architecte
-""")
+    writer écrivain écrivaine, architect architecte architecte""")
 
 # The letters name classes of nouns: P people, K children, A animals, G fruit, F food, T and S things, C clothes,
 # V vehicles, D openings, B buildings, R texts, I ideas.
-_BEFORE = """
-    big grand TVBDG, small petit TVBACDSGK, old vieux PATCVBDS, new nouveau TCVRID, beautiful beau BCTSG,
-    pretty joli CTBS, good bon FRIG, bad mauvais RI, young jeune P, long long RI
-"""
-_AFTER = """
-    red rouge CTVD, green vert CTVD, blue bleu CTVD, black noir CTVA, white blanc CTVABD, yellow jaune CTV,
-    grey gris CTVA, brown brun CA, expensive cher CTVFSG, heavy lourd TD, light léger TC, clean propre CVTB,
-    dirty sale CVT, empty vide B, broken cassé T, interesting intéressant RIP, boring ennuyeux RIP,
-    difficult difficile RI, easy facile RI, useful utile TRI, funny drôle RIPK, sad triste RPK,
-    happy heureux PK, tired fatigué PAK, sick malade PAK, rich riche P, kind gentil PK,
+_BEFORE = """big grand TVBDG, small petit TVBACDSGK, old vieux PATCVBDS, new nouveau TCVRID,
+    beautiful beau BCTSG, pretty joli CTBS, good bon FRIG, bad mauvais RI, young jeune P, long long RI"""
+_AFTER = """red rouge CTVD, green vert CTVD, blue bleu CTVD, black noir CTVA, white blanc CTVABD,
+    yellow jaune CTV, grey gris CTVA, brown brun CA, expensive cher CTVFSG, heavy lourd TD, light léger TC,
+    clean propre CVTB, dirty sale CVT, empty vide B, broken cassé T, interesting intéressant RIP,
+    boring ennuyeux RIP, difficult difficile RI, easy facile RI, useful utile TRI, funny drôle RIPK,
+    sad triste RPK, happy heureux PK, tired fatigué PAK, sick malade PAK, rich riche P, kind gentil PK,
     intelligent intelligent PAK, lazy paresseux PAK, shy timide PK, famous célèbre PBR, strong fort PAK,
     polite poli PK, patient patient PK, nervous nerveux PAK, jealous jaloux PK, modern moderne BV,
     dangerous dangereux VA, comfortable confortable CVB, hot chaud F, cold froid F, sweet sucré FG,
     delicious délicieux FG, fast rapide VA, slow lent VA, noisy bruyant VB, quiet calme BPAK, round rond T,
-    ugly laid CTB, strange étrange RIAS, important important RI
-"""
+    ugly laid CTB, strange étrange RIAS, important important RI"""
 ADJECTIVES = [Adjective(*x, before=True) for x in rows(_BEFORE)] + [Adjective(*x) for x in rows(_AFTER)]
 # How people are at the moment.
 STATES = [Adjective(*x, "P") for x in rows("""
@@ -155,9 +145,7 @@ STATES = [Adjective(*x, "P") for x in rows("""
     pleased content
 """)]
 
-WITH_ETRE = listed("""
-    aller venir arriver partir rester tomber revenir rentrer sortir naître entrer retourner
-""")
+WITH_ETRE = listed("aller venir arriver partir rester revenir rentrer sortir naître retourner")
 _KNOWN = {}
 
 
@@ -185,8 +173,7 @@ def verbs_with(table):
     return [(verb(entry.partition(":")[0]), entry.partition(":")[2]) for entry in table.split(",")]
 
 
-TRANSITIVE = verbs_with("""
-    eat=manger: fruit food, cook=préparer: food fruit,
+TRANSITIVE = verbs_with("""eat=manger: fruit food, cook=préparer: food fruit,
     buy=acheter: fruit food drink text garment vehicle thing furniture,
     sell=vendre: fruit vehicle thing furniture building, drink=boire: drink, order=commander: food drink,
     read=lire: text, write=écrire: text, translate=traduire: text, wear=porter: garment,
@@ -203,41 +190,30 @@ TRANSITIVE = verbs_with("""
     keep=garder: thing text, forget=oublier: thing text garment, bring=apporter: thing text drink fruit,
     prepare=préparer: lesson trip food, understand=comprendre: idea question lesson exercise person,
     finish=finir: exercise text, feed=nourrir: animal, love=adorer: family animal film song,
-    wait for=attendre: person family, admire=admirer: building person
-""")
-INTRANSITIVE = verbs_with("""
-    sleep=dormir: bedroom living_room hotel garden,
+    wait for=attendre: person family, admire=admirer: building person""")
+INTRANSITIVE = verbs_with("""sleep=dormir: bedroom living_room hotel garden,
     work=travailler: office bank hospital hotel garden kitchen library university restaurant,
     sing=chanter: theatre garden kitchen street, dance=danser: living_room garden beach theatre street,
     wait=attendre: station airport hotel cinema street office museum bank,
     study=étudier: library university bedroom office, walk=marcher: forest park street beach garden,
     run=courir: forest park street beach, eat=manger: restaurant kitchen dining_room garden hotel,
-    play=jouer: garden park living_room beach street bedroom, swim=nager: swimming_pool beach
-""")
+    play=jouer: garden park living_room beach street bedroom, swim=nager: swimming_pool beach""")
 USUAL_PLACES = {verb.en: places for verb, places in INTRANSITIVE}
 MOTION = _verbs("go=aller, come back=revenir, return=retourner")
 ARRIVAL = _verbs("leave=partir, arrive=arriver, go home=rentrer, go out=sortir, come=venir, stay=rester")
 LEAVING, ARRIVING = ARRIVAL[:2]
-REFLEXIVE = _verbs("""
-    get up=se lever, wake up=se réveiller, go to bed=se coucher, rest=se reposer, hurry=se dépêcher,
-    get dressed=se habiller, have fun=se amuser
-""")
-TO_PERSON = _verbs("""
-    talk to=parler à, answer=répondre à, phone=téléphoner à, write to=écrire à, obey=obéir à,
-    smile at=sourire à
-""")
-GIVING = _verbs("""
-    give=donner, show=montrer, lend=prêter, send=envoyer, sell=vendre, offer=offrir, bring=apporter
-""")
+REFLEXIVE = _verbs("""get up=se lever, wake up=se réveiller, go to bed=se coucher, rest=se reposer,
+    hurry=se dépêcher, get dressed=se habiller, have fun=se amuser""")
+TO_PERSON = _verbs("""talk to=parler à, answer=répondre à, phone=téléphoner à, write to=écrire à,
+    obey=obéir à, smile at=sourire à""")
+GIVING = _verbs("""give=donner, show=montrer, lend=prêter, send=envoyer, sell=vendre, offer=offrir,
+    bring=apporter""")
 WITH_A = _verbs("begin=commencer à, learn=apprendre à, continue=continuer à, manage=réussir à, hesitate=hésiter à")
-WITH_DE = _verbs("""
-    try=essayer de, forget=oublier de, decide=décider de, refuse=refuser de, promise=promettre de,
-    plan=envisager de
-""")
-_OTHERS = _verbs("""
-    be=être, have=avoir, want=vouloir, like=aimer, hate=détester, prefer=préférer, hope=espérer, think=penser,
-    believe=croire, say=dire, speak=parler, live=habiter, thank=remercier, smile=sourire, laugh=rire,
-    cry=pleurer, phone=téléphoner, show=montrer, cost=coûter, rain=pleuvoir, snow=neiger
-""")
+WITH_DE = _verbs("""try=essayer de, forget=oublier de, decide=décider de, refuse=refuser de,
+    promise=promettre de, plan=envisager de""")
+_OTHERS = _verbs("""be=être, have=avoir, want=vouloir, like=aimer, hate=détester, prefer=préférer,
+    hope=espérer, think=penser, believe=croire, say=dire, speak=parler, live=habiter, thank=remercier,
+    smile=sourire, laugh=rire, cry=pleurer, phone=téléphoner, show=montrer, cost=coûter, rain=pleuvoir,
+    snow=neiger""")
 for _verb in (*(x for x, _ in TRANSITIVE + INTRANSITIVE), *MOTION, *ARRIVAL, *_OTHERS):
     _KNOWN[f"{_verb.en} {_verb.particle}".strip()] = _verb

@@ -3,10 +3,8 @@
 from constructions import *
 
 ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
-DONE = lexicon.verbs_with("""
-    repair: vehicle furniture, wash: vehicle garment, clean: furniture garment, paint: opening furniture,
-    build: building, translate: text
-""")
+DONE = lexicon.verbs_with("""repair: vehicle furniture, wash: vehicle garment, clean: furniture garment,
+    paint: opening furniture, build: building, translate: text""")
 # What is done, to what, and by whom.
 PASSIVES = """
     write: text: writer student teacher girl; build: building: engineer farmer;

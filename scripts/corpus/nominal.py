@@ -5,11 +5,9 @@ from constructions import *
 HANDLING = [(verb, classes) for verb, classes in lexicon.TRANSITIVE if verb.en in listed("""
     buy sell lose find look choose see forget read wear open repair wash visit photograph keep hide""")]
 TASTED = lexicon.verbs_with("eat: food, buy: food drink, drink: drink, order: food drink, want: food drink")
-MUCH = """
-    a/A lot/a of/d | beaucoup/a de/d; too/a much/A | trop/a de/A; a/A little/a | un/A peu/a de/A;
+MUCH = """a/A lot/a of/d | beaucoup/a de/d; too/a much/A | trop/a de/A; a/A little/a | un/A peu/a de/A;
     enough/a | assez/a de/A;"""
-MANY = """
-    a/A lot/a of/d | beaucoup/a de/d; too/a many/A | trop/a de/A; several/a | plusieurs/a;
+MANY = """a/A lot/a of/d | beaucoup/a de/d; too/a many/A | trop/a de/A; several/a | plusieurs/a;
     a/A few/a | quelques/a; enough/a | assez/a de/A; many/a | beaucoup/a de/A;
     a/a dozen/b | une/a douzaine/b de/B;"""
 CONTAINERS = {
@@ -17,28 +15,23 @@ CONTAINERS = {
     "food": "a/a piece/b of/c | un/a morceau/b de/c; a/a plate/b of/c | une/a assiette/b de/c",
     "fruit": "a/a kilo/b of/c | un/a kilo/b de/c; a/a basket/b of/c | un/a panier/b de/c",
 }
-COMPARABLE = listed("""
-    big small old beautiful pretty good young long expensive heavy light clean dirty interesting boring difficult
-    easy useful funny rich kind intelligent lazy famous strong polite patient dangerous comfortable modern fast
-    slow quiet strange ugly noisy important
-""")
-COMPARISONS = """
-    {more} than/t {x} | {plus} que/t {x}; less/m {a}/a than/t {x} | moins/m {a}/a que/t {x};
+COMPARABLE = listed("""big small old beautiful pretty good young long expensive heavy light clean dirty
+    interesting boring difficult easy useful funny rich kind intelligent lazy famous strong polite patient
+    dangerous comfortable modern fast slow quiet strange ugly noisy important""")
+COMPARISONS = """{more} than/t {x} | {plus} que/t {x}; less/m {a}/a than/t {x} | moins/m {a}/a que/t {x};
     as/m {a}/a as/t {x} | aussi/m {a}/a que/t {x}"""
 TOWN = "in/i the/t town/w | de/i ^la/t ville/w;"
 SCOPES = {
     "person": "in/i the/t class/w | de/i ^la/t classe/w; in/i the/t family/w | de/i ^la/t famille/w;" + TOWN,
     "building": TOWN + "in/i the/t street/w | de/i ^la/t rue/w;",
 }
-WIDE_SCOPES = """
-    in/i the/t world/w | de/i ^le/t monde/w; in/i the/t country/w | de/i ^le/t pays/w;
+WIDE_SCOPES = """in/i the/t world/w | de/i ^le/t monde/w; in/i the/t country/w | de/i ^le/t pays/w;
     of/i the/t year/w | de/i ^la/t année/w"""
 COMPOUND_VERBS = {
     "crockery": "buy wash find break", "clothing": "buy choose lose find", "paper": "find lose keep show",
     "dish": "buy prepare eat order",
 }
-WELL = """
-    very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
+WELL = """very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
     every/a day/b | tous/a les/A jours/b"""
 
 

@@ -3,21 +3,16 @@
 from constructions import *
 
 # English after the verb and French after « il fait »; the fine ones are said of the weather.
-WEATHER = listed("""
-    hot/a | chaud/a; cold/a | froid/a; windy/a | du/A vent/a; sunny/a | du/A soleil/a; cool/a | frais/a;
-    dark/a | nuit/a; foggy/a | du/A brouillard/a
-""")
+WEATHER = listed("""hot/a | chaud/a; cold/a | froid/a; windy/a | du/A vent/a; sunny/a | du/A soleil/a;
+    cool/a | frais/a; dark/a | nuit/a; foggy/a | du/A brouillard/a""")
 FINE = listed("fine/a | beau/a; bad/a | mauvais/a")
 IS = {"present": ("is/f", "fait/f"), "imperfect": ("was/f", "faisait/f"), "future": ("will/F be/f", "fera/f")}
 # A place that has weather.
 outside = one_of(town, country, partial(place, "garden street beach park forest"))
-ORDINALS = rows(
-    "first premier, second deux, third trois, fourth quatre, fifth cinq, sixth six, seventh sept, eighth huit, "
-    "ninth neuf, tenth dix, eleventh onze, twelfth douze, twentieth vingt"
-)
+ORDINALS = rows("""first premier, second deux, third trois, fourth quatre, fifth cinq, sixth six,
+    seventh sept, eighth huit, ninth neuf, tenth dix, eleventh onze, twelfth douze, twentieth vingt""")
 # What keeps to a timetable, and its verbs.
-SCHEDULED = """
-    train train m: leave arrive; bus bus m: leave arrive; plane avion m: leave arrive;
+SCHEDULED = """train train m: leave arrive; bus bus m: leave arrive; plane avion m: leave arrive;
     film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer"""
 
 

@@ -6,10 +6,8 @@ from exchanges import NOTHING_VERBS
 WEATHER = """
     it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f hot/a | il/i fait/f chaud/a;
     it/i is/f cold/a | il/i fait/f froid/a; the/t weather/i is/f fine/a | il/TI fait/f beau/a"""
-DENIED = lexicon.verbs_with("""
-    have: vehicle animal thing garment food drink, buy: food drink fruit garment, eat: food fruit, drink: drink,
-    want: food drink fruit
-""")
+DENIED = lexicon.verbs_with("""have: vehicle animal thing garment food drink, buy: food drink fruit garment,
+    eat: food fruit, drink: drink, want: food drink fruit""")
 RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
 
 
