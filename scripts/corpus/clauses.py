@@ -178,33 +178,25 @@ def _pronouns_after_order(phrase, person):
     return Pair(fr=(*own, *(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others)))
 
 
-def _without_tense(phrase, person, template, pronouns=_object_pronouns):
-    """Fill a template with forms of the verb, its object pronouns and its complements."""
+# Without tense: the infinitive, its English form in -ing against the French infinitive, and `while eating`, « en
+# mangeant ».
+INFINITIVE = "{base}/v {tail} | {me} {base}/v {tail}"
+ING = "{gerund}/v {tail} | {me} {base}/v {tail}"
+WHILE = "while/w {gerund}/v {tail} | en/w {me} {gerund}/v {tail}"
+ORDER = "{base}/v {tail} | {imperative}/v {me} {tail}"
+LETS = "let's/V " + ORDER
+NEGATED_ORDER = "do/N not/n {base}/v {tail} | ne/N {me} {imperative}/v pas/n {tail}"
+
+
+def nonfinite(phrase, person=2, template=INFINITIVE, pronouns=_object_pronouns):
+    """Fill a template with forms of the verb, its complements and pronouns; `person` is that of a reflexive one."""
     en, fr = phrase.verb.en, phrase.verb.fr
-    imperative = french.imperative(fr, person)
     return pair(template, v=phrase.meaning, base=(en, fr), gerund=(english.gerund(en), french.gerund(fr)),
-                imperative=imperative, me=pronouns(phrase, person), tail=phrase.tail)
-
-
-def infinitive(phrase, person=2):
-    """The infinitive; `person` is that of a reflexive pronoun."""
-    return _without_tense(phrase, person, "{base}/v {tail} | {me} {base}/v {tail}")
-
-
-def ing(phrase):
-    """The English form in -ing against the French infinitive."""
-    return _without_tense(phrase, 2, "{gerund}/v {tail} | {me} {base}/v {tail}")
-
-
-def gerund(phrase, person):
-    """`while eating`: « en mangeant »."""
-    return _without_tense(phrase, person, "while/w {gerund}/v {tail} | en/w {me} {gerund}/v {tail}")
+                imperative=french.imperative(fr, person), me=pronouns(phrase, person), tail=phrase.tail)
 
 
 def order(phrase, person=4, negated=False):
     """An order to « tu » (1), to « vous » (4), or to both of us (3, `let's`)."""
     if negated:
-        template = "do/N not/n {base}/v {tail} | ne/N {me} {imperative}/v pas/n {tail}"
-        return _without_tense(phrase, person, template)
-    template = ("let's/V " if person == 3 else "") + "{base}/v {tail} | {imperative}/v {me} {tail}"
-    return _without_tense(phrase, person, template, _pronouns_after_order)
+        return nonfinite(phrase, person, NEGATED_ORDER)
+    return nonfinite(phrase, person, LETS if person == 3 else ORDER, _pronouns_after_order)

@@ -103,6 +103,6 @@ combine("an opinion about a person, and what that person does not do",
         a=lambda teller, c: clause(teller, verb_phrase("think", pair("that/t {c} | que/t {c}", c=c))), said=AND)
 combine("an action before another one, interrupted by somebody described",
         who=third_party, other=somebody, done=lambda who: clause(who, shown(who), "past"),
-        later=lambda who: ing(shown(who)),
+        later=lambda who: nonfinite(shown(who), template=ING),
         came=lambda other: clause(other, verb_phrase(pick("leave arrive")), "past"),
         said=lambda done, later, came: pair(BEFORE if chance(0.4) else WITHOUT, done=done, later=later, came=came))

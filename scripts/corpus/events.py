@@ -1,5 +1,7 @@
 """What people do and how things are: verb phrases with sensible complements, and what is said of them."""
 
+from functools import partial
+
 import lexicon
 from adverbials import destination, place, town
 from clauses import clause, verb_phrase
@@ -31,9 +33,8 @@ def action(who, tense="past", kinds="the a own this"):
             return verb_phrase(verb, object_of(who, classes, kinds))
 
 
-def definite(who, tense="past"):
-    """An action whose object can stand under a negation."""
-    return action(who, tense, "the own this")
+# An action whose object can stand under a negation.
+definite = partial(action, kinds="the own this")
 
 
 def object_of(who, classes, kinds, described=0.2):

@@ -27,6 +27,7 @@ COLOURFUL = """
     smoke=fumer: like/l a/a chimney/b | comme/l un/a pompier/b;
     work=travailler: like/l a/a dog/b | comme/l une/a bête/b; spill=vendre: the/t beans/b | la/t mèche/b;
     feel=avoir: blue/b | le/B cafard/b"""
+TENSES_OF = {"feel": "present imperfect future", "spill": "past future near"}
 FREQUENCY = """often/a | souvent/a; always/a | toujours/a; sometimes/a | parfois/a; rarely/a | rarement/a;
     still/a | encore/a; already/a | déjà/a; also/a | aussi/a"""
 MANNERS = """slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/a | mal/a;
@@ -64,7 +65,7 @@ def need():
     who, phrase = subject(), verb_phrase("need=avoir")
     if chance(0.3):
         inner = action(who)
-        to = pair("to/pV {i} | besoin/N de/p {i}", v=inner.meaning, n=phrase.meaning, i=infinitive(inner, who.person))
+        to = pair("to/pV {i} | besoin/N de/p {i}", v=inner.meaning, n=phrase.meaning, i=nonfinite(inner, who.person))
         return clause(who, phrase.plus(to), pick("present imperfect"))
     classes = pick(("food drink", "thing garment vehicle", HELPERS))
     noun = noun_of(classes)
@@ -84,19 +85,14 @@ declare("parts of the body that hurt",
             own=PRONOUNS[whose].own, je=PRONOUNS[whose].fr_subject, part=body[::2], le=body[1],
             hurts="hurts/v" if tense == "present" else "was/V hurting/v",
             have=french.finite("avoir", tense, PRONOUNS[whose].person)))
-
-
-@construction("reflexive with parts of the body")
-def body_reflexive():
-    verb, fr, part, le, part_fr = pick(GROOMING)
-    broken = verb == "break"
-    who = pronoun("I he she you") if broken else subject()
-    own = pair("{own}/d {part}/p", own=(PRONOUNS[name_of(who)].own, le), part=(part, part_fr))
-    phrase = verb_phrase(f"{verb}=se {fr}", own, agrees_with_subject=False)
-    tense, negation = "past" if broken else pick("past present future near"), pick_not(0.15)
-    said = clause(who, phrase, tense, "" if broken else negation)
-    when = time_for(tense) if broken else day_time(tense)
-    return said + when if chance(0.7) else said
+declare("reflexive with parts of the body",
+        row=GROOMING, broken=lambda row: row[0] == "break",
+        who=lambda broken: pronoun("I he she you") if broken else subject(),
+        part=lambda row, who: pair("{own}/d {x}/p", own=(PRONOUNS[name_of(who)].own, row[3]), x=(row[2], row[4])),
+        do=lambda row, part: verb_phrase(f"{row[0]}=se {row[1]}", part, agrees_with_subject=False),
+        tense=lambda broken: "past" if broken else pick("past present future near"),
+        seldom=lambda: pick_not(0.15), negation=lambda broken, seldom: "" if broken else seldom,
+        when=lambda broken, tense: time_for(tense) if broken else day_time(tense), kept=0.7)
 
 
 def crossed(who, en, fr, liked, tense):
@@ -133,14 +129,10 @@ def set_phrase():
     return timed(clause(who, phrase, tense), tense, 0.6)
 
 
-@construction("colourful idiom")
-def colourful():
-    phrase, who, tense = read_phrase(pick(COLOURFUL)), subject(), pick("present past future near used")
-    others = {"feel": "present imperfect future", "spill": "past future near"}.get(phrase.verb.en)
-    tense = pick(others) if others else tense
-    return timed(clause(who, phrase, tense), tense, 0.5)
-
-
+declare("colourful idiom",
+        do=lambda: read_phrase(pick(COLOURFUL)), who=subject, usual="present past future near used",
+        tense=lambda do, usual: pick(TENSES_OF[do.verb.en]) if do.verb.en in TENSES_OF else usual,
+        said=lambda who, do, tense: timed(clause(who, do, tense), tense, 0.5))
 declare("places: à, en, au and chez",
         verb="live work be stay", what=one_of(town, country, home_of, town, country),
         tense=lambda verb: pick("present future imperfect" if verb == "be" else "present future used"),
@@ -158,25 +150,19 @@ def frequency():
     return clause(who, phrase, tense, adverb=pair(adverb))
 
 
-@construction("manner")
-def manner():
-    who, (verb, _, ways) = subject(), pick(WAYS).partition(":")
-    way = pick(ways)
-    how = pair(next(x for x in listed(MANNERS) if x.startswith(way)))
-    tense, negation = pick("present future near can"), pick_not(0.25)
-    if way not in ("carefully", "hard") and chance(0.3):
-        how = pair("very/a | très/a") + how
-    phrase = verb_phrase(verb, how)
-    if tense in ("present", "future") and chance(0.5) and verb in lexicon.USUAL_PLACES:
-        phrase = phrase.plus(place(lexicon.USUAL_PLACES[verb]))
-    return clause(who, phrase, tense, negation)
+declare("manner",
+        ways=lambda: pick(WAYS).split(":"), way=lambda ways: pick(ways[1]), tense="present future near can", negation=0.25,
+        very=lambda way: "very/a | très/a" if way not in ("carefully", "hard") and chance(0.3) else "|",
+        places=lambda tense, ways: tense in ("present", "future") and chance(0.5) and lexicon.USUAL_PLACES.get(ways[0]),
+        where=lambda places: place(places) if places else NOTHING, verb=lambda ways: ways[0],
+        what=lambda very, way, where: very + pair(next(x for x in listed(MANNERS) if x.startswith(way))) + where)
 
 
 def hindered(who):
     """Too old, or rich enough, to do something."""
     adjective = pick([x for x in lexicon.ADJECTIVES if x.en in HINDERING + HELPING])
     inner = suitable(lambda verb: verb.en not in ("lose", "break", "forget"), definite, who)
-    to = pair("to/V {i} | pour/V {i}", v=inner.meaning, i=infinitive(inner, who.person))
+    to = pair("to/V {i} | pour/V {i}", v=inner.meaning, i=nonfinite(inner, who.person))
     too = "too/t {a} {to} | trop/t {a} {to}" if adjective.en in HINDERING else "{a} enough/t {to} | assez/t {a} {to}"
     return verb_phrase("be", pair(too, a=agreeing(adjective, who), to=to))
 

@@ -19,7 +19,7 @@ WITH_DONT = """
 def followed(verb, inner, person_index):
     """A verb that takes `to` and an infinitive, in French with the preposition it asks for or with none."""
     template = "to/pV {i} | {preposition}/p {i}" if verb.preposition else "to/V {i} | {i}"
-    to = pair(template, v=inner.meaning, preposition=verb.preposition, i=infinitive(inner, person_index))
+    to = pair(template, v=inner.meaning, preposition=verb.preposition, i=nonfinite(inner, person_index))
     return verb_phrase(verb._replace(preposition=""), to)
 
 
@@ -61,11 +61,11 @@ declare("before and without doing",
         who=subject, do=action, second=definite,
         link="before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B", tense="past near future",
         a=lambda who, do, tense: clause(who, do, "near" if do.verb.en == "read" else tense),
-        said=lambda a, link, second: a + link + ing(second))
+        said=lambda a, link, second: a + link + nonfinite(second, template=ING))
 declare("purpose with pour",
         who=subject, goal=destination, aim=lambda who: suitable(lambda verb: verb.en in ERRANDS, action, who),
         tense="past near future", a=lambda who, goal, tense: clause(who, verb_phrase("go", goal), tense),
-        said=lambda a, aim: a + pair("to/V {i} | pour/V {i}", v=aim.meaning, i=infinitive(aim)))
+        said=lambda a, aim: a + pair("to/V {i} | pour/V {i}", v=aim.meaning, i=nonfinite(aim)))
 
 
 @construction("while doing, with the gerund")
@@ -75,7 +75,7 @@ def while_doing():
     main = pick((*(verb_phrase(x) for x in ("sing", "smile", "laugh", "cry", "dance")), doing))
     second, tense = activity(who, "background"), pick("present past background future")
     shows = main.verb.en != "read" and allowed(main.verb, "present")
-    return clause(who, main, tense if shows else "background") + gerund(second, who.person)
+    return clause(who, main, tense if shows else "background") + nonfinite(second, who.person, WHILE)
 
 
 @construction("make somebody do, with faire")

@@ -149,16 +149,14 @@ def comparison(adjective, what, than):
     return pair(pick(COMPARISONS), a=(adjective.en, fr), more=more, plus=plus, x=than)
 
 
-@construction("comparative")
-def comparative():
-    if chance(0.5):
-        who, other = subject(), named_or_relative()
-        if not who.pronoun and chance(0.5):
-            other = stressed_pronoun(pick("he she they"))
-        return is_(who, comparison(comparable(lexicon.NOUNS["person"][0]), who, other))
-    kind = pick(HANDLED + " building animal")
-    what, other = known(kind, "the my this"), known(kind, "the my that")
-    return is_(what, comparison(comparable(what.noun), what, other))
+construction("comparative")(either(
+    0.5,
+    sentence_of(who=subject, other=named_or_relative, tense="present",
+                than=lambda who, other: stressed_pronoun(pick("he she they")) if not who.pronoun and chance(0.5) else other,
+                what=lambda who, than: comparison(comparable(lexicon.NOUNS["person"][0]), who, than)),
+    sentence_of(kind=HANDLED + " building animal", who=lambda kind: known(kind, "the my this"), tense="present",
+                than=lambda kind: known(kind, "the my that"),
+                what=lambda who, than: comparison(comparable(who.noun), who, than))))
 
 
 @construction("superlative")
@@ -247,18 +245,19 @@ def nationality():
     return clause(who, verb_phrase("speak", pair(template, x=language, well=pair(well))))
 
 
-@construction("question with quel")
-def which():
+def handling():
+    """A verb and a countable noun for its object."""
     while True:
         verb, classes = pick(HANDLING)
         noun = noun_of(classes)
         if noun.kind == "count" and verb.en != "look":
-            break
-    what = noun_phrase(noun, "which", pick_number(0.4))
-    who = pronoun("he she they you we") if chance(0.6) else person()
-    return asks(what + question(who, having_object(verb, what), pick("past future near")))
+            return verb, noun
 
 
+declare("question with quel", mark="?",
+        row=handling, thing=lambda row: noun_phrase(row[1], "which", pick_number(0.4)),
+        who=either(0.6, lambda: pronoun("he she they you we"), person), tense="past future near",
+        said=lambda row, thing, who, tense: thing + question(who, having_object(row[0], thing), tense))
 declare("how much and how many", mark="?",
         noun=lambda: noun_of("fruit drink food text thing garment"),
         number=lambda noun: 1 if noun.kind == "mass" else 2, much=lambda number: ("much", "many")[number - 1],

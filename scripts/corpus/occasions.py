@@ -16,13 +16,11 @@ SCHEDULED = """train train m: leave arrive; bus bus m: leave arrive; plane avion
     film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer"""
 
 
-@construction("weather with il fait")
-def weather():
-    tense, sky = pick(tuple(IS)), pick(WEATHER + FINE)
-    it = ("the/I weather/i" if sky in FINE else "it/i", "il/i")
-    said = pair("{it} {does} {sky}", it=it, does=IS[tense], sky=sky.split("|")) + perhaps(0.7, outside)
-    when = time_of_state(tense)
-    return said + when if chance(0.6) else said
+declare("weather with il fait",
+        tense=tuple(IS), sky=lambda: pick(WEATHER + FINE).split("|"),
+        it=lambda sky: ("the/I weather/i" if "|".join(sky) in FINE else "it/i", "il/i"),
+        does=lambda tense: IS[tense], where=lambda: perhaps(0.7, outside), when=time_of_state, kept=0.6,
+        said="{it} {does} {sky} {where}")
 
 
 @construction("rain and snow")
@@ -56,16 +54,21 @@ def dates():
     return said + (pair("in/p {m}/m | en/p {m}/m", m=pick(MONTHS)) if kind == 1 else date())
 
 
-@construction("clock time")
-def clock_time():
-    if chance(0.25):
-        said = pair("it/i is/v {time} | il/i est/v {time}", time=clock())
-        return said + perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b"))
-    noun, _, verbs = pick(SCHEDULED).partition(":")
-    what, phrase = noun_phrase(lexicon.noun(*noun.split()), pick("the the you")), verb_phrase(pick(verbs))
+def bound_for_town(phrase):
+    """Some who leave, leave for a town."""
     if phrase.verb.en == "leave" and chance(0.4):
-        phrase = phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
-    return clause(what, phrase, pick("present past future")) + at_clock()
+        return phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
+    return phrase
+
+
+construction("clock time")(either(
+    0.25,
+    sentence_of(hour=clock, also=lambda: perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b")),
+                said="it/i is/v {hour} {also} | il/i est/v {hour} {also}"),
+    sentence_of(scheduled=lambda: pick(SCHEDULED).split(":"), determiner="the the you",
+                who=lambda scheduled, determiner: noun_phrase(lexicon.noun(*scheduled[0].split()), determiner),
+                do=lambda scheduled: bound_for_town(verb_phrase(pick(scheduled[1]))),
+                tense="present past future", said=lambda who, do, tense: clause(who, do, tense) + at_clock())))
 
 
 @construction("for and since, with the present")

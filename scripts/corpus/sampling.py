@@ -2,19 +2,16 @@
 
 import re
 from collections import Counter, namedtuple
+from importlib import import_module
 
-# Each of these registers its constructions, and is drawn from in this order.
-import pronouns
-import exchanges
-import nominal
-import occasions
-import idiomatic
-import linked
-import tenses
-from combined import COMBINATIONS
 from constructions import CONSTRUCTIONS
 from draw import chance, shuffled
 from surface import sentence
+
+# Each of these registers its constructions, and is drawn from in this order.
+for _module in ("pronouns", "exchanges", "nominal", "occasions", "idiomatic", "linked", "tenses"):
+    import_module(_module)
+COMBINATIONS = import_module("combined").COMBINATIONS
 
 SIZES = {"train": 24_000, "validation": 1_000, "test": 1_000, "challenge": 500}
 TRAIN_LENGTH, CHALLENGE_LENGTH = range(3, 15), range(15, 26)
@@ -38,40 +35,29 @@ def word_counts(examples):
     return Counter(x for example in examples for x in words_in(example.sentence))
 
 
-class Register:
-    """Every sentence drawn so far, so that none comes twice on either side.
-
-    It also holds the grammar to its promise that English determines French.
-    """
-
-    def __init__(self):
-        self._french_of, self._french = {}, set()
-
-    def accepts(self, item):
-        """Whether a sentence is new on both sides; remember it if so."""
-        en, fr = item.en.casefold(), item.fr.casefold()
-        known = self._french_of.setdefault(en, fr)
-        require(known == fr, f"two translations of {en!r}: {known!r} and {fr!r}")
-        new = fr not in self._french
-        self._french.add(fr)
-        return new
+def is_new(item, known):
+    """Whether a sentence is new on both sides; remember it, and hold the grammar to one translation for each."""
+    en, fr = item.en.casefold(), item.fr.casefold()
+    translation = known.setdefault(("en", en), fr)
+    require(translation == fr, f"two translations of {en!r}: {translation!r} and {fr!r}")
+    return known.setdefault(("fr", fr), item) is item
 
 
-def drawn(make, register, lengths):
+def drawn(make, known, lengths):
     """A new sentence of acceptable length, or None when none turns up."""
     for _ in range(PATIENCE):
         item = sentence(make(), short_negation=chance(0.5))
-        if len(item.en.split()) in lengths and register.accepts(item):
+        if len(item.en.split()) in lengths and is_new(item, known):
             return item
     return None
 
 
-def draw_common(register, wanted):
+def draw_common(known, wanted):
     """The pool that training, validation and test share, evenly over the constructions."""
     pool, still_open = [], list(CONSTRUCTIONS)
     while len(pool) < wanted and still_open:
         for name in list(still_open):
-            item = drawn(CONSTRUCTIONS[name], register, TRAIN_LENGTH)
+            item = drawn(CONSTRUCTIONS[name], known, TRAIN_LENGTH)
             if item is None:
                 still_open.remove(name)
             else:
@@ -101,14 +87,14 @@ def split(pool):
     return sets
 
 
-def draw_challenge(register, train):
+def draw_challenge(known, train):
     """Longer sentences out of words that training knows."""
     counts, makers, result = word_counts(train), list(COMBINATIONS.items()), []
     for turn in range(PATIENCE * SIZES["challenge"]):
         if len(result) == SIZES["challenge"]:
             break
         name, make = makers[turn % len(makers)]
-        item = drawn(make, register, CHALLENGE_LENGTH)
+        item = drawn(make, known, CHALLENGE_LENGTH)
         if item and all(counts[w] >= SEEN_IN_TRAIN for w in words_in(item)):
             result.append(Example(name, item))
     return result
@@ -116,9 +102,9 @@ def draw_challenge(register, train):
 
 def draw_sets():
     """All four sets."""
-    register = Register()
-    sets = split(draw_common(register, sum(SIZES.values()) - SIZES["challenge"]))
-    sets["challenge"] = draw_challenge(register, sets["train"])
+    known = {}
+    sets = split(draw_common(known, sum(SIZES.values()) - SIZES["challenge"]))
+    sets["challenge"] = draw_challenge(known, sets["train"])
     return {name: sets[name] for name in SIZES}
 
 
