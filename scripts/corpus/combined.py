@@ -80,13 +80,13 @@ combine("somebody thinks or says that, if …, …",
         main=lambda again: clause(again, shown(again), "future"),
         weather="it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f cold/a | il/i fait/f froid/a",
         first=lambda other: clause(other, done_to(), "future", pick("- not")),
-        what=lambda first, weather, main: pair("that/t {a} if/i {w} , but/n that/u {b} | "
-                                               "que/t {a} si/i {w} , mais/n que/u {b}", a=first, w=weather, b=main),
+        what="that/t {first} if/i {weather} , but/n that/u {main} | "
+             "que/t {first} si/i {weather} , mais/n que/u {main}",
         said=lambda who, verb, what: clause(who, verb_phrase(verb, what)))
 combine("a question about why a described person did something", mark="?",
         who=lambda: pronoun("you he she they"), c=lambda: event(somebody()),
-        do=lambda c: verb_phrase("know=savoir", pair("why/w {c} | pourquoi/w {c}", c=c)),
-        said=lambda who, do: question(who, do) + time_for("past"))
+        what="why/w {c} | pourquoi/w {c}",
+        said=lambda who, what: question(who, verb_phrase("know=savoir", what)) + time_for("past"))
 combine("futures in both clauses, with a described object and a pronoun",
         first=third_party, who=subject, arrival="leave arrive", to=lambda who: indirect(other_than(who)),
         what=something, verb=lexicon.GIVING, negation="- not",
@@ -100,9 +100,9 @@ combine("an opinion about a person, and what that person does not do",
         teller=subject, who=somebody, again=pronoun_again,
         c=lambda who: is_(who, state(who), pick("present imperfect")),
         b=lambda again: clause(again, to_other(again, lasting=False), "future", "not"),
-        a=lambda teller, c: clause(teller, verb_phrase("think", pair("that/t {c} | que/t {c}", c=c))), said=AND)
+        what="that/t {c} | que/t {c}", a=lambda teller, what: clause(teller, verb_phrase("think", what)), said=AND)
 combine("an action before another one, interrupted by somebody described",
         who=third_party, other=somebody, done=lambda who: clause(who, shown(who), "past"),
         later=lambda who: nonfinite(shown(who), template=ING),
         came=lambda other: clause(other, verb_phrase(pick("leave arrive")), "past"),
-        said=lambda done, later, came: pair(BEFORE if chance(0.4) else WITHOUT, done=done, later=later, came=came))
+        said=lambda: BEFORE if chance(0.4) else WITHOUT)

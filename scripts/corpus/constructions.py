@@ -73,7 +73,7 @@ def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
     return timed(clause(who, phrase, tense, negation), tense, probability, phrase)
 
 
-def declare(name, into=CONSTRUCTIONS, **slots):
+def declare(name, /, into=CONSTRUCTIONS, **slots):
     """Register a construction by its slots."""
     construction(name, into)(sentence_of(**slots))
 
@@ -99,7 +99,7 @@ def sentence_of(asked=False, mark=".", time=None, kept=None, **slots):
             if slot == "tenses":
                 x["do"] = _phrase(x)
                 slot, source = "tense", drawn_tense(x["do"], source)
-            x[slot] = pair(source, **x) if slot == "said" and isinstance(source, str) else _drawn(source, x)
+            x[slot] = _drawn(source, x)
         if "said" not in x:
             x["do"] = _phrase(x)
             x["said"] = (question if asked else clause)(x["who"], x["do"], x["tense"], x["negation"])
@@ -120,9 +120,11 @@ def _drawn(source, slots):
         source = source(*(slots[name] for name in _needed(source)))
     elif isinstance(source, float):
         source = pick_not(source)
-    elif not isinstance(source, str) or len(listed(source)) > 1:
+    elif not isinstance(source, str):
         source = pick(source)
-    return pair(source) if isinstance(source, str) and "|" in source else source
+    elif len(source.split(";" if "|" in source else None)) > 1:
+        source = pick(source)
+    return pair(source, **slots) if isinstance(source, str) and "|" in source else source
 
 
 @lru_cache(maxsize=None)

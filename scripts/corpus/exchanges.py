@@ -48,7 +48,7 @@ declare("question about the subject", mark="?", who=lambda: as_noun(pair("who/n 
         tenses="past future near can progressive", time=0.4)
 declare("order", mark="!", negated=lambda: chance(0.35),
         o=lambda negated: order(wanted(subject_pronoun("you"), negated), 4, negated),
-        said=lambda o: pair("please/a {o} | s'il/A vous/A plaît/a , {o}", o=o) if chance(0.35) else o)
+        said=lambda o: "please/a {o} | s'il/A vous/A plaît/a , {o}" if chance(0.35) else o)
 
 
 declare("order with a pronoun", mark="!",

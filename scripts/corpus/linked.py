@@ -42,21 +42,31 @@ def wishing():
     return clause(who, followed(verb, definite(who) if negation else inner, who.person), tense, negation)
 
 
-@construction("want somebody to, with the subjunctive")
-def want_somebody():
-    who, name = subject(), pick(PEOPLE)
+def causing(name, inner):
+    """To make a pronoun or else somebody do something."""
+    done = pair("{verb}/a", verb=(inner.en, inner.fr))
     if chance(0.5):
-        other = person()
-    else:
-        while name in OWN.get(who.pronoun, ()):
-            name = pick(PEOPLE)
-        other = subject_pronoun(name)
-        other = replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
+        return verb_phrase("make=faire", direct(name)._replace(agreement=None), done)
+    return verb_phrase("make=faire", pair("{other} {done} | {done} {other}", done=done, other=person()))
+
+
+def _as_object(who, name):
+    """Another than the subject, whose English form is that of an object."""
+    while name in OWN.get(who.pronoun, ()):
+        name = pick(PEOPLE)
+    other = subject_pronoun(name)
+    return replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
+
+
+def wanted_of(other):
+    """What somebody wants of another: `him to go`, « qu'il aille »."""
     inner = activity(other)
-    phrase = verb_phrase("want", pair("{c} | que/V {c}", v=inner.meaning, c=clause(other, inner, "subjunctive")))
-    return clause(who, phrase, pick("present present imperfect"), pick_not(0.25))
+    return pair("{c} | que/V {c}", v=inner.meaning, c=clause(other, inner, "subjunctive"))
 
 
+declare("want somebody to, with the subjunctive",
+        who=subject, name=PEOPLE, other=lambda who, name: person() if chance(0.5) else _as_object(who, name),
+        verb="want", what=wanted_of, tense="present present imperfect", negation=0.25)
 declare("before and without doing",
         who=subject, do=action, second=definite,
         link="before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B", tense="past near future",
@@ -68,49 +78,39 @@ declare("purpose with pour",
         said=lambda a, aim: a + pair("to/V {i} | pour/V {i}", v=aim.meaning, i=nonfinite(aim)))
 
 
-@construction("while doing, with the gerund")
-def while_doing():
-    who = subject()
-    doing = action(who, "background", "the own")
-    main = pick((*(verb_phrase(x) for x in ("sing", "smile", "laugh", "cry", "dance")), doing))
-    second, tense = activity(who, "background"), pick("present past background future")
-    shows = main.verb.en != "read" and allowed(main.verb, "present")
-    return clause(who, main, tense if shows else "background") + nonfinite(second, who.person, WHILE)
-
-
-@construction("make somebody do, with faire")
-def causative():
-    who, name = third_party(), pick(PEOPLE)
-    verb, tense = lexicon.verb(pick("laugh cry wait work smile dance sing sleep")), pick("present past future can")
-    done = pair("{verb}/a", verb=(verb.en, verb.fr))
-    if chance(0.5):
-        phrase = verb_phrase("make=faire", direct(name)._replace(agreement=None), done)
-    else:
-        phrase = verb_phrase("make=faire", pair("{other} {done} | {done} {other}", done=done, other=person()))
-    said = clause(who, phrase, tense, pick_not(0.2))
-    return timed(said, tense, 0.4) if tense != "present" else said
-
-
+declare("while doing, with the gerund",
+        who=subject, doing=lambda who: action(who, "background", "the own"),
+        main=lambda doing: pick((*(verb_phrase(x) for x in ("sing", "smile", "laugh", "cry", "dance")), doing)),
+        second=lambda who: activity(who, "background"), tense="present past background future",
+        shows=lambda main: main.verb.en != "read" and allowed(main.verb, "present"),
+        a=lambda who, main, tense, shows: clause(who, main, tense if shows else "background"),
+        said=lambda a, second, who: a + nonfinite(second, who.person, WHILE))
+declare("make somebody do, with faire",
+        who=third_party, name=PEOPLE, inner=lambda: lexicon.verb(pick("laugh cry wait work smile dance sing sleep")),
+        tense="present past future can", do=causing, negation=0.2,
+        a=lambda who, do, tense, negation: clause(who, do, tense, negation),
+        said=lambda a, tense: timed(a, tense, 0.4) if tense != "present" else a)
 declare("have something done, with faire",
         row=DONE, noun=lambda row: noun_of(row[1]),
         kind=lambda who: pick("the this I" if who.person == 0 else "the this the"),
         thing=lambda noun, kind: noun_phrase(noun, kind, pick_number(0.3)),
-        done=lambda row: (english.participle(row[0].en), row[0].fr), verb=lambda: "have=faire",
-        what=lambda thing, done: pair("{thing} {done}/a | {done}/a {thing}", thing=thing, done=done),
-        tense="past near future must", time=0.5)
+        done=lambda row: (english.participle(row[0].en), row[0].fr), verb="have=faire",
+        what="{thing} {done}/a | {done}/a {thing}", tense="past near future must", time=0.5)
 
 
-@construction("passive")
-def passive():
-    verb, classes, doers = pick(PASSIVES).split(":")
-    verb, what = lexicon.verb(verb), noun_phrase(noun_of(classes), pick("the this"), pick_number(0.35))
-    form = agree(french.participle(verb.fr), what.gender, what.number)
-    done = pair("{x}/a", x=(english.participle(verb.en), form))
-    doer = named() if chance(0.3) else noun_phrase(lexicon.SINGLE_NOUNS[pick(doers)], "the", pick_number(0.3))
-    if chance(0.75):
-        done = done + pair("by/b {doer} | par/b {doer}", doer=doer)
-    tense = pick("perfect future past")
-    return timed(is_(what, done, tense, pick_not(0.15)), tense, 0.5)
+def done_to(verb, what):
+    """The participles of what is done to a thing."""
+    return english.participle(verb.en), agree(french.participle(verb.fr), what.gender, what.number)
+
+
+declare("passive",
+        row=lambda: pick(PASSIVES).split(":"),
+        who=lambda row: noun_phrase(noun_of(row[1]), pick("the this"), pick_number(0.35)),
+        doer=lambda row: named() if chance(0.3) else noun_phrase(
+            lexicon.SINGLE_NOUNS[pick(row[2])], "the", pick_number(0.3)),
+        done=lambda row, who: done_to(lexicon.verb(row[0]), who),
+        what=lambda: "{done}/a by/b {doer} | {done}/a par/b {doer}" if chance(0.75) else "{done}/a | {done}/a",
+        tense="perfect future past", negation=0.15, time=0.5)
 
 
 def relative_subject(head, word="who"):
@@ -254,4 +254,4 @@ def indirect_question():
 declare("coordination", first=third_party, second=another, tense="past future near",
         a=lambda first, tense: clause(first, visible(first), tense),
         b=lambda second, tense: clause(second, visible(second), tense),
-        said=lambda a, b: pair(pick((AND, BUT)), a=a, b=b))
+        said=(AND, BUT))

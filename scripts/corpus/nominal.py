@@ -103,28 +103,20 @@ declare("noun compound", kind=" ".join(COMPOUND_VERBS),
         do=lambda kind, what: verb_phrase(pick(COMPOUND_VERBS[kind]), what))
 
 
-def counted_things(classes, numbers):
-    """So many things."""
-    noun = noun_of(classes)
-    return counted(pair("{n}/a", n=pick(numbers)), noun)
-
-
 @construction("numbers and prices")
 def price():
     amount = pair("{n}/a {c}/b", n=pick(NUMBERS + TENS), c=pick(rows("euros euros, dollars dollars")))
     if chance(0.5):
         what = known("thing garment text")
         # `cost` is also a past form, so only `costs` is used in the present.
-        tense = pick("present imperfect") if what.number == 1 else "future"
-        return clause(what, verb_phrase("cost", amount), tense)
-    what = counted_things("thing garment fruit text animal", NUMBERS[1:] + TENS[:3])
-    return clause(subject(), verb_phrase("have", what), pick("present imperfect"))
+        return clause(what, verb_phrase("cost", amount), pick("present imperfect") if what.number == 1 else "future")
+    noun, number = noun_of("thing garment fruit text animal"), pick(NUMBERS[1:] + TENS[:3])
+    return clause(subject(), verb_phrase("have", counted(pair("{n}/a", n=number), noun)), pick("present imperfect"))
 
 
 declare("age with avoir", who=lambda: third_party() if chance(0.7) else subject(),
         years=lambda who: pick(NUMBERS[2:] + TENS if who.pronoun or len(who.en) == 1 else TENS),
-        do=lambda years: verb_phrase("be=avoir", pair("{n}/n years/y old/Y | {n}/n ans/y", n=years)),
-        tense="present imperfect future")
+        verb="be=avoir", what="{years}/n years/y old/Y | {years}/n ans/y", tense="present imperfect future")
 
 
 def comparable(noun):
@@ -216,16 +208,12 @@ def all_of():
     return told(subject(), verb_phrase(pick("see buy choose find"), what), "", "past future near")
 
 
-def _some(noun, number, so_many):
-    if so_many:
-        return counted(pair("{n}/a", n=pick(NUMBERS)), noun)
-    return noun_phrase(noun, "some" if noun.kind == "mass" else "a", number)
-
-
 declare("there is",
         noun=lambda: noun_of("thing person animal furniture fruit food"),
         number=lambda noun: 1 if noun.kind == "mass" or chance(0.4) else 2,
-        thing=lambda noun, number: _some(noun, number, number == 2 and chance(0.6)),
+        many=lambda number: number == 2 and chance(0.6) and pair("{n}/a", n=pick(NUMBERS)),
+        thing=lambda noun, number, many: counted(many, noun) if many else noun_phrase(
+            noun, "some" if noun.kind == "mass" else "a", number),
         tense=(("present", "a"), ("past", "avait"), ("present", "a")), where=either(0.6, somewhere, spot),
         be=lambda tense, thing: (english.finite("be", tense[0], thing.person), tense[1]),
         said="there/t {be}/a {thing} {where} | il/T y/t {be}/a {thing} {where}")

@@ -20,7 +20,7 @@ declare("weather with il fait",
         tense=tuple(IS), sky=lambda: pick(WEATHER + FINE).split("|"),
         it=lambda sky: ("the/I weather/i" if "|".join(sky) in FINE else "it/i", "il/i"),
         does=lambda tense: IS[tense], where=lambda: perhaps(0.7, outside), when=time_of_state, kept=0.6,
-        said="{it} {does} {sky} {where}")
+        said="{it} {does} {sky} {where} | {it} {does} {sky} {where}")
 
 
 @construction("rain and snow")

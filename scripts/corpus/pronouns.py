@@ -54,8 +54,7 @@ declare("indirect object pronoun",
         if talking else clause(who, do, pick("past perfect pluperfect near future"), negation))
 declare("giving to somebody",
         gift=lambda who: object_of(who, pick(GIFTS), "the a own"), receiver=person, verb=lexicon.GIVING,
-        what=lambda gift, receiver: pair("{gift} to/a {p} | {gift} à/a {p}", gift=gift, p=receiver),
-        tenses="past near future", time=0.5)
+        what="{gift} to/a {receiver} | {gift} à/a {receiver}", tenses="past near future", time=0.5)
 declare("two object pronouns",
         what=lambda: noun_phrase(noun_of(GIFTS), pick("the this I"), pick_number(0.4)),
         who=lambda: pick((third_party(), pronoun())), to=lambda who: indirect(other_than(who), "to"),
@@ -69,7 +68,7 @@ declare("pronoun y",
         tense=lambda doing: pick("future near past" if doing in ("go", "stay") else "present future used"),
         a=lambda who, feeling, where: clause(who, verb_phrase(feeling, where)),
         b=lambda who, doing, tense: clause(pronoun_again(who), verb_phrase(doing, clitic("there", "y")), tense),
-        said=lambda tense, a, b: pair(BECAUSE if tense in ("present", "used") else AND, a=a, b=b))
+        said=lambda tense: BECAUSE if tense in ("present", "used") else AND)
 
 
 declare("pronoun en",
@@ -81,5 +80,6 @@ declare("pronoun en",
             AND, a=clause(pick((named, role))(), verb_phrase("sell", noun_phrase(noun, "a", 2)), "progressive"), b=b))
 declare("stressed pronoun after a preposition",
         other=lambda who: stressed_pronoun(other_than(who)), preposition=rows("with avec, without sans, for pour"),
-        do=lambda who, preposition, other: activity(who).plus(pair("{p}/a {o}", p=preposition, o=other)),
+        company="{preposition}/a {other} | {preposition}/a {other}",
+        do=lambda who, company: activity(who).plus(company),
         tenses="past near future", time=0.3)

@@ -9,6 +9,7 @@ WEATHER = """
 DENIED = lexicon.verbs_with("""have: vehicle animal thing garment food drink, buy: food drink fruit garment,
     eat: food fruit, drink: drink, want: food drink fruit""")
 RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
+HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
 
 def action_or_leaving(who, probability=0.6):
@@ -71,8 +72,8 @@ def conditional():
     if kind == 3:
         condition = is_(who, state(who), "imperfect", pick("- not"))
     else:
-        money, time = "more/m money/n | plus/m de/M argent/n", "time/t | le/T temps/t"
-        had = _owned() if kind == 0 else pair(time if kind == 1 else money)
+        noun = noun_of("house flat garden farm car boat bike") if kind == 0 else None
+        had = noun_phrase(noun, "a", 1, [fitting(noun)] if chance(0.6) else ()) if noun else pair(HAD[kind - 1])
         condition = clause(who, verb_phrase("have", had), "imperfect")
     again = pronoun_again(who)
     if chance(0.5):
@@ -80,11 +81,6 @@ def conditional():
     else:
         result = clause(again, activity(again), "conditional")
     return pair(IF, a=condition, b=result)
-
-
-def _owned():
-    noun = noun_of("house flat garden farm car boat bike")
-    return noun_phrase(noun, "a", 1, [fitting(noun)] if chance(0.6) else ())
 
 
 @construction("condition with si and future")
