@@ -78,7 +78,7 @@ def declare(name, /, into=CONSTRUCTIONS, **slots):
     construction(name, into)(sentence_of(**slots))
 
 
-def sentence_of(asked=False, mark=".", time=None, kept=None, **slots):
+def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
     """What draws a sentence by its slots, in the order in which they are written.
 
     From a list, or a text that lists several things, one is picked, and notation is read; a number is the probability
@@ -94,7 +94,7 @@ def sentence_of(asked=False, mark=".", time=None, kept=None, **slots):
             slots["tenses"], time = TENSES, 0.5
 
     def make():
-        x = {"tense": "present", "negation": "", "verb": "be", "what": NOTHING}
+        x = {"tense": "present", "negation": "", "adverb": NOTHING, "verb": "be", "what": NOTHING}
         for slot, source in slots.items():
             if slot == "tenses":
                 x["do"] = _phrase(x)
@@ -102,10 +102,10 @@ def sentence_of(asked=False, mark=".", time=None, kept=None, **slots):
             x[slot] = _drawn(source, x)
         if "said" not in x:
             x["do"] = _phrase(x)
-            x["said"] = (question if asked else clause)(x["who"], x["do"], x["tense"], x["negation"])
+            x["said"] = clause(x["who"], x["do"], x["tense"], x["negation"], x["adverb"], asked)
         if time:
             x["said"] = timed(x["said"], x["tense"], time, x.get("do") if mark == "." and not asked else None)
-        said = x["said"] + x["when"] if kept and chance(kept) else x["said"]
+        said = x["said"] + x["when"] if "when" in x and (kept is None or chance(kept)) else x["said"]
         return finished(said, "?" if asked else mark)
 
     return make

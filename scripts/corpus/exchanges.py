@@ -24,7 +24,7 @@ def wanted(who, negated=False):
     return suitable(lambda verb: tellable(verb, negated), definite if negated else activity, who)
 
 
-declare("question by inversion", asked=True, who=questioner, do=activity,
+declare("question by inversion", asked="inverted", who=questioner, do=activity,
         tenses="past near future can progressive present", time=0.4)
 
 

@@ -27,7 +27,8 @@ COLOURFUL = """
     smoke=fumer: like/l a/a chimney/b | comme/l un/a pompier/b;
     work=travailler: like/l a/a dog/b | comme/l une/a bête/b; spill=vendre: the/t beans/b | la/t mèche/b;
     feel=avoir: blue/b | le/B cafard/b"""
-TENSES_OF = {"feel": "present imperfect future", "spill": "past future near"}
+TENSES_OF = {"feel": "present imperfect future", "spill": "past future near", "already": "perfect",
+             "also": "perfect future near"}
 FREQUENCY = """often/a | souvent/a; always/a | toujours/a; sometimes/a | parfois/a; rarely/a | rarement/a;
     still/a | encore/a; already/a | déjà/a; also/a | aussi/a"""
 MANNERS = """slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/a | mal/a;
@@ -120,15 +121,12 @@ declare("to like this or that, with plaire",
         said=lambda who, liked: crossed(who, "like", "plaire", liked, pick("present future")))
 
 
-@construction("set phrase with faire, prendre and others")
-def set_phrase():
-    phrase, who = read_phrase(pick(SET_PHRASES)), subject()
-    if chance(0.2):
-        return asks(question(pronoun("he she they you"), phrase, pick("past near future")))
-    tense = pick("present past near future must")
-    return timed(clause(who, phrase, tense), tense, 0.6)
-
-
+declare("set phrase with faire, prendre and others",
+        do=lambda: read_phrase(pick(SET_PHRASES)), who=subject,
+        other=lambda: chance(0.2) and pronoun("he she they you"),
+        tense=lambda other: pick("past near future" if other else "present past near future must"),
+        said=lambda who, do, other, tense: asks(question(other, do, tense)) if other else timed(
+            clause(who, do, tense), tense, 0.6))
 declare("colourful idiom",
         do=lambda: read_phrase(pick(COLOURFUL)), who=subject, usual="present past future near used",
         tense=lambda do, usual: pick(TENSES_OF[do.verb.en]) if do.verb.en in TENSES_OF else usual,
@@ -139,17 +137,10 @@ declare("places: à, en, au and chez",
         seldom=lambda: pick_not(0.2), negation=lambda tense, seldom: seldom if tense != "used" else "")
 
 
-@construction("adverb after the verb")
-def frequency():
-    who, adverb = subject(), pick(FREQUENCY)
-    if "already" in adverb or "also" in adverb:
-        phrase = action(who)
-        tense = "perfect" if "already" in adverb else pick("perfect future near")
-    else:
-        phrase, tense = visible(who, activity, "present"), "present"
-    return clause(who, phrase, tense, adverb=pair(adverb))
-
-
+declare("adverb after the verb",
+        adverb=FREQUENCY, word=lambda adverb: adverb.en[0].text,
+        do=lambda who, word: action(who) if word in TENSES_OF else visible(who, activity, "present"),
+        tense=lambda word: pick(TENSES_OF[word]) if word == "also" else TENSES_OF.get(word, "present"))
 declare("manner",
         ways=lambda: pick(WAYS).split(":"), way=lambda ways: pick(ways[1]), tense="present future near can", negation=0.25,
         very=lambda way: "very/a | très/a" if way not in ("carefully", "hard") and chance(0.3) else "|",

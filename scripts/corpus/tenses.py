@@ -12,32 +12,24 @@ RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garm
 HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
 
-def action_or_leaving(who, probability=0.6):
-    """Some action with the given probability, else to leave or to arrive."""
-    return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
-
-
 declare("compound past with avoir", tense="past past perfect", do=action, time=0.5)
 
 
-@construction("compound past with être")
-def past_etre():
-    who, phrase = subject(), verb_phrase(pick(lexicon.MOTION + lexicon.ARRIVAL))
-    if phrase.verb.fr in ("aller", "revenir"):
-        phrase = phrase.plus(destination())
-    elif phrase.verb.fr == "rester":
-        phrase = phrase.plus(somewhere())
-    when = at_clock() if chance(0.4) else time_for("past")
-    return clause(who, phrase, "past", pick_not(0.2)) + when
+declare("compound past with être",
+        verb=lexicon.MOTION + lexicon.ARRIVAL,
+        what=lambda verb: destination() if verb.fr in ("aller", "revenir") else (
+            somewhere() if verb.fr == "rester" else NOTHING),
+        when=either(0.4, at_clock, lambda: time_for("past")), tense="past", negation=0.2)
+declare("reflexive verb",
+        verb=lexicon.REFLEXIVE, tense="past past near present future",
+        hour=lambda verb: chance(0.4) and verb.fr not in ("reposer", "amuser", "dépêcher"),
+        negation=lambda hour: "" if hour else pick_not(0.25),
+        when=lambda hour, tense: at_clock() if hour else day_time(tense))
 
 
-@construction("reflexive verb")
-def reflexive():
-    who, phrase = subject(), verb_phrase(pick(lexicon.REFLEXIVE))
-    tense = pick("past past near present future")
-    if chance(0.4) and phrase.verb.fr not in ("reposer", "amuser", "dépêcher"):
-        return clause(who, phrase, tense) + at_clock()
-    return clause(who, phrase, tense, pick_not(0.25)) + day_time(tense)
+def action_or_leaving(who, probability=0.6):
+    """Some action with the given probability, else to leave or to arrive."""
+    return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
 
 
 declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
@@ -47,17 +39,12 @@ declare("imparfait as background",
         said=WHEN)
 
 
-@construction("pluperfect")
-def pluperfect():
-    who = subject()
-    phrase, already = action_or_leaving(who), perhaps(0.5, lambda: pair("already/a | déjà/a"))
-    said = clause(who, phrase, "pluperfect", adverb=already)
-    if chance(0.6):
-        other, event = third_party(), pick(["arrive"])
-        return pair(WHEN, a=said, b=clause(other, verb_phrase(event), "past"))
-    return said + pair("before/a dinner/b | avant/a le/B dîner/b")
-
-
+declare("pluperfect",
+        who=subject, do=action_or_leaving, adverb=lambda: perhaps(0.5, lambda: pair("already/a | déjà/a")),
+        a=lambda who, do, adverb: clause(who, do, "pluperfect", adverb=adverb),
+        other=lambda: third_party() if chance(0.6) else None,
+        b=lambda other: clause(other, verb_phrase(pick(["arrive"])), "past") if other else None,
+        said=lambda other: WHEN if other else "{a} before/a dinner/b | {a} avant/a le/B dîner/b")
 declare("future",
         who=subject, do=activity, negation=lambda: pick("- - not never"),
         a=lambda who, do, negation: clause(who, definite(who) if negation else do, "future", negation),
@@ -83,16 +70,12 @@ def conditional():
     return pair(IF, a=condition, b=result)
 
 
-@construction("condition with si and future")
-def real_condition():
-    who, condition = subject(), pair(pick(WEATHER))
-    if chance(0.4):
-        condition = is_(who, state(who), "present", pick("- not"))
-        who = pronoun_again(who)
-    result = clause(who, activity(who), "future")
-    return pair(IF, a=timed(condition, "future", 0.3), b=result)
-
-
+declare("condition with si and future",
+        person=subject, weather=WEATHER, of_person=lambda: chance(0.4),
+        mood=lambda person, of_person: of_person and is_(person, state(person), "present", pick("- not")),
+        who=lambda person, of_person: pronoun_again(person) if of_person else person,
+        b=lambda who: clause(who, activity(who), "future"),
+        a=lambda weather, mood: timed(mood or weather, "future", 0.3), said=IF)
 declare("modal verb",
         who=subject, tense="can must should could", negation=0.3,
         do=lambda who, negation: (definite if negation else activity)(who),
@@ -112,17 +95,14 @@ declare("nothing and nobody as objects",
         said=lambda a: a + perhaps(0.6, somewhere))
 
 
-@construction("nothing and nobody as subjects")
-def nobody_subject():
-    if chance(0.3):
-        quality = pick(rows("easy facile, ready prêt, new nouveau, expensive cher, clean propre, free gratuit"))
-        template = "nothing/n is/v {quality}/a {where} | rien/n ne/N est/v {quality}/a {where}"
-        return pair(template, quality=quality, where=somewhere())
-    nobody = as_noun(pair("nobody/n | personne/n ne/N"))
-    phrase, tense = (definite if chance(0.7) else activity)(nobody), pick("past future near")
-    return timed(clause(nobody, phrase, tense), tense, 0.3)
-
-
+construction("nothing and nobody as subjects")(either(
+    0.3,
+    sentence_of(quality=rows("easy facile, ready prêt, new nouveau, expensive cher, clean propre, free gratuit"),
+                where=somewhere,
+                said="nothing/n is/v {quality}/a {where} | rien/n ne/N est/v {quality}/a {where}"),
+    sentence_of(who=lambda: as_noun(pair("nobody/n | personne/n ne/N")),
+                do=lambda who: (definite if chance(0.7) else activity)(who), tense="past future near",
+                said=lambda who, do, tense: timed(clause(who, do, tense), tense, 0.3))))
 declare("no article under negation",
         row=DENIED, noun=lambda row: noun_of(row[1]),
         number=lambda noun: 1 if noun.kind == "mass" or chance(0.4) else 2,
@@ -131,13 +111,9 @@ declare("no article under negation",
         tense=lambda verb: pick("present imperfect" if verb.en in ("have", "want") else "present past future"))
 
 
-@construction("restriction with ne que")
-def only():
-    who, (verb, classes) = subject(), pick(RESTRICTED)
-    if verb.en == "have":
-        number, tenses = pair("{n}/a", n=pick(NUMBERS)), "present present imperfect"
-        what = counted(number, noun_of(classes))
-    else:
-        noun, tenses = noun_of(classes), "present past future"
-        what = noun_phrase(noun, "partitive", 1 if noun.kind == "mass" else 2)
-    return clause(who, verb_phrase(verb, what), pick(tenses), "only")
+declare("restriction with ne que",
+        row=RESTRICTED, verb=lambda row: row[0],
+        number=lambda verb: verb.en == "have" and pair("{n}/a", n=pick(NUMBERS)), noun=lambda row: noun_of(row[1]),
+        what=lambda number, noun: counted(number, noun) if number else noun_phrase(
+            noun, "partitive", 1 if noun.kind == "mass" else 2),
+        tense=lambda number: pick("present present imperfect" if number else "present past future"), negation="only")
