@@ -171,11 +171,11 @@ def _object_pronouns(phrase, person):
     return Pair(fr=(*own, *(x.fr for x in phrase.clitics)))
 
 
-def _pronouns_after_order(phrase, person):
+def _after_order(phrase, person):
     """After an order pronouns follow with hyphens, the direct object first."""
-    own = words(AFTER_ORDER[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
+    first = Pair(fr=words(AFTER_ORDER[person] + "/V", v=phrase.meaning)) if phrase.verb.reflexive else NOTHING
     others = sorted(phrase.clitics, key=lambda x: (1, 0, 2, 3, 4)[x.rank])
-    return Pair(fr=(*own, *(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others)))
+    return first + Pair(fr=tuple(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others))
 
 
 # Without tense: the infinitive, its English form in -ing against the French infinitive, and `while eating`, « en
@@ -199,4 +199,4 @@ def order(phrase, person=4, negated=False):
     """An order to « tu » (1), to « vous » (4), or to both of us (3, `let's`)."""
     if negated:
         return nonfinite(phrase, person, NEGATED_ORDER)
-    return nonfinite(phrase, person, LETS if person == 3 else ORDER, _pronouns_after_order)
+    return nonfinite(phrase, person, LETS if person == 3 else ORDER, _after_order)

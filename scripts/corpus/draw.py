@@ -8,6 +8,7 @@ import random
 from functools import lru_cache
 
 _source = random.Random()
+seed = _source.seed
 
 
 @lru_cache(maxsize=None)
@@ -21,11 +22,6 @@ def listed(text):
     """The entries between semicolons, or else the words; a hyphen stands for nothing."""
     entries = text.split(";") if ";" in text else text.split()
     return ["" if entry.strip() == "-" else entry.strip() for entry in entries]
-
-
-def seed(number):
-    """Begin anew; the same seed gives the same choices."""
-    _source.seed(number)
 
 
 def below(bound):

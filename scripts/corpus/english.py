@@ -1,4 +1,6 @@
-"""English morphology: verb forms and plurals."""
+"""English morphology: verb forms, plurals and degrees."""
+
+from draw import rows
 
 # Past and participle of the irregular verbs.
 _IRREGULAR = """be was been, have had had, do did done, go went gone, come came come, see saw seen,
@@ -11,12 +13,10 @@ _IRREGULAR = """be was been, have had had, do did done, go went gone, come came 
     choose chose chosen, get got got, wake woke woken, build built built, learn learned learned,
     pay paid paid, keep kept kept, begin began begun, wear wore worn, feel felt felt, cost cost cost,
     draw drew drawn, hide hid hidden, speak spoke spoken, cut cut cut"""
-IRREGULAR = {verb: forms for verb, *forms in (entry.split() for entry in _IRREGULAR.split(","))}
+IRREGULAR = {verb: forms for verb, *forms in rows(_IRREGULAR)}
 DOUBLING = ("swim", "run", "plan", "forget", "begin", "get", "cut")
-PLURALS = {
-    "man": "men", "woman": "women", "policeman": "policemen", "child": "children", "wife": "wives",
-    "knife": "knives", "scarf": "scarves", "shelf": "shelves", "tomato": "tomatoes",
-}
+PLURALS = dict(rows("""man men, woman women, policeman policemen, child children, wife wives, knife knives,
+    scarf scarves, shelf shelves, tomato tomatoes"""))
 PERSONAL = {
     ("be", "present"): ("am", "are", "is", "are", "are", "are"),
     ("be", "past"): ("was", "were", "was", "were", "were", "were"),
@@ -37,12 +37,11 @@ def plural(noun):
     return PLURALS.get(noun) or _with_s(noun)
 
 
-def _regular_past(verb):
-    if verb.endswith("e"):
-        return verb + "d"
+def _past_and_participle(verb):
+    stem = verb + verb[-1] if verb in DOUBLING else verb.removesuffix("e")
     if verb.endswith("y") and verb[-2] not in "aeiou":
-        return verb[:-1] + "ied"
-    return verb + (verb[-1] if verb in DOUBLING else "") + "ed"
+        stem = verb[:-1] + "i"
+    return IRREGULAR.get(verb) or [stem + "ed"] * 2
 
 
 def finite(verb, tense, person):
@@ -50,13 +49,13 @@ def finite(verb, tense, person):
     if (verb, tense) in PERSONAL:
         return PERSONAL[verb, tense][person]
     if tense == "past":
-        return IRREGULAR[verb][0] if verb in IRREGULAR else _regular_past(verb)
+        return _past_and_participle(verb)[0]
     return THIRD_PERSON.get(verb) or _with_s(verb) if person == 2 else verb
 
 
 def participle(verb):
     """The past participle."""
-    return IRREGULAR[verb][1] if verb in IRREGULAR else _regular_past(verb)
+    return _past_and_participle(verb)[1]
 
 
 def gerund(verb):
@@ -78,6 +77,4 @@ def degree(adjective, ending):
         return ""
     if adjective.endswith("y"):
         return adjective[:-1] + "i" + ending
-    if adjective.endswith("e"):
-        return adjective + ending[1:]
-    return adjective + (adjective[-1] if adjective in ("big", "sad", "hot", "red") else "") + ending
+    return adjective.removesuffix("e") + (adjective[-1] if adjective in ("big", "sad", "hot") else "") + ending

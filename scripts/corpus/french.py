@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+from draw import rows
+
 VOWELS = "aeiouyàâéèêëîïôûùœæh"
 ASPIRATED = ("haricot", "haut", "honte", "huit", "onze", "oui")
 
@@ -12,10 +14,8 @@ def begins_with_vowel(text):
     return lowered[0] in VOWELS and not lowered.startswith(ASPIRATED)
 
 
-FEMININES = {
-    "blanc": "blanche", "frais": "fraîche", "long": "longue", "beau": "belle", "nouveau": "nouvelle",
-    "vieux": "vieille", "gentil": "gentille", "jaloux": "jalouse", "inquiet": "inquiète",
-}
+FEMININES = dict(rows("""blanc blanche, long longue, beau belle, nouveau nouvelle, vieux vieille,
+    gentil gentille, jaloux jalouse, inquiet inquiète"""))
 FEMININE_ENDINGS = {"eux": "euse", "er": "ère", "el": "elle", "en": "enne", "on": "onne", "e": "e"}
 
 
@@ -30,12 +30,10 @@ def plural(form):
 
 def feminine(form):
     """The feminine singular of an adjective or participle."""
-    if form in FEMININES:
-        return FEMININES[form]
     for ending, changed in FEMININE_ENDINGS.items():
-        if form.endswith(ending):
-            return form[: -len(ending)] + changed
-    return form + "e"
+        if form.endswith(ending) and form not in FEMININES:
+            return form.removesuffix(ending) + changed
+    return FEMININES.get(form) or form + "e"
 
 
 def agree(form, gender, number):
@@ -74,10 +72,8 @@ for _verb, _je, _il, _nous, _ils, *_rest in (entry.split() for entry in _BY_PART
     IRREGULAR[_verb] = [_je, _tu, _il, _nous + "ons", _nous + "ez", _ils + "ent", *_rest]
 
 # The stems of the subjunctive before a silent ending and before -ions, -iez; être and avoir have none.
-SUBJUNCTIVE_STEMS = {
-    "aller": ("aill", "all"), "faire": ("fass", "fass"), "pouvoir": ("puiss", "puiss"),
-    "savoir": ("sach", "sach"), "vouloir": ("veuill", "voul"),
-}
+SUBJUNCTIVE_STEMS = {"aller": ("aill", "all"), "faire": ("fass", "fass"), "pouvoir": ("puiss", "puiss"),
+                     "savoir": ("sach", "sach"), "vouloir": ("veuill", "voul")}
 ENDINGS = {
     "er": ("e", "es", "e", "ons", "ez", "ent"),
     "ir": ("is", "is", "it", "issons", "issez", "issent"),

@@ -12,17 +12,13 @@ marks a word as adnominal. `{name}` stands for a slot. Without a bar both langua
 import itertools
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from draw import chance
 
-_fresh = itertools.count(1)
+# A concept that nothing else expresses yet.
+concept = partial(next, itertools.count(1))
 _SLOT = re.compile(r"\{(\w+)\}")
-
-
-def concept():
-    """A concept that nothing else expresses yet."""
-    return next(_fresh)
 
 
 @dataclass(frozen=True)
