@@ -12,7 +12,8 @@ MONTHS = rows("""January janvier, February février, March mars, April avril, Ma
     December décembre""")
 NUMBERS = rows("""two deux, three trois, four quatre, five cinq, six six, seven sept, eight huit, nine neuf,
     ten dix, eleven onze, twelve douze""")
-TENS = rows("twenty vingt, thirty trente, forty quarante, fifty cinquante, sixty soixante, eighty quatre-vingts")
+TENS = rows("""twenty vingt, thirty trente, forty quarante, fifty cinquante, sixty soixante,
+    eighty quatre-vingts""")
 HOURS = [("one", "une"), *NUMBERS]
 
 # Times by tense: how often it is a day of the week, in which words, and the other times.

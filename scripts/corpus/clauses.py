@@ -14,8 +14,8 @@ from words import Pair, concept, pair, words
 class VerbPhrase:
     """A verb with its complements, before it has a tense.
 
-    `tail` follows the verb in each language; `clitics` are the French object pronouns; `agreement` is the gender
-    and number that a preceding direct object lends to the participle.
+    `tail` follows the verb in each language; `clitics` are the object pronouns; `agreement` is the gender and
+    number that a preceding direct object lends to the participle.
     """
 
     verb: object
@@ -37,8 +37,8 @@ class VerbPhrase:
 def verb_phrase(verb, *complements, agreement=None, agrees_with_subject=True):
     """Put a verb, or what `lexicon.verb` reads, and its complements together.
 
-    Pronouns come as `Clitic` and go where each language wants them; a preposition that the French verb asks for
-    goes before the complements, unless a pronoun has taken it in.
+    Pronouns come as `Clitic` and go where each language wants them; a preposition that the French verb asks
+    for goes before the complements, unless a pronoun has taken it in.
     """
     verb = lexicon.verb(verb) if isinstance(verb, str) else verb
     meaning = concept()
@@ -67,10 +67,10 @@ def read_phrase(entry):
     return verb_phrase(verb).about(complement)
 
 
-# English, its auxiliary first (or a hyphen), and French, its finite verb first. The letter v is the meaning of the
-# verb, x that of the French auxiliary. `have.present` is a finite form of a verb, `verb` being the one spoken of
-# and `auxiliary` its French auxiliary; base, participle and gerund are forms of it as well. `{me}` is where
-# object pronouns go in French if not before the finite verb.
+# English, its auxiliary first (or a hyphen), and French, its finite verb first. The letter v is the meaning of
+# the verb, x that of the French auxiliary. `have.present` is a finite form; `verb` is the verb spoken of, whose
+# forms base, participle and gerund are as well, and `auxiliary` its French auxiliary. `{me}` is where object
+# pronouns go in French if not before the finite verb.
 TENSES = {name.strip(): (en, fr.strip()) for name, en, fr in (line.split("|") for line in """
     present     | - verb.present/v                          | verb.present/v
     imperfect   | - verb.past/v                             | verb.imperfect/v
@@ -124,7 +124,8 @@ def _english_verb(phrase, tense, person, supported):
     elif rest.startswith("verb.") and supported:
         form, _, letters = rest.partition("/")
         auxiliary, rest = f"{form.replace('verb', 'do')}/{letters.upper()}", "base/v"
-    forms = {"verb": verb, "base": verb, "participle": english.participle(verb), "gerund": english.gerund(verb)}
+    participle, gerund = english.participle(verb), english.gerund(verb)
+    forms = {"verb": verb, "base": verb, "participle": participle, "gerund": gerund}
     return [_verb(x, english.finite, person, forms) for x in (auxiliary.replace("-", ""), rest)]
 
 
@@ -141,17 +142,18 @@ def _french_verb(phrase, tense, who):
 
 
 def clause(who, phrase, tense="present", negation="", adverb=NOTHING, asked=""):
-    """A clause in English and French; `asked` is one of the beginnings, and English inverts in both questions."""
+    """A clause in English and French; `asked` is one of the beginnings, and empty for a statement."""
     before, end, middle, late = NEGATIONS[negation]
     auxiliary, rest = _english_verb(phrase, tense, who.person, asked or before.startswith("not"))
     finite, rest_fr = _french_verb(phrase, tense, who)
     # `anything` and `anybody` are objects and precede the rest; `yet` and `anymore` end the clause.
     at = len(phrase.verb.particle.split()) if negation in ("nothing", "nobody") else len(phrase.tail.en)
+    inverted = Pair(fr=tuple(replace(x, text="-" + x.text) for x in who.fr))
     return pair(
-        CLAUSE % BEGINNINGS[asked], v=phrase.meaning, who=who, auxiliary=auxiliary, finite=finite, adverb=adverb,
-        il=Pair(fr=tuple(replace(x, text="-" + x.text) for x in who.fr)), me=_object_pronouns(phrase, who.person),
-        before=before, end=end, middle=middle, late=late, ne="ne/N" if negation else "", rest=(rest, rest_fr),
-        first=Pair(en=phrase.tail.en[:at]), tail=Pair(phrase.tail.en[at:], phrase.tail.fr),
+        CLAUSE % BEGINNINGS[asked], v=phrase.meaning, who=who, il=inverted, auxiliary=auxiliary, finite=finite,
+        me=_object_pronouns(phrase, who.person), ne="ne/N" if negation else "", before=before, middle=middle,
+        late=late, end=end, adverb=adverb, rest=(rest, rest_fr), first=Pair(en=phrase.tail.en[:at]),
+        tail=Pair(phrase.tail.en[at:], phrase.tail.fr),
     )
 
 
@@ -178,8 +180,7 @@ def _after_order(phrase, person):
     return first + Pair(fr=tuple(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others))
 
 
-# Without tense: the infinitive, its English form in -ing against the French infinitive, and `while eating`, « en
-# mangeant ».
+# Without tense: the infinitive, the English form in -ing against it, and `while eating`, « en mangeant ».
 INFINITIVE = "{base}/v {tail} | {me} {base}/v {tail}"
 ING = "{gerund}/v {tail} | {me} {base}/v {tail}"
 WHILE = "while/w {gerund}/v {tail} | en/w {me} {gerund}/v {tail}"
@@ -189,7 +190,7 @@ NEGATED_ORDER = "do/N not/n {base}/v {tail} | ne/N {me} {imperative}/v pas/n {ta
 
 
 def nonfinite(phrase, person=2, template=INFINITIVE, pronouns=_object_pronouns):
-    """Fill a template with forms of the verb, its complements and pronouns; `person` is that of a reflexive one."""
+    """A verb phrase without tense; `person` is that of a reflexive pronoun."""
     en, fr = phrase.verb.en, phrase.verb.fr
     return pair(template, v=phrase.meaning, base=(en, fr), gerund=(english.gerund(en), french.gerund(fr)),
                 imperative=french.imperative(fr, person), me=pronouns(phrase, person), tail=phrase.tail)

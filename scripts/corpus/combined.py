@@ -1,7 +1,7 @@
 """The challenge: known constructions put together in ways that training does not have.
 
-Each sentence nests or joins several clauses, so that it is longer than any in training: a relative clause that is
-itself negated and holds a pronoun, a report of a condition, a question about a reason, and so on.
+Each sentence nests or joins several clauses, so that it is longer than any in training: a relative clause that
+is itself negated and holds a pronoun, a report of a condition, a question about a reason, and so on.
 """
 
 from constructions import *
@@ -64,7 +64,8 @@ def event(who):
 
 combine("a thing described by a relative and taken up by a pronoun",
         who=third_party, what=something, a=lambda who, what: clause(who, verb_phrase("find", what), "past"),
-        do=lambda what: verb_phrase("sell", direct(pronoun_for(what))), tense="past near future", negation="- not",
+        do=lambda what: verb_phrase("sell", direct(pronoun_for(what))),
+        tense="past near future", negation="- not",
         b=lambda who, do, tense, negation: clause(pronoun_again(who), do, tense, negation), said=BUT)
 combine("a described person does something for a reason",
         who=somebody, again=pronoun_again, tense=(("past", "imperfect"), ("near", "present")),
@@ -78,7 +79,8 @@ combine("if a described person had time, something would follow",
 combine("somebody thinks or says that, if …, …",
         who=third_party, other=third_party, verb="think say believe", again=lambda other: pronoun_again(other),
         main=lambda again: clause(again, shown(again), "future"),
-        weather="it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f cold/a | il/i fait/f froid/a",
+        weather="""it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a;
+                   it/i is/f cold/a | il/i fait/f froid/a""",
         first=lambda other: clause(other, done_to(), "future", pick("- not")),
         what="that/t {first} if/i {weather} , but/n that/u {main} | "
              "que/t {first} si/i {weather} , mais/n que/u {main}",
@@ -90,17 +92,20 @@ combine("a question about why a described person did something", mark="?",
 combine("futures in both clauses, with a described object and a pronoun",
         first=third_party, who=subject, arrival="leave arrive", to=lambda who: indirect(other_than(who)),
         what=something, verb=lexicon.GIVING, negation="- not",
-        main=lambda who, verb, to, what, negation: clause(who, verb_phrase(verb, to, what), "future", negation),
+        do=lambda verb, to, what: verb_phrase(verb, to, what),
+        main=lambda who, do, negation: clause(who, do, "future", negation),
         said=lambda first, arrival, main: when_future(first, verb_phrase(arrival), main) + time_for("future"))
 combine("three events in a row",
-        who=third_party, other=named_or_relative, again=pronoun_again, first=event, b=lambda other: event(other),
+        who=third_party, other=named_or_relative, again=pronoun_again, first=event,
+        b=lambda other: event(other),
         reason=lambda again: is_(again, state(again), "imperfect"),
         a=lambda first, reason: pair(BECAUSE, a=first, b=reason), said=AND)
 combine("an opinion about a person, and what that person does not do",
         teller=subject, who=somebody, again=pronoun_again,
         c=lambda who: is_(who, state(who), pick("present imperfect")),
         b=lambda again: clause(again, to_other(again, lasting=False), "future", "not"),
-        what="that/t {c} | que/t {c}", a=lambda teller, what: clause(teller, verb_phrase("think", what)), said=AND)
+        what="that/t {c} | que/t {c}",
+        a=lambda teller, what: clause(teller, verb_phrase("think", what)), said=AND)
 combine("an action before another one, interrupted by somebody described",
         who=third_party, other=somebody, done=lambda who: clause(who, shown(who), "past"),
         later=lambda who: nonfinite(shown(who), template=ING),

@@ -1,6 +1,6 @@
 """The list of constructions, and how the simple ones are declared.
 
-Modules of constructions take everything from here: it passes on the whole vocabulary that they are written in.
+Modules of constructions take everything from here: it passes on all the vocabulary that they are written in.
 """
 
 from dataclasses import replace
@@ -81,12 +81,13 @@ def declare(name, /, into=CONSTRUCTIONS, **slots):
 def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
     """What draws a sentence by its slots, in the order in which they are written.
 
-    From a list, or a text that lists several things, one is picked, and notation is read; a number is the probability
-    of `not`; a function is called with those of the slots before that its parameters name. The sentence is `said`,
-    whose template takes in the other slots, or else a clause, a question if it is asked: `who` (anybody, unless
-    declared) and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense` and `negation`.
-    `tenses` gives a tense that suits the verb. `time` is the probability of a time behind it all, `kept` that of
-    saying `when`. A clause that declares no tense is in any, often with a time.
+    Of a list, or of a text that lists several things, one is picked. A number is the probability of `not`. A
+    function is called with the earlier slots that its parameters name, and notation takes in earlier slots.
+
+    The sentence is `said`, or else a clause, which is a question if `asked`: `who` (anybody, unless declared)
+    and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense`, `negation` and
+    `adverb`. `tenses` gives a tense that suits the verb; a clause without any is in any, often with a time.
+    `when` comes behind it all, with the probability `kept` if that is given; `time` is that of a fitting time.
     """
     if "said" not in slots:
         slots = slots if "who" in slots else {"who": subject, **slots}

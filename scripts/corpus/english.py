@@ -77,4 +77,5 @@ def degree(adjective, ending):
         return ""
     if adjective.endswith("y"):
         return adjective[:-1] + "i" + ending
-    return adjective.removesuffix("e") + (adjective[-1] if adjective in ("big", "sad", "hot") else "") + ending
+    doubled = adjective[-1] if adjective in ("big", "sad", "hot") else ""
+    return adjective.removesuffix("e") + doubled + ending

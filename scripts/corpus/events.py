@@ -137,4 +137,5 @@ def item(kinds="the this I you"):
 
 def item_verb(what):
     """Something done to such a thing."""
-    return lexicon.verb(pick(next(verbs for kind, verbs in ITEM_VERBS.items() if what.noun in lexicon.NOUNS[kind])))
+    verbs = next(verbs for kind, verbs in ITEM_VERBS.items() if what.noun in lexicon.NOUNS[kind])
+    return lexicon.verb(pick(verbs))

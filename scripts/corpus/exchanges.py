@@ -24,18 +24,26 @@ def wanted(who, negated=False):
     return suitable(lambda verb: tellable(verb, negated), definite if negated else activity, who)
 
 
+def ordered(who, person, probability):
+    """Some order, which forbids with the given probability."""
+    negated = chance(probability)
+    return order(wanted(who, negated), person, negated)
+
+
 declare("question by inversion", asked="inverted", who=questioner, do=activity,
         tenses="past near future can progressive present", time=0.4)
 
 
 declare("question with est-ce que", mark="?",
         who=either(0.15, lambda: subject_pronoun("I"), person), do=activity,
-        tense=lambda who, do: "can" if who.pronoun else drawn_tense(do, "past near future progressive present"),
+        tense=lambda who, do: "can" if who.pronoun else drawn_tense(
+            do, "past near future progressive present"),
         said=lambda who, do, tense: timed(question(who, do, tense), tense, 0.3))
 declare("question with où, quand, pourquoi", mark="?",
         who=questioned, asked_for="where when why", at=lambda asked_for: asked_for == "where" and chance(0.5),
         do=lambda who, at: verb_phrase(pick("live work study go")) if at else action(who),
-        tense=lambda do, at: pick("past near future") if not at else "past" if do.verb.en == "go" else "present",
+        tense=lambda do, at: pick("past near future") if not at else (
+            "past" if do.verb.en == "go" else "present"),
         said=lambda who, asked_for, do, tense: pair(ASKED[asked_for]) + question(who, do, tense))
 declare("question about the object", mark="?",
         who=questioned, thing=lambda: chance(0.5),
@@ -46,8 +54,7 @@ declare("question about the object", mark="?",
         + question(who, verb_phrase(verb), tense) + where)
 declare("question about the subject", mark="?", who=lambda: as_noun(pair("who/n | qui/n")), do=activity,
         tenses="past future near can progressive", time=0.4)
-declare("order", mark="!", negated=lambda: chance(0.35),
-        o=lambda negated: order(wanted(subject_pronoun("you"), negated), 4, negated),
+declare("order", mark="!", o=lambda: ordered(subject_pronoun("you"), 4, 0.35),
         said=lambda o: "please/a {o} | s'il/A vous/A plaît/a , {o}" if chance(0.35) else o)
 
 
@@ -87,16 +94,10 @@ declare("suggestion with let's", mark="!",
         said=lambda do: timed(order(do, 3), "future", 0.4))
 
 
-@construction("familiar address with tu")
-def familiar():
-    call = pick("Mum/a | maman/a; Dad/a | papa/a; my/a friend/b | mon/a ami/b; my/a dear/b | mon/a cher/b")
-    who = replace(subject_pronoun("thou"), gender="f" if "maman" in call else "m")
-    kind = below(3)
-    if kind == 0:
-        negated = chance(0.3)
-        said = exclaims(order(wanted(who, negated), 1, negated))
-    elif kind == 1:
-        said = asks(question(who, activity(who), pick("past near future can")))
-    else:
-        said = told(who, activity(who), "", "past near future", 0.3)
-    return pair("{call} , {said}", call=pair(call), said=said)
+declare("familiar address with tu",
+        call="Mum/a | maman/a; Dad/a | papa/a; my/a friend/b | mon/a ami/b; my/a dear/b | mon/a cher/b",
+        who=lambda call: replace(subject_pronoun("thou"), gender="f" if call.en[0].text == "Mum" else "m"),
+        way=(lambda who: exclaims(ordered(who, 1, 0.3)),
+             lambda who: asks(question(who, activity(who), pick("past near future can"))),
+             lambda who: told(who, activity(who), "", "past near future", 0.3)),
+        inner=lambda who, way: way(who), said="{call} , {inner} | {call} , {inner}")

@@ -36,6 +36,7 @@ MANNERS = """slowly/a | lentement/a; quickly/a | vite/a; well/a | bien/a; badly/
 WAYS = """walk: slowly quickly quietly; speak: slowly quickly quietly well badly;
     drive: slowly quickly carefully well badly; work: well hard slowly quickly carefully;
     sing: well badly quietly; eat: slowly quickly well; sleep: well badly; dance: well badly slowly"""
+TOO, ENOUGH = "too/t {a} {to} | trop/t {a} {to}", "{a} enough/t {to} | assez/t {a} {to}"
 HINDERING = listed("young tired sick shy lazy old nervous")
 HELPING = listed("intelligent strong rich")
 POLITE = listed("""would/W you/y like/w | voulez/w -vous/y;
@@ -66,8 +67,8 @@ def need():
     who, phrase = subject(), verb_phrase("need=avoir")
     if chance(0.3):
         inner = action(who)
-        to = pair("to/pV {i} | besoin/N de/p {i}", v=inner.meaning, n=phrase.meaning, i=nonfinite(inner, who.person))
-        return clause(who, phrase.plus(to), pick("present imperfect"))
+        to = phrase.about("to/pB {i} | besoin/V de/p {i}", b=inner.meaning, i=nonfinite(inner, who.person))
+        return clause(who, to, pick("present imperfect"))
     classes = pick(("food drink", "thing garment vehicle", HELPERS))
     noun = noun_of(classes)
     mass = noun.kind == "mass"
@@ -89,8 +90,9 @@ declare("parts of the body that hurt",
 declare("reflexive with parts of the body",
         row=GROOMING, broken=lambda row: row[0] == "break",
         who=lambda broken: pronoun("I he she you") if broken else subject(),
-        part=lambda row, who: pair("{own}/d {x}/p", own=(PRONOUNS[name_of(who)].own, row[3]), x=(row[2], row[4])),
-        do=lambda row, part: verb_phrase(f"{row[0]}=se {row[1]}", part, agrees_with_subject=False),
+        own=lambda row, who: (PRONOUNS[name_of(who)].own, row[3]), part=lambda row: (row[2], row[4]),
+        what="{own}/d {part}/p | {own}/d {part}/p",
+        do=lambda row, what: verb_phrase(f"{row[0]}=se {row[1]}", what, agrees_with_subject=False),
         tense=lambda broken: "past" if broken else pick("past present future near"),
         seldom=lambda: pick_not(0.15), negation=lambda broken, seldom: "" if broken else seldom,
         when=lambda broken, tense: time_for(tense) if broken else day_time(tense), kept=0.7)
@@ -98,7 +100,8 @@ declare("reflexive with parts of the body",
 
 def crossed(who, en, fr, liked, tense):
     """A verb whose French subject is the English object: `I miss you`, « vous me manquez »."""
-    form = en if tense == "future" else english.finite(en, "past" if tense == "imperfect" else tense, who.person)
+    tense_en = "past" if tense == "imperfect" else tense
+    form = en if tense == "future" else english.finite(en, tense_en, who.person)
     spoken = liked.en
     if liked.pronoun:
         spoken = (replace(spoken[0], text=PRONOUNS[name_of(liked)].object),)
@@ -142,11 +145,14 @@ declare("adverb after the verb",
         do=lambda who, word: action(who) if word in TENSES_OF else visible(who, activity, "present"),
         tense=lambda word: pick(TENSES_OF[word]) if word == "also" else TENSES_OF.get(word, "present"))
 declare("manner",
-        ways=lambda: pick(WAYS).split(":"), way=lambda ways: pick(ways[1]), tense="present future near can", negation=0.25,
+        ways=lambda: pick(WAYS).split(":"), way=lambda ways: pick(ways[1]),
+        tense="present future near can", negation=0.25,
         very=lambda way: "very/a | très/a" if way not in ("carefully", "hard") and chance(0.3) else "|",
-        places=lambda tense, ways: tense in ("present", "future") and chance(0.5) and lexicon.USUAL_PLACES.get(ways[0]),
-        where=lambda places: place(places) if places else NOTHING, verb=lambda ways: ways[0],
-        what=lambda very, way, where: very + pair(next(x for x in listed(MANNERS) if x.startswith(way))) + where)
+        verb=lambda ways: ways[0], placed=lambda tense: tense in ("present", "future") and chance(0.5),
+        where=lambda verb, placed: place(lexicon.USUAL_PLACES[verb]) if (
+            placed and verb in lexicon.USUAL_PLACES) else NOTHING,
+        how=lambda way: next(x for x in listed(MANNERS) if x.startswith(way)),
+        what="{very} {how} {where} | {very} {how} {where}")
 
 
 def hindered(who):
@@ -154,8 +160,8 @@ def hindered(who):
     adjective = pick([x for x in lexicon.ADJECTIVES if x.en in HINDERING + HELPING])
     inner = suitable(lambda verb: verb.en not in ("lose", "break", "forget"), definite, who)
     to = pair("to/V {i} | pour/V {i}", v=inner.meaning, i=nonfinite(inner, who.person))
-    too = "too/t {a} {to} | trop/t {a} {to}" if adjective.en in HINDERING else "{a} enough/t {to} | assez/t {a} {to}"
-    return verb_phrase("be", pair(too, a=agreeing(adjective, who), to=to))
+    template = TOO if adjective.en in HINDERING else ENOUGH
+    return verb_phrase("be", pair(template, a=agreeing(adjective, who), to=to))
 
 
 declare("too and enough with pour", do=hindered, tense="present imperfect")

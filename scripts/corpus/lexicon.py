@@ -10,8 +10,8 @@ from collections import namedtuple
 from draw import listed, rows
 
 
-# `en` and `fr` hold several words for compounds; `kind` is count, mass or compound; `adjectives` is the letter by
-# which adjectives know the noun.
+# `en` and `fr` hold several words for compounds; `kind` is count, mass or compound; `adjectives` is the letter
+# by which adjectives know the noun.
 Noun = namedtuple("Noun", "en fr gender kind adjectives", defaults=("count", ""))
 # `suits` has the letters of the nouns that an adjective suits; `before` is its side of the noun in French.
 Adjective = namedtuple("Adjective", "en fr suits before", defaults=(False,))
@@ -28,9 +28,9 @@ def noun(en, fr, gender, *kind):
 _NOUNS = """
 child count K: child enfant m, boy garçon m, girl fille f
 adult count P: friend ami m, neighbour voisin m, teacher professeur m, doctor médecin m, man homme m,
-    woman femme f, student étudiant m, guest invité m, tourist touriste m, baker boulanger m, farmer fermier m,
-    policeman policier m, lawyer avocat m, engineer ingénieur m, writer écrivain m, singer chanteur m,
-    customer client m, waiter serveur m, waitress serveuse f, colleague collègue m
+    woman femme f, student étudiant m, guest invité m, tourist touriste m, baker boulanger m,
+    farmer fermier m, policeman policier m, lawyer avocat m, engineer ingénieur m, writer écrivain m,
+    singer chanteur m, customer client m, waiter serveur m, waitress serveuse f, colleague collègue m
 family count P: mother mère f, father père m, brother frère m, sister sœur f, son fils m, daughter fille f,
     uncle oncle m, aunt tante f, grandmother grand-mère f, grandfather grand-père m, cousin cousin m,
     husband mari m, wife femme f
@@ -66,13 +66,13 @@ abstract count I: idea idée f, question question f, problem problème m, film f
 crockery compound T: coffee_cup tasse_à_café f, tea_cup tasse_à_thé f, wine_glass verre_à_vin m,
     beer_glass verre_à_bière m, soup_spoon cuillère_à_soupe f, bread_knife couteau_à_pain m,
     water_bottle bouteille_de_eau f, wine_bottle bouteille_de_vin f
-clothing compound C: wool_sweater pull_en_laine m, leather_jacket veste_en_cuir f, silk_scarf écharpe_en_soie f,
-    cotton_shirt chemise_en_coton f, silk_dress robe_en_soie f, straw_hat chapeau_de_paille m,
-    leather_bag sac_en_cuir m, gold_ring bague_en_or f, silver_watch montre_en_argent f,
-    wool_coat manteau_en_laine m
-paper compound R: history_book livre_de_histoire m, train_ticket billet_de_train m, plane_ticket billet_de_avion m,
-    love_letter lettre_de_amour f, birthday_card carte_de_anniversaire f, wedding_photo photo_de_mariage f,
-    school_book livre_de_école m, travel_story récit_de_voyage m
+clothing compound C: wool_sweater pull_en_laine m, leather_jacket veste_en_cuir f,
+    silk_scarf écharpe_en_soie f, cotton_shirt chemise_en_coton f, silk_dress robe_en_soie f,
+    straw_hat chapeau_de_paille m, leather_bag sac_en_cuir m, gold_ring bague_en_or f,
+    silver_watch montre_en_argent f, wool_coat manteau_en_laine m
+paper compound R: history_book livre_de_histoire m, train_ticket billet_de_train m,
+    plane_ticket billet_de_avion m, love_letter lettre_de_amour f, birthday_card carte_de_anniversaire f,
+    wedding_photo photo_de_mariage f, school_book livre_de_école m, travel_story récit_de_voyage m
 dish compound F: chocolate_cake gâteau_au_chocolat m, apple_tart tarte_aux_pommes f,
     birthday_cake gâteau_de_anniversaire m, cheese_sandwich sandwich_au_fromage m,
     ham_sandwich sandwich_au_jambon m, strawberry_tart tarte_aux_fraises f
@@ -98,8 +98,8 @@ PLACES = [("in", "dans", noun(*x)) for x in rows("""
     park parc m, dining_room salle_à_manger f""")] + [("at", "à", noun(*x)) for x in rows("""
     market marché m, station gare f, hotel hôtel m, restaurant restaurant m, museum musée m,
     library bibliothèque f, cinema cinéma m, theatre théâtre m, beach plage f, airport aéroport m,
-    hospital hôpital m, office bureau m, swimming_pool piscine f, university université f, bakery boulangerie f,
-    castle château m, bank banque f""")]
+    hospital hôpital m, office bureau m, swimming_pool piscine f, university université f,
+    bakery boulangerie f, castle château m, bank banque f""")]
 
 CITIES = rows("""Paris Paris, London Londres, Lyon Lyon, Rome Rome, Brussels Bruxelles, Geneva Genève,
     Montreal Montréal, Amsterdam Amsterdam, Lisbon Lisbonne, Vienna Vienne""")
@@ -123,8 +123,8 @@ PROFESSIONS = rows("""baker boulanger boulangère, teacher professeur professeur
     journalist journaliste journaliste, dentist dentiste dentiste, student étudiant étudiante,
     writer écrivain écrivaine, architect architecte architecte""")
 
-# The letters name classes of nouns: P people, K children, A animals, G fruit, F food, T and S things, C clothes,
-# V vehicles, D openings, B buildings, R texts, I ideas.
+# The letters name classes of nouns: P people, K children, A animals, G fruit, F food, T and S things,
+# C clothes, V vehicles, D openings, B buildings, R texts, I ideas.
 _BEFORE = """big grand TVBDG, small petit TVBACDSGK, old vieux PATCVBDS, new nouveau TCVRID,
     beautiful beau BCTSG, pretty joli CTBS, good bon FRIG, bad mauvais RI, young jeune P, long long RI"""
 _AFTER = """red rouge CTVD, green vert CTVD, blue bleu CTVD, black noir CTVA, white blanc CTVABD,
@@ -201,14 +201,14 @@ INTRANSITIVE = verbs_with("""sleep=dormir: bedroom living_room hotel garden,
 USUAL_PLACES = {verb.en: places for verb, places in INTRANSITIVE}
 MOTION = _verbs("go=aller, come back=revenir, return=retourner")
 ARRIVAL = _verbs("leave=partir, arrive=arriver, go home=rentrer, go out=sortir, come=venir, stay=rester")
-LEAVING, ARRIVING = ARRIVAL[:2]
 REFLEXIVE = _verbs("""get up=se lever, wake up=se réveiller, go to bed=se coucher, rest=se reposer,
     hurry=se dépêcher, get dressed=se habiller, have fun=se amuser""")
 TO_PERSON = _verbs("""talk to=parler à, answer=répondre à, phone=téléphoner à, write to=écrire à,
     obey=obéir à, smile at=sourire à""")
 GIVING = _verbs("""give=donner, show=montrer, lend=prêter, send=envoyer, sell=vendre, offer=offrir,
     bring=apporter""")
-WITH_A = _verbs("begin=commencer à, learn=apprendre à, continue=continuer à, manage=réussir à, hesitate=hésiter à")
+WITH_A = _verbs("""begin=commencer à, learn=apprendre à, continue=continuer à, manage=réussir à,
+    hesitate=hésiter à""")
 WITH_DE = _verbs("""try=essayer de, forget=oublier de, decide=décider de, refuse=refuser de,
     promise=promettre de, plan=envisager de""")
 _OTHERS = _verbs("""be=être, have=avoir, want=vouloir, like=aimer, hate=détester, prefer=préférer,

@@ -8,7 +8,8 @@ DONE = lexicon.verbs_with("""repair: vehicle furniture, wash: vehicle garment, c
 # What is done, to what, and by whom.
 PASSIVES = """
     write: text: writer student teacher girl; build: building: engineer farmer;
-    repair: vehicle furniture: engineer neighbour farmer; sell: vehicle building furniture: farmer neighbour lawyer;
+    repair: vehicle furniture: engineer neighbour farmer;
+    sell: vehicle building furniture: farmer neighbour lawyer;
     find: thing garment: policeman child tourist waiter; read: text: teacher student lawyer;
     invite: person: singer writer doctor; eat: fruit: child guest boy;
     close: opening: waiter policeman teacher; visit: building: tourist student"""
@@ -44,7 +45,8 @@ def wishing():
 
 def causing(name, inner):
     """To make a pronoun or else somebody do something."""
-    done = pair("{verb}/a", verb=(inner.en, inner.fr))
+    verb = lexicon.verb(inner)
+    done = pair("{verb}/a", verb=(verb.en, verb.fr))
     if chance(0.5):
         return verb_phrase("make=faire", direct(name)._replace(agreement=None), done)
     return verb_phrase("make=faire", pair("{other} {done} | {done} {other}", done=done, other=person()))
@@ -69,7 +71,8 @@ declare("want somebody to, with the subjunctive",
         verb="want", what=wanted_of, tense="present present imperfect", negation=0.25)
 declare("before and without doing",
         who=subject, do=action, second=definite,
-        link="before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B", tense="past near future",
+        link="before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B",
+        tense="past near future",
         a=lambda who, do, tense: clause(who, do, "near" if do.verb.en == "read" else tense),
         said=lambda a, link, second: a + link + nonfinite(second, template=ING))
 declare("purpose with pour",
@@ -80,13 +83,13 @@ declare("purpose with pour",
 
 declare("while doing, with the gerund",
         who=subject, doing=lambda who: action(who, "background", "the own"),
-        main=lambda doing: pick((*(verb_phrase(x) for x in ("sing", "smile", "laugh", "cry", "dance")), doing)),
+        main=lambda doing: pick((*map(verb_phrase, ("sing", "smile", "laugh", "cry", "dance")), doing)),
         second=lambda who: activity(who, "background"), tense="present past background future",
         shows=lambda main: main.verb.en != "read" and allowed(main.verb, "present"),
         a=lambda who, main, tense, shows: clause(who, main, tense if shows else "background"),
         said=lambda a, second, who: a + nonfinite(second, who.person, WHILE))
 declare("make somebody do, with faire",
-        who=third_party, name=PEOPLE, inner=lambda: lexicon.verb(pick("laugh cry wait work smile dance sing sleep")),
+        who=third_party, name=PEOPLE, inner="laugh cry wait work smile dance sing sleep",
         tense="present past future can", do=causing, negation=0.2,
         a=lambda who, do, tense, negation: clause(who, do, tense, negation),
         said=lambda a, tense: timed(a, tense, 0.4) if tense != "present" else a)
@@ -109,7 +112,8 @@ declare("passive",
         doer=lambda row: named() if chance(0.3) else noun_phrase(
             lexicon.SINGLE_NOUNS[pick(row[2])], "the", pick_number(0.3)),
         done=lambda row, who: done_to(lexicon.verb(row[0]), who),
-        what=lambda: "{done}/a by/b {doer} | {done}/a par/b {doer}" if chance(0.75) else "{done}/a | {done}/a",
+        agent=lambda: "by/b {doer} | par/b {doer}" if chance(0.75) else "|",
+        what="{done}/a {agent} | {done}/a {agent}",
         tense="perfect future past", negation=0.15, time=0.5)
 
 
@@ -135,15 +139,14 @@ def relative_qui():
     return clause(subject(), verb_phrase(verb, head), "present" if verb.en in STATES_OF_MIND else tense)
 
 
-@construction("relative with que")
-def relative_que():
-    who, head = subject(), item("the")
-    verb, tense = item_verb(head), pick("past past near progressive")
-    tense = "perfect" if verb.en == "read" else tense if allowed(verb, tense) else "past"
-    head = head.followed(pair("that/r {c} | que/r {c}", c=clause(who, having_object(verb, head), tense)))
-    if chance(0.6):
-        return is_(head, quality(head), pick("present imperfect"))
-    return clause(subject(), verb_phrase("find", head), "past")
+declare("relative with que",
+        who=subject, what=lambda: item("the"), verb=item_verb, usual="past past near progressive",
+        fits=lambda verb, usual: usual if allowed(verb, usual) else "past",
+        tense=lambda verb, fits: "perfect" if verb.en == "read" else fits,
+        c=lambda who, verb, what, tense: clause(who, having_object(verb, what), tense),
+        full=lambda what, c: what.followed(pair("that/r {c} | que/r {c}", c=c)),
+        said=lambda full: is_(full, quality(full), pick("present imperfect")) if chance(0.6) else clause(
+            subject(), verb_phrase("find", full), "past"))
 
 
 @construction("relative with dont")

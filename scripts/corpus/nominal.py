@@ -53,8 +53,6 @@ def handled(kinds, *sides):
 declare("adjective after the noun", do=lambda: handled("the a this", "after"))
 declare("adjective before the noun", do=lambda: handled("the a this", "before"))
 declare("adjectives on both sides", do=lambda: handled("the a that", "before", "after"))
-
-
 declare("predicate adjective with agreement",
         tense="present present imperfect future", of_person=lambda: chance(0.5),
         who=lambda of_person: subject() if of_person else known(HANDLED + " building animal"),
@@ -109,9 +107,11 @@ def price():
     if chance(0.5):
         what = known("thing garment text")
         # `cost` is also a past form, so only `costs` is used in the present.
-        return clause(what, verb_phrase("cost", amount), pick("present imperfect") if what.number == 1 else "future")
-    noun, number = noun_of("thing garment fruit text animal"), pick(NUMBERS[1:] + TENS[:3])
-    return clause(subject(), verb_phrase("have", counted(pair("{n}/a", n=number), noun)), pick("present imperfect"))
+        tense = pick("present imperfect") if what.number == 1 else "future"
+        return clause(what, verb_phrase("cost", amount), tense)
+    noun = noun_of("thing garment fruit text animal")
+    what = counted(pair("{n}/a", n=pick(NUMBERS[1:] + TENS[:3])), noun)
+    return clause(subject(), verb_phrase("have", what), pick("present imperfect"))
 
 
 declare("age with avoir", who=lambda: third_party() if chance(0.7) else subject(),
@@ -144,10 +144,11 @@ def comparison(adjective, what, than):
 construction("comparative")(either(
     0.5,
     sentence_of(who=subject, other=named_or_relative, tense="present",
-                than=lambda who, other: stressed_pronoun(pick("he she they")) if not who.pronoun and chance(0.5) else other,
+                again=lambda who: not who.pronoun and chance(0.5),
+                than=lambda other, again: stressed_pronoun(pick("he she they")) if again else other,
                 what=lambda who, than: comparison(comparable(lexicon.NOUNS["person"][0]), who, than)),
-    sentence_of(kind=HANDLED + " building animal", who=lambda kind: known(kind, "the my this"), tense="present",
-                than=lambda kind: known(kind, "the my that"),
+    sentence_of(kind=HANDLED + " building animal", tense="present",
+                who=lambda kind: known(kind, "the my this"), than=lambda kind: known(kind, "the my that"),
                 what=lambda who, than: comparison(comparable(who.noun), who, than))))
 
 
@@ -179,22 +180,20 @@ def _superlative(adjective, noun, number):
                 le=article("le", noun.gender, number), fr=fr, best=best)
 
 
-@construction("profession without article")
-def profession():
-    (en, *forms), who = pick(lexicon.PROFESSIONS), pronoun("I he she he she")
-    who = named_or_relative() if chance(0.6) else who
-    name = (en, forms["mf".index(who.gender)])
-    if chance(0.25) and who.person == 2:
-        return pair("{who} wants/w to/B become/b a/P {x}/p | {who} veut/w devenir/b {x}/p", who=who, x=name)
-    return is_(who, pair("a/P {x}/p | {x}/p", x=name), pick("present imperfect future"))
-
-
+declare("profession without article",
+        row=lexicon.PROFESSIONS, pronoun="I he she he she",
+        who=lambda pronoun: named_or_relative() if chance(0.6) else subject_pronoun(pronoun),
+        name=lambda row, who: (row[0], row[1 + "mf".index(who.gender)]), what="a/P {name}/p | {name}/p",
+        wants=lambda who: chance(0.25) and who.person == 2,
+        said=lambda who, what, wants: is_(who, what, pick("present imperfect future")) if not wants else (
+            "{who} wants/w to/B become/b {what} | {who} veut/w devenir/b {what}"))
 declare("exclamation with quel", mark="!",
         noun=lambda: noun_of("garment building text abstract animal vehicle fruit"),
         owned=lambda noun: noun.adjectives in ("C", "V", "A", "B") and chance(0.7),
         adjective=lambda noun, owned: fitting(noun, True if owned else None),
         a=lambda noun, adjective: noun_phrase(noun, "what a", pick_number(0.3), [adjective]),
-        said=lambda a, owned: a + clause(subject(), verb_phrase("have"), pick("present imperfect")) if owned else a)
+        said=lambda a, owned: a if not owned else (
+            a + clause(subject(), verb_phrase("have"), pick("present imperfect"))))
 
 
 @construction("tout and its agreement")

@@ -25,8 +25,8 @@ declare("weather with il fait",
 
 @construction("rain and snow")
 def rain():
-    it, verb, tense = subject_pronoun("it_m"), pick("rain snow"), pick("progressive past future near background")
-    phrase = verb_phrase(verb)
+    verb, tense = pick("rain snow"), pick("progressive past future near background")
+    it, phrase = subject_pronoun("it_m"), verb_phrase(verb)
     if verb == "rain" and chance(0.35):
         phrase = phrase.about("cats/C and/C dogs/C | des/C cordes/c")
     elif chance(0.3):
@@ -66,9 +66,10 @@ construction("clock time")(either(
     sentence_of(hour=clock, also=lambda: perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b")),
                 said="it/i is/v {hour} {also} | il/i est/v {hour} {also}"),
     sentence_of(scheduled=lambda: pick(SCHEDULED).split(":"), determiner="the the you",
-                who=lambda scheduled, determiner: noun_phrase(lexicon.noun(*scheduled[0].split()), determiner),
+                noun=lambda scheduled: lexicon.noun(*scheduled[0].split()),
+                who=lambda noun, determiner: noun_phrase(noun, determiner),
                 do=lambda scheduled: bound_for_town(verb_phrase(pick(scheduled[1]))),
-                tense="present past future", said=lambda who, do, tense: clause(who, do, tense) + at_clock())))
+                tense="present past future", when=at_clock)))
 
 
 @construction("for and since, with the present")
@@ -89,4 +90,5 @@ def _span(long):
         number = pick(NUMBERS + TENS[:2])
         units = "years ans, months mois, weeks semaines" if long else "hours heures, minutes minutes"
         return pair("for/f {n}/n {unit}/u | depuis/f {n}/n {unit}/u", n=number, unit=pick(rows(units)))
-    return pair("since/f {x}/n | depuis/f {x}/n", x=pick(DAYS + MONTHS if long else rows("yesterday hier, noon midi")))
+    starts = DAYS + MONTHS if long else rows("yesterday hier, noon midi")
+    return pair("since/f {x}/n | depuis/f {x}/n", x=pick(starts))

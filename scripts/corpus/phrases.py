@@ -53,10 +53,11 @@ PRONOUNS = {
         they_f  they  them  their  elles  les   leur   elles  leur   leur   leurs   5  2  f""")
 }
 PEOPLE = "I he she we you they"
-# An object pronoun, which stands after the verb in English and before it in French, by rank; `agreement` is the
-# gender and number that a participle takes from it, if any.
+# An object pronoun, which stands after the verb in English and before it in French, by rank; `agreement` is
+# the gender and number that a participle takes from it, if any.
 Clitic = namedtuple("Clitic", "en fr rank agreement")
-RANKS = {"me": 0, "te": 0, "nous": 0, "vous": 0, "le": 1, "la": 1, "les": 1, "lui": 2, "leur": 2, "y": 3, "en": 4}
+_RANKED = rows("me te nous vous, le la les, lui leur, y, en")
+RANKS = {pronoun: rank for rank, pronouns in enumerate(_RANKED) for pronoun in pronouns}
 
 
 def clitic(en, fr, agreement=None):
@@ -111,7 +112,7 @@ ARTICLES = {
     "le": ("le", "la", "les", "les"), "un": ("un", "une", "des", "des"), "ce": ("ce", "cette", "ces", "ces"),
     "quel": ("quel", "quelle", "quels", "quelles"),
 }
-# With a singular and with a plural, if not alike. Letter d is the determiner's own meaning, n that of the noun.
+# With a singular and with a plural, if not alike; d is the determiner's own meaning, n that of the noun.
 DETERMINERS = {
     "the": ["the/d | ^{le}/d"], "which": ["which/d | ^{quel}/d"],
     "a": ["a/d | ^{un}/d", "some/d | ^{un}/d"], "what a": ["what/d a/d | ^{quel}/d", "what/d | ^{quel}/d"],
@@ -128,8 +129,8 @@ def article(name, gender, number):
 
 def _determiner(kind, noun, number, meaning):
     if kind in PRONOUNS:
-        own = PRONOUNS[kind]
-        return pair("{en}/d | ^{fr}/d", en=own.own, fr=own.fr_own[2 if number == 2 else "mf".index(noun.gender)])
+        own, form = PRONOUNS[kind], 2 if number == 2 else "mf".index(noun.gender)
+        return pair("{en}/d | ^{fr}/d", en=own.own, fr=own.fr_own[form])
     forms = {name: article(name, noun.gender, number) for name in ARTICLES}
     return pair(DETERMINERS[kind][: number][-1], n=meaning, **forms)
 

@@ -27,24 +27,20 @@ declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past
 
 
 
-@construction("pronoun for a thing named before")
-def antecedent():
-    what = item()
-    do, who = taking_up(what, item_verb(what)), subject()
-    said = clause(who, do, pick("future near can past") if do.verb.en != "read" else "near")
-    if chance(0.4):
-        return topic(what, said)
-    known = is_(what, quality(what))
-    if chance(0.6):
-        return pair(AND, a=known, b=said)
-    return pair(BUT, a=known, b=clause(who, do, pick("future near can"), "not"))
-
-
+declare("pronoun for a thing named before",
+        what=item, verb=item_verb, do=taking_up, who=subject,
+        tense=lambda verb: pick("future near can past") if verb.en != "read" else "near",
+        b=lambda who, do, tense: clause(who, do, tense), alone=lambda: chance(0.4),
+        a=lambda what, alone: None if alone else is_(what, quality(what)), too=lambda alone: alone or chance(0.6),
+        denied=lambda who, do, too: too or clause(who, do, pick("future near can"), "not"),
+        said=lambda what, b, alone, a, too, denied: topic(what, b) if alone else (
+            pair(AND, a=a, b=b) if too else pair(BUT, a=a, b=denied)))
 declare("participle agreement with a preceding object",
         what=item, verb=item_verb, who=subject,
         tense=lambda verb: "perfect" if verb.en == "read" else pick("past past perfect"), negation=0.3,
         b=lambda what, verb, who, tense, negation: clause(who, taking_up(what, verb), tense, negation),
-        said=lambda what, b: topic(what, b) if chance(0.5) else pair(AND, a=is_(what, quality(what), "imperfect"), b=b))
+        said=lambda what, b: topic(what, b) if chance(0.5) else pair(
+            AND, a=is_(what, quality(what), "imperfect"), b=b))
 
 
 declare("indirect object pronoun",
@@ -67,7 +63,8 @@ declare("pronoun y",
         doing="work live study go stay",
         tense=lambda doing: pick("future near past" if doing in ("go", "stay") else "present future used"),
         a=lambda who, feeling, where: clause(who, verb_phrase(feeling, where)),
-        b=lambda who, doing, tense: clause(pronoun_again(who), verb_phrase(doing, clitic("there", "y")), tense),
+        again=pronoun_again, do=lambda doing: verb_phrase(doing, clitic("there", "y")),
+        b=lambda again, do, tense: clause(again, do, tense),
         said=lambda tense: BECAUSE if tense in ("present", "used") else AND)
 
 
@@ -76,10 +73,12 @@ declare("pronoun en",
         tense="past future",
         do=lambda verb, number: verb_phrase(verb, pair("{n}/a", n=number), clitic("of them", "en")),
         b=lambda who, do, verb, tense: clause(who, do, "present" if verb == "have" else tense),
-        said=lambda noun, b: topic(noun_phrase(noun, "the", 2), b) if chance(0.5) else pair(
-            AND, a=clause(pick((named, role))(), verb_phrase("sell", noun_phrase(noun, "a", 2)), "progressive"), b=b))
+        sell=lambda noun: verb_phrase("sell", noun_phrase(noun, "a", 2)),
+        said=lambda noun, sell, b: topic(noun_phrase(noun, "the", 2), b) if chance(0.5) else pair(
+            AND, a=clause(one_of(named, role)(), sell, "progressive"), b=b))
 declare("stressed pronoun after a preposition",
-        other=lambda who: stressed_pronoun(other_than(who)), preposition=rows("with avec, without sans, for pour"),
+        other=lambda who: stressed_pronoun(other_than(who)),
+        preposition=rows("with avec, without sans, for pour"),
         company="{preposition}/a {other} | {preposition}/a {other}",
         do=lambda who, company: activity(who).plus(company),
         tenses="past near future", time=0.3)

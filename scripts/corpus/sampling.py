@@ -25,7 +25,7 @@ Example = namedtuple("Example", "construction sentence")
 
 
 def words_in(item):
-    """The words of both sides with their language: cut at punctuation, apostrophe and hyphen, in lower case."""
+    """The words of both sides with their language, cut at punctuation, apostrophe and hyphen."""
     sides = (("en", item.en), ("fr", item.fr))
     return [(side, x) for side, text in sides for x in re.split(r"[\s.,?!'-]+", text.lower()) if x]
 
@@ -36,7 +36,7 @@ def word_counts(examples):
 
 
 def is_new(item, known):
-    """Whether a sentence is new on both sides; remember it, and hold the grammar to one translation for each."""
+    """Whether a sentence is new on both sides; remember it, and insist on one translation for each."""
     en, fr = item.en.casefold(), item.fr.casefold()
     translation = known.setdefault(("en", en), fr)
     require(translation == fr, f"two translations of {en!r}: {translation!r} and {fr!r}")
@@ -68,8 +68,8 @@ def draw_common(known, wanted):
 def split(pool):
     """Set the held-out sentences aside, none with a word that training would then lack.
 
-    A construction gives each held-out set little more than its even share, so that the ones with common words do
-    not crowd out the others.
+    A construction gives each held-out set little more than its even share, so that the ones with common words
+    do not crowd out the others.
     """
     counts, taken = word_counts(pool), Counter()
     sets = {"validation": [], "test": [], "train": []}
@@ -138,15 +138,15 @@ def check(sets):
 
 def report(sets):
     """A short table of what was made."""
-    yield f"{'set':<12}{'pairs':>8}{'en words':>10}{'fr words':>10}{'en mean':>9}{'fr mean':>9}{'sure':>7}{'unlinked':>10}"
+    yield "set            pairs  en words  fr words  en mean  fr mean   sure  unlinked"
     for name, examples in sets.items():
         items, words = [x.sentence for x in examples], Counter(side for side, _ in word_counts(examples))
         en, fr = (sum(len(text.split()) for text in side) for side in zip(*((x.en, x.fr) for x in items)))
         links = [x for item in items for x in item.gold.split()]
-        linked = sum(len(set(side)) for x in items for side in zip(*(re.split("[-?]", y) for y in x.gold.split())))
-        yield (
-            f"{name:<12}{len(items):>8}{words['en']:>10}{words['fr']:>10}{en / len(items):>9.2f}{fr / len(items):>9.2f}"
-            f"{sum('-' in x for x in links) / len(links):>7.1%}{1 - linked / (en + fr):>10.2%}"
-        )
+        ends = (zip(*(re.split("[-?]", x) for x in item.gold.split())) for item in items)
+        linked, sure = sum(len(set(side)) for item in ends for side in item), sum("-" in x for x in links)
+        lengths = f"{en / len(items):>9.2f}{fr / len(items):>9.2f}"
+        shares = f"{sure / len(links):>7.1%}{1 - linked / (en + fr):>10.2%}"
+        yield f"{name:<12}{len(items):>8}{words['en']:>10}{words['fr']:>10}{lengths}{shares}"
     counts = Counter(x.construction for x in sets["train"]).values()
     yield f"{len(counts)} constructions, {min(counts)} to {max(counts)} training pairs each"

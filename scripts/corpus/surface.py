@@ -1,7 +1,7 @@
 """From words to sentences: elision, contraction, capitals and punctuation, and the links.
 
-All of it is applied last, by fusing neighbouring words into one white-space token that inherits the concepts of
-its parts. That is why the links stay right however much the surface changes.
+All of it is applied last, by fusing neighbouring words into one white-space token that inherits the concepts
+of its parts. That is why the links stay right however much the surface changes.
 """
 
 from collections import namedtuple
@@ -66,7 +66,7 @@ def _french(words):
         for x, y in zip(words, words[1:])
     ] + words[-1:]
     contracted = _fused(elided, lambda x, y: y.adnominal and CONTRACTED.get((x.text, y.text)))
-    return _fused(contracted, lambda x, y: x.text + y.text if x.text.endswith("'") else _attached(x.text, y.text))
+    return _fused(contracted, lambda x, y: _attached(x.text, y.text, x.text.endswith("'")))
 
 
 def _takes_an(text):
@@ -82,13 +82,13 @@ def _english(words, short_negation):
     return _fused(words, lambda x, y: _attached(x.text, y.text))
 
 
-def _attached(before, after):
+def _attached(before, after, elided=False):
     """What is written without a space: punctuation, « parle-t-il », `my parents' house`."""
     if after in ("-il", "-elle") and before[-1] in "ae":
         return f"{before}-t{after}"
     if after == "'s" and before.endswith("s"):
         return before + "'"
-    return before + after if after[0] in "-',.?!" else None
+    return before + after if elided or after[0] in "-',.?!" else None
 
 
 def capital(item):

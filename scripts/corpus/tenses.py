@@ -8,7 +8,9 @@ WEATHER = """
     it/i is/f cold/a | il/i fait/f froid/a; the/t weather/i is/f fine/a | il/TI fait/f beau/a"""
 DENIED = lexicon.verbs_with("""have: vehicle animal thing garment food drink, buy: food drink fruit garment,
     eat: food fruit, drink: drink, want: food drink fruit""")
-RESTRICTED = lexicon.verbs_with("eat: food fruit, drink: drink, have: thing garment fruit animal, buy: food fruit")
+RESTRICTED = lexicon.verbs_with("""eat: food fruit, drink: drink, have: thing garment fruit animal,
+    buy: food fruit""")
+NOBODY_VERBS = "see know help invite hear meet"
 HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
 
@@ -35,7 +37,8 @@ def action_or_leaving(who, probability=0.6):
 declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
 declare("imparfait as background",
         who=subject, other=third_party, a=lambda who: clause(who, activity(who, "background"), "background"),
-        event="arrive leave phone come go_home go_out", b=lambda other, event: clause(other, verb_phrase(event), "past"),
+        event="arrive leave phone come go_home go_out",
+        b=lambda other, event: clause(other, verb_phrase(event), "past"),
         said=WHEN)
 
 
@@ -59,8 +62,10 @@ def conditional():
     if kind == 3:
         condition = is_(who, state(who), "imperfect", pick("- not"))
     else:
-        noun = noun_of("house flat garden farm car boat bike") if kind == 0 else None
-        had = noun_phrase(noun, "a", 1, [fitting(noun)] if chance(0.6) else ()) if noun else pair(HAD[kind - 1])
+        had = pair(HAD[kind - 1])
+        if kind == 0:
+            noun = noun_of("house flat garden farm car boat bike")
+            had = noun_phrase(noun, "a", 1, [fitting(noun)] if chance(0.6) else ())
         condition = clause(who, verb_phrase("have", had), "imperfect")
     again = pronoun_again(who)
     if chance(0.5):
@@ -82,14 +87,16 @@ declare("modal verb",
         a=lambda who, do, tense, negation: clause(who, do, tense, negation),
         said=lambda a, negation: a if negation else timed(a, "future", 0.4))
 declare("negation with pas", do=definite, negation="not", tenses="present past near future", time=0.35)
-declare("negation with jamais", do=lambda who: definite(who, "present"), negation="never", present=lambda: chance(0.6),
-        tense=lambda do, present: "present" if present and do.verb.en != "read" else pick("perfect future pluperfect"))
+declare("negation with jamais",
+        do=lambda who: definite(who, "present"), negation="never",
+        present=lambda do: chance(0.6) and do.verb.en != "read",
+        tense=lambda present: "present" if present else pick("perfect future pluperfect"))
 declare("negation with plus", do=lambda who: definite(who, "used"), tense="present present future",
         negation="no_longer not_anymore")
 declare("negation with pas encore", do=definite, tense="perfect", negation="not_yet")
 declare("nothing and nobody as objects",
         who=subject, negation="nothing nobody",
-        verb=lambda negation: pick(NOTHING_VERBS if negation == "nothing" else "see know help invite hear meet"),
+        verb=lambda negation: pick(NOTHING_VERBS if negation == "nothing" else NOBODY_VERBS),
         tense=lambda verb: "present" if verb == "know" else pick("past past future present near"),
         a=lambda who, verb, tense, negation: clause(who, verb_phrase(verb), tense, negation),
         said=lambda a: a + perhaps(0.6, somewhere))
@@ -97,8 +104,8 @@ declare("nothing and nobody as objects",
 
 construction("nothing and nobody as subjects")(either(
     0.3,
-    sentence_of(quality=rows("easy facile, ready prêt, new nouveau, expensive cher, clean propre, free gratuit"),
-                where=somewhere,
+    sentence_of(quality=rows("""easy facile, ready prêt, new nouveau, expensive cher, clean propre,
+                             free gratuit"""), where=somewhere,
                 said="nothing/n is/v {quality}/a {where} | rien/n ne/N est/v {quality}/a {where}"),
     sentence_of(who=lambda: as_noun(pair("nobody/n | personne/n ne/N")),
                 do=lambda who: (definite if chance(0.7) else activity)(who), tense="past future near",
@@ -106,14 +113,17 @@ construction("nothing and nobody as subjects")(either(
 declare("no article under negation",
         row=DENIED, noun=lambda row: noun_of(row[1]),
         number=lambda noun: 1 if noun.kind == "mass" or chance(0.4) else 2,
-        what=lambda noun, number: noun_phrase(noun, "not a" if (noun.kind, number) == ("count", 1) else "any", number),
+        kind=lambda noun, number: "any" if noun.kind == "mass" or number == 2 else "not a",
+        what=lambda noun, kind, number: noun_phrase(noun, kind, number),
         verb=lambda row: row[0], negation="not",
         tense=lambda verb: pick("present imperfect" if verb.en in ("have", "want") else "present past future"))
 
 
 declare("restriction with ne que",
         row=RESTRICTED, verb=lambda row: row[0],
-        number=lambda verb: verb.en == "have" and pair("{n}/a", n=pick(NUMBERS)), noun=lambda row: noun_of(row[1]),
+        number=lambda verb: verb.en == "have" and pair("{n}/a", n=pick(NUMBERS)),
+        noun=lambda row: noun_of(row[1]),
         what=lambda number, noun: counted(number, noun) if number else noun_phrase(
             noun, "partitive", 1 if noun.kind == "mass" else 2),
-        tense=lambda number: pick("present present imperfect" if number else "present past future"), negation="only")
+        tense=lambda number: pick("present present imperfect" if number else "present past future"),
+        negation="only")

@@ -75,8 +75,8 @@ def _sides(template):
 def pair(template, **slots):
     """Read the notation.
 
-    A slot is a `Pair`, whose words stand there; or text that may itself be notation, for both languages or as a
-    tuple for each; or, under a single letter, the concept (a number) that the letter shall stand for.
+    A slot is a `Pair`, whose words stand there; or text that may itself be notation, for both languages or as
+    a tuple for each; or, under a single letter, the concept (a number) that the letter shall stand for.
     """
     concepts = {name: x for name, x in slots.items() if isinstance(x, int)}
 
