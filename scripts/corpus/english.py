@@ -17,10 +17,7 @@ IRREGULAR = {verb: forms for verb, *forms in rows(_IRREGULAR)}
 DOUBLING = ("swim", "run", "plan", "forget", "begin", "get", "cut")
 PLURALS = dict(rows("""man men, woman women, policeman policemen, child children, wife wives, knife knives,
     scarf scarves, shelf shelves, tomato tomatoes"""))
-PERSONAL = {
-    ("be", "present"): ("am", "are", "is", "are", "are", "are"),
-    ("be", "past"): ("was", "were", "was", "were", "were", "were"),
-}
+BE = {"present": ("am", "are", "is", "are", "are", "are"), "past": ("was", "were", "was", "were", "were", "were")}
 THIRD_PERSON = {"have": "has", "do": "does", "go": "goes"}
 
 
@@ -46,8 +43,8 @@ def _past_and_participle(verb):
 
 def finite(verb, tense, person):
     """A form of the present or the past; `person` counts as in French, from 0 for I to 5 for they."""
-    if (verb, tense) in PERSONAL:
-        return PERSONAL[verb, tense][person]
+    if verb == "be":
+        return BE[tense][person]
     if tense == "past":
         return _past_and_participle(verb)[0]
     return THIRD_PERSON.get(verb) or _with_s(verb) if person == 2 else verb

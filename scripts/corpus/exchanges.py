@@ -32,8 +32,6 @@ def ordered(who, person, probability):
 
 declare("question by inversion", asked="inverted", who=questioner, do=activity,
         tenses="past near future can progressive present", time=0.4)
-
-
 declare("question with est-ce que", mark="?",
         who=either(0.15, lambda: subject_pronoun("I"), person), do=activity,
         tense=lambda who, do: "can" if who.pronoun else drawn_tense(
@@ -56,8 +54,6 @@ declare("question about the subject", mark="?", who=lambda: as_noun(pair("who/n 
         tenses="past future near can progressive", time=0.4)
 declare("order", mark="!", o=lambda: ordered(subject_pronoun("you"), 4, 0.35),
         said=lambda o: "please/a {o} | s'il/A vous/A plaît/a , {o}" if chance(0.35) else o)
-
-
 declare("order with a pronoun", mark="!",
         negated=lambda: chance(0.4), about_item=lambda: chance(0.5),
         said=lambda negated, about_item: (_order_about_item if about_item else _order_with_person)(negated))
@@ -92,8 +88,6 @@ declare("order with a reflexive verb", mark="!", verb=lexicon.REFLEXIVE, negated
 declare("suggestion with let's", mark="!",
         do=either(0.3, lambda: verb_phrase(pick(lexicon.REFLEXIVE)), lambda: wanted(subject_pronoun("we"))),
         said=lambda do: timed(order(do, 3), "future", 0.4))
-
-
 declare("familiar address with tu",
         call="Mum/a | maman/a; Dad/a | papa/a; my/a friend/b | mon/a ami/b; my/a dear/b | mon/a cher/b",
         who=lambda call: replace(subject_pronoun("thou"), gender="f" if call.en[0].text == "Mum" else "m"),

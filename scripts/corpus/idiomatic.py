@@ -122,8 +122,6 @@ declare("to like this or that, with plaire",
         who=either(0.6, pronoun, person),
         liked=lambda: known("garment building abstract vehicle text keepsake", "this that you she"),
         said=lambda who, liked: crossed(who, "like", "plaire", liked, pick("present future")))
-
-
 declare("set phrase with faire, prendre and others",
         do=lambda: read_phrase(pick(SET_PHRASES)), who=subject,
         other=lambda: chance(0.2) and pronoun("he she they you"),
@@ -138,8 +136,6 @@ declare("places: à, en, au and chez",
         verb="live work be stay", what=one_of(town, country, home_of, town, country),
         tense=lambda verb: pick("present future imperfect" if verb == "be" else "present future used"),
         seldom=lambda: pick_not(0.2), negation=lambda tense, seldom: seldom if tense != "used" else "")
-
-
 declare("adverb after the verb",
         adverb=FREQUENCY, word=lambda adverb: adverb.en[0].text,
         do=lambda who, word: action(who) if word in TENSES_OF else visible(who, activity, "present"),

@@ -43,32 +43,21 @@ def wishing():
     return clause(who, followed(verb, definite(who) if negation else inner, who.person), tense, negation)
 
 
-def causing(name, inner):
-    """To make a pronoun or else somebody do something."""
-    verb = lexicon.verb(inner)
-    done = pair("{verb}/a", verb=(verb.en, verb.fr))
+@construction("want somebody to, with the subjunctive")
+def want_somebody():
+    who, name = subject(), pick(PEOPLE)
     if chance(0.5):
-        return verb_phrase("make=faire", direct(name)._replace(agreement=None), done)
-    return verb_phrase("make=faire", pair("{other} {done} | {done} {other}", done=done, other=person()))
-
-
-def _as_object(who, name):
-    """Another than the subject, whose English form is that of an object."""
-    while name in OWN.get(who.pronoun, ()):
-        name = pick(PEOPLE)
-    other = subject_pronoun(name)
-    return replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
-
-
-def wanted_of(other):
-    """What somebody wants of another: `him to go`, « qu'il aille »."""
+        other = person()
+    else:
+        while name in OWN.get(who.pronoun, ()):
+            name = pick(PEOPLE)
+        other = subject_pronoun(name)
+        other = replace(other, en=(replace(other.en[0], text=PRONOUNS[name].object),))
     inner = activity(other)
-    return pair("{c} | que/V {c}", v=inner.meaning, c=clause(other, inner, "subjunctive"))
+    what = pair("{c} | que/V {c}", v=inner.meaning, c=clause(other, inner, "subjunctive"))
+    return clause(who, verb_phrase("want", what), pick("present present imperfect"), pick_not(0.25))
 
 
-declare("want somebody to, with the subjunctive",
-        who=subject, name=PEOPLE, other=lambda who, name: person() if chance(0.5) else _as_object(who, name),
-        verb="want", what=wanted_of, tense="present present imperfect", negation=0.25)
 declare("before and without doing",
         who=subject, do=action, second=definite,
         link="before/b | avant/b de/B; without/b | sans/b; instead/b of/B | au/B lieu/b de/B",
@@ -79,8 +68,6 @@ declare("purpose with pour",
         who=subject, goal=destination, aim=lambda who: suitable(lambda verb: verb.en in ERRANDS, action, who),
         tense="past near future", a=lambda who, goal, tense: clause(who, verb_phrase("go", goal), tense),
         said=lambda a, aim: a + pair("to/V {i} | pour/V {i}", v=aim.meaning, i=nonfinite(aim)))
-
-
 declare("while doing, with the gerund",
         who=subject, doing=lambda who: action(who, "background", "the own"),
         main=lambda doing: pick((*map(verb_phrase, ("sing", "smile", "laugh", "cry", "dance")), doing)),
@@ -88,11 +75,20 @@ declare("while doing, with the gerund",
         shows=lambda main: main.verb.en != "read" and allowed(main.verb, "present"),
         a=lambda who, main, tense, shows: clause(who, main, tense if shows else "background"),
         said=lambda a, second, who: a + nonfinite(second, who.person, WHILE))
-declare("make somebody do, with faire",
-        who=third_party, name=PEOPLE, inner="laugh cry wait work smile dance sing sleep",
-        tense="present past future can", do=causing, negation=0.2,
-        a=lambda who, do, tense, negation: clause(who, do, tense, negation),
-        said=lambda a, tense: timed(a, tense, 0.4) if tense != "present" else a)
+
+
+@construction("make somebody do, with faire")
+def causative():
+    who, name, verb = third_party(), pick(PEOPLE), pick("laugh cry wait work smile dance sing sleep")
+    tense, done = pick("present past future can"), nonfinite(verb_phrase(verb))
+    if chance(0.5):
+        phrase = verb_phrase("make=faire", direct(name)._replace(agreement=None), done)
+    else:
+        phrase = verb_phrase("make=faire", pair("{other} {done} | {done} {other}", done=done, other=person()))
+    said = clause(who, phrase, tense, pick_not(0.2))
+    return timed(said, tense, 0.4) if tense != "present" else said
+
+
 declare("have something done, with faire",
         row=DONE, noun=lambda row: noun_of(row[1]),
         kind=lambda who: pick("the this I" if who.person == 0 else "the this the"),

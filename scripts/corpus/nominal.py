@@ -90,12 +90,16 @@ declare("possessive that agrees with the thing owned", do=lambda: handled(pick("
 
 @construction("possessor with 's")
 def possessor():
-    noun, owner = noun_of(HANDLED), pick((named, relative_of, named))()
-    what = possessed(noun, owner, pick_number(0.2))
+    noun, owner, number = noun_of(HANDLED), one_of(named, relative_of, named)(), pick_number(0.2)
+    owned, le = noun_phrase(noun, "bare", number), article("le", noun.gender, number)
+    said = pair("{owner} 's/dP {owned} | ^{le}/p {owned} de/d {owner}", owner=owner, owned=owned, le=le)
+    what = replace(owned, en=said.en, fr=said.fr)
     if chance(0.4):
         return is_(what, intense(quality, what), pick("present imperfect"))
     verb = pick("find see lose keep forget")
     return told(pronoun(), verb_phrase(verb, what), "", "past future")
+
+
 declare("noun compound", kind=" ".join(COMPOUND_VERBS),
         what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2),
         do=lambda kind, what: verb_phrase(pick(COMPOUND_VERBS[kind]), what))
@@ -200,8 +204,8 @@ declare("exclamation with quel", mark="!",
 def all_of():
     noun = noun_of(HANDLED + " fruit animal")
     what = noun_phrase(noun, pick("the this I he you"), 2)
-    tous = "tous" if noun.gender == "m" else "toutes"
-    what = as_noun(pair("all/a {what} | {tous}/a {what}", what=what, tous=tous), noun.gender, 2, noun)
+    tous = pair("all/a | {tous}/a", tous="tous" if noun.gender == "m" else "toutes")
+    what = replace(what, en=tous.en + what.en, fr=tous.fr + what.fr)
     if chance(0.4):
         return is_(what, quality(what), pick("present imperfect"))
     return told(subject(), verb_phrase(pick("see buy choose find"), what), "", "past future near")

@@ -54,22 +54,16 @@ def dates():
     return said + (pair("in/p {m}/m | en/p {m}/m", m=pick(MONTHS)) if kind == 1 else date())
 
 
-def bound_for_town(phrase):
-    """Some who leave, leave for a town."""
+@construction("clock time")
+def clock_time():
+    if chance(0.25):
+        said = pair("it/i is/v {time} | il/i est/v {time}", time=clock())
+        return said + perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b"))
+    noun, _, verbs = pick(SCHEDULED).partition(":")
+    what, phrase = noun_phrase(lexicon.noun(*noun.split()), pick("the the you")), verb_phrase(pick(verbs))
     if phrase.verb.en == "leave" and chance(0.4):
-        return phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
-    return phrase
-
-
-construction("clock time")(either(
-    0.25,
-    sentence_of(hour=clock, also=lambda: perhaps(0.3, lambda: pair("in/A the/a morning/b | du/a matin/b")),
-                said="it/i is/v {hour} {also} | il/i est/v {hour} {also}"),
-    sentence_of(scheduled=lambda: pick(SCHEDULED).split(":"), determiner="the the you",
-                noun=lambda scheduled: lexicon.noun(*scheduled[0].split()),
-                who=lambda noun, determiner: noun_phrase(noun, determiner),
-                do=lambda scheduled: bound_for_town(verb_phrase(pick(scheduled[1]))),
-                tense="present past future", when=at_clock)))
+        phrase = phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
+    return clause(what, phrase, pick("present past future")) + at_clock()
 
 
 @construction("for and since, with the present")

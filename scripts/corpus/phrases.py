@@ -167,13 +167,6 @@ def counted(quantity, noun, number=2):
     return as_noun(quantity + noun_phrase(noun, "bare", number), noun.gender, number)
 
 
-def possessed(noun, owner, number=1):
-    """`Mary's book`, which turns round: « le livre de Marie »."""
-    owned, le = noun_phrase(noun, "bare", number), article("le", noun.gender, number)
-    said = pair("{owner} 's/dP {owned} | ^{le}/p {owned} de/d {owner}", owner=owner, owned=owned, le=le)
-    return as_noun(said, noun.gender, number, noun)
-
-
 def agreeing(item, who):
     """An adjective that says what somebody or something is like."""
     return pair("{x}/a", x=(item.en, agree(item.fr, who.gender, who.number)))

@@ -25,24 +25,25 @@ def given(who, receiver):
 declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
 
 
+@construction("pronoun for a thing named before")
+def antecedent():
+    what = item()
+    do, who = taking_up(what, item_verb(what)), subject()
+    said = clause(who, do, pick("future near can past") if do.verb.en != "read" else "near")
+    if chance(0.4):
+        return topic(what, said)
+    known = is_(what, quality(what))
+    if chance(0.6):
+        return pair(AND, a=known, b=said)
+    return pair(BUT, a=known, b=clause(who, do, pick("future near can"), "not"))
 
 
-declare("pronoun for a thing named before",
-        what=item, verb=item_verb, do=taking_up, who=subject,
-        tense=lambda verb: pick("future near can past") if verb.en != "read" else "near",
-        b=lambda who, do, tense: clause(who, do, tense), alone=lambda: chance(0.4),
-        a=lambda what, alone: None if alone else is_(what, quality(what)), too=lambda alone: alone or chance(0.6),
-        denied=lambda who, do, too: too or clause(who, do, pick("future near can"), "not"),
-        said=lambda what, b, alone, a, too, denied: topic(what, b) if alone else (
-            pair(AND, a=a, b=b) if too else pair(BUT, a=a, b=denied)))
 declare("participle agreement with a preceding object",
         what=item, verb=item_verb, who=subject,
         tense=lambda verb: "perfect" if verb.en == "read" else pick("past past perfect"), negation=0.3,
         b=lambda what, verb, who, tense, negation: clause(who, taking_up(what, verb), tense, negation),
         said=lambda what, b: topic(what, b) if chance(0.5) else pair(
             AND, a=is_(what, quality(what), "imperfect"), b=b))
-
-
 declare("indirect object pronoun",
         who=subject, to=lambda who: indirect(other_than(who)), negation=0.2, talking=lambda: chance(0.5),
         do=lambda who, to, talking: verb_phrase(pick(lexicon.TO_PERSON), to) if talking else given(who, to),
@@ -66,8 +67,6 @@ declare("pronoun y",
         again=pronoun_again, do=lambda doing: verb_phrase(doing, clitic("there", "y")),
         b=lambda again, do, tense: clause(again, do, tense),
         said=lambda tense: BECAUSE if tense in ("present", "used") else AND)
-
-
 declare("pronoun en",
         who=subject, noun=lambda: noun_of("fruit thing garment animal"), number=NUMBERS, verb="have see buy",
         tense="past future",

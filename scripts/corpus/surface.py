@@ -69,14 +69,10 @@ def _french(words):
     return _fused(contracted, lambda x, y: _attached(x.text, y.text, x.text.endswith("'")))
 
 
-def _takes_an(text):
-    lowered = text.lower()
-    return lowered[0] in "aeiou" and not lowered.startswith(CONSONANT_VOWEL)
-
-
 def _english(words, short_negation):
-    following = [*(x.text for x in words[1:]), "."]
-    words = [replace(x, text="an") if x.text == "a" and _takes_an(y) else x for x, y in zip(words, following)]
+    following = [*(x.text.lower() for x in words[1:]), "."]
+    vowels = [x[0] in "aeiou" and not x.startswith(CONSONANT_VOWEL) for x in following]
+    words = [replace(x, text="an") if x.text == "a" and vowel else x for x, vowel in zip(words, vowels)]
     if short_negation:
         words = _fused(words, lambda x, y: y.text == "not" and SHORT_NOT.get(x.text))
     return _fused(words, lambda x, y: _attached(x.text, y.text))

@@ -15,8 +15,6 @@ HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
 
 declare("compound past with avoir", tense="past past perfect", do=action, time=0.5)
-
-
 declare("compound past with être",
         verb=lexicon.MOTION + lexicon.ARRIVAL,
         what=lambda verb: destination() if verb.fr in ("aller", "revenir") else (
@@ -40,8 +38,6 @@ declare("imparfait as background",
         event="arrive leave phone come go_home go_out",
         b=lambda other, event: clause(other, verb_phrase(event), "past"),
         said=WHEN)
-
-
 declare("pluperfect",
         who=subject, do=action_or_leaving, adverb=lambda: perhaps(0.5, lambda: pair("already/a | déjà/a")),
         a=lambda who, do, adverb: clause(who, do, "pluperfect", adverb=adverb),
@@ -100,8 +96,6 @@ declare("nothing and nobody as objects",
         tense=lambda verb: "present" if verb == "know" else pick("past past future present near"),
         a=lambda who, verb, tense, negation: clause(who, verb_phrase(verb), tense, negation),
         said=lambda a: a + perhaps(0.6, somewhere))
-
-
 construction("nothing and nobody as subjects")(either(
     0.3,
     sentence_of(quality=rows("""easy facile, ready prêt, new nouveau, expensive cher, clean propre,
@@ -117,8 +111,6 @@ declare("no article under negation",
         what=lambda noun, kind, number: noun_phrase(noun, kind, number),
         verb=lambda row: row[0], negation="not",
         tense=lambda verb: pick("present imperfect" if verb.en in ("have", "want") else "present past future"))
-
-
 declare("restriction with ne que",
         row=RESTRICTED, verb=lambda row: row[0],
         number=lambda verb: verb.en == "have" and pair("{n}/a", n=pick(NUMBERS)),
