@@ -1,286 +1,113 @@
 """The challenge: known constructions put together in ways that training does not have.
 
-Each sentence nests or joins several clauses, so that it is longer than any in
-training: a relative clause that is itself negated and holds a pronoun, a
-report of a condition, a question about a reason, and so on.
+Each sentence nests or joins several clauses, so that it is longer than any in training: a relative clause that
+is itself negated and holds a pronoun, a report of a condition, a question about a reason, and so on.
 """
 
-import lexicon
-from clauses import clause, ing, question, verb_phrase
-from events import (
-    activity,
-    asks,
-    definite,
-    is_,
-    named_item,
-    other_than,
-    person_verb,
-    pronoun_again,
-    state,
-    stop,
-)
-from phrases import (
-    PEOPLE,
-    NounPhrase,
-    direct,
-    future_time,
-    indirect,
-    named,
-    past_time,
-    pronoun_for,
-    relative_of,
-    role,
-    subject,
-    subject_pronoun,
-    third_party,
-)
-from words import Pair, pair
+from constructions import *
+from linked import relative_subject, when_future
 
-NEGATIONS = (None, "not", "never")
-COMBINATIONS = []
+COMBINATIONS = {}
+combine = partial(declare, into=COMBINATIONS)
+BEFORE = "{done} before/b {later} when/w {came} | {done} avant/b de/B {later} quand/w {came}"
+WITHOUT = "when/w {came} , {done} without/b {later} | quand/w {came} , {done} sans/b {later}"
 
 
-def combination(make):
-    """Register a maker of challenge sentences."""
-    COMBINATIONS.append(make)
-    return make
+def _doing(who, tense="past"):
+    return (definite if chance(0.6) else activity)(who, tense)
 
 
-def _headed(head, relative):
-    joined = head + relative
-    return NounPhrase(joined.en, joined.fr, head.person, head.number, head.gender)
+def shown(who):
+    """Something done whose English verb shows its tense."""
+    return visible(who, _doing)
 
 
-def _unread(draw, who, tense="past"):
-    """An activity whose English verb shows its tense."""
-    while True:
-        phrase = definite(draw, who, tense) if draw.chance(0.6) else activity(draw, who, tense)
-        if phrase.verb.en != "read":
-            return phrase
+def done_to(names=PEOPLE):
+    """Something done to any pronoun."""
+    verb = person_verb(lasting=False)
+    return verb_phrase(verb, direct(pick(names)))
 
 
-def somebody(draw):
+def somebody():
     """`the teacher who has not helped us`."""
-    head = role(draw)
-    link = pair("who/r", "qui/r")
-    who = NounPhrase(link.en, link.fr, head.person, head.number, head.gender)
-    tense = draw.pick(("perfect", "pluperfect"))
-    negation = draw.pick(("not", "never", None))
-    kind = draw.below(3)
+    head = role()
+    who = relative_subject(head)
+    tense, negation, kind = pick("perfect pluperfect"), pick("not never -"), below(3)
     if kind == 0:
-        phrase = verb_phrase(person_verb(draw, lasting=False), direct(draw.pick(PEOPLE)))
+        phrase = done_to()
     elif kind == 1:
-        phrase = verb_phrase(
-            draw.pick(lexicon.GIVING),
-            indirect(draw.pick(PEOPLE)),
-            named_item(draw, ("the", "this"))[0],
-        )
+        giving, receiver, what = pick(lexicon.GIVING), indirect(pick(PEOPLE)), item("the this")
+        item_verb(what)  # A verb is drawn for every item, although this one is given.
+        phrase = verb_phrase(giving, receiver, what)
     else:
-        phrase = definite(draw, who)
-    return _headed(head, clause(who, phrase, tense, negation))
+        phrase = definite(who)
+    return head.followed(clause(who, phrase, tense, negation))
 
 
-def something(draw, giver=None):
-    """`the letters that you have never shown her`, and its noun."""
-    head, noun, verb = named_item(draw, ("the",))
-    who = giver or subject(draw)
-    agreement = (noun.gender, head.number)
-    if draw.chance(0.6):
-        phrase = verb_phrase(
-            draw.pick(lexicon.GIVING), indirect(other_than(draw, who)), agreement=agreement
-        )
-    else:
-        phrase = verb_phrase(verb, agreement=agreement)
-    tense = draw.pick(("perfect", "pluperfect"))
-    inner = clause(who, phrase, tense, draw.pick(NEGATIONS))
-    return _headed(head, pair("that/r {c}", "que/r {c}", c=inner)), verb
+def something():
+    """`the letters that you have never shown her`."""
+    head = item("the")
+    verb, who, receiver = item_verb(head), subject(), ()
+    if chance(0.6):
+        verb, receiver = pick(lexicon.GIVING), [indirect(other_than(who))]
+    phrase = having_object(verb, head, *receiver)
+    inner = clause(who, phrase, pick("perfect pluperfect"), pick("- not never"))
+    return head.followed(pair("that/r {c} | que/r {c}", c=inner))
 
 
-def event(draw, who, tense="past"):
-    """What somebody did or will do, sometimes denied."""
-    negation = draw.pick((None, None, "not")) if tense == "past" else None
-    phrase = definite(draw, who, tense) if negation else _unread(draw, who, tense)
-    if phrase.verb.en == "read":
-        phrase = verb_phrase(
-            person_verb(draw, lasting=False), direct(draw.pick(("he", "she", "they")))
-        )
-    return clause(who, phrase, tense, negation)
+def event(who):
+    """What somebody did, sometimes denied."""
+    negation = pick("- - not")
+    phrase = definite(who) if negation else shown(who)
+    return clause(who, done_to("he she they") if phrase.verb.en == "read" else phrase, "past", negation)
 
 
-@combination
-def relative_then_pronoun(draw):
-    """A thing described by a relative, and taken up by a pronoun."""
-    who = third_party(draw)
-    what, verb = something(draw)
-    found = clause(who, verb_phrase(lexicon.Verb("find", "trouver"), what), "past")
-    again = pronoun_again(who)
-    sold = clause(
-        again,
-        verb_phrase(lexicon.Verb("sell", "vendre"), direct(pronoun_for(what))),
-        draw.pick(("past", "near", "future")),
-        draw.pick((None, "not")),
-    )
-    return stop(pair("{a} , but/n {b}", "{a} , mais/n {b}", a=found, b=sold))
-
-
-@combination
-def described_subject_with_reason(draw):
-    """A described person does something for a reason."""
-    who = somebody(draw)
-    again = pronoun_again(who)
-    tense, then = draw.pick((("past", "imperfect"), ("near", "present")))
-    said = clause(who, _unread(draw, who), tense)
-    reason = is_(again, state(draw, again), then, draw.pick((None, "not")))
-    return stop(pair("{a} because/b {b}", "{a} parce/b que/b {b}", a=said, b=reason))
-
-
-@combination
-def condition_with_relative(draw):
-    """If a described person had time, something would follow."""
-    who = somebody(draw)
-    have = clause(who, verb_phrase(lexicon.HAVE, pair("time/t", "le/T temps/t")), "imperfect")
-    again = pronoun_again(who)
-    phrase = verb_phrase(person_verb(draw, lasting=False), direct(other_than(draw, again)))
-    result = clause(again, phrase, "conditional", draw.pick((None, "not", "never")))
-    return stop(pair("if/i {a} , {b}", "si/i {a} , {b}", a=have, b=result))
-
-
-@combination
-def reported_condition(draw):
-    """Somebody thinks or says that, if …, …."""
-    teller, who = third_party(draw), third_party(draw)
-    verb = draw.pick(
-        (
-            lexicon.Verb("think", "penser"),
-            lexicon.Verb("say", "dire"),
-            lexicon.Verb("believe", "croire"),
-        )
-    )
-    again = pronoun_again(who)
-    main = clause(again, _unread(draw, again), "future", None)
-    weather = pair(
-        *draw.pick(
-            (
-                ("it/i rains/a", "il/i pleut/a"),
-                ("it/i snows/a", "il/i neige/a"),
-                ("it/i is/f cold/a", "il/i fait/f froid/a"),
-            )
-        )
-    )
-    first = clause(
-        who,
-        verb_phrase(person_verb(draw, lasting=False), direct(draw.pick(PEOPLE))),
-        "future",
-        draw.pick((None, "not")),
-    )
-    content = pair(
-        "that/t {a} if/i {w} , but/n that/u {b}",
-        "que/t {a} si/i {w} , mais/n que/u {b}",
-        a=first,
-        w=weather,
-        b=main,
-    )
-    return stop(clause(teller, verb_phrase(verb).plus(content), "present"))
-
-
-@combination
-def question_about_a_reason(draw):
-    """Do you know why the described person did it, and where?"""
-    asking = subject_pronoun(draw.pick(("you", "he", "she", "they")))
-    who = somebody(draw)
-    inner = event(draw, who)
-    content = pair("why/w {c}", "pourquoi/w {c}", c=inner)
-    phrase = verb_phrase(lexicon.Verb("know", "savoir"), content)
-    return asks(question(asking, phrase, "present") + past_time(draw))
-
-
-@combination
-def when_future_chain(draw):
-    """Futures in both clauses, with a described object and a pronoun."""
-    first, who = third_party(draw), subject(draw)
-    arrival = verb_phrase(draw.pick([x for x in lexicon.ARRIVAL if x.en in ("arrive", "leave")]))
-    english, french = clause(first, arrival, "present"), clause(first, arrival, "future")
-    receiver = other_than(draw, who)
-    what, _ = something(draw)
-    giving = clause(
-        who,
-        verb_phrase(draw.pick(lexicon.GIVING), indirect(receiver), what),
-        "future",
-        draw.pick((None, "not")),
-    )
-    return stop(
-        pair(
-            "when/w {a} , {b} {t}",
-            "quand/w {f} , {b} {t}",
-            a=Pair(en=english.en),
-            f=Pair(fr=french.fr),
-            b=giving,
-            t=future_time(draw),
-        )
-    )
-
-
-@combination
-def story(draw):
-    """Three events in a row."""
-    who, other = third_party(draw), draw.pick((named, relative_of))(draw)
-    again = pronoun_again(who)
-    first = event(draw, who)
-    second = event(draw, other)
-    reason = is_(again, state(draw, again), "imperfect")
-    return stop(
-        pair(
-            "{a} because/b {r} , and/n {c}",
-            "{a} parce/b que/b {r} , et/n {c}",
-            a=first,
-            r=reason,
-            c=second,
-        )
-    )
-
-
-@combination
-def opinion_about_described(draw):
-    """An opinion about a person, followed by what that person does not do."""
-    teller, who = subject(draw), somebody(draw)
-    again = pronoun_again(who)
-    is_so = is_(who, state(draw, who), draw.pick(("present", "imperfect")))
-    denied = clause(
-        again,
-        verb_phrase(person_verb(draw, lasting=False), direct(other_than(draw, again))),
-        "future",
-        "not",
-    )
-    phrase = verb_phrase(lexicon.Verb("think", "penser"), pair("that/t {c}", "que/t {c}", c=is_so))
-    said = clause(teller, phrase, "present")
-    return stop(pair("{a} , and/n {b}", "{a} , et/n {b}", a=said, b=denied))
-
-
-@combination
-def before_and_while(draw):
-    """An action before another one, interrupted by somebody who is described."""
-    who, other = third_party(draw), somebody(draw)
-    done = clause(who, _unread(draw, who), "past")
-    later = ing(_unread(draw, who, "future"))
-    came = clause(
-        other,
-        verb_phrase(draw.pick([x for x in lexicon.ARRIVAL if x.en in ("arrive", "leave")])),
-        "past",
-    )
-    return stop(
-        pair(
-            "{a} before/b {l} when/w {c}",
-            "{a} avant/b de/B {l} quand/w {c}",
-            a=done,
-            l=later,
-            c=came,
-        )
-        if draw.chance(0.4)
-        else pair(
-            "when/w {c} , {a} without/b {l}",
-            "quand/w {c} , {a} sans/b {l}",
-            a=done,
-            l=later,
-            c=came,
-        )
-    )
+combine("a thing described by a relative and taken up by a pronoun",
+        who=third_party, what=something, a=lambda who, what: clause(who, verb_phrase("find", what), "past"),
+        do=lambda what: verb_phrase("sell", direct(pronoun_for(what))),
+        tense="past near future", negation="- not",
+        b=lambda who, do, tense, negation: clause(pronoun_again(who), do, tense, negation), said=BUT)
+combine("a described person does something for a reason",
+        who=somebody, again=pronoun_again, tense=(("past", "imperfect"), ("near", "present")),
+        a=lambda who, tense: clause(who, shown(who), tense[0]),
+        b=lambda again, tense: is_(again, state(again), tense[1], pick("- not")), said=BECAUSE)
+combine("if a described person had time, something would follow",
+        who=somebody, again=pronoun_again,
+        a=lambda who: clause(who, verb_phrase("have", pair("time/t | le/T temps/t")), "imperfect"),
+        do=lambda again: to_other(again, lasting=False), negation="- not never",
+        b=lambda again, do, negation: clause(again, do, "conditional", negation), said=IF)
+combine("somebody thinks or says that, if …, …",
+        who=third_party, other=third_party, verb="think say believe", again=lambda other: pronoun_again(other),
+        main=lambda again: clause(again, shown(again), "future"),
+        weather="""it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a;
+                   it/i is/f cold/a | il/i fait/f froid/a""",
+        first=lambda other: clause(other, done_to(), "future", pick("- not")),
+        what="that/t {first} if/i {weather} , but/n that/u {main} | "
+             "que/t {first} si/i {weather} , mais/n que/u {main}",
+        said=lambda who, verb, what: clause(who, verb_phrase(verb, what)))
+combine("a question about why a described person did something", mark="?",
+        who=lambda: pronoun("you he she they"), c=lambda: event(somebody()),
+        what="why/w {c} | pourquoi/w {c}",
+        said=lambda who, what: question(who, verb_phrase("know=savoir", what)) + time_for("past"))
+combine("futures in both clauses, with a described object and a pronoun",
+        first=third_party, who=subject, arrival="leave arrive", to=lambda who: indirect(other_than(who)),
+        what=something, verb=lexicon.GIVING, negation="- not",
+        do=lambda verb, to, what: verb_phrase(verb, to, what),
+        main=lambda who, do, negation: clause(who, do, "future", negation),
+        said=lambda first, arrival, main: when_future(first, verb_phrase(arrival), main) + time_for("future"))
+combine("three events in a row",
+        who=third_party, other=named_or_relative, again=pronoun_again, first=event,
+        b=lambda other: event(other),
+        reason=lambda again: is_(again, state(again), "imperfect"),
+        a=lambda first, reason: pair(BECAUSE, a=first, b=reason), said=AND)
+combine("an opinion about a person, and what that person does not do",
+        teller=subject, who=somebody, again=pronoun_again,
+        c=lambda who: is_(who, state(who), pick("present imperfect")),
+        b=lambda again: clause(again, to_other(again, lasting=False), "future", "not"),
+        what="that/t {c} | que/t {c}",
+        a=lambda teller, what: clause(teller, verb_phrase("think", what)), said=AND)
+combine("an action before another one, interrupted by somebody described",
+        who=third_party, other=somebody, done=lambda who: clause(who, shown(who), "past"),
+        later=lambda who: nonfinite(shown(who), template=ING),
+        came=lambda other: clause(other, verb_phrase(pick("leave arrive")), "past"),
+        said=lambda: BEFORE if chance(0.4) else WITHOUT)

@@ -1,34 +1,69 @@
-"""Seeded choices.
+"""Seeded choices, and the lists in text that they are made from.
 
-Only `random.Random.random` is used, whose sequence is the same in every
-Python version; the methods that build on it are not.
+Only `random.Random.random` is used, whose sequence is the same in every Python version; the methods that
+build on it are not.
 """
 
 import random
+from functools import lru_cache
+
+_source = random.Random()
+seed = _source.seed
 
 
-class Draw:
-    """A source of choices."""
+@lru_cache(maxsize=None)
+def rows(text):
+    """A table: entries between commas, each a tuple of its words."""
+    return [tuple(entry.split()) for entry in text.split(",")]
 
-    def __init__(self, seed):
-        self._source = random.Random(seed)
 
-    def below(self, bound):
-        """An integer from 0 to `bound` - 1."""
-        return int(self._source.random() * bound)
+@lru_cache(maxsize=None)
+def listed(text):
+    """The entries between semicolons, or else the words; a hyphen stands for nothing."""
+    entries = text.split(";") if ";" in text else text.split()
+    return ["" if entry.strip() == "-" else entry.strip() for entry in entries]
 
-    def pick(self, items):
-        """One of a sequence."""
-        return items[self.below(len(items))]
 
-    def chance(self, probability):
-        """True with the given probability."""
-        return self._source.random() < probability
+def below(bound):
+    """An integer from 0 to `bound` - 1."""
+    return int(_source.random() * bound)
 
-    def shuffled(self, items):
-        """A shuffled copy."""
-        result = list(items)
-        for last in range(len(result) - 1, 0, -1):
-            other = self.below(last + 1)
-            result[last], result[other] = result[other], result[last]
-        return result
+
+def pick(items):
+    """One of a sequence, or of the items that a text lists."""
+    items = listed(items) if isinstance(items, str) else items
+    return items[below(len(items))]
+
+
+def chance(probability):
+    """True with the given probability."""
+    return _source.random() < probability
+
+
+def one_of(*makers):
+    """What draws by one of several functions."""
+    return lambda: pick(makers)()
+
+
+def either(probability, first, second):
+    """What draws by the first of two functions with the given probability."""
+    return lambda: (first if chance(probability) else second)()
+
+
+def pick_number(probability):
+    """Plural (2) with the given probability, else singular (1)."""
+    return 2 if chance(probability) else 1
+
+
+def pick_not(probability):
+    """`not` with the given probability, else nothing."""
+    return "not" if chance(probability) else ""
+
+
+def shuffled(items):
+    """A shuffled copy."""
+    result = list(items)
+    for last in range(len(result) - 1, 0, -1):
+        other = below(last + 1)
+        result[last], result[other] = result[other], result[last]
+    return result

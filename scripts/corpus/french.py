@@ -1,5 +1,9 @@
 """French morphology: verb forms, agreement and the sounds that elision needs."""
 
+from functools import lru_cache
+
+from draw import rows
+
 VOWELS = "aeiouyàâéèêëîïôûùœæh"
 ASPIRATED = ("haricot", "haut", "honte", "huit", "onze", "oui")
 
@@ -10,12 +14,8 @@ def begins_with_vowel(text):
     return lowered[0] in VOWELS and not lowered.startswith(ASPIRATED)
 
 
-# --- Nouns and adjectives -------------------------------------------------
-
-FEMININES = {
-    "blanc": "blanche", "frais": "fraîche", "long": "longue", "beau": "belle", "nouveau": "nouvelle",
-    "vieux": "vieille", "gentil": "gentille", "jaloux": "jalouse", "inquiet": "inquiète",
-}
+FEMININES = dict(rows("""blanc blanche, long longue, beau belle, nouveau nouvelle, vieux vieille,
+    gentil gentille, jaloux jalouse, inquiet inquiète"""))
 FEMININE_ENDINGS = {"eux": "euse", "er": "ère", "el": "elle", "en": "enne", "on": "onne", "e": "e"}
 
 
@@ -30,12 +30,10 @@ def plural(form):
 
 def feminine(form):
     """The feminine singular of an adjective or participle."""
-    if form in FEMININES:
-        return FEMININES[form]
     for ending, changed in FEMININE_ENDINGS.items():
-        if form.endswith(ending):
-            return form[: -len(ending)] + changed
-    return form + "e"
+        if form.endswith(ending) and form not in FEMININES:
+            return form.removesuffix(ending) + changed
+    return FEMININES.get(form) or form + "e"
 
 
 def agree(form, gender, number):
@@ -44,8 +42,6 @@ def agree(form, gender, number):
         form = feminine(form)
     return plural(form) if number == 2 else form
 
-
-# --- Verbs ----------------------------------------------------------------
 
 # The present, the stem of the future, and the participle.
 _IRREGULAR = """
@@ -75,34 +71,39 @@ for _verb, _je, _il, _nous, _ils, *_rest in (entry.split() for entry in _BY_PART
     _tu = _je + "s" if _je.endswith("e") else _je
     IRREGULAR[_verb] = [_je, _tu, _il, _nous + "ons", _nous + "ez", _ils + "ent", *_rest]
 
-PRESENT_ENDINGS = {
+# The stems of the subjunctive before a silent ending and before -ions, -iez; être and avoir have none.
+SUBJUNCTIVE_STEMS = {"aller": ("aill", "all"), "faire": ("fass", "fass"), "pouvoir": ("puiss", "puiss"),
+                     "savoir": ("sach", "sach"), "vouloir": ("veuill", "voul")}
+ENDINGS = {
     "er": ("e", "es", "e", "ons", "ez", "ent"),
     "ir": ("is", "is", "it", "issons", "issez", "issent"),
     "re": ("s", "s", "", "ons", "ez", "ent"),
+    "imperfect": ("ais", "ais", "ait", "ions", "iez", "aient"),
+    "future": ("ai", "as", "a", "ons", "ez", "ont"),
+    "conditional": ("ais", "ais", "ait", "ions", "iez", "aient"),
+    "subjunctive": ("e", "es", "e", "ions", "iez", "ent"),
 }
-PARTICIPLE_ENDINGS = {"er": "é", "ir": "i", "re": "u"}
-IMPERFECT_ENDINGS = ("ais", "ais", "ait", "ions", "iez", "aient")
-FUTURE_ENDINGS = ("ai", "as", "a", "ons", "ez", "ont")
-# The stems of the subjunctive before a silent ending and before -ions, -iez; être and avoir have none.
-SUBJUNCTIVE_STEMS = {
-    "aller": ("aill", "all"), "faire": ("fass", "fass"), "pouvoir": ("puiss", "puiss"),
-    "savoir": ("sach", "sach"), "vouloir": ("veuill", "voul"),
-}
-BEFORE_BACK_VOWEL = {"g": "ge", "c": "ç"}
 
 
-def _irregular(infinitive):
-    """The present, future stem and participle of the longest irregular end of a verb, if it has one."""
+@lru_cache(maxsize=None)
+def _forms(infinitive):
+    """The present, the stem of the future and the participle; irregular verbs lend theirs to longer ones."""
     for start in range(len(infinitive)):
-        forms = IRREGULAR.get(infinitive[start:])
-        if forms:
-            return [infinitive[:start] + form for form in forms]
-    return None
+        if infinitive[start:] in IRREGULAR:
+            *present, future, participle = (infinitive[:start] + x for x in IRREGULAR[infinitive[start:]])
+            return present, future, participle
+    stem, ending = infinitive[:-2], infinitive[-2:]
+    stems, future = [stem] * 6, infinitive.removesuffix("e")
+    if ending == "er":
+        silent, back = _sounded(stem), {"g": stem + "e", "c": stem[:-1] + "ç"}.get(stem[-1], stem)
+        stems = silent, silent, silent, back, stem, silent
+        future = (stem if stem[-2] == "é" else silent) + "er"
+    present = [x + y for x, y in zip(stems, ENDINGS[ending])]
+    return present, future, stem + {"er": "é", "ir": "i", "re": "u"}[ending]
 
 
-def _sounded_stem(infinitive):
+def _sounded(stem):
     """The stem of an -er verb before a silent ending: « préfèr », « achèt », « nettoi »."""
-    stem = infinitive[:-2]
     if stem.endswith("y"):
         return stem[:-1] + "i"
     if len(stem) > 2 and stem[-2] in "eé" and stem[-1] in "ctlmnprsv":
@@ -110,67 +111,37 @@ def _sounded_stem(infinitive):
     return stem
 
 
-def _present(infinitive):
-    irregular = _irregular(infinitive)
-    if irregular:
-        return irregular[:6]
-    stem, ending = infinitive[:-2], infinitive[-2:]
-    stems = [stem] * 6
-    if ending == "er":
-        silent, back = _sounded_stem(infinitive), stem[:-1] + BEFORE_BACK_VOWEL.get(stem[-1], stem[-1])
-        stems = silent, silent, silent, back, stem, silent
-    return [x + y for x, y in zip(stems, PRESENT_ENDINGS[ending])]
+def _imperfect_stems(infinitive):
+    """Before -ais and before -ions."""
+    stem = "ét" if infinitive == "être" else _forms(infinitive)[0][3].removesuffix("ons")
+    return stem, infinitive[:-2] if infinitive.endswith(("ger", "cer")) else stem
 
 
-def _future_stem(infinitive):
-    irregular = _irregular(infinitive)
-    if irregular:
-        return irregular[6]
-    if infinitive.endswith("er") and infinitive[-4] != "é":
-        return _sounded_stem(infinitive) + "er"
-    return infinitive[:-1] if infinitive.endswith("re") else infinitive
-
-
-def _imperfect(infinitive):
-    if infinitive == "être":
-        back = front = "ét"
-    else:
-        back = front = _present(infinitive)[3][: -len("ons")]
-        if infinitive.endswith(("ger", "cer")):
-            front = infinitive[:-2]
-    return [(front if x[0] == "i" else back) + x for x in IMPERFECT_ENDINGS]
-
-
-def _subjunctive(infinitive):
-    regular = _present(infinitive)[5][: -len("ent")], _imperfect(infinitive)[3][: -len("ions")]
-    silent, front = SUBJUNCTIVE_STEMS.get(infinitive, regular)
-    return [silent + "e", silent + "es", silent + "e", front + "ions", front + "iez", silent + "ent"]
-
-
+@lru_cache(maxsize=None)
 def finite(infinitive, tense, person):
     """A simple finite form; `person` counts je, tu, il, nous, vous, ils from 0."""
+    present, future, _ = _forms(infinitive)
     if tense == "present":
-        return _present(infinitive)[person]
-    if tense == "imperfect":
-        return _imperfect(infinitive)[person]
+        return present[person]
+    usual, front = _imperfect_stems(infinitive)
     if tense == "subjunctive":
-        return _subjunctive(infinitive)[person]
-    endings = {"future": FUTURE_ENDINGS, "conditional": IMPERFECT_ENDINGS}[tense]
-    return _future_stem(infinitive) + endings[person]
+        usual, front = SUBJUNCTIVE_STEMS.get(infinitive, (present[5].removesuffix("ent"), front))
+    elif tense != "imperfect":
+        usual = front = future
+    return (front if person in (3, 4) else usual) + ENDINGS[tense][person]
 
 
 def participle(infinitive):
     """The past participle, masculine singular."""
-    irregular = _irregular(infinitive)
-    return irregular[7] if irregular else infinitive[:-2] + PARTICIPLE_ENDINGS[infinitive[-2:]]
+    return _forms(infinitive)[2]
 
 
 def gerund(infinitive):
     """The form after « en », of any verb but avoir and savoir."""
-    return _imperfect(infinitive)[0][: -len("ais")] + "ant"
+    return _imperfect_stems(infinitive)[0] + "ant"
 
 
 def imperative(infinitive, person):
     """The order to « tu » (1), « nous » (3) or « vous » (4), of any verb but être, avoir and savoir."""
-    form = _present(infinitive)[person]
+    form = finite(infinitive, "present", person)
     return form[:-1] if person == 1 and form.endswith(("es", "as")) else form

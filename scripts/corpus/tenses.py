@@ -1,361 +1,121 @@
 """Constructions of tense and negation."""
 
-import lexicon
-from clauses import clause, verb_phrase
-from events import (
-    NOBODY_VERBS,
-    NOTHING_VERBS,
-    action,
-    activity,
-    allowed,
-    construction,
-    day_time,
-    definite,
-    is_,
-    other_than,
-    person_verb,
-    pronoun_again,
-    state,
-    statement,
-    stop,
-    time_for,
-)
-from phrases import (
-    NUMBERS,
-    at_clock,
-    counted,
-    destination,
-    direct,
-    fitting,
-    future_time,
-    habit,
-    noun_phrase,
-    past_time,
-    somewhere,
-    subject,
-    subject_pronoun,
-    third_party,
-)
-from words import Pair, pair
+from constructions import *
+from exchanges import NOTHING_VERBS
 
-# --- Tenses ---------------------------------------------------------------
+WEATHER = """
+    it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a; it/i is/f hot/a | il/i fait/f chaud/a;
+    it/i is/f cold/a | il/i fait/f froid/a; the/t weather/i is/f fine/a | il/TI fait/f beau/a"""
+DENIED = lexicon.verbs_with("""have: vehicle animal thing garment food drink, buy: food drink fruit garment,
+    eat: food fruit, drink: drink, want: food drink fruit""")
+RESTRICTED = lexicon.verbs_with("""eat: food fruit, drink: drink, have: thing garment fruit animal,
+    buy: food fruit""")
+NOBODY_VERBS = "see know help invite hear meet"
+HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
 
-@construction("compound past with avoir")
-def past_avoir(draw):
-    who = subject(draw)
-    tense = draw.pick(("past", "past", "perfect"))
-    phrase = action(draw, who, "past")
-    said = clause(who, phrase, tense)
-    if tense == "past" and (phrase.verb.en == "read" or draw.chance(0.5)):
-        said = said + past_time(draw)
-    return stop(said)
+declare("compound past with avoir", tense="past past perfect", do=action, time=0.5)
+declare("compound past with être",
+        verb=lexicon.MOTION + lexicon.ARRIVAL,
+        what=lambda verb: destination() if verb.fr in ("aller", "revenir") else (
+            somewhere() if verb.fr == "rester" else NOTHING),
+        when=either(0.4, at_clock, lambda: time_for("past")), tense="past", negation=0.2)
+declare("reflexive verb",
+        verb=lexicon.REFLEXIVE, tense="past past near present future",
+        hour=lambda verb: chance(0.4) and verb.fr not in ("reposer", "amuser", "dépêcher"),
+        negation=lambda hour: "" if hour else pick_not(0.25),
+        when=lambda hour, tense: at_clock() if hour else day_time(tense))
 
 
-@construction("compound past with être")
-def past_etre(draw):
-    who = subject(draw)
-    verb = draw.pick(lexicon.MOTION + lexicon.ARRIVAL)
-    phrase = verb_phrase(verb)
-    if verb.en == "go" and not verb.particle or verb.particle == "back":
-        phrase = phrase.plus(destination(draw))
-    elif verb.en == "stay":
-        phrase = phrase.plus(somewhere(draw))
-    when = at_clock(draw) if draw.chance(0.4) else past_time(draw)
-    return stop(clause(who, phrase, "past", "not" if draw.chance(0.2) else None) + when)
+def action_or_leaving(who, probability=0.6):
+    """Some action with the given probability, else to leave or to arrive."""
+    return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
 
 
-@construction("reflexive verb")
-def reflexive(draw):
-    who = subject(draw)
-    phrase = verb_phrase(draw.pick(lexicon.REFLEXIVE))
-    tense = draw.pick(("past", "past", "near", "present", "future"))
-    if draw.chance(0.4) and phrase.verb.fr not in ("reposer", "amuser", "dépêcher"):
-        return stop(clause(who, phrase, tense) + at_clock(draw))
-    said = clause(who, phrase, tense, "not" if draw.chance(0.25) else None)
-    return stop(said + day_time(draw, tense))
-
-
-@construction("imparfait for habits")
-def used_to(draw):
-    who = subject(draw)
-    phrase = activity(draw, who, "used")
-    said = clause(who, phrase, "used")
-    return stop(said + habit(draw) if draw.chance(0.5) else said)
-
-
-@construction("imparfait as background")
-def background(draw):
-    who, other = subject(draw), third_party(draw)
-    said = clause(who, activity(draw, who, "background"), "background")
-    event = draw.pick(
-        (
-            ("arrive", "arriver"),
-            ("leave", "partir"),
-            ("phone", "téléphoner"),
-            ("come", "venir"),
-            ("go home", "rentrer"),
-            ("go out", "sortir"),
-        )
-    )
-    head, _, particle = event[0].partition(" ")
-    verb = lexicon.Verb(head, event[1], particle, auxiliary=_auxiliary(event[1]))
-    interrupting = clause(other, verb_phrase(verb), "past")
-    return stop(pair("{a} when/w {b}", "{a} quand/w {b}", a=said, b=interrupting))
-
-
-def _auxiliary(infinitive):
-    return "être" if infinitive in lexicon.ETRE else "avoir"
-
-
-@construction("pluperfect")
-def pluperfect(draw):
-    who = subject(draw)
-    phrase = action(draw, who) if draw.chance(0.6) else verb_phrase(_leaving(draw))
-    already = pair("already/a", "déjà/a") if draw.chance(0.5) else Pair()
-    said = clause(who, phrase, "pluperfect", adverb=already)
-    if draw.chance(0.6):
-        other = third_party(draw)
-        return stop(
-            pair(
-                "{a} when/w {b}",
-                "{a} quand/w {b}",
-                a=said,
-                b=clause(other, verb_phrase(_leaving(draw, "arrive")), "past"),
-            )
-        )
-    return stop(said + pair("before/a dinner/b", "avant/a le/B dîner/b"))
-
-
-def _leaving(draw, wanted=None):
-    verbs = [x for x in lexicon.ARRIVAL if x.en in ((wanted,) if wanted else ("leave", "arrive"))]
-    return draw.pick(verbs)
-
-
-@construction("future")
-def future(draw):
-    who = subject(draw)
-    phrase = activity(draw, who, "future")
-    negation = draw.pick((None, None, "not", "never"))
-    if negation == "never":
-        return stop(clause(who, definite(draw, who), "future", "never"))
-    said = clause(who, phrase if not negation else definite(draw, who), "future", negation)
-    return stop(said + future_time(draw))
-
-
-@construction("near future")
-def near_future(draw):
-    who = subject(draw)
-    said = clause(who, activity(draw, who, "near"), "near")
-    return stop(said + future_time(draw) if draw.chance(0.6) else said)
-
-
-@construction("recent past with venir de")
-def recent_past(draw):
-    who = subject(draw)
-    phrase = action(draw, who) if draw.chance(0.7) else verb_phrase(_leaving(draw))
-    return stop(clause(who, phrase, "recent"))
+declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
+declare("imparfait as background",
+        who=subject, other=third_party, a=lambda who: clause(who, activity(who, "background"), "background"),
+        event="arrive leave phone come go_home go_out",
+        b=lambda other, event: clause(other, verb_phrase(event), "past"),
+        said=WHEN)
+declare("pluperfect",
+        who=subject, do=action_or_leaving, adverb=lambda: perhaps(0.5, lambda: pair("already/a | déjà/a")),
+        a=lambda who, do, adverb: clause(who, do, "pluperfect", adverb=adverb),
+        other=lambda: third_party() if chance(0.6) else None,
+        b=lambda other: clause(other, verb_phrase(pick(["arrive"])), "past") if other else None,
+        said=lambda other: WHEN if other else "{a} before/a dinner/b | {a} avant/a le/B dîner/b")
+declare("future",
+        who=subject, do=activity, negation=lambda: pick("- - not never"),
+        a=lambda who, do, negation: clause(who, definite(who) if negation else do, "future", negation),
+        said=lambda a, negation: a if negation == "never" else a + time_for("future"))
+declare("near future", do=activity, tense="near", time=0.6)
+declare("recent past with venir de", do=lambda who: action_or_leaving(who, 0.7), tense="recent")
 
 
 @construction("condition with si and conditional")
-def conditional(draw):
-    who = subject(draw)
-    condition = draw.pick(
-        (
-            lambda: clause(who, verb_phrase(lexicon.HAVE, _wished(draw)), "imperfect"),
-            lambda: clause(
-                who, verb_phrase(lexicon.HAVE, pair("time/t", "le/T temps/t")), "imperfect"
-            ),
-            lambda: clause(
-                who,
-                verb_phrase(lexicon.HAVE, pair("more/m money/n", "plus/m de/M argent/n")),
-                "imperfect",
-            ),
-            lambda: is_(who, state(draw, who), "imperfect", draw.pick((None, "not"))),
-        )
-    )()
+def conditional():
+    who, kind = subject(), below(4)
+    if kind == 3:
+        condition = is_(who, state(who), "imperfect", pick("- not"))
+    else:
+        had = pair(HAD[kind - 1])
+        if kind == 0:
+            noun = noun_of("house flat garden farm car boat bike")
+            had = noun_phrase(noun, "a", 1, [fitting(noun)] if chance(0.6) else ())
+        condition = clause(who, verb_phrase("have", had), "imperfect")
     again = pronoun_again(who)
-    if draw.chance(0.5):
-        phrase = verb_phrase(person_verb(draw, lasting=False), direct(other_than(draw, again)))
-        result = clause(again, phrase, "conditional", draw.pick((None, "not", "never")))
+    if chance(0.5):
+        result = clause(again, to_other(again, lasting=False), "conditional", pick("- not never"))
     else:
-        result = clause(again, activity(draw, again, "conditional"), "conditional")
-    return stop(pair("if/i {c} , {r}", "si/i {c} , {r}", c=condition, r=result))
+        result = clause(again, activity(again), "conditional")
+    return pair(IF, a=condition, b=result)
 
 
-def _wished(draw):
-    noun = lexicon.SINGLE_NOUNS[
-        draw.pick(("house", "flat", "garden", "farm", "car", "boat", "bike"))
-    ]
-    chosen = (fitting(draw, noun),) if draw.chance(0.6) else ()
-    return noun_phrase(noun, "a", 1, chosen)
-
-
-@construction("condition with si and future")
-def real_condition(draw):
-    who = subject(draw)
-    weather = pair(
-        *draw.pick(
-            (
-                ("it/i rains/a", "il/i pleut/a"),
-                ("it/i snows/a", "il/i neige/a"),
-                ("it/i is/f hot/a", "il/i fait/f chaud/a"),
-                ("it/i is/f cold/a", "il/i fait/f froid/a"),
-                ("the/t weather/i is/f fine/a", "il/TI fait/f beau/a"),
-            )
-        )
-    )
-    if draw.chance(0.4):
-        weather = is_(who, state(draw, who), "present", draw.pick((None, "not")))
-        who = pronoun_again(who)
-    result = clause(who, activity(draw, who, "future"), "future")
-    when = future_time(draw) if draw.chance(0.3) else Pair()
-    return stop(pair("if/i {c} {t} , {r}", "si/i {c} {t} , {r}", c=weather, r=result, t=when))
-
-
-MODAL_TENSES = ("can", "must", "should", "could")
-
-
-@construction("modal verb")
-def modal(draw):
-    who = subject(draw)
-    tense = draw.pick(MODAL_TENSES)
-    negation = "not" if draw.chance(0.3) else None
-    phrase = definite(draw, who) if negation else activity(draw, who, "future")
-    said = clause(who, phrase, tense, negation)
-    return stop(said + future_time(draw) if not negation and draw.chance(0.4) else said)
-
-
-# --- Negation -------------------------------------------------------------
-
-
-def _denied(draw, negation, tenses=("present", "past", "near", "future")):
-    who = subject(draw)
-    return statement(draw, who, definite(draw, who), negation, tenses, 0.35)
-
-
-@construction("negation with pas")
-def negation_pas(draw):
-    return _denied(draw, "not")
-
-
-@construction("negation with jamais")
-def negation_jamais(draw):
-    who = subject(draw)
-    phrase = definite(draw, who, "present")
-    if allowed(phrase.verb, "present") and draw.chance(0.6) and phrase.verb.en != "read":
-        return stop(clause(who, phrase, "present", "never"))
-    return stop(clause(who, phrase, draw.pick(("perfect", "future", "pluperfect")), "never"))
-
-
-@construction("negation with plus")
-def negation_plus(draw):
-    who = subject(draw)
-    while True:
-        phrase = definite(draw, who, "used")
-        if allowed(phrase.verb, "used"):
-            break
-    tense = draw.pick(("present", "present", "future"))
-    return stop(clause(who, phrase, tense, draw.pick(("no longer", "not anymore"))))
-
-
-@construction("negation with pas encore")
-def negation_not_yet(draw):
-    who = subject(draw)
-    return stop(clause(who, definite(draw, who), "perfect", "not yet"))
-
-
-@construction("nothing and nobody as objects")
-def nothing_object(draw):
-    who = subject(draw)
-    negation = draw.pick(("nothing", "nobody"))
-    verb = lexicon.verb(draw.pick(NOTHING_VERBS if negation == "nothing" else NOBODY_VERBS))
-    tense = (
-        "present" if verb.en == "know" else draw.pick(("past", "past", "future", "present", "near"))
-    )
-    said = clause(who, verb_phrase(verb), tense, negation)
-    where = somewhere(draw) if draw.chance(0.6) else Pair()
-    return stop(said + where)
-
-
-@construction("nothing and nobody as subjects")
-def nobody_subject(draw):
-    if draw.chance(0.3):
-        what, negated = draw.pick(
-            (
-                ("is easy", "est facile"),
-                ("is ready", "est prêt"),
-                ("is new", "est nouveau"),
-                ("is expensive", "est cher"),
-                ("is clean", "est propre"),
-                ("is free", "est gratuit"),
-            )
-        )
-        en, fr = what.split(), negated.split()
-        return stop(
-            pair(
-                f"nothing/n {en[0]}/v {en[1]}/a {{p}}",
-                f"rien/n ne/N {fr[0]}/v {fr[1]}/a {{p}}",
-                p=somewhere(draw),
-            )
-        )
-    nobody = subject_pronoun("he")
-    nobody = type(nobody)(*_subject_words("nobody/n", "personne/n ne/N"), 2, 1, "m")
-    phrase = definite(draw, nobody) if draw.chance(0.7) else activity(draw, nobody)
-    tense = draw.pick(("past", "future", "near"))
-    said = clause(nobody, phrase, tense)
-    return stop(said + time_for(draw, tense) if draw.chance(0.3) else said)
-
-
-def _subject_words(en, fr):
-    said = pair(en, fr)
-    return said.en, said.fr
-
-
-@construction("no article under negation")
-def negated_article(draw):
-    who = subject(draw)
-    verb, classes = draw.pick(
-        (
-            ("have=avoir", ("vehicle", "animal", "thing", "garment", "food", "drink")),
-            ("buy=acheter", ("food", "drink", "fruit", "garment")),
-            ("eat=manger", ("food", "fruit")),
-            ("drink=boire", ("drink",)),
-            ("want=vouloir", ("food", "drink", "fruit")),
-        )
-    )
-    noun = draw.pick(lexicon.object_nouns(classes))
-    number = 1 if noun.kind == "mass" or draw.chance(0.4) else 2
-    kind = "any" if noun.kind == "mass" or number == 2 else "not a"
-    phrase = verb_phrase(lexicon.verb(verb), noun_phrase(noun, kind, number))
-    tense = draw.pick(
-        ("present", "imperfect") if verb[:4] in ("have", "want") else ("present", "past", "future")
-    )
-    return stop(clause(who, phrase, tense, "not"))
-
-
-@construction("restriction with ne que")
-def only(draw):
-    who = subject(draw)
-    verb, classes = draw.pick(
-        (
-            ("eat=manger", ("food", "fruit")),
-            ("drink=boire", ("drink",)),
-            ("have=avoir", ("number",)),
-            ("buy=acheter", ("food", "fruit")),
-        )
-    )
-    if classes == ("number",):
-        count = pair(*(f"{x}/a" for x in draw.pick(NUMBERS).split()))
-        what = counted(
-            count, draw.pick(lexicon.object_nouns(("thing", "garment", "fruit", "animal")))
-        )
-    else:
-        noun = draw.pick(lexicon.object_nouns(classes))
-        what = noun_phrase(noun, "partitive", 1 if noun.kind == "mass" else 2)
-    tense = draw.pick(
-        ("present", "present", "imperfect")
-        if verb == "have=avoir"
-        else ("present", "past", "future")
-    )
-    return stop(clause(who, verb_phrase(lexicon.verb(verb), what), tense, "only"))
+declare("condition with si and future",
+        person=subject, weather=WEATHER, of_person=lambda: chance(0.4),
+        mood=lambda person, of_person: of_person and is_(person, state(person), "present", pick("- not")),
+        who=lambda person, of_person: pronoun_again(person) if of_person else person,
+        b=lambda who: clause(who, activity(who), "future"),
+        a=lambda weather, mood: timed(mood or weather, "future", 0.3), said=IF)
+declare("modal verb",
+        who=subject, tense="can must should could", negation=0.3,
+        do=lambda who, negation: (definite if negation else activity)(who),
+        a=lambda who, do, tense, negation: clause(who, do, tense, negation),
+        said=lambda a, negation: a if negation else timed(a, "future", 0.4))
+declare("negation with pas", do=definite, negation="not", tenses="present past near future", time=0.35)
+declare("negation with jamais",
+        do=lambda who: definite(who, "present"), negation="never",
+        present=lambda do: chance(0.6) and do.verb.en != "read",
+        tense=lambda present: "present" if present else pick("perfect future pluperfect"))
+declare("negation with plus", do=lambda who: definite(who, "used"), tense="present present future",
+        negation="no_longer not_anymore")
+declare("negation with pas encore", do=definite, tense="perfect", negation="not_yet")
+declare("nothing and nobody as objects",
+        who=subject, negation="nothing nobody",
+        verb=lambda negation: pick(NOTHING_VERBS if negation == "nothing" else NOBODY_VERBS),
+        tense=lambda verb: "present" if verb == "know" else pick("past past future present near"),
+        a=lambda who, verb, tense, negation: clause(who, verb_phrase(verb), tense, negation),
+        said=lambda a: a + perhaps(0.6, somewhere))
+construction("nothing and nobody as subjects")(either(
+    0.3,
+    sentence_of(quality=rows("""easy facile, ready prêt, new nouveau, expensive cher, clean propre,
+                             free gratuit"""), where=somewhere,
+                said="nothing/n is/v {quality}/a {where} | rien/n ne/N est/v {quality}/a {where}"),
+    sentence_of(who=lambda: as_noun(pair("nobody/n | personne/n ne/N")),
+                do=lambda who: (definite if chance(0.7) else activity)(who), tense="past future near",
+                said=lambda who, do, tense: timed(clause(who, do, tense), tense, 0.3))))
+declare("no article under negation",
+        row=DENIED, noun=lambda row: noun_of(row[1]),
+        number=lambda noun: 1 if noun.kind == "mass" or chance(0.4) else 2,
+        kind=lambda noun, number: "any" if noun.kind == "mass" or number == 2 else "not a",
+        what=lambda noun, kind, number: noun_phrase(noun, kind, number),
+        verb=lambda row: row[0], negation="not",
+        tense=lambda verb: pick("present imperfect" if verb.en in ("have", "want") else "present past future"))
+declare("restriction with ne que",
+        row=RESTRICTED, verb=lambda row: row[0],
+        number=lambda verb: verb.en == "have" and pair("{n}/a", n=pick(NUMBERS)),
+        noun=lambda row: noun_of(row[1]),
+        what=lambda number, noun: counted(number, noun) if number else noun_phrase(
+            noun, "partitive", 1 if noun.kind == "mass" else 2),
+        tense=lambda number: pick("present present imperfect" if number else "present past future"),
+        negation="only")

@@ -1,0 +1,133 @@
+"""The list of constructions, and how the simple ones are declared.
+
+Modules of constructions take everything from here: it passes on all the vocabulary that they are written in.
+"""
+
+from dataclasses import replace
+from functools import lru_cache, partial
+from inspect import signature
+
+import english
+import french
+import lexicon
+from adverbials import *
+from clauses import *
+from draw import *
+from events import *
+from french import agree
+from phrases import *
+from surface import capital
+from words import *
+
+CONSTRUCTIONS = {}
+"""Name to the function that draws one sentence of the construction."""
+
+# How clauses are joined.
+AND = "{a} , and/n {b} | {a} , et/n {b}"
+BUT = "{a} , but/n {b} | {a} , mais/n {b}"
+WHEN = "{a} when/w {b} | {a} quand/w {b}"
+IF = "if/i {a} , {b} | si/i {a} , {b}"
+BECAUSE = "{a} because/b {b} | {a} parce/b que/b {b}"
+
+TENSES = "present progressive past past near future"
+UNTIMED = ("can", "must", "perfect")
+
+
+def finished(said, mark="."):
+    """A sentence with its mark, if it has none yet."""
+    return said if said.en[-1].text in (".", "?", "!") else pair("{said} {mark}", said=said, mark=mark)
+
+
+asks, exclaims = partial(finished, mark="?"), partial(finished, mark="!")
+
+
+def construction(name, into=CONSTRUCTIONS):
+    """Register what draws the sentences of a construction; a full stop is added where there is no mark."""
+
+    def register(make):
+        into[name] = lambda: finished(make())
+        return make
+
+    return register
+
+
+def drawn_tense(phrase, tenses=TENSES):
+    """One of the tenses that suit the verb."""
+    return pick([x for x in tenses.split() if allowed(phrase.verb, x)] or ["past"])
+
+
+def timed(said, tense, probability, phrase=None):
+    """A clause, with the given probability with a time.
+
+    `read` looks the same in the present and in the past: a time must tell when a phrase is given.
+    """
+    if tense in UNTIMED:
+        return said
+    settles = phrase and phrase.verb.en == "read" and tense in ("present", "past")
+    return said + time_for(tense) if settles or chance(probability) else said
+
+
+def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
+    """A clause in a tense that suits the verb, perhaps with a time."""
+    tense = drawn_tense(phrase, tenses)
+    return timed(clause(who, phrase, tense, negation), tense, probability, phrase)
+
+
+def declare(name, /, into=CONSTRUCTIONS, **slots):
+    """Register a construction by its slots."""
+    construction(name, into)(sentence_of(**slots))
+
+
+def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
+    """What draws a sentence by its slots, in the order in which they are written.
+
+    Of a list, or of a text that lists several things, one is picked. A number is the probability of `not`. A
+    function is called with the earlier slots that its parameters name, and notation takes in earlier slots.
+
+    The sentence is `said`, or else a clause, which is a question if `asked`: `who` (anybody, unless declared)
+    and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense`, `negation` and
+    `adverb`. `tenses` gives a tense that suits the verb; a clause without any is in any, often with a time.
+    `when` comes behind it all, with the probability `kept` if that is given; `time` is that of a fitting time.
+    """
+    if "said" not in slots:
+        slots = slots if "who" in slots else {"who": subject, **slots}
+        if not {"tense", "tenses"} & set(slots):
+            slots["tenses"], time = TENSES, 0.5
+
+    def make():
+        x = {"tense": "present", "negation": "", "adverb": NOTHING, "verb": "be", "what": NOTHING}
+        for slot, source in slots.items():
+            if slot == "tenses":
+                x["do"] = _phrase(x)
+                slot, source = "tense", drawn_tense(x["do"], source)
+            x[slot] = _drawn(source, x)
+        if "said" not in x:
+            x["do"] = _phrase(x)
+            x["said"] = clause(x["who"], x["do"], x["tense"], x["negation"], x["adverb"], asked)
+        if time:
+            x["said"] = timed(x["said"], x["tense"], time, x.get("do") if mark == "." and not asked else None)
+        said = x["said"] + x["when"] if "when" in x and (kept is None or chance(kept)) else x["said"]
+        return finished(said, "?" if asked else mark)
+
+    return make
+
+
+def _phrase(slots):
+    return slots["do"] if "do" in slots else verb_phrase(slots["verb"], slots["what"])
+
+
+def _drawn(source, slots):
+    if callable(source):
+        source = source(*(slots[name] for name in _needed(source)))
+    elif isinstance(source, float):
+        source = pick_not(source)
+    elif not isinstance(source, str):
+        source = pick(source)
+    elif len(source.split(";" if "|" in source else None)) > 1:
+        source = pick(source)
+    return pair(source, **slots) if isinstance(source, str) and "|" in source else source
+
+
+@lru_cache(maxsize=None)
+def _needed(function):
+    return [x.name for x in signature(function).parameters.values() if x.default is x.empty]
