@@ -277,6 +277,48 @@ fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
     assert!(parts == whole, "parameters or moments differ");
 }
 
+/// Pairs of which some words stand together only once, so that an aligner is left with entries too unlikely to be kept.
+fn many_pairs(count: usize) -> String {
+    let word = |side: &str, number: usize| format!("{side}{}", number * number % 97);
+    let sentence = |side: &str, pair: usize| -> String {
+        (0..5).map(|place| word(side, pair * 7 + place * 31)).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(|pair| format!("{} {pair}\t{} x{}\n", sentence("a", pair), sentence("b", pair), pair / 3)).collect()
+}
+
+#[test]
+fn a_resumed_run_is_guided_as_the_whole_one() {
+    let folder = Folder::new();
+    // So many that attention is guided without being asked for.
+    folder.write("pairs.tsv", many_pairs(2300));
+    let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
+    let sizes = ["--hidden-size", "16", "--embedding-size", "16", "--attention-size", "16", "--batch-sentences", "256"];
+    let train = |out: &str, options: &[&str]| {
+        folder.run(&[&settings[..], &sizes, &["--out", out], options].concat()).worked();
+    };
+    let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
+    train("whole", &["--max-epochs", "2"]);
+    assert!(folder.text("whole/config.json").contains("\"guidance\": 0.1"));
+    train("epochs", &["--max-epochs", "1"]);
+    // So short a time ends the run after its first step.
+    train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);
+    for out in ["epochs", "middle"] {
+        folder.run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2"]).worked();
+        assert!(state(out) == state("whole"), "{out}: parameters or moments differ");
+    }
+}
+
+#[test]
+fn guided_training_without_its_aligner_does_not_go_on() {
+    let folder = Folder::with_pairs();
+    folder.train("out", &["--max-epochs", "1", "--guided-alignment=0.5"]).worked();
+    std::fs::remove_file(folder.path("out/aligner.safetensors")).unwrap();
+    let before = folder.contents();
+    let resume = folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "2"]);
+    resume.refused_with(1, &["out: aligner.safetensors is missing", "--out"]);
+    assert!(folder.contents() == before);
+}
+
 /// [`QUICK`] with other values for some of its options.
 fn quick_but(changes: &[(&str, &'static str)]) -> Vec<&'static str> {
     let mut settings = QUICK.to_vec();

@@ -119,8 +119,8 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     describe(&checkpoint.config, &data, console);
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
         folder.save_aligner(&aligner)?;
-        follow(&mut data.training, Some(&aligner), &checkpoint)?;
     }
+    follow(&mut data.training, folder, &checkpoint)?;
     let settings = &checkpoint.config.training;
     let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     Ok(Start {
@@ -154,20 +154,19 @@ fn aligner_of_words(text: &TextSettings, pairs: &[Pair], console: &Console) -> O
     (!text.of_characters()).then(|| learn_aligner(pairs, console))
 }
 
-/// Gives the training pairs their guides, if attention is to have any.
-fn follow(training: &mut Corpus, aligner: Option<&WordAligner>, checkpoint: &Checkpoint) -> Result<()> {
-    match (checkpoint.config.training.guidance, aligner) {
-        (Some(weight), Some(aligner)) => {
-            let vocabularies = [&*checkpoint.source, &*checkpoint.target];
-            guide(&mut training.examples, &training.pairs, aligner, vocabularies, weight as f32)
-        }
-        (Some(_), None) => {
-            bail!(
-                "aligner.safetensors is missing in the model's folder; training that attention is guided by cannot go on"
-            )
-        }
-        (None, _) => Ok(()),
-    }
+/// Gives the training pairs their guides, if attention is to have any. It is the aligner as it is stored that guides, a
+/// new run as well as one that goes on: what was learnt holds more than the file keeps, and would guide otherwise.
+fn follow(training: &mut Corpus, folder: &Folder, checkpoint: &Checkpoint) -> Result<()> {
+    let Some(weight) = checkpoint.config.training.guidance else { return Ok(()) };
+    let aligner = folder.load_aligner()?.with_context(|| {
+        format!(
+            "{}: aligner.safetensors is missing, by which attention is guided; this training cannot go on: begin \
+             another one with --out",
+            folder.path().display()
+        )
+    })?;
+    let vocabularies = [&*checkpoint.source, &*checkpoint.target];
+    guide(&mut training.examples, &training.pairs, &aligner, vocabularies, weight as f32)
 }
 
 /// Refuses what was decided when the training to be resumed began.
@@ -219,7 +218,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let norm = checkpoint.config.training.max_gradient_norm;
     let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments)
         .with_context(|| format!("{path}: resume.safetensors is damaged"))?;
-    follow(&mut data.training, folder.load_aligner()?.as_ref(), &checkpoint)?;
+    follow(&mut data.training, folder, &checkpoint)?;
     folder.begin(&checkpoint)?;
     folder.rewind_log(saved.progress.step)?;
     describe(&checkpoint.config, &data, console);
