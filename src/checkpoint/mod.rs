@@ -21,5 +21,5 @@ mod folder;
 mod tensors;
 
 pub use config::{Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
-pub use files::{beside, write_atomically};
+pub use files::{Growing, remove_abandoned, write_atomically};
 pub use folder::{Checkpoint, Folder, Resume};
