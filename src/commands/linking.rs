@@ -59,10 +59,14 @@ pub fn linker(
         by_units,
         ..Linker::default()
     };
+    let stored = || match translator {
+        Some(translator) => Folder::new(model).load_aligner(translator.checkpoint()),
+        None => Folder::new(model).load_aligner(&Folder::new(model).load()?),
+    };
     match args.links_from {
         LinksFrom::Pairs => linker.statistical = Some(learn_aligner(pairs, console)),
         LinksFrom::Statistics => {
-            linker.statistical = Folder::new(model).load_aligner()?;
+            linker.statistical = stored()?;
             ensure!(
                 linker.statistical.is_some(),
                 "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew, or learn from the \
@@ -72,7 +76,7 @@ pub fn linker(
         }
         LinksFrom::Attention => {}
         LinksFrom::Auto if by_units => {}
-        LinksFrom::Auto => linker.statistical = Folder::new(model).load_aligner()?,
+        LinksFrom::Auto => linker.statistical = stored()?,
     }
     Ok(linker)
 }

@@ -41,6 +41,13 @@ pub struct Progress {
     pub seconds: f64,
 }
 
+impl Progress {
+    /// Whether the model as it stands is the best of all so far.
+    pub fn is_best(&self) -> bool {
+        self.best_score.is_some() && self.best_step == self.step
+    }
+}
+
 /// One step's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StepReport {
@@ -112,10 +119,11 @@ pub struct Snapshot<'a> {
 pub trait Observer {
     /// Something happened.
     fn event(&mut self, event: &Event) -> Result<()>;
-    /// The model is the best so far and should be kept.
-    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()>;
     /// Training should be able to go on from here.
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
+    /// The model is the best so far and should be kept. This comes after [`Self::save_resume`] of the same parameters:
+    /// should it fail, they are there all the same, and [`Progress::is_best`] tells that they are the best.
+    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()>;
     /// Whether to stop after the current step.
     fn stop(&self) -> bool;
 }
@@ -345,10 +353,8 @@ impl<'a> Trainer<'a> {
         let progress = &self.progress;
         observer.event(&Event::Validation { progress, report, best })?;
         let snapshot = Snapshot { parameters: self.model.parameters(), optimiser: &self.optimiser, progress };
-        if best {
-            observer.save_best(&snapshot)?;
-        }
-        observer.save_resume(&snapshot)
+        observer.save_resume(&snapshot)?;
+        if best { observer.save_best(&snapshot) } else { Ok(()) }
     }
 }
 
