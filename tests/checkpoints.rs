@@ -154,6 +154,24 @@ fn parameters_of_a_wrong_shape_or_name_are_noticed() {
 }
 
 #[test]
+fn names_in_files_reach_no_terminal_as_they_are() {
+    let folder = Folder::with_model();
+    let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
+    let header = tensors.header.as_object_mut().unwrap();
+    let moved = header.remove("source_embedding.weight").unwrap();
+    header.insert("\u{1b}[2J\u{9b}\u{202e}".to_owned(), moved);
+    folder.write("model/model.safetensors", tensors.write());
+    text_replaced(&folder, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
+    let surplus = folder.run(&["inspect", "model"]);
+    surplus.refused_with(1, &["model/model.safetensors"]);
+    assert!(!surplus.stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{surplus:?}");
+    let folder = Folder::with_model();
+    text_replaced(&folder, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
+    text_replaced(&folder, "model/config.json", "\"fingerprint\": \"", "\"fingerprint\": \"12345678901é");
+    assert!(folder.run(&["inspect", "model"]).worked().contains("␛[2Jpairs.tsv: 12 pairs, sha256 12345678901é\n"));
+}
+
+#[test]
 fn training_does_not_touch_a_folder_that_holds_a_model() {
     let folder = Folder::with_model();
     let before = folder.contents();

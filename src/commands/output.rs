@@ -1,5 +1,6 @@
 //! Standard output or a file, opened before the long work.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::checkpoint::{Growing, remove_abandoned};
+use crate::render::visible;
 
 /// What a path may lead to.
 enum Sink {
@@ -36,6 +38,11 @@ impl Output {
     /// Whether this is a terminal that somebody looks at.
     pub fn is_terminal(&self) -> bool {
         is_standard(&self.path) && std::io::stdout().is_terminal()
+    }
+
+    /// Text as it may go there: exactly as it is, but on a terminal with nothing in it that would be obeyed.
+    pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.is_terminal() { Cow::Owned(visible(text)) } else { Cow::Borrowed(text) }
     }
 
     /// Writes with a function that only knows `Write`.

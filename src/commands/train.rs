@@ -20,6 +20,7 @@ use crate::checkpoint::{Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock,
 use crate::cli::{Given, TrainArgs};
 use crate::model::RnnSearch;
 use crate::parameters::Parameters;
+use crate::render::visible;
 use crate::search::BeamSettings;
 use crate::text::{BatchSize, Corpus, Pair, Vocabulary};
 use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, guide};
@@ -320,7 +321,7 @@ fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let heatmap = heatmap(&output);
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
-            writeln!(out, "\n{sentence}\n{}\n", translations[0].text)?;
+            writeln!(out, "\n{}\n{}\n", visible(sentence), visible(&translations[0].text))?;
             heatmap.matrix(out, &translations[0].alignment.by_words())
         })?;
     }

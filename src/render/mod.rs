@@ -8,6 +8,7 @@ mod npz;
 mod pharaoh;
 mod svg;
 mod tsv;
+mod visible;
 
 use std::io::{Result, Write};
 
@@ -19,6 +20,7 @@ pub use npz::Npz;
 pub use pharaoh::Pharaoh;
 pub use svg::Svg;
 pub use tsv::Tsv;
+pub use visible::{visible, visible_lines};
 
 use crate::alignment::{Alignment, Beliefs, Gold, Link};
 
