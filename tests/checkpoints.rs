@@ -94,13 +94,23 @@ fn changed_settings_do_not_go_with_the_parameters() {
         ("\"hidden_size\": 32", "\"hidden_size\": 64"),
         ("\"embedding_size\": 32", "\"embedding_size\": 16"),
         ("\"layers\": 1", "\"layers\": 2"),
-        ("\"source_units\": \"word\"", "\"source_units\": \"char\""),
-        ("\"target_units\": \"word\"", "\"target_units\": \"char\""),
     ] {
         println!("{to}");
         let folder = Folder::with_model();
         text_replaced(&folder, "model/config.json", from, to);
         refused_by_all(&folder, &["model/model.safetensors", "config.json"]);
+    }
+}
+
+#[test]
+fn changed_units_do_not_go_with_the_vocabularies() {
+    for side in ["source", "target"] {
+        for units in ["char", "bpe"] {
+            let folder = Folder::with_model();
+            let setting = |units: &str| format!("\"{side}_units\": \"{units}\"");
+            text_replaced(&folder, "model/config.json", &setting("word"), &setting(units));
+            refused_by_all(&folder, &[&format!("model/{side}.tokenizer.json"), "config.json"]);
+        }
     }
 }
 
@@ -157,13 +167,12 @@ fn parameters_of_a_wrong_shape_or_name_are_noticed() {
 fn names_in_files_reach_no_terminal_as_they_are() {
     let folder = Folder::with_model();
     let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
-    let header = tensors.header.as_object_mut().unwrap();
-    let moved = header.remove("source_embedding.weight").unwrap();
-    header.insert("\u{1b}[2J\u{9b}\u{202e}".to_owned(), moved);
+    let end = tensors.data.len();
+    let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [end, end]});
+    tensors.header.as_object_mut().unwrap().insert("\u{1b}[2J\u{9b}\u{202e}".to_owned(), nothing);
     folder.write("model/model.safetensors", tensors.write());
-    text_replaced(&folder, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
     let surplus = folder.run(&["inspect", "model"]);
-    surplus.refused_with(1, &["model/model.safetensors"]);
+    surplus.refused_with(1, &["model/model.safetensors", "␛[2J\u{fffd}\u{fffd} does not belong"]);
     assert!(!surplus.stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{surplus:?}");
     let folder = Folder::with_model();
     text_replaced(&folder, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
@@ -337,7 +346,8 @@ impl Busy {
         let arguments = ["train", "--train", "pairs.tsv", "--max-epochs", "1000000", "--patience", "1000000"];
         let child = folder.command(&[&arguments[..], &QUICK, &["--out", out]].concat()).spawn().unwrap();
         let busy = Self(child);
-        let taken = || std::fs::read_to_string(folder.path(out).join("training.lock")).is_ok_and(|text| !text.is_empty());
+        let taken =
+            || std::fs::read_to_string(folder.path(out).join("training.lock")).is_ok_and(|text| !text.is_empty());
         for _ in 0..600 {
             if taken() && folder.path(out).join("model.safetensors").exists() {
                 return busy;

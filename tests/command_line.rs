@@ -151,12 +151,9 @@ fn what_is_open_already_is_added_to() {
         outcome(shell).worked();
         assert_eq!(folder.text("log"), "kept\nrufo mi dorma .\n", "{redirection} {output}");
     };
-    for (redirection, output) in [
-        (">> log", "/dev/stdout"),
-        (">> log", "/proc/self/fd/1"),
-        ("3>> log", "/dev/fd/3"),
-        ("2>> log", "/dev/stderr"),
-    ] {
+    for (redirection, output) in
+        [(">> log", "/dev/stdout"), (">> log", "/proc/self/fd/1"), ("3>> log", "/dev/fd/3"), ("2>> log", "/dev/stderr")]
+    {
         run(redirection, output);
     }
 }

@@ -300,8 +300,9 @@ impl Folder {
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
         let vocabulary = |name: &str, units: Units, size: usize| -> Result<Arc<Vocabulary>> {
             let place = self.path.join(name);
-            let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units)
-                .with_context(|| format!("{}: not a vocabulary of softalign, or damaged", place.display()))?;
+            let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units).with_context(|| {
+                format!("{}: damaged, or no vocabulary for {CONFIG}'s kind of units", place.display())
+            })?;
             ensure!(
                 vocabulary.size() == size,
                 "{}: holds {} units where {CONFIG} speaks of {size}; the files do not belong together",

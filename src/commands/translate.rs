@@ -1,6 +1,6 @@
 //! `softalign translate`
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use anyhow::{Result, bail};

@@ -38,7 +38,8 @@ mod tests {
 
     #[test]
     fn text_of_all_scripts_stays() {
-        for text in ["", "l'été", "नमस्ते", "می‌خواهم", "שלום", "👩‍👩‍👧", "e\u{301}", "\u{feff}\u{10ffff}"] {
+        for text in ["", "l'été", "नमस्ते", "می‌خواهم", "שלום", "👩‍👩‍👧", "e\u{301}", "\u{feff}\u{10ffff}"]
+        {
             assert_eq!(visible(text), text);
         }
     }
@@ -47,7 +48,8 @@ mod tests {
     fn nothing_is_left_that_could_be_obeyed() {
         let all: String = ('\0'..=char::MAX).collect();
         let obeyed = |character: char| {
-            character.is_control() || matches!(u32::from(character), 0x2028..=0x202e | 0x2066..=0x2069 | 0x200e | 0x200f | 0x61c)
+            character.is_control()
+                || matches!(u32::from(character), 0x2028..=0x202e | 0x2066..=0x2069 | 0x200e | 0x200f | 0x61c)
         };
         assert!(!visible(&all).chars().any(obeyed));
     }
