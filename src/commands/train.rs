@@ -68,7 +68,9 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
         source_vocabulary: &checkpoint.source,
         target_vocabulary: &checkpoint.target,
     };
-    let mut trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation)?;
+    let trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation);
+    // A new run begins at the beginning, so that nothing can be wrong with it.
+    let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
     let reason = {
         let mut display = TrainingDisplay::new(console, &folder, &checkpoint, stop_on_interrupt(), time);
         trainer.run(time, &mut display)?
@@ -250,10 +252,12 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     settings.patience = patience.unwrap_or(settings.patience);
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
-    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters)?.tracked()?;
+    let damaged = || folder.name_of_resume();
+    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
+    let parameters = parameters.tracked()?;
     let norm = checkpoint.config.training.max_gradient_norm;
-    let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments)
-        .with_context(|| format!("{path}: resume.safetensors is damaged"))?;
+    let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments);
+    let optimiser = optimiser.with_context(damaged)?;
     follow(&mut data.training, folder, &checkpoint)?;
     folder.begin(&checkpoint)?;
     if saved.progress.is_best() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,10 @@ use crate::text::{Batch, Example, bucketed};
 
 /// Validations in a row without improvement after which the learning rate decays: one may be bad luck.
 const STALE_BEFORE_DECAY: u64 = 2;
+
+/// More steps, and a longer time in seconds, than any training takes.
+const MOST_STEPS: u64 = 1 << 48;
+const LONGEST_TIME: f64 = 1e11;
 
 /// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
 /// numbers need no state, since each step draws from a stream of its own.
@@ -42,6 +46,23 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Says what cannot be of a progress that was read from a file, if anything.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        // Each validation and each epoch takes a step at least, and all these numbers count.
+        let counts = [self.epoch, self.position as u64, self.best_step, self.validations];
+        let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
+        if !within || self.stale > self.validations || u64::from(self.decays) > self.validations {
+            return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
+        }
+        if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
+            return Err(format!("{} seconds cannot have been spent", self.seconds));
+        }
+        Ok(())
+    }
+
     /// Whether the model as it stands is the best of all so far.
     pub fn is_best(&self) -> bool {
         self.best_score.is_some() && self.best_step == self.step
@@ -153,6 +174,9 @@ struct EpochTotals {
 
 impl<'a> Trainer<'a> {
     /// A run that begins, or one that goes on where `progress` says. The model's parameters must be tracked.
+    ///
+    /// # Errors
+    /// The progress stands beyond the batches that there are.
     pub fn new(
         model: RnnSearch,
         optimiser: Optimiser,
@@ -162,7 +186,7 @@ impl<'a> Trainer<'a> {
         validation: &'a ValidationSet<'a>,
     ) -> Result<Self> {
         let (seconds_before, validated_step) = (progress.seconds, progress.step);
-        Ok(Self {
+        let trainer = Self {
             gradients: Gradients::zeros(model.parameters())?,
             model,
             optimiser,
@@ -173,7 +197,10 @@ impl<'a> Trainer<'a> {
             began: Instant::now(),
             seconds_before,
             validated_step,
-        })
+        };
+        let (position, batches) = (trainer.progress.position, trainer.batches().len());
+        ensure!(position == 0 || position < batches, "batch {position} is beyond the {batches} of an epoch");
+        Ok(trainer)
     }
 
     /// Where training stands.
