@@ -244,6 +244,60 @@ fn enormous_pairs_are_aligned_in_part_and_not_trained_on() {
 }
 
 #[test]
+fn enormous_pairs_are_linked_in_part_with_a_warning_that_names_the_line() {
+    let folder = Folder::new();
+    let sentence = |words: usize| -> String {
+        (0..words).map(|word| format!("w{} ", word * word % 1009)).collect::<String>().trim_end().to_owned()
+    };
+    let [long, longest] = [1800, 10_000].map(sentence);
+    folder.write("long.tsv", format!("{}{long}\t{long}\n{longest}\t{longest}\nfox\t{longest}\n", tsv(&PAIRS)));
+    let mut limited = std::process::Command::new("sh");
+    // The shell's limits keep a program that does not bound its work from taking the whole machine.
+    limited.args(["-c", "ulimit -v 600000; ulimit -t 20; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign")]);
+    limited.args(["--threads", "1", "align", "--pairs", "long.tsv", "--links-from", "pairs", "--format", "pharaoh"]);
+    limited.current_dir(folder.path(""));
+    let outcome = outcome(limited);
+    let lines: Vec<&str> = outcome.worked().lines().collect();
+    assert_eq!(lines.len(), PAIRS.len() + 3);
+    assert!(lines[PAIRS.len()].contains(" 1799-1799"), "a long pair is linked to its end");
+    let warning =
+        |line: usize| format!("warning: line {line}: longer than 2000 words; only its beginning was linked\n");
+    assert_eq!(outcome.stderr, warning(PAIRS.len() + 2) + &warning(PAIRS.len() + 3));
+}
+
+#[test]
+fn a_word_of_any_width_is_drawn() {
+    let folder = Folder::new();
+    let word = "a".repeat(70_000);
+    folder.write("wide.tsv", format!("the {word}\tmi {word}\n"));
+    assert_eq!(align(&folder, "wide.tsv", &[]).worked().lines().count(), 3);
+    let translate = ["translate", "--model", model_path(), "--format", "align"];
+    assert!(folder.run_with_input(&translate, format!("the {word}\n")).worked().contains(&word));
+}
+
+/// Characters that a terminal obeys, as they may stand in a text.
+const OBEYED: [char; 7] = ['\u{1b}', '\u{7}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{200f}'];
+
+#[test]
+fn nothing_that_a_terminal_obeys_is_shown_on_it() {
+    let folder = Folder::new();
+    let hostile: String = OBEYED.iter().flat_map(|character| ['x', *character, '[', '2', 'J']).collect();
+    let pairs: String = (0..3).map(|pair| format!("{hostile} {pair}\t{hostile} {pair}\n")).collect();
+    folder.write("broken.tsv", pairs);
+    let none = |text: &str| assert!(!text.contains(OBEYED), "{text:?}");
+    let out = format!("out{hostile}");
+    let train = folder.run(&["train", "--preset", "tiny", "--max-epochs", "3", "--train", "broken.tsv", "--out", &out]);
+    none(train.worked());
+    none(&train.stderr);
+    none(folder.run(&["inspect", &out]).worked());
+    none(align(&folder, "broken.tsv", &[]).worked());
+    none(folder.run(&["translate", "--model", &format!("no{hostile}"), "a"]).refused(1));
+    // What is no terminal gets the text itself.
+    let copied = folder.run_with_input(&["translate", "--model", &out, "--replace-unknown"], format!("{hostile} 1\n"));
+    assert_eq!(copied.worked().lines().count(), 1);
+}
+
+#[test]
 fn gold_files_that_do_not_fit_are_refused_with_file_and_line() {
     let folder = Folder::new();
     folder.write("pairs.tsv", "the red fox\trufo mi\nthe owl\tku\n");

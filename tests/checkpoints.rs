@@ -94,13 +94,120 @@ fn changed_settings_do_not_go_with_the_parameters() {
         ("\"hidden_size\": 32", "\"hidden_size\": 64"),
         ("\"embedding_size\": 32", "\"embedding_size\": 16"),
         ("\"layers\": 1", "\"layers\": 2"),
-        ("\"source_units\": \"word\"", "\"source_units\": \"char\""),
-        ("\"target_units\": \"word\"", "\"target_units\": \"char\""),
     ] {
         println!("{to}");
         let folder = Folder::with_model();
         text_replaced(&folder, "model/config.json", from, to);
         refused_by_all(&folder, &["model/model.safetensors", "config.json"]);
+    }
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
+    for (name, values) in [
+        ("hidden_size", &["0", "1", "3", "255", "8194", "18446744073709551615", "-2", "1e3"][..]),
+        ("embedding_size", &["0", "8193", "18446744073709551615"]),
+        ("attention_size", &["0", "8193", "9223372036854775808"]),
+        ("layers", &["0", "33", "1000000000", "18446744073709551615"]),
+        ("source_vocabulary", &["0", "3", "10000001", "18446744073709551615"]),
+        ("target_vocabulary", &["0", "3", "10000001", "18446744073709551615"]),
+    ] {
+        for value in values {
+            println!("{name} {value}");
+            let folder = Folder::with_model();
+            let mut config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+            config["architecture"][name] = serde_json::from_str(value).unwrap();
+            folder.write("model/config.json", config.to_string());
+            folder.run(&["inspect", "model"]).refused_with(1, &["model/config.json"]);
+            let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
+            folder.run(&resume).refused_with(1, &["model/config.json"]);
+        }
+    }
+}
+
+/// Changes what a resume file says of where training stood.
+fn progress_changed(folder: &Folder, name: &str, value: Value) {
+    let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+    let metadata = &mut tensors.header["__metadata__"]["progress"];
+    let mut progress: Value = serde_json::from_str(metadata.as_str().unwrap()).unwrap();
+    assert!(progress.get(name).is_some(), "{name}");
+    progress[name] = value;
+    *metadata = Value::from(progress.to_string());
+    folder.write("model/resume.safetensors", tensors.write());
+}
+
+#[test]
+fn a_progress_that_cannot_be_is_refused_with_its_file() {
+    let most = Value::from(u64::MAX);
+    for (name, value) in [
+        ("position", Value::from(12)),
+        ("position", Value::from(1_000_000)),
+        ("position", most.clone()),
+        ("seconds", Value::from(-1)),
+        ("seconds", Value::from(1e300)),
+        ("seconds", Value::Null),
+        ("step", Value::from(0)),
+        ("step", most.clone()),
+        ("epoch", most.clone()),
+        ("best_step", most.clone()),
+        ("validations", most.clone()),
+        ("stale", most),
+        ("decays", Value::from(u32::MAX)),
+    ] {
+        println!("{name} {value}");
+        let folder = Folder::with_model();
+        progress_changed(&folder, name, value);
+        let before = folder.contents();
+        let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20", "--patience", "1000"];
+        folder.run(&resume).refused_with(1, &["model/resume.safetensors"]);
+        assert!(folder.contents() == before);
+    }
+}
+
+#[test]
+fn parameters_and_moments_that_are_no_numbers_are_refused_with_their_file() {
+    for name in ["parameter/readout.bias", "first_moment/readout.bias", "second_moment/readout.bias"] {
+        for value in [f32::NAN, f32::NEG_INFINITY] {
+            let folder = Folder::with_model();
+            let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+            let place = tensors.header[name]["data_offsets"][0].as_u64().unwrap() as usize;
+            tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
+            folder.write("model/resume.safetensors", tensors.write());
+            let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
+            folder.run(&resume).refused_with(1, &["model/resume.safetensors", "readout.bias", "not finite"]);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_header_of_any_length_costs_no_more_than_its_file() {
+    let folder = Folder::with_model();
+    let mut header = Tensors::read(&folder.read("model/model.safetensors")).header.as_object().unwrap().clone();
+    for number in 0..400_000 {
+        let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [0, 0]});
+        header.insert(format!("a tensor {number}"), nothing);
+    }
+    let bytes = Tensors { header: Value::Object(header), data: Vec::new() }.write();
+    for name in ["model.safetensors", "aligner.safetensors"] {
+        let folder = Folder::with_model();
+        folder.write(&format!("model/{name}"), &bytes);
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", "ulimit -v 200000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
+        limited.args(["align", "--model", "model", "--pairs", "pairs.tsv"]).current_dir(folder.path(""));
+        common::outcome(limited).refused_with(1, &[&format!("model/{name}"), "damaged"]);
+    }
+}
+
+#[test]
+fn changed_units_do_not_go_with_the_vocabularies() {
+    for side in ["source", "target"] {
+        for units in ["char", "bpe"] {
+            let folder = Folder::with_model();
+            let setting = |units: &str| format!("\"{side}_units\": \"{units}\"");
+            text_replaced(&folder, "model/config.json", &setting("word"), &setting(units));
+            refused_by_all(&folder, &[&format!("model/{side}.tokenizer.json"), "config.json"]);
+        }
     }
 }
 
@@ -154,6 +261,23 @@ fn parameters_of_a_wrong_shape_or_name_are_noticed() {
 }
 
 #[test]
+fn names_in_files_reach_no_terminal_as_they_are() {
+    let folder = Folder::with_model();
+    let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
+    let end = tensors.data.len();
+    let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [end, end]});
+    tensors.header.as_object_mut().unwrap().insert("\u{1b}[2J\u{9b}\u{202e}".to_owned(), nothing);
+    folder.write("model/model.safetensors", tensors.write());
+    let surplus = folder.run(&["inspect", "model"]);
+    surplus.refused_with(1, &["model/model.safetensors", "␛[2J\u{fffd}\u{fffd} does not belong"]);
+    assert!(!surplus.stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{surplus:?}");
+    let folder = Folder::with_model();
+    text_replaced(&folder, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
+    text_replaced(&folder, "model/config.json", "\"fingerprint\": \"", "\"fingerprint\": \"12345678901é");
+    assert!(folder.run(&["inspect", "model"]).worked().contains("␛[2Jpairs.tsv: 12 pairs, sha256 12345678901é\n"));
+}
+
+#[test]
 fn training_does_not_touch_a_folder_that_holds_a_model() {
     let folder = Folder::with_model();
     let before = folder.contents();
@@ -165,9 +289,11 @@ fn training_does_not_touch_a_folder_that_holds_a_model() {
 fn training_keeps_out_of_a_folder_with_a_foreign_config() {
     let folder = Folder::with_pairs();
     std::fs::create_dir(folder.path("out")).unwrap();
-    folder.write("out/config.json", "{\"of\": \"another program\"}");
-    folder.train("out", &["--max-epochs", "1"]).refused_with(1, &["out"]);
-    assert_eq!(folder.text("out/config.json"), "{\"of\": \"another program\"}");
+    for foreign in [&b"{\"of\": \"another program\"}"[..], b"\xff\xfe{", b"{\"format_version\": 999}"] {
+        folder.write("out/config.json", foreign);
+        folder.train("out", &["--max-epochs", "1"]).refused_with(1, &["out: holds a config.json", "--out"]);
+        assert_eq!(folder.read("out/config.json"), foreign);
+    }
 }
 
 #[test]
@@ -180,6 +306,185 @@ fn a_run_that_ended_before_its_first_checkpoint_can_be_begun_again() {
     folder.run(&resume).refused_with(1, &["model", "resume.safetensors"]);
     folder.train("model", &["--max-epochs", "1"]).worked();
     folder.run(&["translate", "--model", "model", "the red fox"]).worked();
+}
+
+#[test]
+fn a_model_whose_training_cannot_go_on_is_no_dead_end() {
+    let folder = Folder::with_model();
+    for name in ["resume.safetensors", "resume.json"] {
+        std::fs::remove_file(folder.path("model").join(name)).unwrap();
+    }
+    let before = folder.contents();
+    let trained = folder.train("model", &[]);
+    trained.refused_with(1, &["model: holds a model", "resume.safetensors is missing", "another folder", "--out"]);
+    assert!(!trained.stderr.contains("--resume"), "{}", trained.stderr);
+    let resumed = folder.run(&["train", "--out", "model", "--resume", "--quiet"]);
+    resumed.refused_with(1, &["model: nothing to go on with", "resume.safetensors", "another folder with --out"]);
+    assert!(!resumed.stderr.contains("without --resume"), "{}", resumed.stderr);
+    assert!(folder.contents() == before);
+}
+
+#[test]
+fn a_best_model_that_was_not_written_any_more_is_written_by_the_resumed_run() {
+    let folder = Folder::with_pairs();
+    folder.train("whole", &["--max-epochs", "3"]).worked();
+    folder.train("parts", &["--max-epochs", "1"]).worked();
+    std::fs::remove_file(folder.path("parts/model.safetensors")).unwrap();
+    folder.train("parts", &[]).refused_with(1, &["parts", "--resume"]);
+    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "1"]).worked();
+    folder.run(&["translate", "--model", "parts", "the red fox"]).worked();
+    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "3"]).worked();
+    assert!(folder.read("parts/model.safetensors") == folder.read("whole/model.safetensors"));
+}
+
+/// A command line under the shell's limit of a file's size, so that a larger one cannot be written to its end.
+#[cfg(target_os = "linux")]
+fn with_files_up_to(folder: &Folder, bytes: usize, arguments: &[&str]) -> common::Outcome {
+    let mut limited = std::process::Command::new("sh");
+    let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", bytes / 512);
+    limited.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]).args(arguments);
+    limited.current_dir(folder.path(""));
+    common::outcome(limited)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fills_up_at_the_first_checkpoint_is_no_dead_end() {
+    let folder = Folder::with_pairs();
+    folder.train("room", &["--max-epochs", "1"]).worked();
+    // Room for the model, and not for what training goes on from.
+    let [model, resume] = ["model", "resume"].map(|name| folder.read(&format!("room/{name}.safetensors")).len());
+    assert!(resume > 2 * model);
+    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"];
+    let train = [&train[..], &QUICK].concat();
+    with_files_up_to(&folder, 2 * model, &train).refused_with(1, &["out/resume.safetensors", "cannot write"]);
+    assert!(!folder.contents().keys().any(|name| name.contains(".tmp")), "{:?}", folder.contents().keys());
+    folder.run(&train).worked();
+    assert!(folder.read("out/model.safetensors") == folder.read("room/model.safetensors"));
+}
+
+#[test]
+fn what_a_run_without_a_checkpoint_left_is_not_taken_for_the_next_ones() {
+    let folder = Folder::with_pairs();
+    let characters =
+        ["train", "--train", "pairs.tsv", "--max-epochs", "1", "--quiet", "--preset", "tiny", "--units", "char"];
+    folder.run(&[&characters[..], &["--out", "fresh"]].concat()).worked();
+    // A run with words and a joint vocabulary was killed before its first checkpoint, another one while it wrote.
+    folder.train("out", &["--max-epochs", "1", "--joint-vocabulary"]).worked();
+    for name in ["model.safetensors", "resume.safetensors"] {
+        std::fs::remove_file(folder.path("out").join(name)).unwrap();
+    }
+    for name in [".model.safetensors.4194305.tmp", ".log.jsonl.17.tmp", ".notes.txt.17.tmp", "notes.txt"] {
+        folder.write(&format!("out/{name}"), "half");
+    }
+    std::fs::create_dir(folder.path("out/.previous-2.17.tmp")).unwrap();
+    folder.write("out/.previous-2.17.tmp/model.safetensors", "half");
+    folder.run(&[&characters[..], &["--out", "out"]].concat()).worked();
+    let names = |out: &str| -> Vec<String> {
+        let all = folder.contents().into_keys();
+        all.filter_map(|name| name.strip_prefix(&format!("{out}/")).map(str::to_owned)).collect()
+    };
+    let left: Vec<String> = names("out").into_iter().filter(|name| !names("fresh").contains(name)).collect();
+    assert_eq!(left, [".notes.txt.17.tmp", "notes.txt"], "not of this run, and not ours to remove");
+    assert_eq!(folder.text("out/log.jsonl").lines().count(), folder.text("fresh/log.jsonl").lines().count());
+}
+
+#[test]
+fn the_aligner_of_another_model_is_noticed() {
+    let folder = Folder::with_model();
+    folder.train("other", &["--max-epochs", "1", "--joint-vocabulary"]).worked();
+    folder.write("model/aligner.safetensors", folder.read("other/aligner.safetensors"));
+    let parts = ["model/aligner.safetensors", "does not belong"];
+    let align = ["align", "--model", "model", "--pairs", "pairs.tsv"];
+    folder.run(&align).refused_with(1, &parts);
+    folder.run(&[&align[..], &["--links-from", "statistics"]].concat()).refused_with(1, &parts);
+    folder.run(&[&align[..], &["--links-from", "attention"]].concat()).worked();
+}
+
+#[test]
+fn an_aligner_of_before_it_said_where_it_belongs_is_read() {
+    let folder = Folder::with_model();
+    let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "json"];
+    let now = folder.run(&align).worked().to_owned();
+    let mut tensors = Tensors::read(&folder.read("model/aligner.safetensors"));
+    assert!(tensors.header.as_object_mut().unwrap().remove("__metadata__").is_some());
+    folder.write("model/aligner.safetensors", tensors.write());
+    assert_eq!(folder.run(&align).worked(), now);
+}
+
+#[test]
+fn a_model_is_moved_aside_whole() {
+    let folder = Folder::with_model();
+    std::fs::rename(folder.path("model"), folder.path("checkpoints")).unwrap();
+    let model = |below: &str| -> Vec<(String, Vec<u8>)> {
+        let all = folder.contents().into_iter();
+        let of = all.filter_map(|(name, bytes)| Some((name.strip_prefix(below)?.to_owned(), bytes)));
+        of.filter(|(name, _)| !name.is_empty() && !name.contains('/')).collect()
+    };
+    let first = model("checkpoints/");
+    // A process that was killed while it moved left this.
+    std::fs::create_dir(folder.path("checkpoints/.previous.4194305.tmp")).unwrap();
+    folder.write("checkpoints/.previous.4194305.tmp/model.safetensors", &first[0].1);
+    let arguments = ["train", "--train", "pairs.tsv", "--max-epochs", "1"];
+    let train = || folder.run(&[&arguments[..], &QUICK].concat());
+    train().worked();
+    assert!(model("checkpoints/previous/") == first);
+    let second = model("checkpoints/");
+    train().worked();
+    assert!(model("checkpoints/previous/") == first && model("checkpoints/previous-2/") == second);
+    assert!(!folder.contents().keys().any(|name| name.contains(".tmp")), "{:?}", folder.contents().keys());
+}
+
+/// A training that goes on until it is killed, with its folder taken.
+struct Busy(std::process::Child);
+
+impl Busy {
+    fn training(folder: &Folder, out: &str) -> Self {
+        let arguments = ["train", "--train", "pairs.tsv", "--max-epochs", "1000000", "--patience", "1000000"];
+        let child = folder.command(&[&arguments[..], &QUICK, &["--out", out]].concat()).spawn().unwrap();
+        let busy = Self(child);
+        let taken =
+            || std::fs::read_to_string(folder.path(out).join("training.lock")).is_ok_and(|text| !text.is_empty());
+        for _ in 0..600 {
+            if taken() && folder.path(out).join("model.safetensors").exists() {
+                return busy;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("the training does not begin");
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn two_trainings_do_not_share_a_folder() {
+    let folder = Folder::with_pairs();
+    let mut busy = Busy::training(&folder, "checkpoints");
+    let process = format!("process {} on ", busy.0.id());
+    let parts = ["checkpoints: ", &process, "--out"];
+    let train = [&["train", "--train", "pairs.tsv", "--max-epochs", "1"][..], &QUICK].concat();
+    // Without --out the first one's files would be moved away.
+    folder.run(&train).refused_with(1, &parts);
+    folder.run(&[&train[..], &["--out", "checkpoints"]].concat()).refused_with(1, &parts);
+    let resume = ["train", "--resume", "--out", "checkpoints", "--quiet", "--max-epochs", "1"];
+    folder.run(&resume).refused_with(1, &parts);
+    folder.run(&["translate", "the red fox"]).worked();
+    assert!(!folder.path("checkpoints/previous").exists());
+    busy.kill();
+    assert!(folder.path("checkpoints/training.lock").exists(), "a killed process cannot clear up");
+    folder.run(&resume).worked();
+    assert!(!folder.path("checkpoints/training.lock").exists());
 }
 
 #[test]
@@ -275,6 +580,45 @@ fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
     let [parts, whole] = ["parts", "whole"]
         .map(|out| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata());
     assert!(parts == whole, "parameters or moments differ");
+}
+
+/// The first pairs of the shipped corpus.
+fn shipped_pairs(count: usize) -> String {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/train.tsv")).unwrap();
+    text.split_inclusive('\n').take(count).collect()
+}
+
+#[test]
+fn a_resumed_run_is_guided_as_the_whole_one() {
+    let folder = Folder::new();
+    // So many that attention is guided without being asked for.
+    folder.write("pairs.tsv", shipped_pairs(2200));
+    let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
+    let sizes = ["--hidden-size", "16", "--embedding-size", "16", "--attention-size", "16", "--batch-sentences", "256"];
+    let train = |out: &str, options: &[&str]| {
+        folder.run(&[&settings[..], &sizes, &["--out", out], options].concat()).worked();
+    };
+    let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
+    train("whole", &["--max-epochs", "2"]);
+    assert!(folder.text("whole/config.json").contains("\"guidance\": 0.1"));
+    train("epochs", &["--max-epochs", "1"]);
+    // So short a time ends the run after its first step.
+    train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);
+    for out in ["epochs", "middle"] {
+        folder.run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2"]).worked();
+        assert!(state(out) == state("whole"), "{out}: parameters or moments differ");
+    }
+}
+
+#[test]
+fn guided_training_without_its_aligner_does_not_go_on() {
+    let folder = Folder::with_pairs();
+    folder.train("out", &["--max-epochs", "1", "--guided-alignment=0.5"]).worked();
+    std::fs::remove_file(folder.path("out/aligner.safetensors")).unwrap();
+    let before = folder.contents();
+    let resume = folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "2"]);
+    resume.refused_with(1, &["out: aligner.safetensors is missing", "--out"]);
+    assert!(folder.contents() == before);
 }
 
 /// [`QUICK`] with other values for some of its options.

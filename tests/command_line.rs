@@ -126,6 +126,49 @@ fn writing_to_a_symbolic_link_writes_the_file_behind_it() {
 }
 
 #[test]
+fn a_dash_is_standard_output_even_where_a_file_has_that_name() {
+    let folder = Folder::with_pairs();
+    folder.write("-", "kept");
+    let translate = ["translate", "--model", model_path(), "the red fox sleeps"];
+    assert_eq!(folder.run(&translate).worked(), "rufo mi dorma .\n");
+    assert_eq!(folder.run(&[&translate[..], &["--output", "-"]].concat()).worked(), "rufo mi dorma .\n");
+    assert!(folder.run(&["inspect", model_path()]).worked().contains("pairs.tsv"));
+    assert_eq!(folder.text("-"), "kept");
+    assert_eq!(folder.run(&[&translate[..], &["--output", "./-"]].concat()).worked(), "");
+    assert_eq!(folder.text("-"), "rufo mi dorma .\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_open_already_is_added_to() {
+    let folder = Folder::new();
+    let run = |redirection: &str, output: &str| {
+        folder.write("log", "kept\n");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("\"$@\" {redirection}"), "sh", env!("CARGO_BIN_EXE_softalign")]);
+        shell.args(["translate", "--model", model_path(), "--output", output, "the red fox sleeps"]);
+        shell.current_dir(folder.path(""));
+        outcome(shell).worked();
+        assert_eq!(folder.text("log"), "kept\nrufo mi dorma .\n", "{redirection} {output}");
+    };
+    for (redirection, output) in
+        [(">> log", "/dev/stdout"), (">> log", "/proc/self/fd/1"), ("3>> log", "/dev/fd/3"), ("2>> log", "/dev/stderr")]
+    {
+        run(redirection, output);
+    }
+}
+
+#[test]
+fn what_a_killed_process_left_of_a_result_is_cleared_away() {
+    let folder = Folder::new();
+    for name in [".out.txt.4194305.tmp", ".other.txt.4194305.tmp"] {
+        folder.write(name, "half");
+    }
+    folder.run(&["translate", "--model", model_path(), "--output", "out.txt", "the red fox sleeps"]).worked();
+    assert_eq!(folder.contents().into_keys().collect::<Vec<_>>(), [".other.txt.4194305.tmp", "out.txt"]);
+}
+
+#[test]
 fn n_best_lines_say_number_translation_and_score_best_first() {
     let text = translate("the red fox sleeps\n\nthe old owl runs\n", &["--n-best", "3", "--beam", "3"]);
     let lines: Vec<Vec<&str>> = text.worked().lines().map(|line| line.split(" ||| ").collect()).collect();

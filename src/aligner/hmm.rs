@@ -9,9 +9,16 @@
 //!
 //! The sentence begins at position −1 and ends at position S, so that its ends are jumps as well.
 
+use super::band::Band;
+
 /// Jumps longer than this count as this long.
 const LONGEST: usize = 12;
 const WIDTH: usize = 2 * LONGEST + 1;
+
+/// Up to so many states the jumps are laid out as a matrix. For more that would take too long, the time growing with the
+/// cube of the length; then the far ones are summed up by a [`Band`]. Both ways give the same but for rounding. Learning
+/// never sees that many.
+const MOST_LAID_OUT: usize = 200;
 
 /// How likely a word comes from nothing, p₀.
 const NOTHING: f32 = 0.02;
@@ -27,8 +34,10 @@ pub struct JumpCounts([f64; WIDTH]);
 /// Sums of one sentence, kept between sentences for their memory.
 #[derive(Default)]
 pub struct Lattice {
-    /// J for this sentence, `[states, states]`: the row is the state before.
+    /// J for this sentence, `[states, states]`: the row is the state before. Empty where there are too many states.
     jumps: Vec<f32>,
+    /// The same where there are too many.
+    band: Band,
     begin: Vec<f32>,
     end: Vec<f32>,
     /// Scaled forward sums of words and of nothing, `[observations, states]`.
@@ -102,7 +111,7 @@ impl Lattice {
     }
 
     fn prepare(&mut self, jumps: &Jumps, states: usize) {
-        self.jumps.resize(states * states, 0.0);
+        self.jumps.resize(if states > MOST_LAID_OUT { 0 } else { states * states }, 0.0);
         self.begin.resize(states, 0.0);
         self.end.resize(states, 0.0);
         let row = |from: isize, row: &mut [f32]| {
@@ -117,6 +126,9 @@ impl Lattice {
         }
         for (from, share) in self.end.iter_mut().enumerate() {
             *share = jumps.0[bin(from as isize, states as isize)] as f32;
+        }
+        if self.jumps.is_empty() {
+            self.band.prepare(&jumps.0, states, 1.0 - NOTHING);
         }
     }
 
@@ -134,10 +146,14 @@ impl Lattice {
                 nothing.fill(NOTHING / states as f32);
             } else {
                 let (before, nothing_before) = (&before[(t - 1) * states..], &nothing_before[(t - 1) * states..]);
-                now.fill(0.0);
-                for ((jumps, word), none) in self.jumps.chunks_exact(states).zip(before).zip(nothing_before) {
-                    let mass = word + none;
-                    now.iter_mut().zip(jumps).for_each(|(sum, jump)| *sum += mass * jump);
+                let mass = before.iter().zip(nothing_before).map(|(word, none)| word + none);
+                if self.jumps.is_empty() {
+                    self.band.arrive(mass, now);
+                } else {
+                    now.fill(0.0);
+                    for (jumps, mass) in self.jumps.chunks_exact(states).zip(mass) {
+                        now.iter_mut().zip(jumps).for_each(|(sum, jump)| *sum += mass * jump);
+                    }
                 }
                 for ((sum, word), none) in nothing.iter_mut().zip(before).zip(nothing_before) {
                     *sum = NOTHING * (word + none);
@@ -169,7 +185,8 @@ impl Lattice {
                 *gamma = word * after;
                 sum += *gamma + none * after;
             }
-            gamma.iter_mut().for_each(|gamma| *gamma /= sum);
+            // Rounding could make a share larger than the whole.
+            gamma.iter_mut().for_each(|gamma| *gamma = (*gamma / sum).clamp(0.0, 1.0));
             if let Some(counts) = counts.as_deref_mut().filter(|_| t == 0) {
                 gamma.iter().enumerate().for_each(|(to, gamma)| counts.0[bin(-1, to as isize)] += f64::from(*gamma));
             }
@@ -198,9 +215,15 @@ impl Lattice {
         // What follows each state if it is jumped to.
         let arriving: Vec<f32> =
             emission.iter().zip(&self.backward).map(|(emission, after)| emission * after).collect();
-        for ((next, jumps), after) in self.next.iter_mut().zip(self.jumps.chunks_exact(states)).zip(&self.backward) {
-            let jumping: f32 = jumps.iter().zip(&arriving).map(|(jump, arriving)| jump * arriving).sum();
-            *next = jumping + NOTHING * by_nothing * after;
+        if self.jumps.is_empty() {
+            self.band.leave(&arriving, &mut self.next);
+        } else {
+            for (next, jumps) in self.next.iter_mut().zip(self.jumps.chunks_exact(states)) {
+                *next = jumps.iter().zip(&arriving).map(|(jump, arriving)| jump * arriving).sum();
+            }
+        }
+        for (next, after) in self.next.iter_mut().zip(&self.backward) {
+            *next += NOTHING * by_nothing * after;
         }
         let (word, none) = (&self.forward[(t - 1) * states..][..states], &self.nothing[(t - 1) * states..][..states]);
         let mass = word.iter().zip(none).map(|(word, none)| word + none);
@@ -293,6 +316,30 @@ mod tests {
         let mut gamma = vec![0.0; emissions.len()];
         Lattice::default().posteriors(&emissions, &vec![1e-6; observations], &Jumps::initial(), &mut gamma, None);
         assert!(gamma.iter().all(|share| share.is_finite() && (0.0..=1.0).contains(share)));
+    }
+
+    #[test]
+    fn long_sentences_are_summed_as_short_ones_are() {
+        let states = MOST_LAID_OUT;
+        let observations = 230;
+        let emission =
+            |t: usize, s: usize| if (t * 7 + s * 3) % 31 == 0 || t * states / observations == s { 0.2 } else { 1e-6 };
+        let emissions: Vec<f32> = (0..observations * states).map(|i| emission(i / states, i % states)).collect();
+        let by_nothing = vec![1e-4; observations];
+        let mut lattice = Lattice::default();
+        let mut laid_out = vec![0.0; emissions.len()];
+        let expected = lattice.posteriors(&emissions, &by_nothing, &Jumps::initial(), &mut laid_out, None);
+        // The same with one more state, which nothing comes from.
+        let wider = |row: &[f32]| [row, &[0.0]].concat();
+        let emissions: Vec<f32> = emissions.chunks_exact(states).flat_map(wider).collect();
+        let mut summed = vec![0.0; emissions.len()];
+        let found = lattice.posteriors(&emissions, &by_nothing, &Jumps::initial(), &mut summed, None);
+        assert!(lattice.jumps.is_empty() && (found - expected).abs() < 0.1, "{found} {expected}");
+        for (laid_out, summed) in laid_out.chunks_exact(states).zip(summed.chunks_exact(states + 1)).take(200) {
+            for (a, b) in laid_out.iter().zip(summed) {
+                assert!((a - b).abs() < 1e-3, "{a} {b}");
+            }
+        }
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! The statistical aligner as a safetensors file: words as text with a line each, all else as arrays.
 
+use std::collections::HashMap;
+
 use anyhow::{Context, Result, ensure};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
+use super::tensors::Header;
 use crate::aligner::{Tables, WordAligner};
 
 /// The sides' names, in the order in which the tables have them.
 const SIDES: [&str; 2] = ["source", "target"];
 
-/// The file's content.
-pub fn serialise(aligner: &WordAligner) -> Result<Vec<u8>> {
+/// The file's content, with what is noted beside it.
+pub fn serialise(aligner: &WordAligner, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
     let tables = aligner.tables();
     let mut arrays: Vec<(String, Dtype, Vec<u8>)> = Vec::new();
     for (index, side) in SIDES.iter().enumerate() {
@@ -31,14 +34,15 @@ pub fn serialise(aligner: &WordAligner) -> Result<Vec<u8>> {
     for (name, dtype, bytes) in &arrays {
         views.push((name, TensorView::new(*dtype, vec![bytes.len() * 8 / dtype.bitsize()], bytes)?));
     }
-    Ok(safetensors::serialize(views, None)?)
+    Ok(safetensors::serialize(views, Some(metadata))?)
 }
 
-/// The aligner of a file's content.
+/// The aligner of a file's content, and what is noted beside it.
 ///
 /// # Errors
 /// The file is damaged, or no aligner.
-pub fn deserialise(bytes: &[u8]) -> Result<WordAligner> {
+pub fn deserialise(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>)> {
+    let header = Header::read(&mut &bytes[..], bytes.len() as u64)?;
     let file = SafeTensors::deserialize(bytes)?;
     let words = |side: &str| -> Result<Vec<String>> {
         let text = String::from_utf8(array::<u8>(&file, &format!("{side}.words"), Dtype::U8)?)?;
@@ -54,14 +58,15 @@ pub fn deserialise(bytes: &[u8]) -> Result<WordAligner> {
     let [nothing_target, nothing_source] = both(&|_, other| format!("{other}.given_nothing")).map(f32s);
     let [jumps, jumps_back] =
         both(&|side, _| format!("jumps.{side}")).map(|name| array::<f64>(&file, &name, Dtype::F64));
-    WordAligner::from_tables(Tables {
+    let aligner = WordAligner::from_tables(Tables {
         words: [source?, target?],
         entries: [sources?, targets?],
         translations: [forward?, backward?],
         nothing: [nothing_target?, nothing_source?],
         seen: [seen_source?, seen_target?],
         jumps: [jumps?, jumps_back?],
-    })
+    })?;
+    Ok((aligner, header.metadata))
 }
 
 fn array<T: Pod>(file: &SafeTensors, name: &str, dtype: Dtype) -> Result<Vec<T>> {

@@ -1,41 +1,124 @@
-//! Writing a file so that nobody ever meets half of it.
+//! Writing a file so that nobody ever meets half of it, and clearing away what is left where a process was killed.
+//!
+//! A file grows as `.NAME.PROCESS.tmp` beside its place. It is locked meanwhile, since a process' number alone does not
+//! say whether it still writes: after a restart, or in another container, it is another's.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+
+/// What a name ends with until the file is whole.
+const UNFINISHED: &str = ".tmp";
+
+/// A file that grows beside its place and is given its name in the end. Dropped before, it leaves nothing.
+pub struct Growing {
+    file: File,
+    temporary: PathBuf,
+    place: PathBuf,
+}
+
+impl Growing {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn create(place: &Path) -> IoResult<Self> {
+        let temporary = beside(place);
+        let file = File::create(&temporary)?;
+        // Where there are no locks, nothing is ever cleared away.
+        let _ = file.try_lock();
+        Ok(Self { file, temporary, place: place.to_owned() })
+    }
+
+    /// The file itself.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// The system's own; what had the name before keeps it.
+    pub fn finish(self) -> IoResult<()> {
+        self.file.sync_all()?;
+        std::fs::rename(&self.temporary, &self.place)
+    }
+}
+
+impl Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> IoResult<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> IoResult<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        // A finished one has this name no longer, and of an unfinished one the reason is on its way to the user.
+        let _ = std::fs::remove_file(&self.temporary);
+    }
+}
 
 /// Writes a file beside its place, syncs it and renames it. If anything fails, what was there stays as it was.
 ///
 /// # Errors
 /// The path, with the system's reason.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let temporary = beside(path);
     let result: Result<()> = (|| {
-        let mut file = BufWriter::new(File::create(&temporary)?);
+        let mut file = BufWriter::new(Growing::create(path)?);
         write(&mut file)?;
-        let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)?;
-        Ok(())
+        Ok(file.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?)
     })();
-    if result.is_err() {
-        // It may never have come to be; the reason above is the one to report.
-        let _ = std::fs::remove_file(&temporary);
-    }
     result.with_context(|| format!("{}: cannot write this file", path.display()))
 }
 
 /// A name in the same folder that no other process uses.
-pub fn beside(path: &Path) -> PathBuf {
+pub(super) fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    path.with_file_name(format!(".{name}.{}{UNFINISHED}", std::process::id()))
+}
+
+/// Whether a file of this name was to become one that is `wanted`.
+pub(super) fn is_unfinished(name: &OsStr, wanted: impl Fn(&str) -> bool) -> bool {
+    let parts = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(UNFINISHED)?.rsplit_once('.'));
+    parts.is_some_and(|(name, process)| {
+        wanted(name) && !process.is_empty() && process.bytes().all(|digit| digit.is_ascii_digit())
+    })
+}
+
+/// Removes what was to become this file where the process that wrote it is no more.
+pub fn remove_abandoned(place: &Path) {
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let wanted = |name: &str| place.file_name() == Some(OsStr::new(name));
+    // What cannot be listed or removed does no harm where it is.
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_unfinished(&entry.file_name(), wanted) && is_abandoned(&entry.path()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn is_abandoned(path: &Path) -> bool {
+    let plain = std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+    plain && OpenOptions::new().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
 
     #[test]
     fn a_failed_write_leaves_the_old_file() {
@@ -49,6 +132,24 @@ mod tests {
         let message = format!("{:#}", failed.unwrap_err());
         assert!(message.contains("file: cannot write this file: stopped"), "{message}");
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn what_others_left_is_removed_and_what_they_write_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("a.txt");
+        let kept = [".a.txt.12.bak", ".a.txt.tmp", ".a.txt.x1.tmp", ".b.txt.12.tmp", "a.txt.12.tmp"];
+        for name in kept.iter().chain(&[".a.txt.12.tmp", ".a.txt.999999999.tmp"]) {
+            std::fs::write(folder.path().join(name), b"half").unwrap();
+        }
+        let growing = Growing::create(&place).unwrap();
+        remove_abandoned(&place);
+        let mut expected: Vec<String> = kept.map(str::to_owned).to_vec();
+        expected.push(format!(".a.txt.{}.tmp", std::process::id()));
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+        growing.finish().unwrap();
+        assert!(place.exists());
     }
 }

@@ -12,8 +12,10 @@ use safetensors::Dtype;
 use sha2::{Digest, Sha256};
 
 use super::config::hexadecimal;
+use super::files::{beside, is_unfinished, write_atomically};
+use super::lock::{Lock, cannot_write};
 use super::tensors::Header;
-use super::{Config, aligner, write_atomically};
+use super::{Config, aligner};
 use crate::aligner::WordAligner;
 use crate::parameters::Parameters;
 use crate::text::{Units, Vocabulary};
@@ -32,6 +34,9 @@ const LOG: &str = "log.jsonl";
 /// All of them.
 const FILES: [&str; 9] = [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, RESUME, RESUME_JSON, LOG];
 
+/// A folder for a model that was moved aside.
+const PREVIOUS: &str = "previous";
+
 /// Keys of the header's metadata.
 const BELONGS_TO: &str = "belongs_to";
 const PROGRESS: &str = "progress";
@@ -40,6 +45,19 @@ const PROGRESS: &str = "progress";
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+}
+
+/// What a directory holds for somebody who wants to train there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Nothing that would be lost, and nothing to go on with.
+    Nothing,
+    /// A training that can go on.
+    Training,
+    /// A model whose training cannot go on.
+    Model,
+    /// Something of another program, or of a newer softalign.
+    Foreign,
 }
 
 /// A model read from disk, without its parameters.
@@ -90,50 +108,105 @@ impl Folder {
         &self.path
     }
 
-    /// Whether there is something to lose: parameters, or a config.json that is none of ours. Settings without
-    /// parameters are what a run leaves that ended before its first validation.
-    pub fn holds_model(&self) -> bool {
-        let foreign = || self.read_text(CONFIG).is_ok_and(|json| Config::parse(&json).is_err());
-        [MODEL, RESUME].iter().any(|name| self.path.join(name).exists()) || foreign()
+    /// What there is for somebody who wants to train here. Settings without parameters are nothing: a run leaves them
+    /// that ended before its first validation.
+    pub fn holds(&self) -> Holds {
+        if self.has(RESUME) {
+            Holds::Training
+        } else if self.has(MODEL) {
+            Holds::Model
+        } else if self.has(CONFIG) && self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_err() {
+            Holds::Foreign
+        } else {
+            Holds::Nothing
+        }
     }
 
-    /// Whether training could go on here.
-    pub fn holds_resume(&self) -> bool {
-        self.path.join(RESUME).exists()
-    }
-
-    /// Makes the directory if need be, and a test file in it, so that a run does not end in a folder that takes no
-    /// files.
+    /// Makes the directory if need be.
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn prepare(&self) -> Result<()> {
-        let probe = self.path.join(format!(".probe.{}.tmp", std::process::id()));
-        std::fs::create_dir_all(&self.path)
-            .and_then(|()| std::fs::write(&probe, b""))
-            .and_then(|()| std::fs::remove_file(&probe))
-            .with_context(|| {
-                format!("{}: cannot write into this folder; choose another with --out", self.path.display())
-            })
+    pub fn make(&self) -> Result<()> {
+        std::fs::create_dir_all(&self.path).with_context(|| cannot_write(&self.path))
     }
 
-    /// Moves the checkpoint that is there into a new subfolder `previous`, `previous-2`, … and returns its path.
+    /// Takes the directory, which is there, for one training alone.
+    ///
+    /// # Errors
+    /// Another one has it, or it takes no files.
+    pub fn lock(&self) -> Result<Lock> {
+        Lock::take(&self.path)
+    }
+
+    /// Moves the checkpoint that is there into a new subfolder `previous`, `previous-2`, … and returns its path. At any
+    /// moment of it there is one whole checkpoint at least: here, in the subfolder, or in both.
     ///
     /// # Errors
     /// The path, with the system's reason.
     pub fn set_aside(&self) -> Result<PathBuf> {
-        let name = |number: usize| if number == 1 { "previous".to_owned() } else { format!("previous-{number}") };
+        let name = |number: usize| if number == 1 { PREVIOUS.to_owned() } else { format!("{PREVIOUS}-{number}") };
         let free = (1..).map(|number| self.path.join(name(number))).find(|path| !path.exists());
         let aside = free.context("no free name for the previous model")?;
-        std::fs::create_dir(&aside).with_context(|| format!("{}: cannot make this folder", aside.display()))?;
-        for name in FILES {
-            let from = self.path.join(name);
-            if from.exists() {
-                std::fs::rename(&from, aside.join(name))
-                    .with_context(|| format!("{}: cannot move this file to {}", from.display(), aside.display()))?;
+        let unfinished = beside(&aside);
+        let moved = std::fs::create_dir(&unfinished)
+            .and_then(|()| self.copy_to(&unfinished))
+            .and_then(|()| std::fs::rename(&unfinished, &aside));
+        if moved.is_err() {
+            // It may never have come to be; the reason is the one to report.
+            let _ = std::fs::remove_dir_all(&unfinished);
+        }
+        moved.with_context(|| format!("{}: cannot move the model into this folder", aside.display()))?;
+        self.clear()?;
+        Ok(aside)
+    }
+
+    /// Gives the files of a checkpoint a second name in another directory, or copies them where the file system has no
+    /// second names.
+    fn copy_to(&self, other: &Path) -> std::io::Result<()> {
+        for name in FILES.into_iter().filter(|name| self.has(name)) {
+            let (from, to) = (self.path.join(name), other.join(name));
+            if std::fs::hard_link(&from, &to).is_err() {
+                std::fs::copy(&from, &to)?;
+                File::open(&to)?.sync_all()?;
             }
         }
-        Ok(aside)
+        Ok(())
+    }
+
+    /// Removes all files of a checkpoint, so that none is taken for the next run's: first those without which there is
+    /// nothing to lose, and then the one without which there is nothing to believe.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn clear(&self) -> Result<()> {
+        for name in [RESUME, MODEL, CONFIG].iter().chain(&FILES).filter(|name| self.has(name)) {
+            let place = self.path.join(name);
+            std::fs::remove_file(&place).with_context(|| format!("{}: cannot remove this file", place.display()))?;
+        }
+        Ok(())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        std::fs::symlink_metadata(self.path.join(name)).is_ok()
+    }
+
+    /// Removes what runs that were killed have left half written. Only for who holds the lock.
+    pub fn remove_unfinished(&self) {
+        let previous = |name: &str| {
+            name.strip_prefix(PREVIOUS).is_some_and(|number| {
+                number.is_empty() || number.strip_prefix('-').is_some_and(|number| number.parse::<usize>().is_ok())
+            })
+        };
+        // What cannot be listed or removed does no harm where it is.
+        for entry in std::fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let (name, path) = (entry.file_name(), entry.path());
+            let folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let _ = match folder {
+                true if is_unfinished(&name, previous) => std::fs::remove_dir_all(path),
+                false if is_unfinished(&name, |name| FILES.contains(&name)) => std::fs::remove_file(path),
+                _ => Ok(()),
+            };
+        }
     }
 
     /// Writes what stays the same while training goes on: vocabularies first, settings last.
@@ -178,23 +251,29 @@ impl Folder {
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn save_aligner(&self, aligner: &WordAligner) -> Result<()> {
-        let bytes = aligner::serialise(aligner)?;
+    pub fn save_aligner(&self, checkpoint: &Checkpoint, aligner: &WordAligner) -> Result<()> {
+        let bytes = aligner::serialise(aligner, HashMap::from([belongs_to(checkpoint)]))?;
         write_atomically(&self.path.join(ALIGNER), |file| Ok(file.write_all(&bytes)?))
     }
 
-    /// Reads the statistical aligner, if there is one: models of older versions have none.
+    /// Reads the statistical aligner, if there is one: models of older versions have none, or one that does not say
+    /// where it belongs.
     ///
     /// # Errors
-    /// The file is damaged.
-    pub fn load_aligner(&self) -> Result<Option<WordAligner>> {
+    /// The file is damaged, or belongs to another config.json.
+    pub fn load_aligner(&self, checkpoint: &Checkpoint) -> Result<Option<WordAligner>> {
         let place = self.path.join(ALIGNER);
         if !place.exists() {
             return Ok(None);
         }
         let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
-        let aligner = aligner::deserialise(&bytes);
-        Ok(Some(aligner.with_context(|| format!("{}: damaged, or no aligner of softalign", place.display()))?))
+        let read = aligner::deserialise(&bytes);
+        let (aligner, metadata) =
+            read.with_context(|| format!("{}: damaged, or no aligner of softalign", place.display()))?;
+        if metadata.contains_key(BELONGS_TO) {
+            self.check_belonging(ALIGNER, checkpoint, &metadata)?;
+        }
+        Ok(Some(aligner))
     }
 
     fn save_tensors(
@@ -221,8 +300,9 @@ impl Folder {
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
         let vocabulary = |name: &str, units: Units, size: usize| -> Result<Arc<Vocabulary>> {
             let place = self.path.join(name);
-            let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units)
-                .with_context(|| format!("{}: not a vocabulary of softalign, or damaged", place.display()))?;
+            let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units).with_context(|| {
+                format!("{}: damaged, or no vocabulary for {CONFIG}'s kind of units", place.display())
+            })?;
             ensure!(
                 vocabulary.size() == size,
                 "{}: holds {} units where {CONFIG} speaks of {size}; the files do not belong together",
@@ -257,6 +337,11 @@ impl Folder {
         Ok((checkpoint, parameters))
     }
 
+    /// The path of what training goes on from, for messages.
+    pub fn name_of_resume(&self) -> String {
+        self.path.join(RESUME).display().to_string()
+    }
+
     /// Reads what training goes on from.
     ///
     /// # Errors
@@ -264,10 +349,11 @@ impl Folder {
     pub fn load_resume(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Resume> {
         let (tensors, metadata) = self.read_tensors(RESUME, device)?;
         self.check_belonging(RESUME, checkpoint, &metadata)?;
-        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str(json).ok());
+        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str::<Progress>(json).ok());
         let Some(progress) = progress else {
-            bail!("{}: does not say where training stood", self.path.join(RESUME).display());
+            bail!("{}: does not say where training stood", self.name_of_resume());
         };
+        progress.check().map_err(|reason| anyhow!("{}: {reason}", self.name_of_resume()))?;
         let mut resume = Resume { progress, parameters: BTreeMap::new(), moments: BTreeMap::new() };
         for (name, tensor) in tensors {
             match name.strip_prefix("parameter/") {

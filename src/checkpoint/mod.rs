@@ -9,17 +9,21 @@
 //! resume.safetensors     the last parameters with the optimiser's moments; its header holds the progress
 //! resume.json            that progress, for reading
 //! log.jsonl              one object for each report of training
+//! training.lock          who trains here, as long as somebody does
 //! ```
 //!
 //! Every file is written beside its place, synced and renamed. Files that could be mixed up carry a fingerprint of what
-//! they belong to.
+//! they belong to. A training holds its folder for itself, and begins in an empty one: what it finds there of a run that
+//! left no model it clears away, and a model it moves aside, whole.
 
 mod aligner;
 mod config;
 mod files;
 mod folder;
+mod lock;
 mod tensors;
 
 pub use config::{Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
-pub use files::{beside, write_atomically};
-pub use folder::{Checkpoint, Folder, Resume};
+pub use files::{Growing, remove_abandoned, write_atomically};
+pub use folder::{Checkpoint, Folder, Holds, Resume};
+pub use lock::Lock;

@@ -10,7 +10,7 @@ use super::console::Console;
 use super::formats::{item, renderer};
 use super::gold::read_gold;
 use super::input::{CHUNK, PairFiles, SHIPPED_TEST};
-use super::linking::{check_links, linker, warn_if_cut};
+use super::linking::{check_links, linker, warn_if_linked_in_part};
 use super::output::Output;
 use super::reading::{refuse_reading, translator};
 use super::usage::UsageError;
@@ -50,9 +50,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     for (chunk, part) in pairs.chunks(CHUNK).enumerate() {
         let linked = linker.link(part, &mut |count| bar.advance(count))?;
         for (id, linked) in (chunk * CHUNK..).zip(&linked) {
-            if let Some(aligned) = &linked.aligned {
-                warn_if_cut(aligned, id, console);
-            }
+            warn_if_linked_in_part(linked, id, console);
             dump.add(id, linked)?;
         }
     }

@@ -1,9 +1,12 @@
-//! Standard error: notes, warnings, errors and progress bars.
+//! Standard error: notes, warnings, errors and progress bars. Lines may hold text from anywhere, such as a file's name, a
+//! sentence or a tensor's name; nothing in it is let through that a terminal would obey.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::render::{visible, visible_lines};
 
 /// What the user sees beside the results.
 pub struct Console {
@@ -30,7 +33,7 @@ impl Console {
     /// A line for the user's information. If standard error is gone, so is the line.
     pub fn note(&self, line: impl AsRef<str>) {
         if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{}", line.as_ref());
+            let _ = writeln!(std::io::stderr(), "{}", visible_lines(line.as_ref()));
         }
     }
 
@@ -42,7 +45,7 @@ impl Console {
     /// The one line that says what failed.
     pub fn error(&self, error: &anyhow::Error) {
         let line = format!("{error:#}").replace('\n', " ");
-        let _ = writeln!(std::io::stderr(), "error: {line}");
+        let _ = writeln!(std::io::stderr(), "error: {}", visible(&line));
     }
 
     /// A bar over `length` things, named by what is done with them. Where there is no terminal, nothing is drawn.

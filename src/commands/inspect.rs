@@ -11,22 +11,23 @@ use super::output::Output;
 use super::training_display::clock;
 use crate::checkpoint::{Checkpoint, Folder};
 use crate::cli::InspectArgs;
+use crate::render::visible_lines;
 use crate::text::Units;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
     let folder = Folder::new(&args.model);
     // A folder whose parameters are damaged should not look well.
     let (checkpoint, _) = folder.load_model(&Device::Cpu)?;
+    let mut text = Vec::new();
+    describe_model(&mut text, &args.model, &checkpoint)?;
+    describe_training(&mut text, &checkpoint)?;
+    describe_history(&mut text, &folder)?;
+    for (name, size) in folder.sizes() {
+        writeln!(text, "file            {name}, {:.1} kB", size as f64 / 1e3)?;
+    }
     let mut output = Output::open(Path::new("-"))?;
-    output.with(|out| {
-        describe_model(out, &args.model, &checkpoint)?;
-        describe_training(out, &checkpoint)?;
-        describe_history(out, &folder)?;
-        for (name, size) in folder.sizes() {
-            writeln!(out, "file            {name}, {:.1} kB", size as f64 / 1e3)?;
-        }
-        Ok(())
-    })?;
+    // The folder may come from anywhere.
+    output.with(|out| out.write_all(visible_lines(&String::from_utf8_lossy(&text)).as_bytes()))?;
     output.finish()
 }
 
@@ -67,7 +68,7 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         out,
         "trained on      {files}: {} pairs, sha256 {}",
         data.training_pairs,
-        &data.fingerprint[..12.min(data.fingerprint.len())]
+        data.fingerprint.chars().take(12).collect::<String>()
     )?;
     writeln!(
         out,

@@ -12,7 +12,7 @@ use crate::aligner::{self, WordAligner};
 use crate::checkpoint::Folder;
 use crate::cli::{LinkArgs, LinksFrom};
 use crate::text::Pair;
-use crate::translator::{Aligned, LONGEST, Linker, Translator};
+use crate::translator::{Aligned, LONGEST, Linked, Linker, MOST_WORDS, Translator};
 
 /// Refuses options of links that do not go together.
 pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
@@ -59,10 +59,14 @@ pub fn linker(
         by_units,
         ..Linker::default()
     };
+    let stored = || match translator {
+        Some(translator) => Folder::new(model).load_aligner(translator.checkpoint()),
+        None => Folder::new(model).load_aligner(&Folder::new(model).load()?),
+    };
     match args.links_from {
         LinksFrom::Pairs => linker.statistical = Some(learn_aligner(pairs, console)),
         LinksFrom::Statistics => {
-            linker.statistical = Folder::new(model).load_aligner()?;
+            linker.statistical = stored()?;
             ensure!(
                 linker.statistical.is_some(),
                 "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew, or learn from the \
@@ -72,7 +76,7 @@ pub fn linker(
         }
         LinksFrom::Attention => {}
         LinksFrom::Auto if by_units => {}
-        LinksFrom::Auto => linker.statistical = Folder::new(model).load_aligner()?,
+        LinksFrom::Auto => linker.statistical = stored()?,
     }
     Ok(linker)
 }
@@ -91,5 +95,16 @@ pub fn learn_aligner(pairs: &[Pair], console: &Console) -> WordAligner {
 pub fn warn_if_cut(aligned: &Aligned, id: usize, console: &Console) {
     if aligned.cut {
         console.warn(format!("line {}: longer than {LONGEST} units; only its beginning was read", id + 1));
+    }
+}
+
+/// Tells of a pair that was linked only in part.
+pub fn warn_if_linked_in_part(linked: &Linked, id: usize, console: &Console) {
+    match &linked.aligned {
+        Some(aligned) => warn_if_cut(aligned, id, console),
+        None if linked.cut => {
+            console.warn(format!("line {}: longer than {MOST_WORDS} words; only its beginning was linked", id + 1));
+        }
+        None => {}
     }
 }

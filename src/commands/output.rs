@@ -1,20 +1,27 @@
 //! Standard output or a file, opened before the long work.
 
-use std::fs::File;
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::checkpoint::beside;
+use crate::checkpoint::{Growing, remove_abandoned};
+use crate::render::visible;
 
-/// Where results go. A regular file appears under its name only once it is whole; if the work fails, what was there
-/// stays.
+/// What a path may lead to.
+enum Sink {
+    /// Standard output, a device, a pipe: written to as it is.
+    Direct(Box<dyn Write>),
+    /// A regular file, which appears under its name only once it is whole; if the work fails, what was there stays.
+    File(Growing),
+}
+
+/// Where results go.
 pub struct Output {
-    writer: Option<BufWriter<Box<dyn Write>>>,
+    writer: BufWriter<Sink>,
     path: PathBuf,
-    /// Where a regular file grows.
-    temporary: Option<PathBuf>,
 }
 
 impl Output {
@@ -23,28 +30,19 @@ impl Output {
     /// # Errors
     /// The path, with the system's reason.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut temporary = None;
-        // A link stays a link: it is the file behind it that is written.
-        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let writer: Box<dyn Write> = if path == Path::new("-") {
-            Box::new(std::io::stdout().lock())
-        } else {
-            // A device or a pipe cannot be renamed onto; it is written to as it is.
-            let special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-            let place = if special { path.clone() } else { beside(path) };
-            let file = File::create(&place).with_context(|| format!("{}: cannot write here", path.display()))?;
-            if let (false, Ok(former)) = (special, std::fs::metadata(path)) {
-                file.set_permissions(former.permissions()).with_context(|| cannot_write(path))?;
-            }
-            temporary = (!special).then_some(place);
-            Box::new(file)
-        };
-        Ok(Self { writer: Some(BufWriter::new(writer)), path: path.to_owned(), temporary })
+        let path = if open_already(path) == Some(1) { Path::new("-") } else { path };
+        let sink = Sink::open(path).with_context(|| format!("{}: cannot write here", path.display()))?;
+        Ok(Self { writer: BufWriter::new(sink), path: path.to_owned() })
     }
 
     /// Whether this is a terminal that somebody looks at.
     pub fn is_terminal(&self) -> bool {
-        self.path == Path::new("-") && std::io::stdout().is_terminal()
+        is_standard(&self.path) && std::io::stdout().is_terminal()
+    }
+
+    /// Text as it may go there: exactly as it is, but on a terminal with nothing in it that would be obeyed.
+    pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.is_terminal() { Cow::Owned(visible(text)) } else { Cow::Borrowed(text) }
     }
 
     /// Writes with a function that only knows `Write`.
@@ -52,39 +50,94 @@ impl Output {
     /// # Errors
     /// The path, with the system's reason.
     pub fn with(&mut self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        write(writer).with_context(|| cannot_write(&self.path))
+        write(&mut self.writer).with_context(|| cannot_write(&self.path))
     }
 
     /// Hands over what is still buffered and gives the file its name.
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn finish(mut self) -> Result<()> {
-        self.with(|out| out.flush())?;
-        self.writer = None;
-        if let Some(temporary) = self.temporary.take() {
-            File::open(&temporary)
-                .and_then(|file| file.sync_all())
-                .and_then(|()| std::fs::rename(&temporary, &self.path))
-                .with_context(|| cannot_write(&self.path))?;
-        }
-        Ok(())
+    pub fn finish(self) -> Result<()> {
+        let Self { writer, path } = self;
+        let sink = writer.into_inner().map_err(std::io::IntoInnerError::into_error);
+        sink.and_then(Sink::finish).with_context(|| cannot_write(&path))
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            // Unfinished: the reason is already on its way to the user.
-            let _ = std::fs::remove_file(temporary);
+impl Sink {
+    fn open(path: &Path) -> std::io::Result<Self> {
+        if is_standard(path) {
+            return Ok(Self::Direct(Box::new(std::io::stdout().lock())));
+        }
+        if open_already(path).is_some() {
+            // Whoever opened it meant to add to it.
+            return Ok(Self::Direct(Box::new(OpenOptions::new().append(true).open(path)?)));
+        }
+        // A link stays a link: it is the file behind it that is written.
+        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let former = std::fs::metadata(path).ok();
+        if former.as_ref().is_some_and(|former| !former.is_file()) {
+            // It cannot be renamed onto.
+            return Ok(Self::Direct(Box::new(File::create(path)?)));
+        }
+        remove_abandoned(path);
+        let growing = Growing::create(path)?;
+        if let Some(former) = former {
+            growing.file().set_permissions(former.permissions())?;
+        }
+        Ok(Self::File(growing))
+    }
+
+    fn finish(self) -> std::io::Result<()> {
+        match self {
+            Self::Direct(mut out) => out.flush(),
+            Self::File(growing) => growing.finish(),
         }
     }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Direct(out) => out.write(bytes),
+            Self::File(growing) => growing.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Self::Direct(out) => out.flush(),
+            Self::File(growing) => growing.flush(),
+        }
+    }
+}
+
+/// Whether a path means standard output: `-` does, whatever files there are; `./-` is a file.
+fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The number under which this process has a path open already, as `/dev/stdout` and `/dev/fd/3` say: what stands behind
+/// it may be a regular file, which others have written to and which must not be replaced.
+fn open_already(path: &Path) -> Option<u32> {
+    const LONGEST_CHAIN: usize = 8;
+    let mut path = path.to_owned();
+    for _ in 0..LONGEST_CHAIN {
+        let folder = path.parent()?;
+        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let of_process = real.starts_with("/proc") && real.ends_with("fd") || real == Path::new("/dev/fd");
+        if of_process {
+            return path.file_name()?.to_str()?.parse().ok();
+        }
+        path = folder.join(std::fs::read_link(&path).ok()?);
+    }
+    None
 }
 
 fn cannot_write(path: &Path) -> String {
-    match path.to_str() {
-        Some("-") => "standard output: cannot write".to_owned(),
-        _ => format!("{}: cannot write", path.display()),
+    if is_standard(path) {
+        "standard output: cannot write".to_owned()
+    } else {
+        format!("{}: cannot write", path.display())
     }
 }

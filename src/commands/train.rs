@@ -16,10 +16,11 @@ use super::training_display::{TrainingDisplay, clock, stop_on_interrupt};
 use super::training_plan::{self, TrainingPlan};
 use super::usage::UsageError;
 use crate::aligner::WordAligner;
-use crate::checkpoint::{Checkpoint, Config, FORMAT_VERSION, Folder, TextSettings};
+use crate::checkpoint::{Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock, TextSettings};
 use crate::cli::{Given, TrainArgs};
 use crate::model::RnnSearch;
 use crate::parameters::Parameters;
+use crate::render::visible;
 use crate::search::BeamSettings;
 use crate::text::{Corpus, Pair, Vocabulary};
 use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, guide};
@@ -44,6 +45,7 @@ const SHOWN: usize = 2;
 
 /// Where a run begins.
 struct Start {
+    lock: Lock,
     checkpoint: Checkpoint,
     model: RnnSearch,
     optimiser: Optimiser,
@@ -58,7 +60,7 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     let time = args.max_minutes.map(minutes).transpose()?;
     let start =
         if args.resume { resume(given, &folder, device, console)? } else { begin(args, &folder, device, console)? };
-    let Start { checkpoint, model, optimiser, progress, data } = start;
+    let Start { lock, checkpoint, model, optimiser, progress, data } = start;
     let settings = &checkpoint.config.training;
     let validation = ValidationSet {
         pairs: &data.validation.pairs,
@@ -66,13 +68,45 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
         source_vocabulary: &checkpoint.source,
         target_vocabulary: &checkpoint.target,
     };
-    let mut trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation)?;
+    let trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation);
+    // A new run begins at the beginning, so that nothing can be wrong with it.
+    let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
     let reason = {
         let mut display = TrainingDisplay::new(console, &folder, &checkpoint, stop_on_interrupt(), time);
         trainer.run(time, &mut display)?
     };
     console.note(ending(reason, settings, trainer.progress(), &out));
-    show(&out, &data.validation.pairs, device)
+    show(&out, &data.validation.pairs, device)?;
+    drop(lock);
+    Ok(())
+}
+
+/// Takes the folder, which is there, for this training alone.
+fn take(folder: &Folder, console: &Console) -> Result<Lock> {
+    let lock = folder.lock()?;
+    if lock.guards() {
+        folder.remove_unfinished();
+    } else {
+        console.warn(format!(
+            "{}: this file system has no locks; see to it yourself that nobody else trains in this folder",
+            folder.path().display()
+        ));
+    }
+    Ok(lock)
+}
+
+/// Takes the folder for a new model, unless that would be the end of another one.
+fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<Lock> {
+    let lock = take(folder, console)?;
+    let why = match folder.holds() {
+        Holds::Nothing => return Ok(lock),
+        // Without --out the model will be moved aside.
+        _ if args.out.is_none() => return Ok(lock),
+        Holds::Training => "holds a model already; go on with it by --resume",
+        Holds::Model => "holds a model already, whose training cannot go on (resume.safetensors is missing)",
+        Holds::Foreign => "holds a config.json of another program or of a newer softalign",
+    };
+    bail!("{}: {why}; choose another folder with --out, or remove what is there", folder.path().display())
 }
 
 fn minutes(minutes: f64) -> Result<Duration> {
@@ -85,12 +119,9 @@ fn minutes(minutes: f64) -> Result<Duration> {
 /// A new model.
 fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
     let plan = TrainingPlan::new(args)?;
-    if args.out.is_some() && folder.holds_model() {
-        bail!(
-            "{}: holds a model already; go on with it by --resume, choose another folder with --out, or remove it",
-            folder.path().display()
-        );
-    }
+    // A folder that is not there yet is made only when all else is known to be right.
+    let there = folder.path().is_dir();
+    let lock = there.then(|| take_for_new(args, folder, console)).transpose()?;
     let files = DataFiles::of_new_run(args);
     let pairs = files.training.read("--train")?;
     let usable: Vec<&Pair> =
@@ -98,7 +129,8 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     let count = usable.len();
     ensure!(count > 0, "{}: no sentence pair in it", files.training);
     plan.check_sizes(count)?;
-    folder.prepare()?;
+    folder.make()?;
+    let lock = lock.map_or_else(|| take_for_new(args, folder, console), Ok)?;
     let [source, target] = vocabularies(&plan, &usable, console)?;
     let mut data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, plan.seed(), console)?;
     let architecture = plan.architecture(count, [source.size(), target.size()]);
@@ -111,19 +143,21 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         data: data.summary.clone(),
     };
     let checkpoint = Checkpoint::new(config, source, target)?;
-    if folder.holds_model() {
+    if folder.holds() != Holds::Nothing {
         let aside = folder.set_aside()?;
         console.note(format!("the model in {} was moved to {}", folder.path().display(), aside.display()));
     }
+    folder.clear()?;
     folder.begin(&checkpoint)?;
     describe(&checkpoint.config, &data, console);
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
-        folder.save_aligner(&aligner)?;
-        follow(&mut data.training, Some(&aligner), &checkpoint)?;
+        folder.save_aligner(&checkpoint, &aligner)?;
     }
+    follow(&mut data.training, folder, &checkpoint)?;
     let settings = &checkpoint.config.training;
     let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     Ok(Start {
+        lock,
         optimiser: Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?,
         model: RnnSearch::new(architecture, parameters)?,
         progress: Progress::default(),
@@ -154,20 +188,19 @@ fn aligner_of_words(text: &TextSettings, pairs: &[Pair], console: &Console) -> O
     (!text.of_characters()).then(|| learn_aligner(pairs, console))
 }
 
-/// Gives the training pairs their guides, if attention is to have any.
-fn follow(training: &mut Corpus, aligner: Option<&WordAligner>, checkpoint: &Checkpoint) -> Result<()> {
-    match (checkpoint.config.training.guidance, aligner) {
-        (Some(weight), Some(aligner)) => {
-            let vocabularies = [&*checkpoint.source, &*checkpoint.target];
-            guide(&mut training.examples, &training.pairs, aligner, vocabularies, weight as f32)
-        }
-        (Some(_), None) => {
-            bail!(
-                "aligner.safetensors is missing in the model's folder; training that attention is guided by cannot go on"
-            )
-        }
-        (None, _) => Ok(()),
-    }
+/// Gives the training pairs their guides, if attention is to have any. It is the aligner as it is stored that guides, a
+/// new run as well as one that goes on: what was learnt holds more than the file keeps, and would guide otherwise.
+fn follow(training: &mut Corpus, folder: &Folder, checkpoint: &Checkpoint) -> Result<()> {
+    let Some(weight) = checkpoint.config.training.guidance else { return Ok(()) };
+    let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
+        format!(
+            "{}: aligner.safetensors is missing, by which attention is guided; this training cannot go on: begin \
+             another one with --out",
+            folder.path().display()
+        )
+    })?;
+    let vocabularies = [&*checkpoint.source, &*checkpoint.target];
+    guide(&mut training.examples, &training.pairs, &aligner, vocabularies, weight as f32)
 }
 
 /// Refuses what was decided when the training to be resumed began.
@@ -189,10 +222,14 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let args = &given.args;
     let (max_epochs, patience) = (training_plan::max_epochs(args)?, training_plan::patience(args)?);
     let path = folder.path().display();
-    ensure!(
-        folder.holds_resume(),
-        "{path}: nothing to go on with (resume.safetensors is missing); train without --resume"
-    );
+    let nothing = "nothing to go on with (resume.safetensors is missing)";
+    ensure!(folder.path().is_dir(), "{path}: {nothing}; train without --resume");
+    let lock = take(folder, console)?;
+    match folder.holds() {
+        Holds::Training => {}
+        Holds::Nothing => bail!("{path}: {nothing}; train without --resume"),
+        Holds::Model | Holds::Foreign => bail!("{path}: {nothing}; train another model into another folder with --out"),
+    }
     let mut checkpoint = folder.load()?;
     let summary = &checkpoint.config.data;
     let files = DataFiles::of_resumed_run(args, summary)
@@ -215,17 +252,24 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     settings.patience = patience.unwrap_or(settings.patience);
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
-    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters)?.tracked()?;
+    let damaged = || folder.name_of_resume();
+    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
+    let parameters = parameters.tracked()?;
     let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
     let optimiser =
-        Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.step, &mut saved.moments)
-            .with_context(|| format!("{path}: resume.safetensors is damaged"))?;
-    follow(&mut data.training, folder.load_aligner()?.as_ref(), &checkpoint)?;
+        Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.step, &mut saved.moments);
+    let optimiser = optimiser.with_context(damaged)?;
+    follow(&mut data.training, folder, &checkpoint)?;
     folder.begin(&checkpoint)?;
+    if saved.progress.is_best() {
+        // The run may have ended before it wrote its best model.
+        folder.save_model(&checkpoint, optimiser.average().unwrap_or(&parameters))?;
+    }
     folder.rewind_log(saved.progress.step)?;
     describe(&checkpoint.config, &data, console);
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
     Ok(Start {
+        lock,
         model: RnnSearch::new(architecture, parameters)?,
         optimiser,
         progress: saved.progress,
@@ -279,7 +323,7 @@ fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let heatmap = heatmap(&output);
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
-            writeln!(out, "\n{sentence}\n{}\n", translations[0].text)?;
+            writeln!(out, "\n{}\n{}\n", visible(sentence), visible(&translations[0].text))?;
             heatmap.matrix(out, &translations[0].alignment.by_words())
         })?;
     }

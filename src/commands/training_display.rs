@@ -130,12 +130,12 @@ impl Observer for TrainingDisplay<'_> {
         Ok(())
     }
 
-    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.folder.save_model(self.checkpoint, snapshot.used)
-    }
-
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {
         self.folder.save_resume(self.checkpoint, snapshot)
+    }
+
+    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.folder.save_model(self.checkpoint, snapshot.used)
     }
 
     fn stop(&self) -> bool {

@@ -1,6 +1,6 @@
 //! `softalign translate`
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -57,7 +57,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
             translated.into_iter().map(|found| found.into_iter().take(usize::from(args.n_best)).collect()).collect();
         let first = chunk * CHUNK;
         let Some((linker, renderer)) = &mut alignments else {
-            output.with(|out| write_texts(out, &shown, first, args.n_best))?;
+            write_texts(&mut output, &shown, first, args.n_best)?;
             continue;
         };
         for written in written(&shown, sentences, first, linker)? {
@@ -115,19 +115,14 @@ fn check(args: &TranslateArgs) -> Result<()> {
 
 /// Writes translations alone, a line each; where several of a sentence are asked for, with its number and their scores.
 /// The first sentence has number `first`.
-fn write_texts(
-    out: &mut dyn Write,
-    translations: &[Vec<Translation>],
-    first: usize,
-    n_best: u16,
-) -> std::io::Result<()> {
+fn write_texts(output: &mut Output, translations: &[Vec<Translation>], first: usize, n_best: u16) -> Result<()> {
     for (id, found) in (first..).zip(translations) {
         for Translation { text, score, .. } in found {
-            if n_best == 1 {
-                writeln!(out, "{text}")?;
-            } else {
-                writeln!(out, "{id} ||| {text} ||| {score:.4}")?;
-            }
+            let text = output.shown(text).into_owned();
+            output.with(|out| match n_best {
+                1 => writeln!(out, "{text}"),
+                _ => writeln!(out, "{id} ||| {text} ||| {score:.4}"),
+            })?;
         }
     }
     Ok(())
@@ -162,7 +157,8 @@ fn converse(translator: &Translator, beam: &BeamSettings, output: &mut Output, c
             (sentence, _) => {
                 let mut found = translator.translate(&[sentence.to_owned()], beam, &mut |_| {})?;
                 let best = found.remove(0).remove(0);
-                output.with(|out| writeln!(out, "{}", best.text))?;
+                let text = output.shown(&best.text).into_owned();
+                output.with(|out| writeln!(out, "{text}"))?;
                 last = Some(best);
             }
         }

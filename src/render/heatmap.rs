@@ -7,7 +7,7 @@ use std::io::{Result, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Item, Renderer};
+use super::{Item, Renderer, visible};
 use crate::alignment::Alignment;
 
 /// The name of the column for the source's end of sentence.
@@ -49,13 +49,13 @@ impl Heatmap {
             if first > 0 {
                 writeln!(out)?;
             }
-            write!(out, "{:margin$}", "")?;
+            write!(out, "{}", padded("", margin))?;
             for column in first..end {
                 write!(out, "  {}", padded(&columns[column], widths[column]))?;
             }
             writeln!(out)?;
             for (target, word) in rows.iter().enumerate() {
-                write!(out, "{}{word}", " ".repeat(margin - word.width()))?;
+                write!(out, "{}", padded(word, margin))?;
                 for (column, &width) in widths.iter().enumerate().take(end).skip(first) {
                     let weight = alignment.row(target).get(column).unwrap_or(&alignment.end_weights()[target]);
                     write!(out, "  {}", self.cell(*weight, width))?;
@@ -84,14 +84,14 @@ impl Heatmap {
     fn cell(&self, weight: f32, width: usize) -> String {
         let percent = (weight * 100.0).round() as usize;
         let shade = match percent {
-            0 => return format!("{:>width$}", "·"),
+            0 => return padded("·", width),
             1..=19 => ' ',
             20..=39 => '░',
             40..=59 => '▒',
             60..=79 => '▓',
             _ => '█',
         };
-        let text = format!("{:>width$}", format!("{shade} {percent:>3}"));
+        let text = padded(&format!("{shade} {percent:>3}"), width);
         if !self.color {
             return text;
         }
@@ -102,18 +102,7 @@ impl Heatmap {
     }
 }
 
-/// A word with nothing in it that could move the cursor: control characters become their pictures.
-fn visible(word: &str) -> String {
-    let picture = |character: char| match u32::from(character) {
-        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
-        0x7f => '\u{2421}',
-        _ if character.is_control() => '\u{fffd}',
-        _ => character,
-    };
-    word.chars().map(picture).collect()
-}
-
-/// A word, right-aligned by its width on screen.
+/// A word, right-aligned by its width on screen. Words may be wider than what `{:>width$}` takes, which is 65,535.
 fn padded(word: &str, width: usize) -> String {
     format!("{}{word}", " ".repeat(width.saturating_sub(word.width())))
 }
@@ -158,7 +147,23 @@ noir      ·  █  85     10      5
     }
 
     #[test]
-    fn control_characters_are_shown_not_sent() {
-        assert_eq!(visible("a\u{1b}[2J\r\u{7f}\u{9b}"), "a␛[2J␍␡\u{fffd}");
+    fn words_may_be_of_any_width() {
+        let words = |word: &str| vec![word.repeat(70_000), "b".to_owned()];
+        let alignment = Alignment::from_rows(words("a"), words("世"), &vec![vec![0.5, 0.5, 0.0]; 2]);
+        let mut out = Vec::new();
+        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        let widths: Vec<usize> = String::from_utf8(out).unwrap().lines().map(str::width).collect();
+        assert_eq!(widths, [140_000 + 2 + 70_000 + 2 * 7; 3]);
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown_not_sent() {
+        let words = vec!["\u{1b}[2J\u{202e}".to_owned()];
+        let alignment = Alignment::from_rows(words.clone(), words, &[vec![0.5, 0.5]]);
+        let mut out = Vec::new();
+        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.matches("␛[2J\u{fffd}").count(), 2, "{text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
     }
 }

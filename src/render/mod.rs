@@ -9,6 +9,7 @@ mod npz;
 mod pharaoh;
 mod svg;
 mod tsv;
+mod visible;
 
 use std::io::{Result, Write};
 
@@ -21,6 +22,7 @@ pub use npz::Npz;
 pub use pharaoh::Pharaoh;
 pub use svg::Svg;
 pub use tsv::Tsv;
+pub use visible::{visible, visible_lines};
 
 use crate::alignment::{Alignment, Beliefs, Gold, Link};
 

@@ -8,14 +8,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use tokenizers::decoders::fuse::Fuse;
 use tokenizers::decoders::sequence::Sequence as DecoderSequence;
 use tokenizers::decoders::strip::Strip;
 use tokenizers::models::TrainerWrapper;
-use tokenizers::models::bpe::{BPE, BpeTrainer};
+use tokenizers::models::bpe::{BPE, BpeTrainer, Merges, Vocab as Ids};
 use tokenizers::models::wordlevel::{WordLevel, WordLevelTrainer};
 use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as NormalizerSequence};
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
@@ -117,47 +118,39 @@ impl Vocabulary {
     pub fn train<'a>(texts: impl Iterator<Item = &'a str> + Send, units: Units, size: usize) -> Result<Self> {
         ensure!(size > SPECIALS.len(), "a vocabulary needs more than {} units, not {size}", SPECIALS.len());
         let specials = SPECIALS.map(|text| AddedToken::from(text, true)).to_vec();
-        let unknown = SPECIALS[UNKNOWN as usize].to_owned();
-        let (model, mut trainer) = match units {
-            Units::Bpe => (
-                ModelWrapper::from(BPE::builder().unk_token(unknown).fuse_unk(false).build().map_err(reason)?),
-                TrainerWrapper::from(
-                    BpeTrainer::builder()
-                        .vocab_size(size)
-                        .min_frequency(2)
-                        .special_tokens(specials)
-                        .show_progress(false)
-                        .build(),
-                ),
-            ),
-            Units::Word | Units::Char => (
-                ModelWrapper::from(WordLevel::builder().unk_token(unknown).build().map_err(reason)?),
-                TrainerWrapper::from(
-                    WordLevelTrainer::builder()
-                        .vocab_size(size)
-                        .min_frequency(1)
-                        .special_tokens(specials)
-                        .show_progress(false)
-                        .build()?,
-                ),
-            ),
+        let mut trainer: TrainerWrapper = match units {
+            Units::Bpe => BpeTrainer::builder()
+                .vocab_size(size)
+                .min_frequency(2)
+                .special_tokens(specials)
+                .show_progress(false)
+                .build()
+                .into(),
+            Units::Word | Units::Char => WordLevelTrainer::builder()
+                .vocab_size(size)
+                .min_frequency(1)
+                .special_tokens(specials)
+                .show_progress(false)
+                .build()?
+                .into(),
         };
-        let mut tokenizer = Tokenizer::new(model);
-        shape(&mut tokenizer, units).map_err(reason)?;
+        let mut tokenizer = tokenizer(units, Stored::default()).map_err(reason)?;
         tokenizer.train(&mut trainer, texts).map_err(reason)?;
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { tokenizer, units })
     }
 
-    /// Reads a vocabulary as [`Self::to_json`] writes it.
+    /// Reads a vocabulary as [`Self::to_json`] writes it. Of the file only its units and merges are taken, and they are
+    /// checked; the rules around them are made anew, and have to be those of the file.
     ///
     /// # Errors
     /// This is no tokenizer file, or not one of ours.
     pub fn from_json(json: &str, units: Units) -> Result<Self> {
-        let mut tokenizer: Tokenizer = json.parse().map_err(reason)?;
-        for (id, special) in (0u32..).zip(SPECIALS) {
-            ensure!(tokenizer.token_to_id(special) == Some(id), "unit {special} is not number {id} of this vocabulary");
-        }
+        let mut file: Value = serde_json::from_str(json)?;
+        let stored = Stored::taken_from(&mut file, units)?;
+        let mut tokenizer = tokenizer(units, stored).map_err(reason)?;
+        ensure!(file == rules(&tokenizer, units)?, "its rules are not those that softalign has for such units");
+        tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(reason)?;
         // A user may write "</s>" as plain text; it must not end the sentence.
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { tokenizer, units })
@@ -265,6 +258,91 @@ impl Vocabulary {
     }
 }
 
+/// What a tokenizer file holds beside its rules.
+#[derive(Default)]
+struct Stored {
+    /// Units by id.
+    ids: Ids,
+    /// Pairs of units that become one, the first first; only of [`Units::Bpe`].
+    merges: Merges,
+}
+
+impl Stored {
+    /// Takes units and merges out of a file, and leaves its rules there. The library believes what it is told: an id or a
+    /// merge that does not fit would end it in a panic or take all memory.
+    fn taken_from(file: &mut Value, units: Units) -> Result<Self> {
+        let model = file.get_mut("model").and_then(Value::as_object_mut).context("there is no model in it")?;
+        let ids = model.remove("vocab").context("there are no units in it")?;
+        let ids: HashMap<String, u32> = serde_json::from_value(ids).context("its units have no ids")?;
+        let merges = match units {
+            Units::Bpe => model.remove("merges").context("there are no merges in it")?,
+            Units::Word | Units::Char => json!([]),
+        };
+        let merges: Merges = serde_json::from_value(merges).context("its merges are no pairs of units")?;
+        check_ids(&ids)?;
+        for (first, second) in &merges {
+            let all = [first, second, &format!("{first}{second}")];
+            ensure!(all.iter().all(|unit| ids.contains_key(*unit)), "a merge is of units that are not in it");
+        }
+        Ok(Self { ids: ids.into_iter().collect(), merges })
+    }
+}
+
+/// Every id below the size once, the special units first; and no unit that would break a line, or says nothing.
+fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
+    for (id, special) in (0u32..).zip(SPECIALS) {
+        ensure!(ids.get(special) == Some(&id), "unit {special} is not number {id} of this vocabulary");
+    }
+    let mut taken = vec![false; ids.len()];
+    for (unit, &id) in ids {
+        ensure!(!unit.is_empty() && !unit.contains('\n'), "a unit is empty, or more than a line");
+        let place = taken.get_mut(id as usize).context("a unit's id is not below their number")?;
+        ensure!(!std::mem::replace(place, true), "two units have the same id");
+    }
+    Ok(())
+}
+
+/// A tokenizer of units and merges, with the rules that surround them.
+fn tokenizer(units: Units, Stored { ids, merges }: Stored) -> tokenizers::Result<Tokenizer> {
+    let unknown = SPECIALS[UNKNOWN as usize].to_owned();
+    let model: ModelWrapper = match units {
+        Units::Bpe => BPE::builder().unk_token(unknown).fuse_unk(false).vocab_and_merges(ids, merges).build()?.into(),
+        Units::Word | Units::Char => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
+    };
+    let mut tokenizer = Tokenizer::new(model);
+    shape(&mut tokenizer, units)?;
+    Ok(tokenizer)
+}
+
+/// A tokenizer's file without units and merges.
+fn rules(tokenizer: &Tokenizer, units: Units) -> Result<Value> {
+    let unknown = SPECIALS[UNKNOWN as usize];
+    let model = match units {
+        Units::Bpe => json!({
+            "type": "BPE", "unk_token": unknown, "dropout": null, "continuing_subword_prefix": null,
+            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false
+        }),
+        Units::Word | Units::Char => json!({"type": "WordLevel", "unk_token": unknown}),
+    };
+    let special = |(id, content): (usize, &&str)| {
+        json!({
+            "id": id, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": true
+        })
+    };
+    Ok(json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": SPECIALS.iter().enumerate().map(special).collect::<Vec<_>>(),
+        "normalizer": serde_json::to_value(tokenizer.get_normalizer())?,
+        "pre_tokenizer": serde_json::to_value(tokenizer.get_pre_tokenizer())?,
+        "post_processor": null,
+        "decoder": serde_json::to_value(tokenizer.get_decoder())?,
+        "model": model
+    }))
+}
+
 /// Gives a tokenizer the rules that surround its model: spaces to `▁`, where to split, and the way back.
 fn shape(tokenizer: &mut Tokenizer, units: Units) -> tokenizers::Result<()> {
     // A ▁ in the text itself would come back as a space; as the replacement character it is at least visible.
@@ -367,6 +445,9 @@ mod tests {
             for text in TEXTS {
                 assert_eq!(read.encode(text).unwrap(), vocabulary.encode(text).unwrap());
             }
+            assert_eq!(read.to_json().unwrap(), json);
+            let others = ALL.iter().filter(|&&other| other != units);
+            assert!(others.into_iter().all(|&other| Vocabulary::from_json(&json, other).is_err()), "{units:?}");
         }
         assert!(Vocabulary::from_json("{}", Units::Bpe).is_err());
         assert!(

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use candle_core::{Result, Tensor};
 
 use crate::kernels::adam::{AdamStep, Moments, follow, sum_of_squares};
+use crate::kernels::values::all_finite;
 use crate::parameters::{Gradients, Parameters};
 
 /// The optimiser's state: both moments of every parameter, by name, the average, and the number of steps taken.
@@ -45,7 +46,7 @@ impl Optimiser {
     /// An optimiser as it was after `steps` steps, from the tensors that [`Self::state`] gave.
     ///
     /// # Errors
-    /// A moment is missing or has another shape than its parameter.
+    /// A moment is missing, has another shape than its parameter, or holds numbers that are not finite.
     pub fn restore(
         parameters: &Parameters,
         max_gradient_norm: f64,
@@ -55,11 +56,11 @@ impl Optimiser {
     ) -> Result<Self> {
         let mut optimiser = Self { steps, ..Self::new(parameters, max_gradient_norm, average)? };
         let mut restore = |kind: &str, name: &str, held: &mut Tensor| match state.remove(&format!("{kind}/{name}")) {
-            Some(saved) if saved.shape() == held.shape() => {
+            Some(saved) if saved.shape() == held.shape() && all_finite(&saved)? => {
                 *held = saved;
                 Ok(())
             }
-            _ => candle_core::bail!("the {} of {name} is missing or misshapen", kind.replace('_', " ")),
+            _ => candle_core::bail!("the {} of {name} is missing, misshapen or not finite", kind.replace('_', " ")),
         };
         for (name, moments) in &mut optimiser.moments {
             restore("first_moment", name, &mut moments.first)?;

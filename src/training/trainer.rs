@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,10 @@ use crate::text::{Batch, Example, bucketed};
 
 /// Validations in a row without improvement after which the learning rate decays: one may be bad luck.
 const STALE_BEFORE_DECAY: u64 = 2;
+
+/// More steps, and a longer time in seconds, than any training takes.
+const MOST_STEPS: u64 = 1 << 48;
+const LONGEST_TIME: f64 = 1e11;
 
 /// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
 /// numbers need no state, since each step draws from a stream of its own.
@@ -39,6 +43,30 @@ pub struct Progress {
     pub best_step: u64,
     /// Seconds spent training and validating, over all runs.
     pub seconds: f64,
+}
+
+impl Progress {
+    /// Says what cannot be of a progress that was read from a file, if anything.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        // Each validation and each epoch takes a step at least, and all these numbers count.
+        let counts = [self.epoch, self.position as u64, self.best_step, self.validations];
+        let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
+        if !within || self.stale > self.validations || u64::from(self.decays) > self.validations {
+            return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
+        }
+        if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
+            return Err(format!("{} seconds cannot have been spent", self.seconds));
+        }
+        Ok(())
+    }
+
+    /// Whether the model as it stands is the best of all so far.
+    pub fn is_best(&self) -> bool {
+        self.best_score.is_some() && self.best_step == self.step
+    }
 }
 
 /// One step's figures.
@@ -114,10 +142,11 @@ pub struct Snapshot<'a> {
 pub trait Observer {
     /// Something happened.
     fn event(&mut self, event: &Event) -> Result<()>;
-    /// The model is the best so far and should be kept.
-    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()>;
     /// Training should be able to go on from here.
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
+    /// The model is the best so far and should be kept. This comes after [`Self::save_resume`] of the same parameters:
+    /// should it fail, they are there all the same, and [`Progress::is_best`] tells that they are the best.
+    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()>;
     /// Whether to stop after the current step.
     fn stop(&self) -> bool;
 }
@@ -147,6 +176,9 @@ struct EpochTotals {
 
 impl<'a> Trainer<'a> {
     /// A run that begins, or one that goes on where `progress` says. The model's parameters must be tracked.
+    ///
+    /// # Errors
+    /// The progress stands beyond the batches that there are.
     pub fn new(
         model: RnnSearch,
         optimiser: Optimiser,
@@ -156,7 +188,7 @@ impl<'a> Trainer<'a> {
         validation: &'a ValidationSet<'a>,
     ) -> Result<Self> {
         let (seconds_before, validated_step) = (progress.seconds, progress.step);
-        Ok(Self {
+        let trainer = Self {
             gradients: Gradients::zeros(model.parameters())?,
             model,
             optimiser,
@@ -167,7 +199,10 @@ impl<'a> Trainer<'a> {
             began: Instant::now(),
             seconds_before,
             validated_step,
-        })
+        };
+        let (position, batches) = (trainer.progress.position, trainer.batches().len());
+        ensure!(position == 0 || position < batches, "batch {position} is beyond the {batches} of an epoch");
+        Ok(trainer)
     }
 
     /// Where training stands.
@@ -352,10 +387,8 @@ impl<'a> Trainer<'a> {
         let trained = self.model.parameters();
         let used = self.optimiser.average().unwrap_or(trained);
         let snapshot = Snapshot { trained, used, optimiser: &self.optimiser, progress };
-        if best {
-            observer.save_best(&snapshot)?;
-        }
-        observer.save_resume(&snapshot)
+        observer.save_resume(&snapshot)?;
+        if best { observer.save_best(&snapshot) } else { Ok(()) }
     }
 }
 

@@ -5,19 +5,18 @@ mod unknown;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Result;
 use candle_core::Device;
 
 use crate::alignment::Alignment;
 use crate::attention;
-use crate::checkpoint::{Config, Folder};
+use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::model::{Architecture, RnnSearch};
 use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
-pub use linking::{Linked, Linker};
+pub use linking::{Linked, Linker, MOST_WORDS};
 pub use unknown::Dictionary;
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
@@ -29,9 +28,7 @@ const BATCH_UNITS: usize = 2048;
 
 /// A trained model with its vocabularies.
 pub struct Translator {
-    config: Config,
-    source: Arc<Vocabulary>,
-    target: Arc<Vocabulary>,
+    checkpoint: Checkpoint,
     model: RnnSearch,
     words: Words,
     /// What replaces units that the model does not know, if anything.
@@ -106,14 +103,7 @@ impl Translator {
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
         let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
-        Ok(Self {
-            config: checkpoint.config,
-            source: checkpoint.source,
-            target: checkpoint.target,
-            model,
-            words: Words::default(),
-            dictionary: None,
-        })
+        Ok(Self { checkpoint, model, words: Words::default(), dictionary: None })
     }
 
     /// This translator, made to align what `words` says are words.
@@ -139,9 +129,14 @@ impl Translator {
         Ok(Self { model, ..self })
     }
 
+    /// The model as it lies on disk, but for its parameters.
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.checkpoint
+    }
+
     /// The model's settings.
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.checkpoint.config
     }
 
     /// Translates sentences: for each up to `beam.beam` translations, best first, at least one. An empty sentence, or
@@ -156,7 +151,7 @@ impl Translator {
         beam: &BeamSettings,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let sources = self.segment_all(&self.source, sentences.iter().map(String::as_str))?;
+        let sources = self.segment_all(&self.checkpoint.source, sentences.iter().map(String::as_str))?;
         let ids: Vec<Vec<u32>> = sources.iter().map(|source| source.ids.clone()).collect();
         let found = search_all(&self.model, &ids, beam, on_progress)?;
         let mut translations = Vec::with_capacity(sentences.len());
@@ -168,12 +163,12 @@ impl Translator {
     }
 
     fn translation(&self, sentence: &str, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
-        let whole_words = self.config.text.target_units == Units::Word;
+        let whole_words = self.checkpoint.config.text.target_units == Units::Word;
         let replacements = match &self.dictionary {
-            Some(dictionary) => dictionary.replacements(sentence, &self.source, whole_words, hypothesis)?,
+            Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
             None => HashMap::new(),
         };
-        let (text, target) = self.target.join_with(&hypothesis.units, &replacements, self.words);
+        let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words);
         let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         Ok(Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment })
     }
@@ -183,8 +178,8 @@ impl Translator {
     /// # Errors
     /// The model's own.
     pub fn align(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
-        let sources = self.segment_all(&self.source, pairs.iter().map(|pair| pair.source.as_str()))?;
-        let targets = self.segment_all(&self.target, pairs.iter().map(|pair| pair.target.as_str()))?;
+        let sources = self.segment_all(&self.checkpoint.source, pairs.iter().map(|pair| pair.source.as_str()))?;
+        let targets = self.segment_all(&self.checkpoint.target, pairs.iter().map(|pair| pair.target.as_str()))?;
         let examples = examples(&sources, &targets);
         let mut rows: Vec<(f64, Vec<Vec<f32>>)> = vec![(0.0, Vec::new()); pairs.len()];
         for chosen in batches(&examples) {

@@ -1,0 +1,174 @@
+//! One training at a time in a folder.
+//!
+//! The lock is the system's own, on a file that says who holds it. It goes with the process, however that ends: what a
+//! killed one, or a machine that was switched off, has left behind is only text, and the next one takes it over. A
+//! file system without locks cannot keep a second one out; [`Lock::guards`] says so.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+/// The file's name.
+const NAME: &str = "training.lock";
+
+/// A folder held for one training, until this is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    path: PathBuf,
+    guards: bool,
+    /// What holds the lock as long as it is open.
+    _file: File,
+}
+
+/// Who holds a folder, as its file says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    process: u32,
+    host: String,
+    /// Nanoseconds since 1970.
+    began: u64,
+}
+
+impl Lock {
+    /// Takes a folder that is there.
+    ///
+    /// # Errors
+    /// Another process holds it, which is named; or the folder takes no file.
+    pub fn take(folder: &Path) -> Result<Self> {
+        let path = folder.join(NAME);
+        let cannot = || cannot_write(folder);
+        loop {
+            let mut options = OpenOptions::new();
+            let mut file =
+                options.read(true).write(true).create(true).truncate(false).open(&path).with_context(cannot)?;
+            let guards = match file.try_lock() {
+                Ok(()) => true,
+                Err(TryLockError::WouldBlock) => bail!(refusal(folder, &mut file)),
+                Err(TryLockError::Error(_)) => false,
+            };
+            let text = serde_json::to_string(&Holder::this_process())?;
+            file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).with_context(cannot)?;
+            if is_still_there(&path, &text) {
+                return Ok(Self { path, guards, _file: file });
+            }
+        }
+    }
+
+    /// Whether the file system keeps a second training out.
+    pub fn guards(&self) -> bool {
+        self.guards
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // While the lock is held, so that it is this process' own file that goes. Should it stay, it does no harm.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Whether the file that was locked still has its name: the one that held it before may have removed it meanwhile. Where
+/// a locked file cannot be read at all, it cannot be removed either.
+fn is_still_there(path: &Path, text: &str) -> bool {
+    match std::fs::read_to_string(path) {
+        Ok(found) => found == text,
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
+}
+
+fn refusal(folder: &Path, file: &mut File) -> String {
+    let mut text = String::new();
+    // Some systems do not let a locked file be read: then it stays unsaid who holds it.
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut text));
+    let holder = read.ok().and_then(|_| serde_json::from_str(&text).ok());
+    let who = holder.as_ref().map_or_else(|| "another process has been training here".to_owned(), Holder::describe);
+    format!("{}: {who}; wait until it is done, stop it, or choose another folder with --out", folder.display())
+}
+
+impl Holder {
+    fn this_process() -> Self {
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { process: std::process::id(), host: host(), began: began.as_nanos() as u64 }
+    }
+
+    fn describe(&self) -> String {
+        let began = UNIX_EPOCH + Duration::from_nanos(self.began);
+        let minutes = SystemTime::now().duration_since(began).unwrap_or_default().as_secs() / 60;
+        format!("process {} on {} has been training here for {minutes} minutes", self.process, self.host)
+    }
+}
+
+/// This machine's name, or this container's: process numbers mean nothing without it.
+fn host() -> String {
+    let named = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let named = named.or_else(|| std::env::var("COMPUTERNAME").ok()).or_else(|| std::env::var("HOSTNAME").ok());
+    named
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "this machine".to_owned())
+}
+
+/// What is said of a folder that takes no files.
+pub(super) fn cannot_write(folder: &Path) -> String {
+    format!("{}: cannot write into this folder; choose another with --out", folder.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_held_once_and_let_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::take(folder.path()).unwrap();
+        assert!(lock.guards(), "the file system of this machine's temporary files has locks");
+        let refused = Lock::take(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains(&format!("process {} on ", std::process::id())), "{refused}");
+        drop(lock);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        drop(Lock::take(folder.path()).unwrap());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        for left in ["", "not this", "{\"process\":1,\"host\":\"elsewhere\",\"began\":0}", "\u{feff}\u{0}"] {
+            std::fs::write(folder.path().join(NAME), left).unwrap();
+            drop(Lock::take(folder.path()).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_name_that_was_given_away_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        assert!(!is_still_there(&path, "mine"));
+        std::fs::write(&path, "another's").unwrap();
+        assert!(!is_still_there(&path, "mine") && is_still_there(&path, "another's"));
+    }
+
+    #[test]
+    fn of_many_that_ask_at_once_one_at_a_time_is_let_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = std::sync::atomic::AtomicUsize::new(0);
+        let ask = || {
+            for _ in 0..200 {
+                if let Ok(lock) = Lock::take(folder.path()) {
+                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0, "two at once");
+                    std::thread::yield_now();
+                    inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                    drop(lock);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(ask);
+            }
+        });
+    }
+}
