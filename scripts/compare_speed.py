@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 SIZES = ["--preset", "large", "--joint-vocabulary", "--vocabulary-size", "7900", "--dropout", "0.3",
-         "--batch-sentences", "64", "--guided-alignment=0"]
+         "--batch-sentences", "64", "--guided-alignment=0", "--decoder", "bahdanau"]
 HERE = Path(__file__).resolve().parent.parent
 
 
