@@ -110,12 +110,15 @@ def table(options):
 
 
 def figure(options):
+    """Quality by length: of the validation sentences, or of the shipped test set and challenge together."""
     models = [part for kind in DRAWN for part in ("--model", f"{kind}={folder(kind, options.seeds[0], options)}")]
-    pairs = ["--source", *options.data[2:3], "--target", *options.data[3:]] if options.data else []
+    if options.data:
+        pairs = ["--source", options.data[2], "--target", options.data[3]]
+    else:
+        both = options.runs / "test-and-challenge.tsv"
+        both.write_text("".join(Path(f"data/{name}.tsv").read_text() for name in ("test", "challenge")))
+        pairs = ["--pairs", both]
     softalign(["evaluate", *models, *pairs, "--figure", options.runs / "by-length.svg"], options)
-    if not options.data:
-        pairs = ["--pairs", "data/challenge.tsv"]
-        softalign(["evaluate", *models, *pairs, "--figure", options.runs / "challenge-by-length.svg"], options)
 
 
 def main():
