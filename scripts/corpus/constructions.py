@@ -86,7 +86,8 @@ def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
 
     The sentence is `said`, or else a clause, which is a question if `asked`: `who` (anybody, unless declared)
     and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense`, `negation` and
-    `adverb`. `tenses` gives a tense that suits the verb; a clause without any is in any, often with a time.
+    `adverb`. `tenses` gives a tense that suits the verb; a clause without any tense is in a `plain` one, if that
+    is not empty, or else in any, often with a time.
     `when` comes behind it all, with the probability `kept` if that is given; `time` is that of a fitting time.
     """
     if "said" not in slots:
@@ -95,16 +96,17 @@ def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
             slots["tenses"], time = TENSES, 0.5
 
     def make():
-        x = {"tense": "present", "negation": "", "adverb": NOTHING, "verb": "be", "what": NOTHING}
+        x = {"tense": "present", "plain": "", "negation": "", "adverb": NOTHING, "verb": "be", "what": NOTHING}
         for slot, source in slots.items():
             if slot == "tenses":
                 x["do"] = _phrase(x)
-                slot, source = "tense", drawn_tense(x["do"], source)
-            x[slot] = _drawn(source, x)
+                x["tense"] = x["plain"] or drawn_tense(x["do"], source)
+            else:
+                x[slot] = _drawn(source, x)
         if "said" not in x:
             x["do"] = _phrase(x)
             x["said"] = clause(x["who"], x["do"], x["tense"], x["negation"], x["adverb"], asked)
-        if time:
+        if time and not x["plain"]:
             x["said"] = timed(x["said"], x["tense"], time, x.get("do") if mark == "." and not asked else None)
         said = x["said"] + x["when"] if "when" in x and (kept is None or chance(kept)) else x["said"]
         return finished(said, "?" if asked else mark)

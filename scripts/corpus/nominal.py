@@ -57,30 +57,19 @@ declare("predicate adjective with agreement",
         tense="present present imperfect future", of_person=lambda: chance(0.5),
         who=lambda of_person: subject() if of_person else known(HANDLED + " building animal"),
         what=lambda who, of_person: intense(state if of_person else quality, who))
-
-
-@construction("partitive article")
-def partitive():
-    who, (verb, classes) = subject(), pick(TASTED)
-    phrase = verb_phrase(verb, noun_phrase(noun_of(classes), pick("some partitive")))
-    return clause(who, phrase) if verb.en == "want" else told(who, phrase)
-
-
+declare("partitive article",
+        row=TASTED, verb=lambda row: row[0], what=lambda row: noun_phrase(noun_of(row[1]), pick("some partitive")),
+        plain=lambda verb: "present" if verb.en == "want" else "")
 declare("generic article",
         noun=lambda: noun_of(pick("food; drink; fruit; animal; fruit food")), verb="like love hate prefer",
         negation=lambda verb: pick_not(0.4) if verb == "like" else "", tense="present",
         what=lambda noun: noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2))
-
-
-@construction("quantity with de")
-def quantity():
-    who, verb = subject(), pick("buy have eat bring")
-    kind = pick("food fruit" if verb == "eat" else "food fruit drink")
-    noun, (number, much) = pick(lexicon.NOUNS[kind]), (2, MANY) if kind == "fruit" else (1, MUCH)
-    phrase = verb_phrase(verb, counted(pair(pick(much + CONTAINERS[kind])), noun, number))
-    return clause(who, phrase, pick("present imperfect")) if verb == "have" else told(who, phrase)
-
-
+declare("quantity with de",
+        verb="buy have eat bring", kind=lambda verb: pick("food fruit" if verb == "eat" else "food fruit drink"),
+        noun=lambda kind: pick(lexicon.NOUNS[kind]),
+        amount=lambda kind: pick((MANY if kind == "fruit" else MUCH) + CONTAINERS[kind]),
+        what=lambda kind, noun, amount: counted(amount, noun, 2 if kind == "fruit" else 1),
+        plain=lambda verb: pick("present imperfect") if verb == "have" else "")
 construction("demonstrative")(either(
     0.5, lambda: told(subject(), handled("this that")),
     sentence_of(who=lambda: known(HANDLED + " building abstract", "this that"), tense="present",
