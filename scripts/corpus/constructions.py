@@ -86,9 +86,9 @@ def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
 
     The sentence is `said`, or else a clause, which is a question if `asked`: `who` (anybody, unless declared)
     and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense`, `negation` and
-    `adverb`. `tenses` gives a tense that suits the verb; a clause without any tense is in a `plain` one, if that
-    is not empty, or else in any, often with a time.
-    `when` comes behind it all, with the probability `kept` if that is given; `time` is that of a fitting time.
+    `adverb`. `tenses` gives a tense that suits the verb; a clause that declares none is in a `plain` tense,
+    if that is not empty, or else in any, often with a time. `time` is the probability of a fitting time behind
+    it all, `kept` that of saying `when`.
     """
     if "said" not in slots:
         slots = slots if "who" in slots else {"who": subject, **slots}
@@ -96,7 +96,7 @@ def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
             slots["tenses"], time = TENSES, 0.5
 
     def make():
-        x = {"tense": "present", "plain": "", "negation": "", "adverb": NOTHING, "verb": "be", "what": NOTHING}
+        x = dict(verb="be", what=NOTHING, tense="present", plain="", negation="", adverb=NOTHING)
         for slot, source in slots.items():
             if slot == "tenses":
                 x["do"] = _phrase(x)

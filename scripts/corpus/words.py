@@ -5,7 +5,7 @@ carries *concepts*, small integers that say what it expresses. Two words that bo
 get a sure link; when one of them expresses it only weakly, the link is a possible one.
 
 `pair` reads the notation, such as `every/a day/b | tous/a les/A jours/b`. The letters after a slash are
-concepts, strong in lower case and weak in upper case; the same letter is the same concept on both sides. A `^`
+concepts, strong in lower case and weak in upper case; the same letter is the same concept on both sides. `^`
 marks a word as adnominal. `{name}` stands for a slot. Without a bar both languages are written alike.
 """
 
