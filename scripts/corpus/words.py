@@ -50,15 +50,20 @@ class Pair:
         return Pair(self.en + other.en, self.fr + other.fr)
 
 
+@lru_cache(maxsize=None)
+def _parts(item):
+    text, _, letters = item.partition("/")
+    strong, weak = [x for x in letters if x.islower()], [x.lower() for x in letters if x.isupper()]
+    return text.lstrip("^"), strong, weak, text.startswith("^")
+
+
 def word(item, concepts):
     """Read one word of the notation; letters that `concepts` lacks become new concepts in it."""
-    text, _, letters = item.partition("/")
-    for letter in letters.lower():
+    text, strong, weak, adnominal = _parts(item)
+    for letter in (*strong, *weak):
         if letter not in concepts:
             concepts[letter] = concept()
-    strong = frozenset(concepts[x] for x in letters if x.islower())
-    weak = frozenset(concepts[x.lower()] for x in letters if x.isupper())
-    return Word(text.lstrip("^"), strong, weak, text.startswith("^"))
+    return Word(text, frozenset([concepts[x] for x in strong]), frozenset([concepts[x] for x in weak]), adnominal)
 
 
 def words(pattern, **concepts):
