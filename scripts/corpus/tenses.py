@@ -39,6 +39,7 @@ declare("pluperfect",
         who=subject, do=action_or_leaving, adverb=lambda: perhaps(0.5, lambda: pair("already/a | déjà/a")),
         a=lambda who, do, adverb: clause(who, do, "pluperfect", adverb=adverb),
         other=lambda: third_party() if chance(0.6) else None,
+        # The list of one takes its draw like any other.
         b=lambda other: clause(other, verb_phrase(pick(["arrive"])), "past") if other else None,
         said=lambda other: WHEN if other else "{a} before/a dinner/b | {a} avant/a le/B dîner/b")
 declare("future",
