@@ -7,19 +7,24 @@ from words import pair
 
 DAYS = rows("""Monday lundi, Tuesday mardi, Wednesday mercredi, Thursday jeudi, Friday vendredi,
     Saturday samedi, Sunday dimanche""")
-MONTHS = rows("""January janvier, February février, March mars, April avril, May mai, June juin,
-    July juillet, August août, September septembre, October octobre, November novembre,
-    December décembre""")
+MONTHS = rows("""January janvier, February février, March mars, April avril, May mai, June juin, July juillet,
+    August août, September septembre, October octobre, November novembre, December décembre""")
 NUMBERS = rows("""two deux, three trois, four quatre, five cinq, six six, seven sept, eight huit, nine neuf,
     ten dix, eleven onze, twelve douze""")
 TENS = rows("""twenty vingt, thirty trente, forty quarante, fifty cinquante, sixty soixante,
     eighty quatre-vingts""")
 HOURS = [("one", "une"), *NUMBERS]
-
-# Times by tense: how often it is a day of the week, in which words, and the other times.
+CLOCK = listed("""half/h past/H {hour}/n | {hour}/n {hours}/N et/H demie/h;
+    a/A quarter/q past/p {hour}/n | {hour}/n {hours}/N et/p quart/q;
+    a/A quarter/q to/t {next}/n | {next}/n heures/N moins/t le/Q quart/q;
+    {minutes}/m past/P {hour}/n | {hour}/n {hours}/N {minutes}/m;
+    {hour}/n o'clock/h | {hour}/n {hours}/h""")
+SIDES = """on/a | sur/a; under/a | sous/a; behind/a | derrière/a; near/a | près/a de/A;
+    in/A front/a of/A | devant/a; next/a to/b | à/A côté/a de/b"""
 DAY_PAST = """yesterday/a | hier/a; last/a night/b | hier/a soir/b; this/a morning/b | ce/a matin/b;
     yesterday/a morning/b | hier/a matin/b"""
 DAY_FUTURE = "tomorrow/a | demain/a; tonight/a | ce/a soir/a; tomorrow/a morning/b | demain/a matin/b"
+# Times by tense: how often it is a day of the week, in which words, and the other times.
 TIMES = {
     "past": (0.2, "last/a {day}/b | {day}/b dernier/a", DAY_PAST + """;
         last/a week/b | la/B semaine/b dernière/a; last/a year/b | l'/B année/b dernière/a;
@@ -65,13 +70,6 @@ def day_time(tense):
     if tense == "present":
         return time_for(tense)
     return pair(pick(DAY_PAST if tense == "past" else DAY_FUTURE))
-
-
-CLOCK = listed("""half/h past/H {hour}/n | {hour}/n {hours}/N et/H demie/h;
-    a/A quarter/q past/p {hour}/n | {hour}/n {hours}/N et/p quart/q;
-    a/A quarter/q to/t {next}/n | {next}/n heures/N moins/t le/Q quart/q;
-    {minutes}/m past/P {hour}/n | {hour}/n {hours}/N {minutes}/m;
-    {hour}/n o'clock/h | {hour}/n {hours}/h""")
 
 
 def clock():
@@ -124,10 +122,6 @@ def destination():
         return (town, country, home_of)[kind]("to")
     _, preposition_fr, noun = pick([x for x in lexicon.PLACES if x[0] == "at"])
     return _at("to", preposition_fr, noun)
-
-
-SIDES = """on/a | sur/a; under/a | sous/a; behind/a | derrière/a; near/a | près/a de/A;
-    in/A front/a of/A | devant/a; next/a to/b | à/A côté/a de/b"""
 
 
 def spot():

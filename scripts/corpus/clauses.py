@@ -67,10 +67,10 @@ def read_phrase(entry):
     return verb_phrase(verb).about(complement)
 
 
-# English, its auxiliary first (or a hyphen), and French, its finite verb first. The letter v is the meaning of
-# the verb, x that of the French auxiliary. `have.present` is a finite form; `verb` is the verb spoken of, whose
-# forms base, participle and gerund are as well, and `auxiliary` its French auxiliary. `{me}` is where object
-# pronouns go in French if not before the finite verb.
+# English, its auxiliary first (or a hyphen), and French, its finite verb first. The letter v is the meaning
+# of the verb, x that of the French auxiliary. `have.present` is a finite form; `verb` is the verb spoken of,
+# whose forms base, participle and gerund are as well, and `auxiliary` its French auxiliary. `{me}` is where
+# object pronouns go in French if not before the finite verb.
 TENSES = {name.strip(): (en, fr.strip()) for name, en, fr in (line.split("|") for line in """
     present     | - verb.present/v                          | verb.present/v
     imperfect   | - verb.past/v                             | verb.imperfect/v
@@ -150,10 +150,10 @@ def clause(who, phrase, tense="present", negation="", adverb=NOTHING, asked=""):
     at = len(phrase.verb.particle.split()) if negation in ("nothing", "nobody") else len(phrase.tail.en)
     inverted = Pair(fr=tuple(replace(x, text="-" + x.text) for x in who.fr))
     return pair(
-        CLAUSE % BEGINNINGS[asked], v=phrase.meaning, who=who, il=inverted, auxiliary=auxiliary, finite=finite,
-        me=_object_pronouns(phrase, who.person), ne="ne/N" if negation else "", before=before, middle=middle,
-        late=late, end=end, adverb=adverb, rest=(rest, rest_fr), first=Pair(en=phrase.tail.en[:at]),
-        tail=Pair(phrase.tail.en[at:], phrase.tail.fr),
+        CLAUSE % BEGINNINGS[asked], v=phrase.meaning, who=who, il=inverted, auxiliary=auxiliary,
+        finite=finite, me=_object_pronouns(phrase, who.person), ne="ne/N" if negation else "", before=before,
+        middle=middle, late=late, end=end, adverb=adverb, rest=(rest, rest_fr),
+        first=Pair(en=phrase.tail.en[:at]), tail=Pair(phrase.tail.en[at:], phrase.tail.fr),
     )
 
 
@@ -175,9 +175,9 @@ def _object_pronouns(phrase, person):
 
 def _after_order(phrase, person):
     """After an order pronouns follow with hyphens, the direct object first."""
-    first = Pair(fr=words(AFTER_ORDER[person] + "/V", v=phrase.meaning)) if phrase.verb.reflexive else NOTHING
-    others = sorted(phrase.clitics, key=lambda x: (1, 0, 2, 3, 4)[x.rank])
-    return first + Pair(fr=tuple(replace(x.fr, text="-" + STRESSED.get(x.fr.text, x.fr.text)) for x in others))
+    own = words(AFTER_ORDER[person] + "/V", v=phrase.meaning) if phrase.verb.reflexive else ()
+    others = [x.fr for x in sorted(phrase.clitics, key=lambda x: (1, 0, 2, 3, 4)[x.rank])]
+    return Pair(fr=(*own, *(replace(x, text="-" + STRESSED.get(x.text, x.text)) for x in others)))
 
 
 # Without tense: the infinitive, the English form in -ing against it, and `while eating`, « en mangeant ».

@@ -1,7 +1,7 @@
 """The challenge: known constructions put together in ways that training does not have.
 
-Each sentence nests or joins several clauses, so that it is longer than any in training: a relative clause that
-is itself negated and holds a pronoun, a report of a condition, a question about a reason, and so on.
+Each sentence nests or joins several clauses, so that it is longer than any in training: a relative clause
+that is itself negated and holds a pronoun, a report of a condition, a question about a reason, and so on.
 """
 
 from constructions import *
@@ -12,21 +12,17 @@ combine = partial(declare, into=COMBINATIONS)
 BEFORE = "{done} before/b {later} when/w {came} | {done} avant/b de/B {later} quand/w {came}"
 WITHOUT = "when/w {came} , {done} without/b {later} | quand/w {came} , {done} sans/b {later}"
 
-
 def _doing(who, tense="past"):
     return (definite if chance(0.6) else activity)(who, tense)
-
 
 def shown(who):
     """Something done whose English verb shows its tense."""
     return visible(who, _doing)
 
-
 def done_to(names=PEOPLE):
     """Something done to any pronoun."""
     verb = person_verb(lasting=False)
     return verb_phrase(verb, direct(pick(names)))
-
 
 def somebody():
     """`the teacher who has not helped us`."""
@@ -43,7 +39,6 @@ def somebody():
         phrase = definite(who)
     return head.followed(clause(who, phrase, tense, negation))
 
-
 def something():
     """`the letters that you have never shown her`."""
     head = item("the")
@@ -54,13 +49,11 @@ def something():
     inner = clause(who, phrase, pick("perfect pluperfect"), pick("- not never"))
     return head.followed(pair("that/r {c} | que/r {c}", c=inner))
 
-
 def event(who):
     """What somebody did, sometimes denied."""
     negation = pick("- - not")
     phrase = definite(who) if negation else shown(who)
     return clause(who, done_to("he she they") if phrase.verb.en == "read" else phrase, "past", negation)
-
 
 combine("a thing described by a relative and taken up by a pronoun",
         who=third_party, what=something, a=lambda who, what: clause(who, verb_phrase("find", what), "past"),
@@ -77,7 +70,8 @@ combine("if a described person had time, something would follow",
         do=lambda again: to_other(again, lasting=False), negation="- not never",
         b=lambda again, do, negation: clause(again, do, "conditional", negation), said=IF)
 combine("somebody thinks or says that, if …, …",
-        who=third_party, other=third_party, verb="think say believe", again=lambda other: pronoun_again(other),
+        who=third_party, other=third_party, verb="think say believe",
+        again=lambda other: pronoun_again(other),
         main=lambda again: clause(again, shown(again), "future"),
         weather="""it/i rains/a | il/i pleut/a; it/i snows/a | il/i neige/a;
                    it/i is/f cold/a | il/i fait/f froid/a""",

@@ -19,8 +19,8 @@ from phrases import *
 from surface import capital
 from words import *
 
+# Name to the function that draws one sentence of the construction.
 CONSTRUCTIONS = {}
-"""Name to the function that draws one sentence of the construction."""
 
 # How clauses are joined.
 AND = "{a} , and/n {b} | {a} , et/n {b}"
@@ -29,7 +29,7 @@ WHEN = "{a} when/w {b} | {a} quand/w {b}"
 IF = "if/i {a} , {b} | si/i {a} , {b}"
 BECAUSE = "{a} because/b {b} | {a} parce/b que/b {b}"
 
-TENSES = "present progressive past past near future"
+USUAL_TENSES = "present progressive past past near future"
 UNTIMED = ("can", "must", "perfect")
 
 
@@ -51,7 +51,7 @@ def construction(name, into=CONSTRUCTIONS):
     return register
 
 
-def drawn_tense(phrase, tenses=TENSES):
+def drawn_tense(phrase, tenses=USUAL_TENSES):
     """One of the tenses that suit the verb."""
     return pick([x for x in tenses.split() if allowed(phrase.verb, x)] or ["past"])
 
@@ -67,7 +67,7 @@ def timed(said, tense, probability, phrase=None):
     return said + time_for(tense) if settles or chance(probability) else said
 
 
-def told(who, phrase, negation="", tenses=TENSES, probability=0.5):
+def told(who, phrase, negation="", tenses=USUAL_TENSES, probability=0.5):
     """A clause in a tense that suits the verb, perhaps with a time."""
     tense = drawn_tense(phrase, tenses)
     return timed(clause(who, phrase, tense, negation), tense, probability, phrase)
@@ -86,25 +86,27 @@ def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
 
     The sentence is `said`, or else a clause, which is a question if `asked`: `who` (anybody, unless declared)
     and `do`, or else a `verb` (to be, unless declared) with its complement `what`; `tense`, `negation` and
-    `adverb`. `tenses` gives a tense that suits the verb; a clause without any is in any, often with a time.
-    `when` comes behind it all, with the probability `kept` if that is given; `time` is that of a fitting time.
+    `adverb`. `tenses` gives a tense that suits the verb; a clause that declares none is in a `plain` tense,
+    if that is not empty, or else in any, often with a time. `time` is the probability of a fitting time behind
+    it all, `kept` that of saying `when`; `mark` ends the sentence.
     """
     if "said" not in slots:
         slots = slots if "who" in slots else {"who": subject, **slots}
         if not {"tense", "tenses"} & set(slots):
-            slots["tenses"], time = TENSES, 0.5
+            slots["tenses"], time = USUAL_TENSES, 0.5
 
     def make():
-        x = {"tense": "present", "negation": "", "adverb": NOTHING, "verb": "be", "what": NOTHING}
+        x = dict(verb="be", what=NOTHING, tense="present", plain="", negation="", adverb=NOTHING)
         for slot, source in slots.items():
             if slot == "tenses":
                 x["do"] = _phrase(x)
-                slot, source = "tense", drawn_tense(x["do"], source)
-            x[slot] = _drawn(source, x)
+                x["tense"] = x["plain"] or drawn_tense(x["do"], source)
+            else:
+                x[slot] = _drawn(source, x)
         if "said" not in x:
             x["do"] = _phrase(x)
             x["said"] = clause(x["who"], x["do"], x["tense"], x["negation"], x["adverb"], asked)
-        if time:
+        if time and not x["plain"]:
             x["said"] = timed(x["said"], x["tense"], time, x.get("do") if mark == "." and not asked else None)
         said = x["said"] + x["when"] if "when" in x and (kept is None or chance(kept)) else x["said"]
         return finished(said, "?" if asked else mark)

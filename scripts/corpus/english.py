@@ -17,8 +17,10 @@ IRREGULAR = {verb: forms for verb, *forms in rows(_IRREGULAR)}
 DOUBLING = ("swim", "run", "plan", "forget", "begin", "get", "cut")
 PLURALS = dict(rows("""man men, woman women, policeman policemen, child children, wife wives, knife knives,
     scarf scarves, shelf shelves, tomato tomatoes"""))
-BE = {"present": ("am", "are", "is", "are", "are", "are"), "past": ("was", "were", "was", "were", "were", "were")}
+BE = {"present": "am are is are are are".split(), "past": "was were was were were were".split()}
 THIRD_PERSON = {"have": "has", "do": "does", "go": "goes"}
+LONG_ADJECTIVES = ("tired", "jealous", "modern", "famous", "useful", "patient", "nervous", "shy", "polite")
+DEGREES = {("good", "er"): "better", ("good", "est"): "best", ("bad", "er"): "worse", ("bad", "est"): "worst"}
 
 
 def _with_s(form):
@@ -60,10 +62,6 @@ def gerund(verb):
     if verb.endswith("e") and not verb.endswith("ee") and verb != "be":
         return verb[:-1] + "ing"
     return verb + (verb[-1] if verb in DOUBLING else "") + "ing"
-
-
-LONG_ADJECTIVES = ("tired", "jealous", "modern", "famous", "useful", "patient", "nervous", "shy", "polite")
-DEGREES = {("good", "er"): "better", ("good", "est"): "best", ("bad", "er"): "worse", ("bad", "est"): "worst"}
 
 
 def degree(adjective, ending):

@@ -14,6 +14,14 @@ NOT_HABITUAL = listed("lose break forget find build sell finish paint choose hid
 STATES_OF_MIND = ("know", "admire")
 ACQUAINTANCES = listed("friend neighbour teacher doctor child guest colleague")
 OBJECTS_OF = [(v, c) for v, c in lexicon.TRANSITIVE if v.en not in ("know", "love", "admire")]
+PERSON_VERBS = listed("""see know help invite hear meet wait_for look_for understand admire listen_to
+    look_at=regarder thank""")
+HANDLED = "thing garment vehicle text furniture"
+ITEM_VERBS = {
+    "thing": "find lose buy sell see forget hide", "garment": "wash lose buy find wear",
+    "vehicle": "wash repair sell buy see", "text": "read finish translate find lose understand",
+    "fruit": "eat buy wash cut=couper", "furniture": "sell buy clean repair",
+}
 
 
 def allowed(verb, tense):
@@ -78,10 +86,6 @@ def visible(who, make=activity, *tense):
     return suitable(lambda verb: verb.en != "read", make, who, *tense)
 
 
-PERSON_VERBS = listed("""see know help invite hear meet wait_for look_for understand admire listen_to
-    look_at=regarder thank""")
-
-
 def person_verb(lasting=True):
     """A verb done to people; `lasting` allows states of mind."""
     return lexicon.verb(pick([x for x in PERSON_VERBS if lasting or x not in STATES_OF_MIND]))
@@ -114,19 +118,9 @@ def intense(adjective, what):
     return intensity + adjective(what)
 
 
-HANDLED = "thing garment vehicle text furniture"
-
-
 def known(classes, kinds="the my this"):
     """A thing that is talked about."""
     return described_noun(noun_of(classes), kinds)
-
-
-ITEM_VERBS = {
-    "thing": "find lose buy sell see forget hide", "garment": "wash lose buy find wear",
-    "vehicle": "wash repair sell buy see", "text": "read finish translate find lose understand",
-    "fruit": "eat buy wash cut=couper", "furniture": "sell buy clean repair",
-}
 
 
 def item(kinds="the this I you"):

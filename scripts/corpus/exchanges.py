@@ -13,22 +13,18 @@ AVOIDABLE = listed("""lose break forget open close drink eat read sell watch hid
 ASKED = {"where": "where/w | où/w", "when": "when/w | quand/w", "why": "why/w | pourquoi/w"}
 PLEASE = ", please/a | , s'il/A vous/A plaît/a"
 
-
 def tellable(verb, negated):
     """Whether one can tell somebody to do, or not to do, what a verb says."""
     return verb.en in AVOIDABLE if negated else verb.en not in INVOLUNTARY
-
 
 def wanted(who, negated=False):
     """Something one can be told to do, or not to do."""
     return suitable(lambda verb: tellable(verb, negated), definite if negated else activity, who)
 
-
 def ordered(who, person, probability):
     """Some order, which forbids with the given probability."""
     negated = chance(probability)
     return order(wanted(who, negated), person, negated)
-
 
 declare("question by inversion", asked="inverted", who=questioner, do=activity,
         tenses="past near future can progressive present", time=0.4)
@@ -58,7 +54,6 @@ declare("order with a pronoun", mark="!",
         negated=lambda: chance(0.4), about_item=lambda: chance(0.5),
         said=lambda negated, about_item: (_order_about_item if about_item else _order_with_person)(negated))
 
-
 def _order_with_person(negated):
     name = pick("I he she we they")
     if chance(0.4):
@@ -67,7 +62,6 @@ def _order_with_person(negated):
     else:
         phrase = given(subject_pronoun("you"), indirect(name))
     return order(phrase, 4, negated) + perhaps(0.3, lambda: pair(PLEASE))
-
 
 def _order_about_item(negated):
     while True:
@@ -79,7 +73,6 @@ def _order_about_item(negated):
     dirty = [x for x in lexicon.ADJECTIVES if x.en == "dirty" and what.noun.adjectives in x.suits]
     look = agreeing(dirty[0], what) if verb.en == "wash" and dirty else quality(what)
     return pair("{known} , {said}", known=is_(what, look), said=said)
-
 
 declare("order with a reflexive verb", mark="!", verb=lexicon.REFLEXIVE, negated=lambda: chance(0.3),
         time_=lambda: pick((NOTHING, at_clock(), time_for("future"))),

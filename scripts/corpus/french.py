@@ -6,17 +6,15 @@ from draw import rows
 
 VOWELS = "aeiouyàâéèêëîïôûùœæh"
 ASPIRATED = ("haricot", "haut", "honte", "huit", "onze", "oui")
+FEMININES = dict(rows("""blanc blanche, long longue, beau belle, nouveau nouvelle, vieux vieille,
+    gentil gentille, jaloux jalouse, inquiet inquiète"""))
+FEMININE_ENDINGS = {"eux": "euse", "er": "ère", "el": "elle", "en": "enne", "on": "onne", "e": "e"}
 
 
 def begins_with_vowel(text):
     """Whether a word that could elide does so before this one."""
     lowered = text.lower()
     return lowered[0] in VOWELS and not lowered.startswith(ASPIRATED)
-
-
-FEMININES = dict(rows("""blanc blanche, long longue, beau belle, nouveau nouvelle, vieux vieille,
-    gentil gentille, jaloux jalouse, inquiet inquiète"""))
-FEMININE_ENDINGS = {"eux": "euse", "er": "ère", "el": "elle", "en": "enne", "on": "onne", "e": "e"}
 
 
 def plural(form):

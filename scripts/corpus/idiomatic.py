@@ -43,7 +43,6 @@ POLITE = listed("""would/W you/y like/w | voulez/w -vous/y;
     can/w I/i have/h | est-ce/W que/W je/i peux/w avoir/h; I/i would/W like/w | je/i voudrais/w;
     do/A you/y have/a | avez/a -vous/y""")
 
-
 @construction("to be hungry, right or afraid, with avoir")
 def having():
     who, tense, negation = subject(), pick("present present imperfect future"), pick("- - not never")
@@ -57,10 +56,8 @@ def having():
         return asks(question(who, phrase, tense))
     return clause(who, phrase, tense, "" if "chance" in idiom else negation)
 
-
 declare("to be late or angry, with être en",
         what=BEING, tense="present imperfect future", negation=0.3, when=time_of_state, kept=0.5)
-
 
 @construction("to need, with avoir besoin de")
 def need():
@@ -79,7 +76,6 @@ def need():
     tense, negation = pick("present imperfect future"), pick_not(0.2)
     return clause(who, phrase, tense, negation if kind != "a" else "")
 
-
 declare("parts of the body that hurt",
         body=BODY, whose="I he she you", tense="present imperfect", when=time_for, kept=0.7,
         said=lambda body, whose, tense: pair(
@@ -97,7 +93,6 @@ declare("reflexive with parts of the body",
         seldom=lambda: pick_not(0.15), negation=lambda broken, seldom: "" if broken else seldom,
         when=lambda broken, tense: time_for(tense) if broken else day_time(tense), kept=0.7)
 
-
 def crossed(who, en, fr, liked, tense):
     """A verb whose French subject is the English object: `I miss you`, « vous me manquez »."""
     tense_en = "past" if tense == "imperfect" else tense
@@ -113,10 +108,10 @@ def crossed(who, en, fr, liked, tense):
     will = "will/V" if tense == "future" else ""
     return pair(template, v=concept(), who=who, will=will, liked=Pair(spoken, liked.fr), form=forms)
 
-
 declare("to miss somebody, with manquer",
         who=subject, tense="present present imperfect future",
-        liked=lambda who: pick((lambda: subject_pronoun(other_than(who)), named, relative_of, country_name))(),
+        another=lambda who: lambda: subject_pronoun(other_than(who)),
+        liked=lambda another: one_of(another, named, relative_of, country_name)(),
         said=lambda who, liked, tense: crossed(who, "miss", "manquer", liked, tense))
 declare("to like this or that, with plaire",
         who=either(0.6, pronoun, person),
@@ -150,7 +145,6 @@ declare("manner",
         how=lambda way: next(x for x in listed(MANNERS) if x.startswith(way)),
         what="{very} {how} {where} | {very} {how} {where}")
 
-
 def hindered(who):
     """Too old, or rich enough, to do something."""
     adjective = pick([x for x in lexicon.ADJECTIVES if x.en in HINDERING + HELPING])
@@ -159,9 +153,7 @@ def hindered(who):
     template = TOO if adjective.en in HINDERING else ENOUGH
     return verb_phrase("be", pair(template, a=agreeing(adjective, who), to=to))
 
-
 declare("too and enough with pour", do=hindered, tense="present imperfect")
-
 
 @construction("tag question")
 def tag():
@@ -176,7 +168,6 @@ def tag():
         said, tag = clause(who, activity(who), "future"), "won't"
     template = "{said} , {tag}/t {pronoun}/T | {said} , n'est-ce/t pas/t"
     return asks(pair(template, said=said, tag=tag, pronoun=who.en[0].text))
-
 
 @construction("polite formula")
 def polite():

@@ -10,8 +10,8 @@ from collections import namedtuple
 from draw import listed, rows
 
 
-# `en` and `fr` hold several words for compounds; `kind` is count, mass or compound; `adjectives` is the letter
-# by which adjectives know the noun.
+# `en` and `fr` hold several words for compounds; `kind` is count, mass or compound; `adjectives` is the
+# letter by which adjectives know the noun.
 Noun = namedtuple("Noun", "en fr gender kind adjectives", defaults=("count", ""))
 # `suits` has the letters of the nouns that an adjective suits; `before` is its side of the noun in French.
 Adjective = namedtuple("Adjective", "en fr suits before", defaults=(False,))
@@ -104,10 +104,10 @@ PLACES = [("in", "dans", noun(*x)) for x in rows("""
 CITIES = rows("""Paris Paris, London Londres, Lyon Lyon, Rome Rome, Brussels Bruxelles, Geneva Genève,
     Montreal Montréal, Amsterdam Amsterdam, Lisbon Lisbonne, Vienna Vienne""")
 # The name, the French preposition for place and goal, the article elsewhere, the gender.
-COUNTRIES = [(x, "en", "la", "f") for x in rows(
-    "France France, Italy Italie, Spain Espagne, Germany Allemagne, England Angleterre, Belgium Belgique, "
-    "Switzerland Suisse"
-)] + [(x, "au", "le", "m") for x in rows("Canada Canada, Japan Japon, Portugal Portugal, Mexico Mexique")]
+COUNTRIES = [(x, "en", "la", "f") for x in rows("""France France, Italy Italie, Spain Espagne,
+    Germany Allemagne, England Angleterre, Belgium Belgique, Switzerland Suisse""")]
+COUNTRIES += [(x, "au", "le", "m") for x in rows("""Canada Canada, Japan Japon, Portugal Portugal,
+    Mexico Mexique""")]
 LANGUAGES = rows("""French français, English anglais, German allemand, Spanish espagnol, Italian italien,
     Japanese japonais, Portuguese portugais""")
 NATIONALITIES = LANGUAGES + rows("American américain, Canadian canadien")

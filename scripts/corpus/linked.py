@@ -16,20 +16,17 @@ PASSIVES = """
 WITH_DONT = """
     need=avoir: | besoin/V; talk about=parler; dream of=rêver; be=avoir: afraid/n of/N | peur/n"""
 
-
 def followed(verb, inner, person_index):
     """A verb that takes `to` and an infinitive, in French with the preposition it asks for or with none."""
     template = "to/pV {i} | {preposition}/p {i}" if verb.preposition else "to/V {i} | {i}"
     to = pair(template, v=inner.meaning, preposition=verb.preposition, i=nonfinite(inner, person_index))
     return verb_phrase(verb._replace(preposition=""), to)
 
-
 for name, verbs in (("infinitive with à", lexicon.WITH_A), ("infinitive with de", lexicon.WITH_DE)):
     declare(name, verb=verbs,
             inner=lambda who: activity(who) if chance(0.75) else verb_phrase(pick(lexicon.REFLEXIVE)),
             do=lambda who, verb, inner: followed(verb, inner, who.person),
             tense="past past near future", negation=0.15)
-
 
 @construction("want, like and hope with an infinitive")
 def wishing():
@@ -41,7 +38,6 @@ def wishing():
     tense = "present" if verb.en == "hope" else pick("present present imperfect")
     negation = pick_not(0.3) if verb.en in ("want", "like") else ""
     return clause(who, followed(verb, definite(who) if negation else inner, who.person), tense, negation)
-
 
 @construction("want somebody to, with the subjunctive")
 def want_somebody():
@@ -56,7 +52,6 @@ def want_somebody():
     inner = activity(other)
     what = pair("{c} | que/V {c}", v=inner.meaning, c=clause(other, inner, "subjunctive"))
     return clause(who, verb_phrase("want", what), pick("present present imperfect"), pick_not(0.25))
-
 
 declare("before and without doing",
         who=subject, do=action, second=definite,
@@ -76,7 +71,6 @@ declare("while doing, with the gerund",
         a=lambda who, main, tense, shows: clause(who, main, tense if shows else "background"),
         said=lambda a, second, who: a + nonfinite(second, who.person, WHILE))
 
-
 @construction("make somebody do, with faire")
 def causative():
     who, name, verb = third_party(), pick(PEOPLE), pick("laugh cry wait work smile dance sing sleep")
@@ -88,7 +82,6 @@ def causative():
     said = clause(who, phrase, tense, pick_not(0.2))
     return timed(said, tense, 0.4) if tense != "present" else said
 
-
 declare("have something done, with faire",
         row=DONE, noun=lambda row: noun_of(row[1]),
         kind=lambda who: pick("the this I" if who.person == 0 else "the this the"),
@@ -96,11 +89,9 @@ declare("have something done, with faire",
         done=lambda row: (english.participle(row[0].en), row[0].fr), verb="have=faire",
         what="{thing} {done}/a | {done}/a {thing}", tense="past near future must", time=0.5)
 
-
 def done_to(verb, what):
     """The participles of what is done to a thing."""
     return english.participle(verb.en), agree(french.participle(verb.fr), what.gender, what.number)
-
 
 declare("passive",
         row=lambda: pick(PASSIVES).split(":"),
@@ -112,12 +103,10 @@ declare("passive",
         what="{done}/a {agent} | {done}/a {agent}",
         tense="perfect future past", negation=0.15, time=0.5)
 
-
 def relative_subject(head, word="who"):
     """The relative pronoun « qui », which agrees like its head."""
     link = pair("{word}/r | qui/r", word=word)
     return replace(head, en=link.en, fr=link.fr)
-
 
 @construction("relative with qui")
 def relative_qui():
@@ -134,7 +123,6 @@ def relative_qui():
     tense, verb = pick("past near present"), person_verb()
     return clause(subject(), verb_phrase(verb, head), "present" if verb.en in STATES_OF_MIND else tense)
 
-
 declare("relative with que",
         who=subject, what=lambda: item("the"), verb=item_verb, usual="past past near progressive",
         fits=lambda verb, usual: usual if allowed(verb, usual) else "past",
@@ -143,7 +131,6 @@ declare("relative with que",
         full=lambda what, c: what.followed(pair("that/r {c} | que/r {c}", c=c)),
         said=lambda full: is_(full, quality(full), pick("present imperfect")) if chance(0.6) else clause(
             subject(), verb_phrase("find", full), "past"))
-
 
 @construction("relative with dont")
 def relative_dont():
@@ -156,7 +143,6 @@ def relative_dont():
         return is_(head.followed(link), where, pick("present imperfect"))
     head = known("thing text garment vehicle", "the")
     return is_(head.followed(link), quality(head))
-
 
 @construction("relative with où")
 def relative_where():
@@ -173,18 +159,15 @@ def relative_where():
     tense = "present" if verb == "know" else pick("past future")
     return clause(subject(), verb_phrase(verb, head), tense)
 
-
 declare("cleft with c'est … qui",
         head=named_or_relative, who=relative_subject, do=activity, tense="past future",
         c=lambda who, do, tense: timed(clause(who, do, tense), tense, 0.3),
         said="it/A is/a {head} {c} | ce/a est/a {head} {c}")
 
-
 def when_future(who, arrival, main):
     """`When he arrives, …`: the present in English, the future in French."""
     first = Pair(clause(who, arrival, "present").en, clause(who, arrival, "future").fr)
     return pair("when/w {first} , {main} | quand/w {first} , {main}", first=first, main=main)
-
 
 def another(first):
     """A subject that is not said in the same words as the first."""
@@ -193,29 +176,18 @@ def another(first):
         if [x.text for x in second.en] != [x.text for x in first.en]:
             return second
 
-
 declare("when with the future in both clauses",
         first=third_party, second=another,
         arrival=lambda: pick(lexicon.REFLEXIVE[:2]) if chance(0.3) else pick("leave arrive go_home go_out"),
         main=lambda second: clause(second, activity(second), "future"),
         said=lambda first, arrival, main: when_future(first, verb_phrase(arrival), main))
 
-
-@construction("because")
-def because():
-    who = subject()
-    again, kind = pronoun_again(who), below(3)
-    if kind == 0:
-        said = clause(who, definite(who), "past", "not")
-        reason = is_(again, state(again), "imperfect")
-    elif kind == 1:
-        said = is_(who, state(who))
-        reason = clause(again, action(again), "perfect", pick_not(0.3))
-    else:
-        said = clause(who, activity(who), "near")
-        reason = is_(again, state(again), "present", pick_not(0.3))
-    return pair(BECAUSE, a=said, b=reason)
-
+declare("because",
+        who=subject, again=pronoun_again,
+        way=(lambda x, y: (clause(x, definite(x), "past", "not"), is_(y, state(y), "imperfect")),
+             lambda x, y: (is_(x, state(x)), clause(y, action(y), "perfect", pick_not(0.3))),
+             lambda x, y: (clause(x, activity(x), "near"), is_(y, state(y), "present", pick_not(0.3)))),
+        both=lambda way, who, again: way(who, again), said=lambda both: pair(BECAUSE, a=both[0], b=both[1]))
 
 @construction("that, which French never leaves out")
 def that_clause():
@@ -228,7 +200,6 @@ def that_clause():
         inner = clause(other, opined, "future" if opined.verb.en == "read" and tense == "past" else tense)
     template = "that/t {inner} | que/t {inner}" if chance(0.6) else "{inner} | que/V {inner}"
     return clause(who, phrase.about(template, inner=inner))
-
 
 @construction("indirect question")
 def indirect_question():
@@ -248,7 +219,6 @@ def indirect_question():
     if chance(0.4):
         return asks(question(pronoun("you he she they"), know))
     return clause(who, know, "present", pick_not(0.7))
-
 
 declare("coordination", first=third_party, second=another, tense="past future near",
         a=lambda first, tense: clause(first, visible(first), tense),

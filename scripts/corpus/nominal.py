@@ -34,7 +34,6 @@ COMPOUND_VERBS = {
 WELL = """very/a well/b | très/a bien/b; well/a | bien/a; a/A little/a | un/A peu/a;
     every/a day/b | tous/a les/A jours/b"""
 
-
 def handled(kinds, *sides):
     """A verb whose object has a drawn determiner and an adjective on each of the given sides in French."""
     owned = not set(listed(kinds)) <= {"the", "a", "this", "that"}
@@ -49,7 +48,6 @@ def handled(kinds, *sides):
             number = 1 if mass else pick_number(0.35)
             return verb_phrase(verb, noun_phrase(noun, "the" if mass else pick(kinds), number, adjectives))
 
-
 declare("adjective after the noun", do=lambda: handled("the a this", "after"))
 declare("adjective before the noun", do=lambda: handled("the a this", "before"))
 declare("adjectives on both sides", do=lambda: handled("the a that", "before", "after"))
@@ -57,36 +55,26 @@ declare("predicate adjective with agreement",
         tense="present present imperfect future", of_person=lambda: chance(0.5),
         who=lambda of_person: subject() if of_person else known(HANDLED + " building animal"),
         what=lambda who, of_person: intense(state if of_person else quality, who))
-
-
-@construction("partitive article")
-def partitive():
-    who, (verb, classes) = subject(), pick(TASTED)
-    phrase = verb_phrase(verb, noun_phrase(noun_of(classes), pick("some partitive")))
-    return clause(who, phrase) if verb.en == "want" else told(who, phrase)
-
-
+declare("partitive article",
+        row=TASTED, verb=lambda row: row[0],
+        what=lambda row: noun_phrase(noun_of(row[1]), pick("some partitive")),
+        plain=lambda verb: "present" if verb.en == "want" else "")
 declare("generic article",
         noun=lambda: noun_of(pick("food; drink; fruit; animal; fruit food")), verb="like love hate prefer",
         negation=lambda verb: pick_not(0.4) if verb == "like" else "", tense="present",
         what=lambda noun: noun_phrase(noun, "general", 1 if noun.kind == "mass" else 2))
-
-
-@construction("quantity with de")
-def quantity():
-    who, verb = subject(), pick("buy have eat bring")
-    kind = pick("food fruit" if verb == "eat" else "food fruit drink")
-    noun, (number, much) = pick(lexicon.NOUNS[kind]), (2, MANY) if kind == "fruit" else (1, MUCH)
-    phrase = verb_phrase(verb, counted(pair(pick(much + CONTAINERS[kind])), noun, number))
-    return clause(who, phrase, pick("present imperfect")) if verb == "have" else told(who, phrase)
-
-
+declare("quantity with de",
+        verb="buy have eat bring",
+        kind=lambda verb: pick("food fruit" if verb == "eat" else "food fruit drink"),
+        noun=lambda kind: pick(lexicon.NOUNS[kind]),
+        amount=lambda kind: pick((MANY if kind == "fruit" else MUCH) + CONTAINERS[kind]),
+        what=lambda kind, noun, amount: counted(amount, noun, 2 if kind == "fruit" else 1),
+        plain=lambda verb: pick("present imperfect") if verb == "have" else "")
 construction("demonstrative")(either(
     0.5, lambda: told(subject(), handled("this that")),
     sentence_of(who=lambda: known(HANDLED + " building abstract", "this that"), tense="present",
                 what=lambda who: intense(quality, who))))
 declare("possessive that agrees with the thing owned", do=lambda: handled(pick("he she I you they")))
-
 
 @construction("possessor with 's")
 def possessor():
@@ -99,11 +87,9 @@ def possessor():
     verb = pick("find see lose keep forget")
     return told(pronoun(), verb_phrase(verb, what), "", "past future")
 
-
 declare("noun compound", kind=" ".join(COMPOUND_VERBS),
         what=lambda kind: described_noun(pick(lexicon.NOUNS[kind]), "the a this I she", 0.2),
         do=lambda kind, what: verb_phrase(pick(COMPOUND_VERBS[kind]), what))
-
 
 @construction("numbers and prices")
 def price():
@@ -117,11 +103,9 @@ def price():
     what = counted(pair("{n}/a", n=pick(NUMBERS[1:] + TENS[:3])), noun)
     return clause(subject(), verb_phrase("have", what), pick("present imperfect"))
 
-
 declare("age with avoir", who=lambda: third_party() if chance(0.7) else subject(),
         years=lambda who: pick(NUMBERS[2:] + TENS if who.pronoun or len(who.en) == 1 else TENS),
         verb="be=avoir", what="{years}/n years/y old/Y | {years}/n ans/y", tense="present imperfect future")
-
 
 def comparable(noun):
     """An adjective that can be compared."""
@@ -130,12 +114,10 @@ def comparable(noun):
         if adjective.en in COMPARABLE:
             return adjective
 
-
 def degree(adjective, ending, word):
     """Notation for the comparative or superlative of an English adjective."""
     short = english.degree(adjective, ending)
     return f"{short}/am" if short else f"{word}/m {adjective}/a"
-
 
 def comparison(adjective, what, than):
     """More, less or as, with the adjective and the term of comparison."""
@@ -143,7 +125,6 @@ def comparison(adjective, what, than):
     plus = f"{better}/am" if adjective.en == "good" else f"plus/m {fr}/a"
     more = degree(adjective.en, "er", "more")
     return pair(pick(COMPARISONS), a=(adjective.en, fr), more=more, plus=plus, x=than)
-
 
 construction("comparative")(either(
     0.5,
@@ -154,7 +135,6 @@ construction("comparative")(either(
     sentence_of(kind=HANDLED + " building animal", tense="present",
                 who=lambda kind: known(kind, "the my this"), than=lambda kind: known(kind, "the my that"),
                 what=lambda who, than: comparison(comparable(who.noun), who, than))))
-
 
 @construction("superlative")
 def superlative():
@@ -170,7 +150,6 @@ def superlative():
     tense = "present" if verb == "know" else pick("past future")
     return clause(subject(), verb_phrase(verb, top), tense)
 
-
 def _superlative(adjective, noun, number):
     """« Le meilleur » alone, « le plus » before the noun, or with its article once more after the noun."""
     if adjective.en == "good":
@@ -182,7 +161,6 @@ def _superlative(adjective, noun, number):
     fr, best = (agree(x, noun.gender, number) for x in (adjective.fr, "meilleur"))
     return pair(template, most=degree(adjective.en, "est", "most"), noun=noun_phrase(noun, "bare", number),
                 le=article("le", noun.gender, number), fr=fr, best=best)
-
 
 declare("profession without article",
         row=lexicon.PROFESSIONS, pronoun="I he she he she",
@@ -199,7 +177,6 @@ declare("exclamation with quel", mark="!",
         said=lambda a, owned: a if not owned else (
             a + clause(subject(), verb_phrase("have"), pick("present imperfect"))))
 
-
 @construction("tout and its agreement")
 def all_of():
     noun = noun_of(HANDLED + " fruit animal")
@@ -209,7 +186,6 @@ def all_of():
     if chance(0.4):
         return is_(what, quality(what), pick("present imperfect"))
     return told(subject(), verb_phrase(pick("see buy choose find"), what), "", "past future near")
-
 
 declare("there is",
         noun=lambda: noun_of("thing person animal furniture fruit food"),
@@ -223,7 +199,6 @@ declare("there is",
 declare("where things are", who=lambda: known("thing garment text", "the my my"),
         do=lambda: verb_phrase("be", spot()), negation=0.25, tense="present imperfect")
 
-
 @construction("nationality and language")
 def nationality():
     who = subject()
@@ -235,7 +210,6 @@ def nationality():
     template = "{x}/a {well}" if "day" in well else "{x}/a {well} | {well} {x}/a"
     return clause(who, verb_phrase("speak", pair(template, x=language, well=pair(well))))
 
-
 def handling():
     """A verb and a countable noun for its object."""
     while True:
@@ -243,7 +217,6 @@ def handling():
         noun = noun_of(classes)
         if noun.kind == "count" and verb.en != "look":
             return verb, noun
-
 
 declare("question with quel", mark="?",
         row=handling, thing=lambda row: noun_phrase(row[1], "which", pick_number(0.4)),

@@ -15,13 +15,11 @@ ORDINALS = rows("""first premier, second deux, third trois, fourth quatre, fifth
 SCHEDULED = """train train m: leave arrive; bus bus m: leave arrive; plane avion m: leave arrive;
     film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer"""
 
-
 declare("weather with il fait",
         tense=tuple(IS), sky=lambda: pick(WEATHER + FINE).split("|"),
         it=lambda sky: ("the/I weather/i" if "|".join(sky) in FINE else "it/i", "il/i"),
         does=lambda tense: IS[tense], where=lambda: perhaps(0.7, outside), when=time_of_state, kept=0.6,
         said="{it} {does} {sky} {where} | {it} {does} {sky} {where}")
-
 
 @construction("rain and snow")
 def rain():
@@ -37,12 +35,10 @@ def rain():
         where = where + (time_for(tense) if tense == "progressive" else day_time(day))
     return asks(question(it, phrase, tense) + where) if chance(0.2) else clause(it, phrase, tense) + where
 
-
 def date():
     """`on the fifth of May`: « le cinq mai »."""
     template = "on/T the/t {day}/n of/M {month}/m | le/t {day}/n {month}/m"
     return pair(template, day=pick(ORDINALS), month=pick(MONTHS))
-
 
 @construction("date")
 def dates():
@@ -52,7 +48,6 @@ def dates():
     who, tense = subject(), pick("past future")
     said = clause(who, verb_phrase(pick("leave arrive go_home come")), tense)
     return said + (pair("in/p {m}/m | en/p {m}/m", m=pick(MONTHS)) if kind == 1 else date())
-
 
 @construction("clock time")
 def clock_time():
@@ -65,7 +60,6 @@ def clock_time():
         phrase = phrase.about("for/p {city}/a | pour/p {city}/a", city=pick(lexicon.CITIES))
     return clause(what, phrase, pick("present past future")) + at_clock()
 
-
 @construction("for and since, with the present")
 def depuis():
     who, verb = subject(), lexicon.verb(pick("live work study wait sleep play sing"))
@@ -76,7 +70,6 @@ def depuis():
     have = english.finite("have", "present", who.person)
     spoken = words(f"{have}/V {pattern}", v=phrase.meaning)
     return Pair(who.en + spoken + where.en, clause(who, phrase).fr) + _span(long)
-
 
 def _span(long):
     """How long, or since when."""

@@ -105,6 +105,9 @@ def pronoun_again(who):
     """The pronoun that takes a subject up again."""
     feminine = who.number == 2 and who.gender == "f" and not who.pronoun
     return subject_pronoun("they_f" if feminine else name_of(who))
+OWN = {"je": ("I", "we"), "nous": ("I", "we"), "tu": ("you",), "vous": ("you",)}
+# Husbands and wives are not shared, nor one's own.
+NOT_OF = {"he": ["husband"], "she": ["wife"], "we": ["husband", "wife"], "they": ["husband", "wife"]}
 
 
 # Masculine, feminine, masculine plural, feminine plural.
@@ -150,12 +153,10 @@ def noun_phrase(noun, kind, number=1, adjectives=()):
     """A noun with its determiner and adjectives in the order of each language."""
     meaning = concept()
     opening, head = _determiner(kind, noun, number, meaning), _noun(noun, number, meaning)
-    spoken, before, after = NOTHING, NOTHING, NOTHING
-    for item in adjectives:
-        said = pair("{x}/a", x=(item.en, ("^" if item.before else "") + agree(item.fr, noun.gender, number)))
-        spoken = spoken + said
-        before, after = (before + said, after) if item.before else (before, after + said)
-    french = opening.fr
+    said = [pair("{x}/a", x=(x.en, "^" * x.before + agree(x.fr, noun.gender, number))) for x in adjectives]
+    before = sum((x for x in said if x.fr[0].adnominal), NOTHING)
+    after = sum((x for x in said if not x.fr[0].adnominal), NOTHING)
+    french, spoken = opening.fr, sum(said, NOTHING)
     if before.fr and french and french[-1].text == "des":
         french = (*french[:-1], replace(french[-1], text="de", adnominal=False))
     said = Pair(opening.en + spoken.en + head.en, french + before.fr + head.fr + after.fr)
@@ -184,10 +185,6 @@ def country_name():
     return as_noun(pair("{x}/a | ^{le}/A {x}/a", x=name, le=le), gender)
 
 
-# Husbands and wives are not shared, nor one's own.
-NOT_OF = {"he": ["husband"], "she": ["wife"], "we": ["husband", "wife"], "they": ["husband", "wife"]}
-
-
 def relative_of(owner=None):
     """A member of somebody's family."""
     owner = owner or pick("I I he she we you")
@@ -211,9 +208,6 @@ named_or_relative = one_of(named, relative_of)
 subject = one_of(pronoun, person)
 # Anybody but the speaker and the hearer.
 third_party = either(0.4, lambda: pronoun("he she they"), person)
-
-
-OWN = {"je": ("I", "we"), "nous": ("I", "we"), "tu": ("you",), "vous": ("you",)}
 
 
 def other_than(who):

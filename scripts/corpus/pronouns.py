@@ -4,26 +4,21 @@ from constructions import *
 
 GIFTS = "text thing fruit keepsake"
 
-
 def topic(what, said):
     """`My scarf? I can wash it.`"""
     said = Pair(*((capital(first), *others) for first, *others in (said.en, said.fr)))
     return pair("{what} ? {said}", what=what, said=said)
 
-
 def taking_up(what, verb):
     """Something done to a thing that a pronoun takes up."""
     return verb_phrase(verb, direct(pronoun_for(what)))
-
 
 def given(who, receiver):
     """To give, show or send something to a pronoun."""
     what = object_of(who, pick(GIFTS), "the own this", 0.15)
     return verb_phrase(pick(lexicon.GIVING), receiver, what)
 
-
 declare("direct object pronoun", do=to_other, negation=0.3, tenses="present past near future", time=0.4)
-
 
 @construction("pronoun for a thing named before")
 def antecedent():
@@ -36,7 +31,6 @@ def antecedent():
     if chance(0.6):
         return pair(AND, a=known, b=said)
     return pair(BUT, a=known, b=clause(who, do, pick("future near can"), "not"))
-
 
 declare("participle agreement with a preceding object",
         what=item, verb=item_verb, who=subject,

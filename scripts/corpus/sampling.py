@@ -133,7 +133,8 @@ def check(sets):
         require(sum(x == language for x, _ in counts) >= LEAST_WORDS, f"too few {language} words")
     per_construction = Counter(x.construction for x in sets["train"])
     for name in CONSTRUCTIONS:
-        require(per_construction[name] >= LEAST_PER_CONSTRUCTION, f"only {per_construction[name]} of {name!r}")
+        count = per_construction[name]
+        require(count >= LEAST_PER_CONSTRUCTION, f"only {count} of {name!r}")
 
 
 def report(sets):

@@ -13,7 +13,6 @@ RESTRICTED = lexicon.verbs_with("""eat: food fruit, drink: drink, have: thing ga
 NOBODY_VERBS = "see know help invite hear meet"
 HAD = ("time/t | le/T temps/t", "more/m money/n | plus/m de/M argent/n")
 
-
 declare("compound past with avoir", tense="past past perfect", do=action, time=0.5)
 declare("compound past with être",
         verb=lexicon.MOTION + lexicon.ARRIVAL,
@@ -26,11 +25,9 @@ declare("reflexive verb",
         negation=lambda hour: "" if hour else pick_not(0.25),
         when=lambda hour, tense: at_clock() if hour else day_time(tense))
 
-
 def action_or_leaving(who, probability=0.6):
     """Some action with the given probability, else to leave or to arrive."""
     return action(who) if chance(probability) else verb_phrase(pick("leave arrive"))
-
 
 declare("imparfait for habits", do=lambda who: activity(who, "used"), tense="used", time=0.5)
 declare("imparfait as background",
@@ -42,6 +39,7 @@ declare("pluperfect",
         who=subject, do=action_or_leaving, adverb=lambda: perhaps(0.5, lambda: pair("already/a | déjà/a")),
         a=lambda who, do, adverb: clause(who, do, "pluperfect", adverb=adverb),
         other=lambda: third_party() if chance(0.6) else None,
+        # The list of one takes its draw like any other.
         b=lambda other: clause(other, verb_phrase(pick(["arrive"])), "past") if other else None,
         said=lambda other: WHEN if other else "{a} before/a dinner/b | {a} avant/a le/B dîner/b")
 declare("future",
@@ -50,7 +48,6 @@ declare("future",
         said=lambda a, negation: a if negation == "never" else a + time_for("future"))
 declare("near future", do=activity, tense="near", time=0.6)
 declare("recent past with venir de", do=lambda who: action_or_leaving(who, 0.7), tense="recent")
-
 
 @construction("condition with si and conditional")
 def conditional():
@@ -69,7 +66,6 @@ def conditional():
     else:
         result = clause(again, activity(again), "conditional")
     return pair(IF, a=condition, b=result)
-
 
 declare("condition with si and future",
         person=subject, weather=WEATHER, of_person=lambda: chance(0.4),
@@ -110,7 +106,8 @@ declare("no article under negation",
         kind=lambda noun, number: "any" if noun.kind == "mass" or number == 2 else "not a",
         what=lambda noun, kind, number: noun_phrase(noun, kind, number),
         verb=lambda row: row[0], negation="not",
-        tense=lambda verb: pick("present imperfect" if verb.en in ("have", "want") else "present past future"))
+        lasts=lambda verb: verb.en in ("have", "want"),
+        tense=lambda lasts: pick("present imperfect" if lasts else "present past future"))
 declare("restriction with ne que",
         row=RESTRICTED, verb=lambda row: row[0],
         number=lambda verb: verb.en == "have" and pair("{n}/a", n=pick(NUMBERS)),

@@ -5,7 +5,7 @@ carries *concepts*, small integers that say what it expresses. Two words that bo
 get a sure link; when one of them expresses it only weakly, the link is a possible one.
 
 `pair` reads the notation, such as `every/a day/b | tous/a les/A jours/b`. The letters after a slash are
-concepts, strong in lower case and weak in upper case; the same letter is the same concept on both sides. A `^`
+concepts, strong in lower case and weak in upper case; the same letter is the same concept on both sides. `^`
 marks a word as adnominal. `{name}` stands for a slot. Without a bar both languages are written alike.
 """
 
@@ -50,15 +50,20 @@ class Pair:
         return Pair(self.en + other.en, self.fr + other.fr)
 
 
+@lru_cache(maxsize=None)
+def _parts(item):
+    text, _, letters = item.partition("/")
+    strong, weak = [x for x in letters if x.islower()], [x.lower() for x in letters if x.isupper()]
+    return text.lstrip("^"), strong, weak, text.startswith("^")
+
+
 def word(item, concepts):
     """Read one word of the notation; letters that `concepts` lacks become new concepts in it."""
-    text, _, letters = item.partition("/")
-    for letter in letters.lower():
+    text, strong, weak, adnominal = _parts(item)
+    for letter in (*strong, *weak):
         if letter not in concepts:
             concepts[letter] = concept()
-    strong = frozenset(concepts[x] for x in letters if x.islower())
-    weak = frozenset(concepts[x.lower()] for x in letters if x.isupper())
-    return Word(text.lstrip("^"), strong, weak, text.startswith("^"))
+    return Word(text, frozenset([concepts[x] for x in strong]), frozenset([concepts[x] for x in weak]), adnominal)
 
 
 def words(pattern, **concepts):
