@@ -103,6 +103,103 @@ fn changed_settings_do_not_go_with_the_parameters() {
 }
 
 #[test]
+fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
+    for (name, values) in [
+        ("hidden_size", &["0", "1", "3", "255", "8194", "18446744073709551615", "-2", "1e3"][..]),
+        ("embedding_size", &["0", "8193", "18446744073709551615"]),
+        ("attention_size", &["0", "8193", "9223372036854775808"]),
+        ("layers", &["0", "33", "1000000000", "18446744073709551615"]),
+        ("source_vocabulary", &["0", "3", "10000001", "18446744073709551615"]),
+        ("target_vocabulary", &["0", "3", "10000001", "18446744073709551615"]),
+    ] {
+        for value in values {
+            println!("{name} {value}");
+            let folder = Folder::with_model();
+            let mut config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+            config["architecture"][name] = serde_json::from_str(value).unwrap();
+            folder.write("model/config.json", config.to_string());
+            folder.run(&["inspect", "model"]).refused_with(1, &["model/config.json"]);
+            let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
+            folder.run(&resume).refused_with(1, &["model/config.json"]);
+        }
+    }
+}
+
+/// Changes what a resume file says of where training stood.
+fn progress_changed(folder: &Folder, name: &str, value: Value) {
+    let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+    let metadata = &mut tensors.header["__metadata__"]["progress"];
+    let mut progress: Value = serde_json::from_str(metadata.as_str().unwrap()).unwrap();
+    assert!(progress.get(name).is_some(), "{name}");
+    progress[name] = value;
+    *metadata = Value::from(progress.to_string());
+    folder.write("model/resume.safetensors", tensors.write());
+}
+
+#[test]
+fn a_progress_that_cannot_be_is_refused_with_its_file() {
+    let most = Value::from(u64::MAX);
+    for (name, value) in [
+        ("position", Value::from(12)),
+        ("position", Value::from(1_000_000)),
+        ("position", most.clone()),
+        ("seconds", Value::from(-1)),
+        ("seconds", Value::from(1e300)),
+        ("seconds", Value::Null),
+        ("step", Value::from(0)),
+        ("step", most.clone()),
+        ("epoch", most.clone()),
+        ("best_step", most.clone()),
+        ("validations", most.clone()),
+        ("stale", most),
+        ("decays", Value::from(u32::MAX)),
+    ] {
+        println!("{name} {value}");
+        let folder = Folder::with_model();
+        progress_changed(&folder, name, value);
+        let before = folder.contents();
+        let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20", "--patience", "1000"];
+        folder.run(&resume).refused_with(1, &["model/resume.safetensors"]);
+        assert!(folder.contents() == before);
+    }
+}
+
+#[test]
+fn parameters_and_moments_that_are_no_numbers_are_refused_with_their_file() {
+    for name in ["parameter/readout.bias", "first_moment/readout.bias", "second_moment/readout.bias"] {
+        for value in [f32::NAN, f32::NEG_INFINITY] {
+            let folder = Folder::with_model();
+            let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+            let place = tensors.header[name]["data_offsets"][0].as_u64().unwrap() as usize;
+            tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
+            folder.write("model/resume.safetensors", tensors.write());
+            let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
+            folder.run(&resume).refused_with(1, &["model/resume.safetensors", "readout.bias", "not finite"]);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_header_of_any_length_costs_no_more_than_its_file() {
+    let folder = Folder::with_model();
+    let mut header = Tensors::read(&folder.read("model/model.safetensors")).header.as_object().unwrap().clone();
+    for number in 0..400_000 {
+        let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [0, 0]});
+        header.insert(format!("a tensor {number}"), nothing);
+    }
+    let bytes = Tensors { header: Value::Object(header), data: Vec::new() }.write();
+    for name in ["model.safetensors", "aligner.safetensors"] {
+        let folder = Folder::with_model();
+        folder.write(&format!("model/{name}"), &bytes);
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", "ulimit -v 200000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
+        limited.args(["align", "--model", "model", "--pairs", "pairs.tsv"]).current_dir(folder.path(""));
+        common::outcome(limited).refused_with(1, &[&format!("model/{name}"), "damaged"]);
+    }
+}
+
+#[test]
 fn changed_units_do_not_go_with_the_vocabularies() {
     for side in ["source", "target"] {
         for units in ["char", "bpe"] {

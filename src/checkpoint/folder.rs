@@ -337,6 +337,11 @@ impl Folder {
         Ok((checkpoint, parameters))
     }
 
+    /// The path of what training goes on from, for messages.
+    pub fn name_of_resume(&self) -> String {
+        self.path.join(RESUME).display().to_string()
+    }
+
     /// Reads what training goes on from.
     ///
     /// # Errors
@@ -344,10 +349,11 @@ impl Folder {
     pub fn load_resume(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Resume> {
         let (tensors, metadata) = self.read_tensors(RESUME, device)?;
         self.check_belonging(RESUME, checkpoint, &metadata)?;
-        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str(json).ok());
+        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str::<Progress>(json).ok());
         let Some(progress) = progress else {
-            bail!("{}: does not say where training stood", self.path.join(RESUME).display());
+            bail!("{}: does not say where training stood", self.name_of_resume());
         };
+        progress.check().map_err(|reason| anyhow!("{}: {reason}", self.name_of_resume()))?;
         let mut resume = Resume { progress, parameters: BTreeMap::new(), moments: BTreeMap::new() };
         for (name, tensor) in tensors {
             match name.strip_prefix("parameter/") {

@@ -7,8 +7,8 @@ use std::io::Read;
 use anyhow::{Context, Result, ensure};
 use safetensors::tensor::{Metadata, TensorInfo};
 
-/// The longest header that is believed.
-const LONGEST: u64 = 100_000_000;
+/// The longest header that is believed: ours have some hundred bytes a tensor, and reading one takes many times its size.
+const LONGEST: u64 = 1 << 20;
 
 /// What a file says of itself before its numbers.
 pub struct Header {
@@ -27,7 +27,10 @@ impl Header {
         let mut size = [0; 8];
         file.read_exact(&mut size)?;
         let size = u64::from_le_bytes(size);
-        ensure!(size <= LONGEST && size + 8 <= length, "a header of {size} bytes");
+        ensure!(
+            size <= LONGEST && size + 8 <= length,
+            "a header of {size} bytes where at most {LONGEST} are believed, and {length} are there"
+        );
         let mut json = vec![0; size as usize];
         file.read_exact(&mut json)?;
         let header: Metadata = serde_json::from_slice(&json)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
@@ -230,8 +230,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     }
     let mut checkpoint = folder.load()?;
     let summary = &checkpoint.config.data;
-    let files = DataFiles::of_resumed_run(args, summary)
-        .with_context(|| format!("{path}: config.json does not name the training files; give them with --train"))?;
+    let files = DataFiles::of_resumed_run(args, summary).with_context(|| path.to_string())?;
     let mut data = Data::new(
         files.training.read("--train")?,
         &files,
@@ -250,10 +249,14 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     settings.patience = patience.unwrap_or(settings.patience);
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
-    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters)?.tracked()?;
+    let damaged = || folder.name_of_resume();
+    let fits = saved.progress.check_position(&data.training.examples, &checkpoint.config.training);
+    fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
+    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
+    let parameters = parameters.tracked()?;
     let norm = checkpoint.config.training.max_gradient_norm;
-    let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments)
-        .with_context(|| format!("{path}: resume.safetensors is damaged"))?;
+    let optimiser = Optimiser::restore(&parameters, norm, saved.progress.step, &mut saved.moments);
+    let optimiser = optimiser.with_context(damaged)?;
     follow(&mut data.training, folder, &checkpoint)?;
     folder.begin(&checkpoint)?;
     if saved.progress.is_best() {

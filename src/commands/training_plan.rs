@@ -6,7 +6,7 @@ use super::usage::UsageError;
 use crate::attention::{Choice, Settings};
 use crate::checkpoint::TextSettings;
 use crate::cli::{Preset, TrainArgs};
-use crate::model::{Architecture, DropoutRates, InitialState, LARGEST};
+use crate::model::{Architecture, DropoutRates, InitialState, LARGEST, MOST_LAYERS};
 use crate::text::{BatchSize, Pair, SPECIALS, Units};
 use crate::training::{Metric, TrainingSettings};
 
@@ -41,8 +41,7 @@ impl Preset {
     }
 }
 
-/// Most layers and most units that an option may ask for.
-const MOST_LAYERS: usize = 32;
+/// Most units that an option may ask for.
 const MOST_UNITS: usize = 1_000_000;
 
 /// What the options settle, each of them checked. A number that is not there is for the data to decide.

@@ -5,9 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::encoder;
 use crate::attention::{Dimensions, Settings};
 use crate::parameters::{Plan, Start};
+use crate::text::SPECIALS;
 
 /// The largest size that is believed: beyond what a CPU trains in a lifetime.
 pub const LARGEST: usize = 8192;
+/// The most encoder layers that are believed.
+pub const MOST_LAYERS: usize = 32;
+/// The most units of a vocabulary that are believed.
+const MOST_UNITS: usize = 10_000_000;
 
 /// What the decoder's first state is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,9 +59,16 @@ impl Architecture {
     /// # Errors
     /// What is allowed, in words.
     pub fn check(&self) -> Result<(), String> {
-        let sizes = [self.embedding_size, self.hidden_size, self.attention_size, self.layers];
+        let sizes = [self.embedding_size, self.hidden_size, self.attention_size];
         if sizes.iter().any(|size| !(1..=LARGEST).contains(size)) || !self.hidden_size.is_multiple_of(2) {
             return Err(format!("sizes must be between 1 and {LARGEST}, and the hidden size even"));
+        }
+        if !(1..=MOST_LAYERS).contains(&self.layers) {
+            return Err(format!("there must be between 1 and {MOST_LAYERS} layers, not {}", self.layers));
+        }
+        let least = SPECIALS.len();
+        if [self.source_vocabulary, self.target_vocabulary].iter().any(|size| !(least..=MOST_UNITS).contains(size)) {
+            return Err(format!("vocabularies must have between {least} and {MOST_UNITS} units"));
         }
         self.attention.check(self.dimensions())
     }

@@ -14,7 +14,7 @@ pub mod fused;
 mod loss;
 mod rnn_search;
 
-pub use architecture::{Architecture, InitialState, LARGEST};
+pub use architecture::{Architecture, InitialState, LARGEST, MOST_LAYERS};
 pub use decoder::{AttentionDecoder, DecoderStep};
 pub use dropout::{Dropout, DropoutRates, Mask, Place};
 pub use encoder::{Annotations, BidirectionalEncoder};

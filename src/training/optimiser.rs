@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use candle_core::{Result, Tensor};
 
 use crate::kernels::adam::{Moments, sum_of_squares};
+use crate::kernels::values::all_finite;
 use crate::parameters::{Gradients, Parameters};
 
 /// The optimiser's state: both moments of every parameter, by name, and the number of steps taken.
@@ -27,7 +28,7 @@ impl Optimiser {
     /// An optimiser as it was after `steps` steps, from the tensors that [`Self::state`] gave.
     ///
     /// # Errors
-    /// A moment is missing or has another shape than its parameter.
+    /// A moment is missing, has another shape than its parameter, or holds numbers that are not finite.
     pub fn restore(
         parameters: &Parameters,
         max_gradient_norm: f64,
@@ -38,8 +39,8 @@ impl Optimiser {
         for (name, moments) in &mut optimiser.moments {
             for (kind, moment) in [("first", &mut moments.first), ("second", &mut moments.second)] {
                 match state.remove(&format!("{kind}_moment/{name}")) {
-                    Some(saved) if saved.shape() == moment.shape() => *moment = saved,
-                    _ => candle_core::bail!("the {kind} moment of {name} is missing or misshapen"),
+                    Some(saved) if saved.shape() == moment.shape() && all_finite(&saved)? => *moment = saved,
+                    _ => candle_core::bail!("the {kind} moment of {name} is missing, misshapen or not finite"),
                 }
             }
         }

@@ -15,6 +15,10 @@ use crate::text::{Batch, Example, bucketed};
 /// Validations in a row without improvement after which the learning rate decays: one may be bad luck.
 const STALE_BEFORE_DECAY: u64 = 2;
 
+/// More steps, and a longer time in seconds, than any training takes.
+const MOST_STEPS: u64 = 1 << 48;
+const LONGEST_TIME: f64 = 1e11;
+
 /// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
 /// numbers need no state, since each step draws from a stream of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,6 +46,40 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Says what cannot be of a progress that was read from a file, if anything.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        // Each validation and each epoch takes a step at least, and all these numbers count.
+        let counts = [self.epoch, self.position as u64, self.best_step, self.validations];
+        let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
+        if !within || self.stale > self.validations || u64::from(self.decays) > self.validations {
+            return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
+        }
+        if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
+            return Err(format!("{:e} seconds cannot have been spent", self.seconds));
+        }
+        Ok(())
+    }
+
+    /// Says whether training these examples can go on from here.
+    ///
+    /// # Errors
+    /// It stands beyond the last batch of its epoch.
+    pub fn check_position(&self, examples: &[Example], settings: &TrainingSettings) -> Result<(), String> {
+        if self.position == 0 {
+            return Ok(());
+        }
+        let batches = batches(examples, settings, self.epoch).len();
+        let (position, epoch) = (self.position, self.epoch + 1);
+        if position < batches {
+            Ok(())
+        } else {
+            Err(format!("it stands at batch {position} of epoch {epoch}, which has {batches}"))
+        }
+    }
+
     /// Whether the model as it stands is the best of all so far.
     pub fn is_best(&self) -> bool {
         self.best_score.is_some() && self.best_step == self.step
@@ -206,7 +244,7 @@ impl<'a> Trainer<'a> {
     /// Trains one epoch, or the rest of one.
     fn epoch(&mut self, time: Option<Duration>, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
-        let batches = self.batches();
+        let batches = batches(self.examples, self.settings, self.progress.epoch);
         observer.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
         let mut totals = EpochTotals::default();
         loop {
@@ -232,13 +270,6 @@ impl<'a> Trainer<'a> {
                 return Ok(None);
             }
         }
-    }
-
-    /// The batches of the current epoch: the same whenever they are asked for.
-    fn batches(&self) -> Vec<Vec<usize>> {
-        let lengths: Vec<(usize, usize)> =
-            self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-        bucketed(&lengths, self.settings.batch, &mut Stream::new(self.settings.seed, "shuffle", self.progress.epoch))
     }
 
     fn step(&mut self, chosen: &[usize], totals: &mut EpochTotals) -> Result<StepReport> {
@@ -356,6 +387,13 @@ impl<'a> Trainer<'a> {
         observer.save_resume(&snapshot)?;
         if best { observer.save_best(&snapshot) } else { Ok(()) }
     }
+}
+
+/// The batches of an epoch: the same whenever they are asked for.
+fn batches(examples: &[Example], settings: &TrainingSettings, epoch: u64) -> Vec<Vec<usize>> {
+    let lengths: Vec<(usize, usize)> =
+        examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    bucketed(&lengths, settings.batch, &mut Stream::new(settings.seed, "shuffle", epoch))
 }
 
 impl Snapshot<'_> {
