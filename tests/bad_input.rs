@@ -244,6 +244,28 @@ fn enormous_pairs_are_aligned_in_part_and_not_trained_on() {
 }
 
 #[test]
+fn enormous_pairs_are_linked_in_part_with_a_warning_that_names_the_line() {
+    let folder = Folder::new();
+    let sentence = |words: usize| -> String {
+        (0..words).map(|word| format!("w{} ", word * word % 1009)).collect::<String>().trim_end().to_owned()
+    };
+    let [long, longest] = [1800, 10_000].map(sentence);
+    folder.write("long.tsv", format!("{}{long}\t{long}\n{longest}\t{longest}\nfox\t{longest}\n", tsv(&PAIRS)));
+    let mut limited = std::process::Command::new("sh");
+    // The shell's limits keep a program that does not bound its work from taking the whole machine.
+    limited.args(["-c", "ulimit -v 600000; ulimit -t 20; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign")]);
+    limited.args(["--threads", "1", "align", "--pairs", "long.tsv", "--links-from", "pairs", "--format", "pharaoh"]);
+    limited.current_dir(folder.path(""));
+    let outcome = outcome(limited);
+    let lines: Vec<&str> = outcome.worked().lines().collect();
+    assert_eq!(lines.len(), PAIRS.len() + 3);
+    assert!(lines[PAIRS.len()].contains(" 1799-1799"), "a long pair is linked to its end");
+    let warning =
+        |line: usize| format!("warning: line {line}: longer than 2000 words; only its beginning was linked\n");
+    assert_eq!(outcome.stderr, warning(PAIRS.len() + 2) + &warning(PAIRS.len() + 3));
+}
+
+#[test]
 fn a_word_of_any_width_is_drawn() {
     let folder = Folder::new();
     let word = "a".repeat(70_000);

@@ -9,9 +9,16 @@
 //!
 //! The sentence begins at position −1 and ends at position S, so that its ends are jumps as well.
 
+use super::band::Band;
+
 /// Jumps longer than this count as this long.
 const LONGEST: usize = 12;
 const WIDTH: usize = 2 * LONGEST + 1;
+
+/// Up to so many states the jumps are laid out as a matrix. For more that would take too long, the time growing with the
+/// cube of the length; then the far ones are summed up by a [`Band`]. Both ways give the same but for rounding. Learning
+/// never sees that many.
+const MOST_LAID_OUT: usize = 200;
 
 /// How likely a word comes from nothing, p₀.
 const NOTHING: f32 = 0.02;
@@ -27,8 +34,10 @@ pub struct JumpCounts([f64; WIDTH]);
 /// Sums of one sentence, kept between sentences for their memory.
 #[derive(Default)]
 pub struct Lattice {
-    /// J for this sentence, `[states, states]`: the row is the state before.
+    /// J for this sentence, `[states, states]`: the row is the state before. Empty where there are too many states.
     jumps: Vec<f32>,
+    /// The same where there are too many.
+    band: Band,
     begin: Vec<f32>,
     end: Vec<f32>,
     /// Scaled forward sums of words and of nothing, `[observations, states]`.
@@ -58,6 +67,14 @@ impl Jumps {
     /// By jump length, the longest backwards first.
     pub fn values(&self) -> &[f64] {
         &self.0
+    }
+
+    /// p(state | state before) for each of as many states as there is room for.
+    fn shares(&self, from: isize, shares: &mut [f32]) {
+        let sum: f64 = (0..shares.len()).map(|to| self.0[bin(from, to as isize)]).sum();
+        for (to, share) in shares.iter_mut().enumerate() {
+            *share = (self.0[bin(from, to as isize)] / sum) as f32 * (1.0 - NOTHING);
+        }
     }
 
     /// The shares that counts give.
@@ -102,21 +119,24 @@ impl Lattice {
     }
 
     fn prepare(&mut self, jumps: &Jumps, states: usize) {
-        self.jumps.resize(states * states, 0.0);
         self.begin.resize(states, 0.0);
         self.end.resize(states, 0.0);
-        let row = |from: isize, row: &mut [f32]| {
-            let sum: f64 = (0..states).map(|to| jumps.0[bin(from, to as isize)]).sum();
-            for (to, share) in row.iter_mut().enumerate() {
-                *share = (jumps.0[bin(from, to as isize)] / sum) as f32 * (1.0 - NOTHING);
-            }
-        };
-        row(-1, &mut self.begin);
-        for (from, share) in self.jumps.chunks_exact_mut(states).enumerate() {
-            row(from as isize, share);
-        }
+        jumps.shares(-1, &mut self.begin);
         for (from, share) in self.end.iter_mut().enumerate() {
             *share = jumps.0[bin(from as isize, states as isize)] as f32;
+        }
+        if states > MOST_LAID_OUT {
+            self.jumps.clear();
+            self.band.prepare(&jumps.0, states, 1.0 - NOTHING);
+        } else {
+            self.lay_out(jumps, states);
+        }
+    }
+
+    fn lay_out(&mut self, jumps: &Jumps, states: usize) {
+        self.jumps.resize(states * states, 0.0);
+        for (from, shares) in self.jumps.chunks_exact_mut(states).enumerate() {
+            jumps.shares(from as isize, shares);
         }
     }
 
@@ -134,10 +154,14 @@ impl Lattice {
                 nothing.fill(NOTHING / states as f32);
             } else {
                 let (before, nothing_before) = (&before[(t - 1) * states..], &nothing_before[(t - 1) * states..]);
-                now.fill(0.0);
-                for ((jumps, word), none) in self.jumps.chunks_exact(states).zip(before).zip(nothing_before) {
-                    let mass = word + none;
-                    now.iter_mut().zip(jumps).for_each(|(sum, jump)| *sum += mass * jump);
+                let mass = before.iter().zip(nothing_before).map(|(word, none)| word + none);
+                if self.jumps.is_empty() {
+                    self.band.arrive(mass, now);
+                } else {
+                    now.fill(0.0);
+                    for (jumps, mass) in self.jumps.chunks_exact(states).zip(mass) {
+                        now.iter_mut().zip(jumps).for_each(|(sum, jump)| *sum += mass * jump);
+                    }
                 }
                 for ((sum, word), none) in nothing.iter_mut().zip(before).zip(nothing_before) {
                     *sum = NOTHING * (word + none);
@@ -169,7 +193,8 @@ impl Lattice {
                 *gamma = word * after;
                 sum += *gamma + none * after;
             }
-            gamma.iter_mut().for_each(|gamma| *gamma /= sum);
+            // Rounding could make a share larger than the whole.
+            gamma.iter_mut().for_each(|gamma| *gamma = (*gamma / sum).clamp(0.0, 1.0));
             if let Some(counts) = counts.as_deref_mut().filter(|_| t == 0) {
                 gamma.iter().enumerate().for_each(|(to, gamma)| counts.0[bin(-1, to as isize)] += f64::from(*gamma));
             }
@@ -198,9 +223,15 @@ impl Lattice {
         // What follows each state if it is jumped to.
         let arriving: Vec<f32> =
             emission.iter().zip(&self.backward).map(|(emission, after)| emission * after).collect();
-        for ((next, jumps), after) in self.next.iter_mut().zip(self.jumps.chunks_exact(states)).zip(&self.backward) {
-            let jumping: f32 = jumps.iter().zip(&arriving).map(|(jump, arriving)| jump * arriving).sum();
-            *next = jumping + NOTHING * by_nothing * after;
+        if self.jumps.is_empty() {
+            self.band.leave(&arriving, &mut self.next);
+        } else {
+            for (next, jumps) in self.next.iter_mut().zip(self.jumps.chunks_exact(states)) {
+                *next = jumps.iter().zip(&arriving).map(|(jump, arriving)| jump * arriving).sum();
+            }
+        }
+        for (next, after) in self.next.iter_mut().zip(&self.backward) {
+            *next += NOTHING * by_nothing * after;
         }
         let (word, none) = (&self.forward[(t - 1) * states..][..states], &self.nothing[(t - 1) * states..][..states]);
         let mass = word.iter().zip(none).map(|(word, none)| word + none);
@@ -293,6 +324,33 @@ mod tests {
         let mut gamma = vec![0.0; emissions.len()];
         Lattice::default().posteriors(&emissions, &vec![1e-6; observations], &Jumps::initial(), &mut gamma, None);
         assert!(gamma.iter().all(|share| share.is_finite() && (0.0..=1.0).contains(share)));
+    }
+
+    #[test]
+    fn long_sentences_are_summed_as_short_ones_are() {
+        let (observations, states) = (230, MOST_LAID_OUT + 7);
+        let emission = |t: usize, s: usize| {
+            let likely = (t * 7 + s * 3).is_multiple_of(31) || t * states / observations == s;
+            if likely { 0.2 } else { 1e-6 }
+        };
+        let emissions: Vec<f32> = (0..observations * states).map(|i| emission(i / states, i % states)).collect();
+        let by_nothing = vec![1e-4; observations];
+        let mut lattice = Lattice::default();
+        let mut found = [vec![0.0; emissions.len()], vec![0.0; emissions.len()]];
+        let mut totals = [0.0; 2];
+        for (laid_out, (gamma, total)) in found.iter_mut().zip(&mut totals).enumerate() {
+            lattice.prepare(&Jumps::initial(), states);
+            assert!(lattice.jumps.is_empty());
+            if laid_out == 1 {
+                lattice.lay_out(&Jumps::initial(), states);
+            }
+            *total = lattice.sum_forward(&emissions, &by_nothing, states);
+            lattice.sum_backward(&emissions, &by_nothing, states, gamma, None);
+        }
+        assert!((totals[0] - totals[1]).abs() < 1e-3, "{totals:?}");
+        for (a, b) in found[0].iter().zip(&found[1]) {
+            assert!((a - b).abs() < 1e-4, "{a} {b}");
+        }
     }
 
     #[test]

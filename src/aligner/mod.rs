@@ -4,6 +4,7 @@
 //! 2006, "Alignment by Agreement"): a link counts as much as both believe in it. First without an order of words (Brown
 //! et al. 1993, Model 1) but for a leaning to the diagonal (Dyer, Chahuneau & Smith 2013), then with jumps.
 
+mod band;
 mod hmm;
 mod kinship;
 mod learn;

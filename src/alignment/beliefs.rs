@@ -18,7 +18,9 @@ impl Beliefs {
     /// words: p(t comes from s) and p(s comes from t). A link that one direction rules out is not believed in.
     pub fn of_both(sources: usize, forward: &[f32], backward: &[f32]) -> Self {
         debug_assert_eq!(forward.len(), backward.len());
-        let values = forward.iter().zip(backward).map(|(forward, backward)| (forward * backward).sqrt()).collect();
+        // Shares may be above 1 by rounding; a belief is not.
+        let belief = |(forward, backward): (&f32, &f32)| (forward * backward).sqrt().clamp(0.0, 1.0);
+        let values = forward.iter().zip(backward).map(belief).collect();
         Self { sources, values }
     }
 
@@ -90,6 +92,7 @@ mod tests {
         assert_eq!(links(0.55), [(0, 0), (1, 1)]);
         assert_eq!(links(0.0), [(0, 0), (0, 1), (1, 1)], "no belief, no link");
         assert!(Beliefs::of_both(0, &[], &[]).links(0.0).is_empty());
+        assert_eq!(Beliefs::of_both(1, &[1.0001], &[1.00003]).values(), [1.0], "rounding makes no belief above 1");
     }
 
     fn by_attention(rows: &[Vec<f32>]) -> Vec<(usize, usize)> {

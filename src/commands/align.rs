@@ -10,7 +10,7 @@ use super::console::Console;
 use super::formats::{item, renderer};
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_TEST};
-use super::linking::{check_links, linker, warn_if_cut};
+use super::linking::{check_links, linker, warn_if_linked_in_part};
 use super::output::Output;
 use super::reading::{refuse_reading, translator};
 use super::usage::UsageError;
@@ -54,9 +54,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     for (chunk, part) in pairs.chunks(CHUNK).enumerate() {
         for (index, linked) in linker.link(part, &mut |count| bar.advance(count))?.iter().enumerate() {
             let id = chunk * CHUNK + index;
-            if let Some(aligned) = &linked.aligned {
-                warn_if_cut(aligned, id, console);
-            }
+            warn_if_linked_in_part(linked, id, console);
             if lexicon.is_some() {
                 let [source, target] = [linked.alignment.source(), linked.alignment.target()].map(listed);
                 words.add(id, &source, &target, &linked.links);

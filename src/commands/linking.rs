@@ -12,7 +12,7 @@ use crate::aligner::{self, WordAligner};
 use crate::checkpoint::Folder;
 use crate::cli::{LinkArgs, LinksFrom};
 use crate::text::Pair;
-use crate::translator::{Aligned, LONGEST, Linker, Translator};
+use crate::translator::{Aligned, LONGEST, Linked, Linker, MOST_WORDS, Translator};
 
 /// Refuses options of links that do not go together.
 pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
@@ -95,5 +95,16 @@ pub fn learn_aligner(pairs: &[Pair], console: &Console) -> WordAligner {
 pub fn warn_if_cut(aligned: &Aligned, id: usize, console: &Console) {
     if aligned.cut {
         console.warn(format!("line {}: longer than {LONGEST} units; only its beginning was read", id + 1));
+    }
+}
+
+/// Tells of a pair that was linked only in part.
+pub fn warn_if_linked_in_part(linked: &Linked, id: usize, console: &Console) {
+    match &linked.aligned {
+        Some(aligned) => warn_if_cut(aligned, id, console),
+        None if linked.cut => {
+            console.warn(format!("line {}: longer than {MOST_WORDS} words; only its beginning was linked", id + 1));
+        }
+        None => {}
     }
 }

@@ -1,9 +1,11 @@
 //! A table with a line for each pair of words that have to do with each other: a link, or at least a thousandth of
 //! weight.
 
+use std::collections::BTreeSet;
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
+use crate::alignment::Link;
 
 /// Weights below this are left out where there is no link.
 const LEAST: f32 = 0.001;
@@ -29,9 +31,10 @@ impl Tsv {
 impl Renderer for Tsv {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
         self.begin(out)?;
+        let links: BTreeSet<Link> = item.links.iter().copied().collect();
         for (target, row) in item.alignment.rows().enumerate() {
             for (source, weight) in row.iter().enumerate() {
-                let link = item.links.iter().any(|link| (link.source, link.target) == (source, target));
+                let link = links.contains(&Link { source, target });
                 if !link && *weight < LEAST {
                     continue;
                 }

@@ -2,6 +2,7 @@
 //! model of the other direction.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -23,6 +24,10 @@ const ENOUGH_BY_STATISTICS: f32 = 0.1;
 const ENOUGH_BY_ATTENTION: f32 = 0.35;
 /// What makes a link beside the heaviest word where each direction links by itself.
 const MUCH: f32 = 0.4;
+
+/// Words of a sentence that a statistical aligner links where no model reads the sentence; what goes beyond is cut off,
+/// since time and memory grow with the square of the length.
+pub const MOST_WORDS: usize = 2000;
 
 /// What links given pairs. Where attention has no say there must be a statistical aligner.
 #[derive(Default)]
@@ -60,6 +65,8 @@ pub struct Linked {
     pub links: Vec<Link>,
     /// Mean log-probability of a target unit, or without a model of a target word, in nats.
     pub score: f64,
+    /// Whether a side was longer than what is read, and only its beginning was.
+    pub cut: bool,
 }
 
 impl Linked {
@@ -117,10 +124,12 @@ impl Linker {
     }
 
     fn by_statistics(&self, pair: &Pair) -> Linked {
-        let words = |text: &str| -> Vec<String> {
-            word_spans(text, self.words).into_iter().map(|span| text[span].to_owned()).collect()
+        let spans = [&pair.source, &pair.target].map(|text| word_spans(text, self.words));
+        let cut = spans.iter().any(|spans| spans.len() > MOST_WORDS);
+        let words = |text: &str, spans: &[Range<usize>]| -> Vec<String> {
+            spans.iter().take(MOST_WORDS).map(|span| text[span.clone()].to_owned()).collect()
         };
-        let (source, target) = (words(&pair.source), words(&pair.target));
+        let (source, target) = (words(&pair.source, &spans[0]), words(&pair.target, &spans[1]));
         let found = self.posteriors(&source, &target);
         let row = |target: usize| {
             let shares = &found.forward[target * source.len()..][..source.len()];
@@ -131,7 +140,7 @@ impl Linker {
         let score = found.log_probability / target.len().max(1) as f64;
         let alignment = Alignment::from_rows(source, target, &rows);
         let (beliefs, links) = self.common(&alignment, &found.forward, &found.backward);
-        Linked { aligned: None, alignment, beliefs, links, score }
+        Linked { aligned: None, alignment, beliefs, links, score, cut }
     }
 
     fn by_model(&self, aligned: Aligned, reversed: Option<Aligned>) -> Linked {
@@ -147,7 +156,7 @@ impl Linker {
             }
             Some([forward, backward]) => self.common(&alignment, &forward, &backward),
         };
-        Linked { aligned: Some(aligned), alignment, beliefs, links, score }
+        Linked { cut: aligned.cut, aligned: Some(aligned), alignment, beliefs, links, score }
     }
 
     /// p(t comes from s) and p(s comes from t), `[target × source]`, by all who know; none if nobody knows the second.

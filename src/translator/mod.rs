@@ -16,7 +16,7 @@ use crate::model::{Architecture, RnnSearch};
 use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
-pub use linking::{Linked, Linker};
+pub use linking::{Linked, Linker, MOST_WORDS};
 pub use unknown::Dictionary;
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
