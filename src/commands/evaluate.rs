@@ -74,18 +74,20 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
 
     let log_probability: f64 = aligned.iter().map(|aligned| aligned.log_probability).sum();
     let units = aligned.iter().map(|aligned| aligned.length).sum();
+    let perplexity = perplexity(-log_probability, units);
+    ensure!(
+        perplexity.is_finite(),
+        "{}: the perplexity is beyond all numbers, since this model's parameters are too large; train it anew",
+        args.model.display()
+    );
     let linked =
         if linker.attention { linker.link_read(aligned, &pairs)? } else { linker.link(&pairs, &mut |_| {})? };
     let judgement = gold.map(|gold| judge(&linked, &gold, args.search_threshold));
     if let Some(judgement) = &judgement {
         warn_of_shift(judgement, console);
     }
-    let evaluation = Evaluation {
-        pairs: pairs.len(),
-        scores: Scores::of(&translations, &references),
-        perplexity: perplexity(-log_probability, units),
-        judgement,
-    };
+    let evaluation =
+        Evaluation { pairs: pairs.len(), scores: Scores::of(&translations, &references), perplexity, judgement };
     show(&evaluation, args.json)
 }
 
