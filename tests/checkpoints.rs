@@ -240,6 +240,38 @@ fn numbers_that_are_none_are_noticed() {
 }
 
 #[test]
+fn parameters_too_large_to_compute_with_are_no_result() {
+    for (name, value) in [("output.bias", f32::MAX), ("target_embedding.weight", 1e38)] {
+        println!("{name}");
+        let mut refused = 0;
+        let folder = Folder::with_model();
+        let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
+        let [first, end] = [0, 1].map(|at| tensors.header[name]["data_offsets"][at].as_u64().unwrap() as usize);
+        for (index, number) in tensors.data[first..end].chunks_exact_mut(4).enumerate() {
+            // Both signs, so that what is summed up is neither infinity but no number.
+            number.copy_from_slice(&(if index % 3 == 0 { -value } else { value }).to_le_bytes());
+        }
+        folder.write("model/model.safetensors", tensors.write());
+        for arguments in [
+            &["translate", "--model", "model", "the red fox"][..],
+            &["translate", "--model", "model", "--format", "json", "--beam", "1", "the red fox"],
+            &["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "json"],
+            &["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"],
+        ] {
+            let outcome = folder.run(arguments);
+            if outcome.code == Some(0) {
+                let text = outcome.worked();
+                assert!(!["null", "NaN", "inf"].iter().any(|none| text.contains(none)), "{arguments:?}: {text}");
+            } else {
+                outcome.refused_with(1, &["model: ", "too large"]);
+                refused += 1;
+            }
+        }
+        assert!(refused > 0, "{name}");
+    }
+}
+
+#[test]
 fn parameters_of_a_wrong_shape_or_name_are_noticed() {
     let turned = |tensors: &mut Tensors| {
         let shape = tensors.header["source_embedding.weight"]["shape"].as_array_mut().unwrap();
@@ -512,6 +544,29 @@ fn a_resume_that_is_refused_changes_nothing() {
         resume(&[option, value]).refused_with(2, &[option, "--resume"]);
     }
     assert!(folder.contents() == before);
+}
+
+#[test]
+fn a_run_resumed_from_elsewhere_is_told_which_file_to_give() {
+    let folder = Folder::with_pairs();
+    folder.write("valid.tsv", tsv(&PAIRS[..3]));
+    folder.write("a.txt", PAIRS.map(|(source, _)| format!("{source}\n")).concat());
+    folder.write("b.txt", PAIRS.map(|(_, target)| format!("{target}\n")).concat());
+    folder.train("model", &["--max-epochs", "1", "--valid", "valid.tsv"]).worked();
+    let sides = ["train", "--source", "a.txt", "--target", "b.txt", "--max-epochs", "1", "--out", "sides"];
+    folder.run(&[&sides[..], &QUICK].concat()).worked();
+    std::fs::create_dir(folder.path("elsewhere")).unwrap();
+    let resume = |options: &[&str]| {
+        let resume = ["train", "--resume", "--quiet", "--max-epochs", "2", "--out"];
+        let mut command = folder.command(&[&resume[..], options].concat());
+        command.current_dir(folder.path("elsewhere"));
+        common::outcome(command)
+    };
+    resume(&["../model"]).refused_with(1, &["../model: pairs.tsv: ", "not here", "--train"]);
+    let training = ["../model", "--train", "../pairs.tsv"];
+    resume(&training).refused_with(1, &["../model: valid.tsv: ", "not here", "--valid"]);
+    resume(&[&training[..], &["--valid", "../valid.tsv"]].concat()).worked();
+    resume(&["../sides"]).refused_with(1, &["a.txt: ", "--source and --target"]);
 }
 
 #[test]

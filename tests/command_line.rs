@@ -182,6 +182,50 @@ fn n_best_lines_say_number_translation_and_score_best_first() {
 }
 
 #[test]
+fn a_model_of_the_other_direction_is_refused_where_nothing_is_linked() {
+    let folder = Folder::new();
+    let translate = ["translate", "--model", model_path(), "--reverse-model", "nope", "the red fox"];
+    folder.run(&translate).refused_with(2, &["--reverse-model", "--format"]);
+    folder.run(&[&translate[..], &["--format", "json"]].concat()).refused_with(1, &["nope"]);
+}
+
+#[test]
+fn tables_have_a_line_for_each_entry_whatever_is_in_the_text() {
+    let folder = Folder::new();
+    let odd = "\r\u{b}\u{c}\u{1c}\u{85}\u{2028}";
+    let pairs = PAIRS.map(|(source, target)| format!("{source}{odd}x\t{target}{odd}x{odd}\n"));
+    folder.write("pairs.tsv", pairs.concat());
+    let arguments =
+        ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--suspicious", "--lexicon", "words.tsv"];
+    let table = folder.run(&arguments);
+    // As Python's universal newlines and str.splitlines count them.
+    let ends = ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{85}', '\u{2028}'];
+    for (text, columns) in [(table.worked(), 6), (&folder.text("words.tsv"), 7)] {
+        assert!(text.lines().all(|line| line.split('\t').count() == columns), "{text}");
+        assert!(!text.contains(ends), "{text:?}");
+    }
+    assert_eq!(table.stdout.lines().count(), PAIRS.len() + 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_wide_beam_takes_no_memory_for_all_sentences_at_once() {
+    let folder = Folder::new();
+    let text = PAIRS.map(|(source, _)| format!("{source} and {source} and {source}\n")).concat().repeat(20);
+    let run = |sentences: usize| {
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", "ulimit -v 400000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
+        limited.args(["translate", "--model", model_path(), "--beam", "1000", "--length-factor", "8"]);
+        limited.current_dir(folder.path(""));
+        let input: String = text.split_inclusive('\n').take(sentences).collect();
+        folder.write("text.txt", input);
+        limited.args(["--input", "text.txt"]);
+        outcome(limited).worked().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(run(100)[..3], run(3));
+}
+
+#[test]
 fn json_has_an_object_for_each_line() {
     let text = translate("the red fox sleeps\n\nthe old owl runs\n", &["--format", "json"]);
     let items = json(text.worked());

@@ -5,7 +5,7 @@ use clap::Args;
 /// How to search.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SearchArgs {
-    /// Hypotheses kept for each sentence; 1 is greedy search, the fastest.
+    /// Hypotheses kept for each sentence; 1 is greedy search, the fastest. Time and memory grow with their number.
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub beam: u16,
 

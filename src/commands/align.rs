@@ -126,10 +126,15 @@ fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LinkedWords) -> st
     for entry in words.entries() {
         let Pair { source, target } = &pairs[entry.example];
         let shares = format!("{:.4}\t{:.4}", entry.given_source, entry.given_target);
-        let example = [source, target].map(|text| text.replace('\t', " ")).join("\t");
-        writeln!(out, "{}\t{}\t{}\t{shares}\t{example}", entry.source, entry.target, entry.count)?;
+        let example = [source, target].map(|text| cell(text)).join("\t");
+        writeln!(out, "{}\t{}\t{}\t{shares}\t{example}", cell(&entry.source), cell(&entry.target), entry.count)?;
     }
     Ok(())
+}
+
+/// Text as a table takes it: what some program or other takes for the end of a cell or of a line becomes a space.
+fn cell(text: &str) -> String {
+    text.replace(|character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}'), " ")
 }
 
 /// One line a pair, the most suspicious first.
@@ -140,7 +145,7 @@ fn write_suspicions(out: &mut dyn Write, pairs: &[Pair], signs: &[Signs]) -> std
     writeln!(out, "line\tsuspicion\tscore\tunlinked\tsource\ttarget")?;
     for pair in order {
         let Signs { score, unlinked, .. } = signs[pair];
-        let texts = [&pairs[pair].source, &pairs[pair].target].map(|text| text.replace('\t', " ")).join("\t");
+        let texts = [&pairs[pair].source, &pairs[pair].target].map(|text| cell(text)).join("\t");
         writeln!(out, "{}\t{:.2}\t{score:.3}\t{unlinked:.2}\t{texts}", pair + 1, found[pair])?;
     }
     Ok(())

@@ -105,6 +105,11 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
             console.note(&model.name);
         }
         let evaluation = exam.evaluate(&translator, &linker, console)?;
+        ensure!(
+            evaluation.measures.perplexity.is_finite(),
+            "{}: the perplexity is beyond all numbers, since this model's parameters are too large; train it anew",
+            model.folder.display()
+        );
         if let Some(judgement) = &evaluation.judgement {
             warn_of_shift(judgement, console);
         }

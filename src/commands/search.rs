@@ -18,6 +18,7 @@ pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
         beam: usize::from(args.beam),
         length_penalty: args.length_penalty,
         length_factor: args.length_factor,
+        best: 1,
         ..BeamSettings::default()
     })
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
@@ -232,8 +232,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     }
     let mut checkpoint = folder.load()?;
     let summary = &checkpoint.config.data;
-    let files = DataFiles::of_resumed_run(args, summary)
-        .with_context(|| format!("{path}: config.json does not name the training files; give them with --train"))?;
+    let files = DataFiles::of_resumed_run(args, summary).with_context(|| path.to_string())?;
     let mut data = Data::new(
         files.training.read("--train")?,
         &files,
@@ -253,6 +252,8 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
     let damaged = || folder.name_of_resume();
+    let fits = saved.progress.check_position(&data.training.examples, &checkpoint.config.training);
+    fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
     let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
     let parameters = parameters.tracked()?;
     let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;

@@ -1,6 +1,8 @@
 //! The sentence pairs that a run trains on and those that validate it.
 
-use anyhow::{Result, ensure};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
 
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
@@ -33,12 +35,33 @@ impl DataFiles {
         }
     }
 
-    /// Those given, or the files that the run began with; none if it does not say which they were.
-    pub fn of_resumed_run(args: &TrainArgs, began_with: &DataSummary) -> Option<Self> {
-        Some(Self {
-            training: training_files(args).or_else(|| PairFiles::named(&began_with.training_files))?,
-            validation: validation_files(args).or_else(|| PairFiles::named(&began_with.validation_files)),
-        })
+    /// Those given, or the files that the run began with, by the names that they had from where it was started.
+    ///
+    /// # Errors
+    /// It does not say which they were, or they are not there.
+    pub fn of_resumed_run(args: &TrainArgs, began_with: &DataSummary) -> Result<Self> {
+        let named = |names: &[String], one: &str, two: &str| -> Result<Option<PairFiles>> {
+            let files = PairFiles::named(names);
+            match names.iter().find(|name| *name != "-" && !Path::new(name).exists()) {
+                Some(gone) if files.is_some() => bail!(
+                    "{gone}: training began with this file, which is not here; run softalign where it began, or say \
+                     where the file is with {}",
+                    if names.len() == 1 { one } else { two }
+                ),
+                _ => Ok(files),
+            }
+        };
+        let (training, validation) = (training_files(args), validation_files(args));
+        let training = match training {
+            Some(files) => Some(files),
+            None => named(&began_with.training_files, "--train", "--source and --target")?,
+        };
+        let validation = match validation {
+            Some(files) => Some(files),
+            None => named(&began_with.validation_files, "--valid", "--valid-source and --valid-target")?,
+        };
+        let training = training.context("config.json does not name the training files; give them with --train")?;
+        Ok(Self { training, validation })
     }
 }
 

@@ -23,7 +23,8 @@ use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let mut beam = beam_settings(&args.search)?;
     check(args)?;
-    beam.beam = beam.beam.max(usize::from(args.n_best));
+    beam.best = usize::from(args.n_best);
+    beam.beam = beam.beam.max(beam.best);
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let mut output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
@@ -48,19 +49,18 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         }
     };
     let mut bar = console.bar("translating", sentences.len());
-    for (chunk, sentences) in sentences.chunks(CHUNK).enumerate() {
+    let size = CHUNK.div_ceil(beam.best);
+    for (chunk, sentences) in sentences.chunks(size).enumerate() {
         let translated = translator.translate(sentences, &beam, &mut |count| bar.advance(count))?;
         for (index, translations) in translated.iter().enumerate() {
-            warn_if_cut(&translations[0].alignment, chunk * CHUNK + index, console);
+            warn_if_cut(&translations[0].alignment, chunk * size + index, console);
         }
-        let shown: Vec<Vec<Translation>> =
-            translated.into_iter().map(|found| found.into_iter().take(usize::from(args.n_best)).collect()).collect();
-        let first = chunk * CHUNK;
+        let first = chunk * size;
         let Some((linker, renderer)) = &mut alignments else {
-            write_texts(&mut output, &shown, first, args.n_best)?;
+            write_texts(&mut output, &translated, first, args.n_best)?;
             continue;
         };
-        for written in written(&shown, sentences, first, linker)? {
+        for written in written(&translated, sentences, first, linker)? {
             let units = args.format == TranslationFormat::Html && !args.subwords;
             let item = Item {
                 rank: Some(written.rank),
@@ -109,6 +109,9 @@ fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
     if !args.links.links_from.attention() {
         bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
+    }
+    if args.links.reverse_model.is_some() && args.format.of_alignments().is_none() {
+        bail!(UsageError("--reverse-model links words: give a --format that shows links, such as json".to_owned()));
     }
     Ok(())
 }

@@ -12,10 +12,11 @@ use crate::text::Padded;
 
 /// Units in one batch of sources, padding counted: bounds memory, whatever the sentences' lengths.
 const BATCH_UNITS: usize = 2048;
-/// Sentences in one batch, at most.
+/// Sentences in one batch, at most, and hypotheses: a wide beam takes memory for each of its own.
 const BATCH_SENTENCES: usize = 64;
+const BATCH_HYPOTHESES: usize = 2048;
 
-/// Translates sources, given as unit ids, with up to `settings.beam` hypotheses each, best first. An empty source gets
+/// Translates sources, given as unit ids, with up to `settings.best` hypotheses each, best first. An empty source gets
 /// one empty hypothesis. `on_progress` is told after each batch how many sentences it held.
 ///
 /// # Errors
@@ -27,7 +28,8 @@ pub fn search_all(
     on_progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut results: Vec<Vec<Hypothesis>> = vec![vec![Hypothesis::empty()]; sources.len()];
-    let batches = batches(sources, rayon::current_num_threads());
+    let most = (BATCH_HYPOTHESES / settings.beam.max(1)).clamp(1, BATCH_SENTENCES);
+    let batches = batches(sources, rayon::current_num_threads(), most);
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
     let progress = Mutex::new(on_progress);
     let pad = |batch: &[usize]| Padded::new(batch.iter().map(|&index| sources[index].as_slice()));
@@ -68,12 +70,12 @@ fn purpose(model: &RnnSearch, sources: &[Vec<u32>], settings: &BeamSettings) -> 
     if rows > 2 * model.architecture().target_vocabulary { Purpose::LongInference } else { Purpose::Inference }
 }
 
-/// The sources that are not empty, in batches of like length, and in no fewer than there are cores to work on them. The
+/// The sources that are not empty, in batches of like length, `most` in one at most, and in no fewer than there are cores to work on them. The
 /// longest come first, so that no core is left alone with them at the end.
-fn batches(sources: &[Vec<u32>], cores: usize) -> Vec<Vec<usize>> {
+fn batches(sources: &[Vec<u32>], cores: usize, most: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].is_empty()).collect();
     order.sort_by_key(|&index| (sources[index].len(), index));
-    let most = order.len().div_ceil(cores).min(BATCH_SENTENCES);
+    let most = order.len().div_ceil(cores).min(most);
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sorted by length, so the newcomer is the longest.

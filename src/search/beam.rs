@@ -19,11 +19,13 @@ pub struct BeamSettings {
     pub length_factor: f64,
     /// … and this many more units, `</s>` counted.
     pub length_extra: usize,
+    /// Hypotheses that are handed back for each sentence, at most.
+    pub best: usize,
 }
 
 impl Default for BeamSettings {
     fn default() -> Self {
-        Self { beam: 5, length_penalty: 1.0, length_factor: 2.0, length_extra: 20 }
+        Self { beam: 5, length_penalty: 1.0, length_factor: 2.0, length_extra: 20, best: usize::MAX }
     }
 }
 
@@ -58,6 +60,11 @@ impl Hypothesis {
     pub fn empty() -> Self {
         Self { units: Vec::new(), log_probability: 0.0, score: 0.0, attention: Vec::new(), finished: true }
     }
+
+    /// Whether the scorer had nothing to say, not even that nothing should be said: its numbers were none.
+    pub fn is_nothing(&self) -> bool {
+        self.units.is_empty() && !self.finished
+    }
 }
 
 /// One step of a hypothesis, which knows the step before it.
@@ -68,9 +75,14 @@ struct Node {
     attention: Vec<f32>,
 }
 
+/// Nodes after which those that no hypothesis goes back to are forgotten for the first time.
+const MANY_NODES: usize = 1 << 12;
+
 /// The beam of one sentence.
 struct Beam {
     nodes: Vec<Node>,
+    /// When as many nodes are there, some are forgotten.
+    most_nodes: usize,
     /// Rows of the scorer and last nodes of the living hypotheses.
     alive: Vec<(usize, Option<usize>)>,
     /// Last nodes of the hypotheses that are done, and whether each ended by itself.
@@ -93,6 +105,7 @@ pub fn search(
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let begin = |(row, &units): (usize, &usize)| Beam {
         nodes: Vec::new(),
+        most_nodes: MANY_NODES,
         alive: vec![(row, None)],
         done: Vec::new(),
         width: settings.beam,
@@ -149,6 +162,31 @@ impl Beam {
                 self.alive.push((first_row + index, Some(node)));
             }
         }
+        if self.nodes.len() >= self.most_nodes {
+            self.forget();
+            self.most_nodes = MANY_NODES.max(2 * self.nodes.len());
+        }
+    }
+
+    /// Forgets the nodes that no hypothesis goes back to: in a wide beam nearly all.
+    fn forget(&mut self) {
+        let mut kept = vec![false; self.nodes.len()];
+        for last in self.alive.iter().filter_map(|&(_, node)| node).chain(self.done.iter().map(|&(node, _)| node)) {
+            let mut next = Some(last);
+            while let Some(node) = next.filter(|&node| !std::mem::replace(&mut kept[node], true)) {
+                next = self.nodes[node].parent;
+            }
+        }
+        // Parents stand before their children.
+        let mut places = vec![0; kept.len()];
+        let mut nodes: Vec<Node> = Vec::new();
+        for (index, node) in std::mem::take(&mut self.nodes).into_iter().enumerate().filter(|&(index, _)| kept[index]) {
+            places[index] = nodes.len();
+            nodes.push(Node { parent: node.parent.map(|parent| places[parent]), ..node });
+        }
+        self.nodes = nodes;
+        self.alive.iter_mut().filter_map(|(_, node)| node.as_mut()).for_each(|node| *node = places[*node]);
+        self.done.iter_mut().for_each(|(node, _)| *node = places[*node]);
     }
 
     /// Ends the living hypotheses where they are.
@@ -159,17 +197,24 @@ impl Beam {
     /// The hypotheses that are done, those that ended by themselves first, best first. At least one: where the scorer
     /// had nothing to say (its numbers were none), it is empty and unfinished.
     fn hypotheses(&self, settings: &BeamSettings) -> Vec<Hypothesis> {
-        let mut hypotheses: Vec<Hypothesis> =
-            self.done.iter().map(|&(node, finished)| self.hypothesis(node, finished, settings)).collect();
-        if hypotheses.is_empty() {
-            hypotheses.push(Hypothesis { finished: false, ..Hypothesis::empty() });
+        let mut done: Vec<(f64, usize, bool)> =
+            self.done.iter().map(|&(node, finished)| (self.score(node, settings), node, finished)).collect();
+        done.sort_by(|a, b| b.2.cmp(&a.2).then(b.0.total_cmp(&a.0)));
+        done.truncate(settings.best.max(1));
+        if done.is_empty() {
+            return vec![Hypothesis { finished: false, ..Hypothesis::empty() }];
         }
-        hypotheses.sort_by(|a, b| b.finished.cmp(&a.finished).then(b.score.total_cmp(&a.score)));
-        hypotheses
+        done.into_iter().map(|(score, node, finished)| self.hypothesis(score, node, finished)).collect()
+    }
+
+    /// The log-probability of the hypothesis that ends with a node, over its length to the power of the penalty.
+    fn score(&self, last: usize, settings: &BeamSettings) -> f64 {
+        let length = std::iter::successors(Some(last), |&node| self.nodes[node].parent).count();
+        self.nodes[last].log_probability / (length as f64).powf(settings.length_penalty)
     }
 
     /// Follows the back-pointers from a last node to the first.
-    fn hypothesis(&self, last: usize, finished: bool, settings: &BeamSettings) -> Hypothesis {
+    fn hypothesis(&self, score: f64, last: usize, finished: bool) -> Hypothesis {
         let (mut units, mut attention) = (Vec::new(), Vec::new());
         let mut next = Some(last);
         while let Some(node) = next.map(|node| &self.nodes[node]) {
@@ -180,7 +225,6 @@ impl Beam {
         units.reverse();
         attention.reverse();
         let log_probability = self.nodes[last].log_probability;
-        let score = log_probability / (units.len() as f64).powf(settings.length_penalty);
         if finished {
             units.pop();
         }
@@ -237,7 +281,7 @@ mod tests {
     }
 
     fn settings(beam: usize, length_penalty: f64) -> BeamSettings {
-        BeamSettings { beam, length_penalty, length_factor: 0.0, length_extra: 4 }
+        BeamSettings { beam, length_penalty, length_factor: 0.0, length_extra: 4, best: usize::MAX }
     }
 
     /// log p of a finished sequence, by the table itself.
@@ -271,6 +315,41 @@ mod tests {
             assert_eq!(found[1].units, all[1]);
             assert!((found[0].log_probability - log_probability(&table, 0, &all[0])).abs() < 1e-5);
         }
+    }
+
+    #[test]
+    fn what_no_hypothesis_goes_back_to_is_forgotten_without_a_trace() {
+        let settings = BeamSettings { length_extra: 60, ..settings(100, 0.7) };
+        let units = |found: &[Hypothesis]| found.iter().map(|one| one.units.clone()).collect::<Vec<_>>();
+        let mut table = Table::new(1, 3);
+        // Nothing ends, so that all of the beam lives on.
+        table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
+        let mut beam = Beam {
+            nodes: Vec::new(),
+            most_nodes: usize::MAX,
+            alive: vec![(0, None)],
+            done: Vec::new(),
+            width: settings.beam,
+            longest: 60,
+        };
+        for _ in 0..60 {
+            let (parents, taken): (Vec<usize>, Vec<u32>) = beam.living().unzip();
+            let predictions = table.advance(&parents, &taken, settings.beam).unwrap();
+            beam.extend(&predictions, 0);
+        }
+        beam.cut();
+        let all = beam.nodes.len();
+        let before = beam.hypotheses(&settings);
+        beam.forget();
+        let after = beam.hypotheses(&settings);
+        assert!(beam.nodes.len() < all * 4 / 5, "{} of {all}", beam.nodes.len());
+        assert_eq!(units(&before), units(&after));
+        let mut table = Table::new(1, 3);
+        table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
+        let found = search(&mut table, &[0], &settings).unwrap().remove(0);
+        assert_eq!(units(&found), units(&before));
+        let three = BeamSettings { best: 3, ..settings };
+        assert_eq!(units(&beam.hypotheses(&three)), units(&before)[..3]);
     }
 
     #[test]
@@ -328,7 +407,7 @@ mod tests {
         let mut table = Table::new(1, 1);
         table.probabilities[0].iter_mut().for_each(|row| row.fill(0.0));
         let found = search(&mut table, &[3], &settings(2, 1.0)).unwrap().remove(0);
-        assert!(found.len() == 1 && found[0].units.is_empty() && !found[0].finished);
+        assert!(found.len() == 1 && found[0].is_nothing() && !Hypothesis::empty().is_nothing());
     }
 
     #[test]

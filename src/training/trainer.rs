@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
@@ -58,9 +58,26 @@ impl Progress {
             return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
         }
         if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
-            return Err(format!("{} seconds cannot have been spent", self.seconds));
+            return Err(format!("{:e} seconds cannot have been spent", self.seconds));
         }
         Ok(())
+    }
+
+    /// Says whether training these examples can go on from here.
+    ///
+    /// # Errors
+    /// It stands beyond the last batch of its epoch.
+    pub fn check_position(&self, examples: &[Example], settings: &TrainingSettings) -> Result<(), String> {
+        if self.position == 0 {
+            return Ok(());
+        }
+        let batches = batches(examples, settings, self.epoch).len();
+        let (position, epoch) = (self.position, self.epoch + 1);
+        if position < batches {
+            Ok(())
+        } else {
+            Err(format!("it stands at batch {position} of epoch {epoch}, which has {batches}"))
+        }
     }
 
     /// Whether the model as it stands is the best of all so far.
@@ -175,10 +192,8 @@ struct EpochTotals {
 }
 
 impl<'a> Trainer<'a> {
-    /// A run that begins, or one that goes on where `progress` says. The model's parameters must be tracked.
-    ///
-    /// # Errors
-    /// The progress stands beyond the batches that there are.
+    /// A run that begins, or one that goes on where `progress` says, which [`Progress::check_position`] has let through.
+    /// The model's parameters must be tracked.
     pub fn new(
         model: RnnSearch,
         optimiser: Optimiser,
@@ -188,7 +203,7 @@ impl<'a> Trainer<'a> {
         validation: &'a ValidationSet<'a>,
     ) -> Result<Self> {
         let (seconds_before, validated_step) = (progress.seconds, progress.step);
-        let trainer = Self {
+        Ok(Self {
             gradients: Gradients::zeros(model.parameters())?,
             model,
             optimiser,
@@ -199,10 +214,7 @@ impl<'a> Trainer<'a> {
             began: Instant::now(),
             seconds_before,
             validated_step,
-        };
-        let (position, batches) = (trainer.progress.position, trainer.batches().len());
-        ensure!(position == 0 || position < batches, "batch {position} is beyond the {batches} of an epoch");
-        Ok(trainer)
+        })
     }
 
     /// Where training stands.
@@ -235,7 +247,7 @@ impl<'a> Trainer<'a> {
     /// Trains one epoch, or the rest of one.
     fn epoch(&mut self, time: Option<Duration>, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
-        let batches = self.batches();
+        let batches = batches(self.examples, self.settings, self.progress.epoch);
         observer.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
         let mut totals = EpochTotals::default();
         loop {
@@ -261,13 +273,6 @@ impl<'a> Trainer<'a> {
                 return Ok(None);
             }
         }
-    }
-
-    /// The batches of the current epoch: the same whenever they are asked for.
-    fn batches(&self) -> Vec<Vec<usize>> {
-        let lengths: Vec<(usize, usize)> =
-            self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-        bucketed(&lengths, self.settings.batch, &mut Stream::new(self.settings.seed, "shuffle", self.progress.epoch))
     }
 
     fn step(&mut self, chosen: &[usize], totals: &mut EpochTotals) -> Result<StepReport> {
@@ -390,6 +395,13 @@ impl<'a> Trainer<'a> {
         observer.save_resume(&snapshot)?;
         if best { observer.save_best(&snapshot) } else { Ok(()) }
     }
+}
+
+/// The batches of an epoch: the same whenever they are asked for.
+fn batches(examples: &[Example], settings: &TrainingSettings, epoch: u64) -> Vec<Vec<usize>> {
+    let lengths: Vec<(usize, usize)> =
+        examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    bucketed(&lengths, settings.batch, &mut Stream::new(settings.seed, "shuffle", epoch))
 }
 
 impl Snapshot<'_> {

@@ -4,9 +4,9 @@ mod linking;
 mod unknown;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use candle_core::Device;
 
 use crate::alignment::Alignment;
@@ -28,6 +28,7 @@ const BATCH_UNITS: usize = 2048;
 
 /// A trained model with its vocabularies.
 pub struct Translator {
+    path: PathBuf,
     checkpoint: Checkpoint,
     model: RnnSearch,
     words: Words,
@@ -103,7 +104,7 @@ impl Translator {
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
         let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
-        Ok(Self { checkpoint, model, words: Words::default(), dictionary: None })
+        Ok(Self { path: path.to_owned(), checkpoint, model, words: Words::default(), dictionary: None })
     }
 
     /// This translator, made to align what `words` says are words.
@@ -139,12 +140,12 @@ impl Translator {
         &self.checkpoint.config
     }
 
-    /// Translates sentences: for each up to `beam.beam` translations, best first, at least one. An empty sentence, or
+    /// Translates sentences: for each up to `beam.best` translations, best first, at least one. An empty sentence, or
     /// one of white space alone, has an empty translation. `on_progress` is told how many sentences are done since it
     /// was last told.
     ///
     /// # Errors
-    /// The model's own.
+    /// The model's own; its scores are not finite.
     pub fn translate(
         &self,
         sentences: &[String],
@@ -156,6 +157,9 @@ impl Translator {
         let found = search_all(&self.model, &ids, beam, on_progress)?;
         let mut translations = Vec::with_capacity(sentences.len());
         for ((sentence, source), hypotheses) in sentences.iter().zip(sources).zip(found) {
+            // Where nothing is better than anything else, search comes back with nothing.
+            let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_nothing);
+            self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
             let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
             translations.push(hypotheses.iter().map(translate).collect::<Result<_>>()?);
         }
@@ -176,7 +180,7 @@ impl Translator {
     /// Forced decoding: the alignment of each pair and the target's log-probability, in order.
     ///
     /// # Errors
-    /// The model's own.
+    /// The model's own; its scores are not finite.
     pub fn align(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
         let sources = self.segment_all(&self.checkpoint.source, pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = self.segment_all(&self.checkpoint.target, pairs.iter().map(|pair| pair.target.as_str()))?;
@@ -185,6 +189,7 @@ impl Translator {
         for chosen in batches(&examples) {
             let batch = Batch::new(&examples, &chosen);
             for (&index, pair) in chosen.iter().zip(self.model.force(&batch, 0.0)?) {
+                self.check_scores(pair.log_probability.is_finite())?;
                 rows[index] = (pair.log_probability, pair.weights);
             }
             on_progress(chosen.len());
@@ -193,6 +198,17 @@ impl Translator {
         Ok(aligned
             .map(|((source, target), (log_probability, rows))| Aligned::new(source, target, &rows, log_probability))
             .collect())
+    }
+
+    /// Refuses a model whose parameters are finite and what it computes is not.
+    fn check_scores(&self, finite: bool) -> Result<()> {
+        ensure!(
+            finite,
+            "{}: this model's scores are not finite, since its parameters are too large; train it anew, or name another \
+             with --model",
+            self.path.display()
+        );
+        Ok(())
     }
 
     fn segment_all<'a>(
