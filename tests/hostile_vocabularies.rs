@@ -10,7 +10,7 @@ use softalign::random::Stream;
 use softalign::text::{Units, Vocabulary, Words};
 
 /// Mutations of each kind of unit where nothing else is asked for.
-const MUTATIONS: usize = 400;
+const MUTATIONS: usize = 250;
 
 const KINDS: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
 
