@@ -33,6 +33,16 @@ mod tests {
     }
 
     #[test]
+    fn waves_are_of_the_lengths_that_the_equation_says() {
+        let places = rows(&sinusoids(3, 4, &Device::Cpu).unwrap());
+        let expected =
+            [[0.0, 1.0, 0.0, 1.0], [0.841_471, 0.540_302, 0.01, 0.99995], [0.909_297, -0.416_147, 0.019_999, 0.9998]];
+        for (found, expected) in places.iter().zip(expected) {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
+        }
+    }
+
+    #[test]
     fn a_shift_is_a_fixed_rotation() {
         let (size, shift) = (8, 5);
         let places = rows(&sinusoids(40, size, &Device::Cpu).unwrap());

@@ -57,3 +57,118 @@ impl Score for Kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Var};
+
+    use super::*;
+    use crate::attention::{Pooled, pool};
+
+    const ALL: [KernelShape; 4] =
+        [KernelShape::Gaussian, KernelShape::Boxcar, KernelShape::Epanechnikov, KernelShape::Constant];
+    const KEYS: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
+
+    /// Points on a line: `[1, count, 1]`.
+    fn line(points: &[f64]) -> Tensor {
+        Tensor::from_slice(points, (1, points.len(), 1), &Device::Cpu).unwrap()
+    }
+
+    fn kernel(shape: KernelShape, width: f64) -> Kernel {
+        Kernel { shape, inverse_width: Tensor::new(&[1.0 / width], &Device::Cpu).unwrap() }
+    }
+
+    /// The weights of one query over keys on a line.
+    fn weights(score: &Kernel, query: f64, keys: &[f64]) -> Vec<f64> {
+        pool(score, &line(&[query]), &line(keys), &line(keys), None)
+            .unwrap()
+            .weights
+            .flatten_all()
+            .unwrap()
+            .to_vec1()
+            .unwrap()
+    }
+
+    #[track_caller]
+    fn assert_near(found: &[f64], expected: &[f64]) {
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-5;
+        assert!(found.len() == expected.len() && found.iter().zip(expected).all(near), "{found:?}, not {expected:?}");
+    }
+
+    #[test]
+    fn weights_are_the_kernels_shares() {
+        for (shape, width, kernels) in [
+            (KernelShape::Gaussian, 1.0, [1.0, 0.882_497, 0.606_531, 0.135_335]),
+            (KernelShape::Gaussian, 0.5, [1.0, 0.606_531, 0.135_335, 0.000_335]),
+            (KernelShape::Boxcar, 1.0, [1.0, 1.0, 1.0, 0.0]),
+            (KernelShape::Boxcar, 0.5, [1.0, 1.0, 0.0, 0.0]),
+            (KernelShape::Epanechnikov, 1.0, [1.0, 0.5, 0.0, 0.0]),
+            (KernelShape::Epanechnikov, 2.0, [1.0, 0.75, 0.5, 0.0]),
+            (KernelShape::Constant, 1.0, [1.0; 4]),
+            (KernelShape::Constant, 0.1, [1.0; 4]),
+        ] {
+            let sum: f64 = kernels.iter().sum();
+            let shares = kernels.map(|kernel| kernel / sum);
+            // Of a distance, the side is nothing.
+            assert_near(&weights(&kernel(shape, width), 0.0, &KEYS), &shares);
+            assert_near(&weights(&kernel(shape, width), 0.0, &KEYS.map(|key| -key)), &shares);
+            assert_near(&weights(&kernel(shape, -width), 7.0, &KEYS.map(|key| key + 7.0)), &shares);
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_space() {
+        let point = |x: f64, y: f64| [x, y];
+        let keys = Tensor::new(&[[point(0.0, 0.0), point(3.0, 4.0), point(6.0, 8.0)]], &Device::Cpu).unwrap();
+        let query = keys.narrow(1, 0, 1).unwrap();
+        let pooled = pool(&kernel(KernelShape::Epanechnikov, 8.0), &query, &keys, &keys, None).unwrap();
+        // 1 and 3/8 of their sum.
+        assert_near(&pooled.weights.flatten_all().unwrap().to_vec1().unwrap(), &[8.0 / 11.0, 3.0 / 11.0, 0.0]);
+        assert_near(&pooled.values.flatten_all().unwrap().to_vec1().unwrap(), &[9.0 / 11.0, 12.0 / 11.0]);
+    }
+
+    #[test]
+    fn without_support_a_query_gets_the_mean_of_the_values() {
+        let tensor = |points: &[f32]| Tensor::from_slice(points, (1, points.len(), 1), &Device::Cpu).unwrap();
+        let (queries, keys, values) = (tensor(&[10.0, 0.0]), tensor(&[0.0, 1.0, 2.0]), tensor(&[3.0, 5.0, 40.0]));
+        let mask = Tensor::new(&[[1f32, 1.0, 0.0]], &Device::Cpu).unwrap();
+        for shape in [KernelShape::Boxcar, KernelShape::Epanechnikov] {
+            let score = Kernel { shape, inverse_width: Tensor::new(&[2f32], &Device::Cpu).unwrap() };
+            let pooled = |mask| -> Vec<f32> {
+                pool(&score, &queries, &keys, &values, mask).unwrap().values.flatten_all().unwrap().to_vec1().unwrap()
+            };
+            let wide = |values: Vec<f32>| -> Vec<f64> { values.into_iter().map(f64::from).collect() };
+            assert_near(&wide(pooled(None)), &[16.0, 3.0]);
+            assert_near(&wide(pooled(Some(&mask))), &[4.0, 3.0]);
+        }
+        // A Gaussian supports everything, if little: the nearest key gets all.
+        assert_near(&weights(&kernel(KernelShape::Gaussian, 0.01), 10.0, &KEYS), &[0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_widths_derivative_is_that_of_finite_differences() {
+        let keys = line(&[-1.3, -0.4, 0.0, 0.2, 0.7, 1.9]);
+        let values = line(&[2.0, -1.0, 0.5, 3.0, 1.0, -2.0]);
+        // One query lies on a key, and one has no support by the narrow kernels.
+        let queries = line(&[0.0, 0.45, 1.2, 30.0]);
+        let ask = line(&[1.0, -2.0, 0.7, 0.3]);
+        for shape in ALL {
+            let loss = |inverse_width: &Tensor| {
+                let score = Kernel { shape, inverse_width: inverse_width.clone() };
+                let Pooled { values, .. } = pool(&score, &queries, &keys, &values, None).unwrap();
+                (values * &ask).unwrap().sum_all().unwrap()
+            };
+            let at = |w: f64| loss(&Tensor::new(&[w], &Device::Cpu).unwrap()).to_scalar::<f64>().unwrap();
+            for w in [0.3, 0.9, 1.7] {
+                let variable = Var::new(&[w], &Device::Cpu).unwrap();
+                let store = loss(&variable).backward().unwrap();
+                let found = store.get(&variable).map_or(0.0, |gradient| gradient.to_vec1().unwrap()[0]);
+                let step = 1e-5;
+                let expected = (at(w + step) - at(w - step)) / (2.0 * step);
+                assert!((found - expected).abs() < 1e-4, "{shape:?} {w}: {found}, not {expected}");
+                let learns = matches!(shape, KernelShape::Gaussian | KernelShape::Epanechnikov);
+                assert_eq!(learns, found.abs() > 1e-3, "{shape:?} {w}: {found}");
+            }
+        }
+    }
+}
