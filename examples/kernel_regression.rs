@@ -131,7 +131,7 @@ impl Points {
         plan.add("inverse_width", &[1], Start::Constant(1.0));
         let parameters = Parameters::initialise(&plan, 0, &Cpu)?.tracked()?;
         let score = Kernel { shape, inverse_width: parameters.get("inverse_width")? };
-        let mut optimiser = Optimiser::new(&parameters, f64::INFINITY)?;
+        let mut optimiser = Optimiser::new(&parameters, f64::INFINITY, None)?;
         for _ in 0..steps {
             let gradients = Gradients::of(&self.leave_one_out(&score)?, &parameters)?;
             optimiser.step(&parameters, &gradients, 0.1)?;

@@ -1,0 +1,45 @@
+//! The examples, run as a user runs them, in their short form.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// An example that Cargo has built beside this test.
+fn example(name: &str, arguments: &[&str]) -> Output {
+    let test = std::env::current_exe().unwrap();
+    let built = test.parent().unwrap().parent().unwrap().join("examples").join(name);
+    Command::new(built).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap()
+}
+
+fn worked(output: Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_kernel_of_the_right_width_is_near_the_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure: PathBuf = folder.path().join("figure.svg");
+    let table = worked(example("kernel_regression", &["--quick", figure.to_str().unwrap()]));
+    // The error at the learnt width stands before "at".
+    let learnt = |kernel: &str| -> f64 {
+        let line = table.lines().find(|line| line.starts_with(kernel)).unwrap();
+        line.split(" at ").next().unwrap().split_whitespace().next_back().unwrap().parse().unwrap()
+    };
+    let constant = learnt("Constant");
+    for kernel in ["Gaussian", "Boxcar", "Epanechnikov"] {
+        assert!(learnt(kernel) < 0.5 * constant, "{table}");
+    }
+    let svg = std::fs::read_to_string(figure).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "no whole figure");
+    for kernel in ["Gaussian, width", "Boxcar, width", "Epanechnikov, width", "Constant, width"] {
+        assert_eq!(svg.matches(kernel).count(), 1, "{kernel}");
+    }
+}
+
+#[test]
+fn a_wrong_argument_is_one_line_and_code_2() {
+    let output = example("kernel_regression", &["--nonsense"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.starts_with("error: ") && message.trim_end().lines().count() == 1, "{message}");
+}
