@@ -43,3 +43,12 @@ fn a_wrong_argument_is_one_line_and_code_2() {
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.starts_with("error: ") && message.trim_end().lines().count() == 1, "{message}");
 }
+
+#[test]
+fn letters_give_a_words_language_away() {
+    let said = worked(example("word_language", &["--quick"]));
+    let line = said.lines().find(|line| line.starts_with("accuracy on words held out")).unwrap();
+    let shares: Vec<f64> = line.split(['%', ' ']).filter_map(|part| part.parse().ok()).collect();
+    assert!(shares.len() == 2 && shares[0] > shares[1] + 10.0, "{line}");
+    assert_eq!(said.matches("</s>").count(), 10, "ten words with their letters' weights: {said}");
+}

@@ -1,0 +1,174 @@
+//! A sequence to a vector: the language of a word, by annotations of its letters that attention pools.
+//!
+//! ```text
+//! annotations   h_j = [ →GRU(E[x_j]) ; ←GRU(E[x_j]) ]           letters x_1..x_S and </s>
+//! energy        e_j = vᵀ tanh(q + W_k h_j + b_k)                one query q for all words, learnt
+//! pooled        c = Σ_j α_j h_j            α = softmax_j(e)
+//! language      p = softmax(W c + b)                            English or French
+//! ```
+//!
+//! The words are those of data/train.tsv that one side alone has. A fifth of them is held out, so that no word is both
+//! learnt from and asked for. The weights of some show which letters gave them away.
+//!
+//! ```sh
+//! cargo run --release --example word_language
+//! ```
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, stdout};
+use std::path::Path;
+
+use anyhow::Result;
+use candle_core::{Device::Cpu, Tensor};
+use candle_nn::ops::softmax;
+use clap::Parser;
+use softalign::alignment::Alignment;
+use softalign::attention::{Additive, Pooled, pool};
+use softalign::kernels::cross_entropy;
+use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
+use softalign::random::Stream;
+use softalign::render::Heatmap;
+use softalign::text::{Padded, Pair, Units, Vocabulary, read_tsv};
+use softalign::training::Optimiser;
+
+const LANGUAGES: [&str; 2] = ["English", "French"];
+const EMBEDDING: usize = 16;
+/// n: of an annotation, both directions together.
+const SIZE: usize = 64;
+const BATCH: usize = 32;
+
+/// Learns to tell English words from French ones, and shows by which letters it does.
+#[derive(Parser)]
+struct Arguments {
+    /// Learn for a moment only
+    #[arg(long)]
+    quick: bool,
+    /// What words are held out by, and parameters drawn
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// A word, its letters' ids and its language's index.
+struct Word {
+    text: String,
+    ids: Vec<u32>,
+    language: usize,
+}
+
+/// What a model says of a word.
+struct Answer {
+    /// One for each language.
+    probabilities: Vec<f32>,
+    /// α over letters, end and padding.
+    weights: Vec<f32>,
+}
+
+fn main() -> Result<()> {
+    let Arguments { quick, seed } = common::arguments();
+    let mut words = words()?;
+    Stream::new(seed, "words", 0).shuffle(&mut words);
+    let held_out = words.len() / 5;
+    let letters = Vocabulary::train(words[held_out..].iter().map(|(text, _)| text.as_str()), Units::Char, 200)?;
+    let word = |(text, language): (String, usize)| Ok(Word { ids: letters.encode(&text)?, text, language });
+    let words = words.into_iter().map(word).collect::<Result<Vec<_>>>()?;
+    let (held_out, training) = words.split_at(held_out);
+    println!("{} words to learn from, {} held out", training.len(), held_out.len());
+    let parameters = Parameters::initialise(&plan(letters.size()), seed, &Cpu)?.tracked()?;
+    train(&parameters, training, if quick { 2 } else { 12 }, seed)?;
+    report(held_out, &answer(&parameters, held_out)?)
+}
+
+/// All words that one language alone has, with its index.
+fn words() -> Result<Vec<(String, usize)>> {
+    let pairs = read_tsv(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
+    let words = |side: fn(&Pair) -> &str| -> BTreeSet<String> {
+        let words = pairs.iter().flat_map(|pair| side(pair).split(|letter: char| !letter.is_alphabetic()));
+        words.filter(|word| word.chars().count() > 1).map(str::to_lowercase).collect()
+    };
+    let (english, french) = (words(|pair| &pair.source), words(|pair| &pair.target));
+    let alone = |these: &BTreeSet<String>, those: &BTreeSet<String>, language| -> Vec<_> {
+        these.difference(those).map(|word| (word.clone(), language)).collect()
+    };
+    Ok([alone(&english, &french, 0), alone(&french, &english, 1)].concat())
+}
+
+fn plan(letters: usize) -> Plan {
+    let mut plan = Plan::default();
+    plan.add("embedding", &[letters, EMBEDDING], Start::Normal(0.3));
+    for direction in ["forward", "backward"] {
+        plan.gru(|part| format!("{direction}.{part}"), EMBEDDING, SIZE / 2);
+    }
+    plan.add("query", &[1, SIZE], Start::Normal(0.3));
+    plan.linear("key", SIZE, SIZE);
+    plan.add("energy", &[1, SIZE], Start::Glorot);
+    plan.linear("language", LANGUAGES.len(), SIZE);
+    plan
+}
+
+/// Annotations `[batch, length, SIZE]` of letters `[batch, length]`.
+fn annotate(parameters: &Parameters, letters: &Tensor, mask: &Tensor) -> Result<Tensor> {
+    let (batch, length) = letters.dims2()?;
+    let (letters, mask) = (letters.t()?.flatten_all()?, mask.t()?.unsqueeze(2)?);
+    let embedded = parameters.get("embedding")?.index_select(&letters, 0)?;
+    let run = |direction: &str| {
+        let cell = parameters.gru(|part| format!("{direction}.{part}"))?;
+        let gates = cell.input_gates(&embedded)?.reshape((length, batch, 3 * SIZE / 2))?;
+        cell.sequence(&gates, &mask, direction == "backward")
+    };
+    Ok(Tensor::cat(&[run("forward")?, run("backward")?], 2)?.transpose(0, 1)?.contiguous()?)
+}
+
+/// Logits `[batch, languages]` and weights `[batch, length]`.
+fn forward(parameters: &Parameters, words: &[&Word]) -> Result<(Tensor, Tensor)> {
+    let (letters, mask) = common::tensors(&Padded::new(words.iter().map(|word| word.ids.as_slice())))?;
+    let values = annotate(parameters, &letters, &mask)?;
+    let keys = Linear::new(parameters, "key")?.forward(&values.flatten_to(1)?)?.reshape(values.shape())?;
+    let queries = parameters.get("query")?.broadcast_as((words.len(), 1, SIZE))?;
+    let score = Additive { v: parameters.get("energy")? };
+    let Pooled { values: pooled, weights } = pool(&score, &queries, &keys, &values, Some(&mask))?;
+    Ok((Linear::new(parameters, "language")?.forward(&pooled.squeeze(1)?)?, weights.squeeze(1)?))
+}
+
+fn train(parameters: &Parameters, words: &[Word], epochs: u64, seed: u64) -> Result<()> {
+    let mut optimiser = Optimiser::new(parameters, 1.0, None)?;
+    let mut order: Vec<&Word> = words.iter().collect();
+    for epoch in 0..epochs {
+        Stream::new(seed, "order", epoch).shuffle(&mut order);
+        for batch in order.chunks(BATCH) {
+            let languages = Tensor::from_iter(batch.iter().map(|word| word.language as u32), &Cpu)?;
+            let (loss, _) = cross_entropy::sums(&forward(parameters, batch)?.0, &languages, 0.0)?;
+            let gradients = Gradients::of(&(loss / batch.len() as f64)?, parameters)?;
+            optimiser.step(parameters, &gradients, 5e-3)?;
+        }
+    }
+    Ok(())
+}
+
+fn answer(parameters: &Parameters, words: &[Word]) -> Result<Vec<Answer>> {
+    let (logits, weights) = forward(parameters, &words.iter().collect::<Vec<_>>())?;
+    let answers = softmax(&logits, 1)?.to_vec2()?.into_iter().zip(weights.to_vec2()?);
+    Ok(answers.map(|(probabilities, weights)| Answer { probabilities, weights }).collect())
+}
+
+/// Prints how many answers are right, and the weights of some words.
+fn report(words: &[Word], answers: &[Answer]) -> Result<()> {
+    let right = words.iter().zip(answers).filter(|(word, answer)| answer.probabilities[word.language] > 0.5).count();
+    let french = words.iter().filter(|word| word.language == 1).count();
+    let percent = |count: usize| 100.0 * count as f64 / words.len() as f64;
+    println!("accuracy on words held out: {:.1}% (always French: {:.1}%)", percent(right), percent(french));
+    let heatmap = Heatmap { color: stdout().is_terminal(), width: None };
+    for (language, name) in LANGUAGES.iter().enumerate() {
+        println!("\n{name} words: what they were taken for, and the letters' weights in percent");
+        let shown = |(word, _): &(&Word, &Answer)| word.language == language && (5..9).contains(&word.ids.len());
+        for (word, Answer { probabilities, weights }) in words.iter().zip(answers).filter(shown).take(5) {
+            let said = usize::from(probabilities[1] > 0.5);
+            let label = format!("{:7} {:3.0}%", LANGUAGES[said], 100.0 * probabilities[said]);
+            let letters = word.text.chars().map(String::from).collect();
+            let weights = weights[..=word.ids.len()].to_vec();
+            heatmap.matrix(&mut stdout(), &Alignment::from_rows(letters, vec![label], &[weights]))?;
+        }
+    }
+    Ok(())
+}
