@@ -17,7 +17,7 @@ mod common;
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -59,9 +59,9 @@ fn main() -> Result<()> {
     let place = figure.display();
     let mut file = File::create(&figure).unwrap_or_else(|error| common::refuse(format!("{place}: {error}")));
     let points = Points::draw(seed);
-    println!("{POINTS} points of y = 2 sin x + x + noise of standard deviation {NOISE}, seed {seed}");
-    println!("root mean square errors against the curve without noise, by width\n");
-    println!("{:12}{:7}{:7}{:7}{:7}{:7}    learnt", "", WIDTHS[0], WIDTHS[1], WIDTHS[2], WIDTHS[3], WIDTHS[4]);
+    writeln!(stdout(), "{POINTS} points of y = 2 sin x + x + noise of standard deviation {NOISE}, seed {seed}")?;
+    writeln!(stdout(), "root mean square errors against the curve without noise, by width\n")?;
+    writeln!(stdout(), "{:12}{}    learnt", "", WIDTHS.map(|width| format!("{width:7}")).concat())?;
     let mut panels = String::new();
     for (index, shape) in KERNELS.into_iter().enumerate() {
         let (left, top) = (50 + index % 2 * 510, 45 + index / 2 * 245);
@@ -70,7 +70,7 @@ fn main() -> Result<()> {
     }
     let frame = include_str!("kernel_regression/frame.svg");
     file.write_all(frame.replace("<!-- panels -->\n", &panels).as_bytes())?;
-    println!("\ncurves and attention: {place}");
+    writeln!(stdout(), "\ncurves and attention: {place}")?;
     Ok(())
 }
 
@@ -110,9 +110,8 @@ impl Points {
         let width = self.learn_width(shape, steps)?;
         let (learnt, weights) = with(width)?;
         let name = format!("{shape:?}");
-        print!("{name:12}");
-        tried.iter().for_each(|curve| print!("{:7.3}", error(curve)));
-        println!("{:7.3} at {width:.2}", error(&learnt));
+        let errors: String = tried.iter().map(|curve| format!("{:7.3}", error(curve))).collect();
+        writeln!(stdout(), "{name:12}{errors}{:7.3} at {width:.2}", error(&learnt))?;
         let curves = self.curves([("narrow", &tried[0]), ("wide", &tried[WIDTHS.len() - 1]), ("learnt", &learnt)])?;
         let heading = format!("<text class='heading' y='-10'>{name}, width {width:.2}</text>");
         Ok(format!("{heading}\n{curves}<g transform='translate(293)'>\n{}</g>\n", self.attention(&weights)?))

@@ -17,7 +17,7 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, Write as _, stdout};
 use std::path::Path;
 
 use anyhow::Result;
@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     let word = |(text, language): (String, usize)| Ok(Word { ids: letters.encode(&text)?, text, language });
     let words = words.into_iter().map(word).collect::<Result<Vec<_>>>()?;
     let (held_out, training) = words.split_at(held_out);
-    println!("{} words to learn from, {} held out", training.len(), held_out.len());
+    writeln!(stdout(), "{} words to learn from, {} held out", training.len(), held_out.len())?;
     let parameters = Parameters::initialise(&plan(letters.size()), seed, &Cpu)?.tracked()?;
     train(&parameters, training, if quick { 2 } else { 12 }, seed)?;
     report(held_out, &answer(&parameters, held_out)?)
@@ -157,10 +157,10 @@ fn report(words: &[Word], answers: &[Answer]) -> Result<()> {
     let right = words.iter().zip(answers).filter(|(word, answer)| answer.probabilities[word.language] > 0.5).count();
     let french = words.iter().filter(|word| word.language == 1).count();
     let percent = |count: usize| 100.0 * count as f64 / words.len() as f64;
-    println!("accuracy on words held out: {:.1}% (always French: {:.1}%)", percent(right), percent(french));
+    writeln!(stdout(), "accuracy on words held out: {:.1}% (always French: {:.1}%)", percent(right), percent(french))?;
     let heatmap = Heatmap { color: stdout().is_terminal(), width: None };
     for (language, name) in LANGUAGES.iter().enumerate() {
-        println!("\n{name} words: what they were taken for, and the letters' weights in percent");
+        writeln!(stdout(), "\n{name} words: what they were taken for, and the letters' weights in percent")?;
         let shown = |(word, _): &(&Word, &Answer)| word.language == language && (5..9).contains(&word.ids.len());
         for (word, Answer { probabilities, weights }) in words.iter().zip(answers).filter(shown).take(5) {
             let said = usize::from(probabilities[1] > 0.5);

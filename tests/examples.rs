@@ -52,3 +52,15 @@ fn letters_give_a_words_language_away() {
     assert!(shares.len() == 2 && shares[0] > shares[1] + 10.0, "{line}");
     assert_eq!(said.matches("</s>").count(), 10, "ten words with their letters' weights: {said}");
 }
+
+#[test]
+fn attention_tells_true_pairs() {
+    let said = worked(example("true_pairs", &["--quick"]));
+    let right = |kind: &str| -> f64 {
+        let line = said.lines().find(|line| line.starts_with(kind)).unwrap();
+        line.trim_end_matches('%').split_whitespace().next_back().unwrap().parse().unwrap()
+    };
+    // Who always says "true" or always "false" gets one of them wrong.
+    assert!(right("true") + right("another sentence") > 140.0, "{said}");
+    assert_eq!(said.matches("█").count().min(1), 1, "weights that stand out: {said}");
+}

@@ -1,0 +1,197 @@
+//! Two sequences to a vector: decomposable attention (Parikh, Täckström, Das & Uszkoreit 2016, "A Decomposable
+//! Attention Model for Natural Language Inference") tells translations from what only looks like them.
+//!
+//! ```text
+//! attend       e_ij = g cos(a_i, b_j)                      embedded words a_1..a_S and b_1..b_T, each with its </s>
+//!              β_i = Σ_j softmax_j(e_ij) b_j               what the other sentence has for the word a_i
+//!              α_j = Σ_i softmax_i(e_ij) a_i               and what for b_j
+//! compare      v_i = G([a_i ; β_i ; a_i ∘ β_i])            G one layer, G' likewise for u_j
+//! aggregate    p = softmax(H([Σ_i v_i ; Σ_j u_j]))         false or true; H two layers
+//! ```
+//!
+//! The paper attends by a dot product behind a layer, and G has two layers without ∘. With the cosine and ∘ a word and its
+//! translation come to point one way. In false pairs, made of data/train.tsv, a French word is exchanged for another of
+//! the batch, or the sentence for one as long. No one says which words belong together; to see an exchange takes that.
+//!
+//! ```sh
+//! cargo run --release --example true_pairs
+//! ```
+
+mod common;
+
+use std::io::{IsTerminal, Write as _, stdout};
+use std::path::Path;
+
+use anyhow::Result;
+use candle_core::{D, Device::Cpu, Tensor};
+use clap::Parser;
+use softalign::alignment::Alignment;
+use softalign::attention::{Cosine, Pooled, pool};
+use softalign::kernels::cross_entropy;
+use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
+use softalign::random::Stream;
+use softalign::render::Heatmap;
+use softalign::text::{BatchSize, Padded, Units, Vocabulary, bucketed, read_tsv};
+use softalign::training::Optimiser;
+
+use Kind::{OtherSentence, True, WordExchanged};
+
+const LANGUAGES: [&str; 2] = ["english", "french"];
+/// n: of an embedded word, and of all layers.
+const SIZE: usize = 32;
+const BATCH: BatchSize = BatchSize::Sentences(32);
+const HELD_OUT: usize = 1000;
+const RATE: f64 = 3e-3;
+
+/// Learns to tell true sentence pairs from false ones, and shows the alignment that it takes.
+#[derive(Parser)]
+struct Arguments {
+    /// Learn for a moment only
+    #[arg(long)]
+    quick: bool,
+    /// What pairs are held out and falsified by, and parameters drawn
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// An English sentence and a French one, word by word.
+type Pair = [Vec<u32>; 2];
+
+/// What a pair may be made to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    True,
+    WordExchanged,
+    OtherSentence,
+}
+
+fn main() -> Result<()> {
+    let Arguments { quick, seed } = common::arguments();
+    let mut pairs = read_tsv(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
+    Stream::new(seed, "pairs", 0).shuffle(&mut pairs);
+    pairs.truncate(if quick { HELD_OUT + 6000 } else { pairs.len() });
+    let (english, english_words) = encode(pairs.iter().map(|pair| pair.source.to_lowercase()).collect())?;
+    let (french, french_words) = encode(pairs.iter().map(|pair| pair.target.to_lowercase()).collect())?;
+    let pairs: Vec<Pair> = english.into_iter().zip(french).map(Pair::from).collect();
+    let (held_out, training) = pairs.split_at(HELD_OUT);
+    writeln!(stdout(), "{} pairs to learn from, {HELD_OUT} held out", training.len())?;
+    let words = [english_words, french_words];
+    let sizes = words.each_ref().map(Vocabulary::size);
+    let parameters = Parameters::initialise(&plan(sizes), seed, &Cpu)?.tracked()?;
+    train(&parameters, training, if quick { 2 } else { 12 }, seed)?;
+    report(&parameters, held_out, seed)?;
+    let short = held_out.iter().filter(|[english, french]| (6..9).contains(&english.len().max(french.len())));
+    short.take(3).try_for_each(|pair| show(&parameters, pair, &words))
+}
+
+/// Sentences word by word, with the words of those that are not held out.
+fn encode(texts: Vec<String>) -> Result<(Vec<Vec<u32>>, Vocabulary)> {
+    let words = Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Units::Word, 5000)?;
+    Ok((words.encode_all(texts.iter().map(String::as_str))?, words))
+}
+
+/// All pairs in batches of like length.
+fn batches<'a>(pairs: &'a [Pair], stream: &mut Stream) -> Vec<Vec<&'a Pair>> {
+    let lengths: Vec<_> = pairs.iter().map(|[english, french]| (english.len(), french.len())).collect();
+    let batches = bucketed(&lengths, BATCH, stream).into_iter();
+    batches.map(|batch| batch.into_iter().map(|index| &pairs[index]).collect()).collect()
+}
+
+/// A batch's pairs as other kinds, by their places.
+fn falsify(batch: &[&Pair], kind: impl Fn(usize) -> Kind, stream: &mut Stream) -> Vec<Pair> {
+    let falsified = |(row, [english, french]): (usize, &&Pair)| {
+        let mut french = french.clone();
+        match kind(row) {
+            True => {}
+            WordExchanged => {
+                let others = batch.iter().flat_map(|[_, other]| other).filter(|word| !french.contains(word));
+                let others: Vec<u32> = others.copied().collect();
+                let place = stream.below(french.len());
+                french[place] = others[stream.below(others.len())];
+            }
+            OtherSentence => french.clone_from(&batch[(row + 1) % batch.len()][1]),
+        }
+        [english.clone(), french]
+    };
+    batch.iter().enumerate().map(falsified).collect()
+}
+
+fn plan(words: [usize; 2]) -> Plan {
+    let mut plan = Plan::default();
+    for (language, words) in LANGUAGES.into_iter().zip(words) {
+        plan.add(format!("{language}.embedding"), &[words, SIZE], Start::Normal(0.1));
+        plan.linear(&format!("{language}.compare"), SIZE, 3 * SIZE);
+    }
+    plan.add("sharpness", &[1], Start::Constant(8.0));
+    plan.linear("aggregate", SIZE, 2 * SIZE);
+    plan.linear("truth", 2, SIZE);
+    plan
+}
+
+/// Logits of false and true, `[batch, 2]`, and the weights of French words over English ones, `[batch, T, S]`.
+fn forward(parameters: &Parameters, pairs: &[&Pair]) -> Result<(Tensor, Tensor)> {
+    let score = Cosine { sharpness: parameters.get("sharpness")? };
+    let embed = |side: usize| -> Result<(Tensor, Tensor)> {
+        let (ids, mask) = common::tensors(&Padded::new(pairs.iter().map(|pair| pair[side].as_slice())))?;
+        let table = parameters.get(&format!("{}.embedding", LANGUAGES[side]))?;
+        Ok((table.index_select(&ids.flatten_all()?, 0)?.reshape((pairs.len(), (), SIZE))?, mask))
+    };
+    let sides = [embed(0)?, embed(1)?];
+    let compare = |side: usize| -> Result<(Tensor, Tensor)> {
+        let ((these, mask), (those, their_mask)) = (&sides[side], &sides[1 - side]);
+        let Pooled { values, weights } = pool(&score, these, those, those, Some(their_mask))?;
+        let rows = Tensor::cat(&[these, &values, &(these * &values)?], 2)?.flatten_to(1)?;
+        let compared = Linear::new(parameters, &format!("{}.compare", LANGUAGES[side]))?.forward(&rows)?.relu()?;
+        Ok((compared.reshape(these.shape())?.broadcast_mul(&mask.unsqueeze(2)?)?.sum(1)?, weights))
+    };
+    let ((english, _), (french, weights)) = (compare(0)?, compare(1)?);
+    let sums = Tensor::cat(&[english, french], 1)?;
+    let aggregated = Linear::new(parameters, "aggregate")?.forward(&sums)?.relu()?;
+    Ok((Linear::new(parameters, "truth")?.forward(&aggregated)?, weights))
+}
+
+/// Half of what is shown is true; of the rest, a quarter has another sentence.
+fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Result<()> {
+    let kind = |row| if row % 4 == 0 { OtherSentence } else { WordExchanged };
+    let mut optimiser = Optimiser::new(parameters, 1.0, None)?;
+    for epoch in 0..epochs {
+        let mut stream = Stream::new(seed, "batches", epoch);
+        for batch in batches(pairs, &mut stream) {
+            let falsified = falsify(&batch, kind, &mut stream);
+            let both: Vec<&Pair> = batch.iter().copied().chain(&falsified).collect();
+            let truth = Tensor::from_iter((0..both.len()).map(|row| u32::from(row < batch.len())), &Cpu)?;
+            let (loss, _) = cross_entropy::sums(&forward(parameters, &both)?.0, &truth, 0.0)?;
+            let gradients = Gradients::of(&(loss / both.len() as f64)?, parameters)?;
+            optimiser.step(parameters, &gradients, RATE * (1.0 - epoch as f64 / epochs as f64))?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints how many pairs are told right, each pair as every kind.
+fn report(parameters: &Parameters, pairs: &[Pair], seed: u64) -> Result<()> {
+    writeln!(stdout(), "accuracy on pairs held out, by what they were made")?;
+    for (kind, name) in [(True, "true"), (WordExchanged, "one word exchanged"), (OtherSentence, "another sentence")] {
+        let (mut right, mut stream) = (0, Stream::new(seed, "held out", 0));
+        for batch in batches(pairs, &mut stream) {
+            let made = falsify(&batch, |_| kind, &mut stream);
+            let (logits, _) = forward(parameters, &made.iter().collect::<Vec<_>>())?;
+            let answers = logits.argmax(D::Minus1)?.to_vec1::<u32>()?;
+            right += answers.iter().filter(|&&answer| (answer == 1) == (kind == True)).count();
+        }
+        writeln!(stdout(), "{name:20}{:5.1}%", 100.0 * right as f64 / pairs.len() as f64)?;
+    }
+    Ok(())
+}
+
+/// Prints each French word's weights over the English ones.
+fn show(parameters: &Parameters, pair: &Pair, words: &[Vocabulary; 2]) -> Result<()> {
+    let weights = forward(parameters, &[pair])?.1.squeeze(0)?.to_vec2()?;
+    let [english, french] = [0, 1].map(|side| {
+        let units = words[side].written(&pair[side]).into_iter();
+        units.map(|unit| unit.trim_start_matches('▁').to_owned()).collect()
+    });
+    writeln!(stdout())?;
+    let heatmap = Heatmap { color: stdout().is_terminal(), width: None };
+    Ok(heatmap.matrix(&mut stdout(), &Alignment::from_rows(english, french, &weights))?)
+}
