@@ -59,6 +59,9 @@ pub struct DataSummary {
     pub training_pairs: usize,
     /// Validation pairs used.
     pub validation_pairs: usize,
+    /// Whether these are training pairs, since none could be spared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub validated_on_training: bool,
     /// SHA-256 of all pairs used, in order, training before validation.
     pub fingerprint: String,
 }

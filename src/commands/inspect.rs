@@ -73,10 +73,10 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     writeln!(
         out,
         "validated on    {}: {} pairs",
-        if data.validation_files.is_empty() {
-            "pairs held out".to_owned()
-        } else {
-            data.validation_files.join(" and ")
+        match data.validation_files.join(" and ") {
+            files if !files.is_empty() => files,
+            _ if data.validated_on_training => "the training pairs themselves".to_owned(),
+            _ => "pairs held out".to_owned(),
         },
         data.validation_pairs
     )?;
@@ -84,7 +84,8 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         out,
         "settings        batches of {}, learning rate {}, dropout {}, label smoothing {}, seed {}",
         settings.batch, settings.learning_rate, settings.dropout.embeddings, settings.label_smoothing, settings.seed
-    )
+    )?;
+    writeln!(out, "                attention {}", settings.teaching())
 }
 
 /// The best and the last validation, from the log.

@@ -14,6 +14,7 @@ mod named_models;
 mod output;
 mod reading;
 mod search;
+mod signals;
 mod train;
 mod training_data;
 mod training_display;
@@ -28,20 +29,23 @@ use candle_core::Device;
 
 use crate::cli::{Cli, Command, DeviceName};
 use console::Console;
+use signals::Stopped;
 use usage::UsageError;
 
-/// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong.
+/// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong, from 128
+/// on stopped by a signal.
 pub fn run(cli: &Cli) -> ExitCode {
     let console = Console::new(cli.quiet);
-    match dispatch(cli, &console) {
-        Ok(()) => ExitCode::SUCCESS,
+    let Err(error) = dispatch(cli, &console) else { return ExitCode::SUCCESS };
+    if is_broken_pipe(&error) {
         // Whoever reads our output has had enough: `softalign … | head` is no failure.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            console.error(&error);
-            ExitCode::from(if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 })
-        }
+        return ExitCode::SUCCESS;
     }
+    if let Some(stopped) = error.downcast_ref::<Stopped>() {
+        return ExitCode::from(stopped.exit_code());
+    }
+    console.error(&error);
+    ExitCode::from(if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 })
 }
 
 fn dispatch(cli: &Cli, console: &Console) -> Result<()> {

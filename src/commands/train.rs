@@ -11,8 +11,9 @@ use super::console::Console;
 use super::formats::heatmap;
 use super::linking::learn_aligner;
 use super::output::Output;
+use super::signals::Signals;
 use super::training_data::{Data, DataFiles};
-use super::training_display::{TrainingDisplay, clock, stop_on_interrupt};
+use super::training_display::{TrainingDisplay, clock};
 use super::training_plan::{self, TrainingPlan};
 use super::usage::UsageError;
 use crate::aligner::WordAligner;
@@ -58,6 +59,7 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     let folder = Folder::new(&out);
     let time = args.max_minutes.map(minutes).transpose()?;
+    let signals = Signals::listen();
     let start =
         if args.resume { resume(given, &folder, device, console)? } else { begin(args, &folder, device, console)? };
     let Start { lock, checkpoint, model, optimiser, progress, data } = start;
@@ -72,10 +74,13 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     // A new run begins at the beginning, so that nothing can be wrong with it.
     let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
     let reason = {
-        let mut display = TrainingDisplay::new(console, &folder, &checkpoint, stop_on_interrupt(), time);
+        let mut display = TrainingDisplay::new(console, &folder, &checkpoint, &signals, time);
         trainer.run(time, &mut display)?
     };
     console.note(ending(reason, settings, trainer.progress(), &out));
+    if let Some(stopped) = signals.asked() {
+        bail!(stopped);
+    }
     show(&out, &data.validation.pairs, device)?;
     drop(lock);
     Ok(())
@@ -297,6 +302,9 @@ fn describe(config: &Config, data: &Data, console: &Console) {
         sizes.attention,
         config.training.batch
     ));
+    if !sizes.attention.is_fixed() {
+        console.note(format!("attention is {}", config.training.teaching()));
+    }
 }
 
 fn ending(reason: StopReason, settings: &TrainingSettings, progress: &Progress, out: &Path) -> String {

@@ -1,5 +1,6 @@
 //! The sentence pairs that a run trains on and those that validate it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -94,9 +95,18 @@ impl Data {
         seed: u64,
         console: &Console,
     ) -> Result<Self> {
+        let mut validated_on_training = false;
         let (validation, validation_name) = match &files.validation {
-            Some(files) => (files.read("--valid")?, files.to_string()),
-            None => (hold_out(&mut pairs, seed), "validation pairs held out".to_owned()),
+            Some(files) => {
+                let validation = files.read("--valid")?;
+                warn_of_overlap(&pairs, &validation, console);
+                (validation, files.to_string())
+            }
+            None => {
+                let held_out = hold_out(&mut pairs, seed, console);
+                validated_on_training = held_out.is_none();
+                (held_out.unwrap_or_else(|| pairs.clone()), "validation pairs held out".to_owned())
+            }
         };
         let training = corpus(pairs, &files.training.to_string(), vocabularies, longest, console)?;
         let validation = corpus(validation, &validation_name, vocabularies, longest, console)?;
@@ -105,19 +115,53 @@ impl Data {
             validation_files: files.validation.as_ref().map(PairFiles::names).unwrap_or_default(),
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),
+            validated_on_training,
             fingerprint: fingerprint(training.pairs.iter().chain(&validation.pairs)),
         };
         Ok(Self { training, validation, summary })
     }
 }
 
-/// Takes a part of the pairs for validation; of a handful a copy of all.
-fn hold_out(pairs: &mut Vec<Pair>, seed: u64) -> Vec<Pair> {
-    if pairs.len() < HANDFUL {
-        return pairs.clone();
+/// Takes a part of the pairs for validation, of equal ones all or none, and each once; of a handful nothing.
+fn hold_out(pairs: &mut Vec<Pair>, seed: u64, console: &Console) -> Option<Vec<Pair>> {
+    let mut seen = HashSet::new();
+    let mut distinct: Vec<Pair> = pairs.iter().filter(|pair| seen.insert(*pair)).cloned().collect();
+    let equal = pairs.len() - distinct.len();
+    if equal > 0 {
+        console.note(format!(
+            "{equal} of {} pairs are equal to others; none is both learnt and validated on",
+            pairs.len()
+        ));
     }
-    Stream::new(seed, "held out", 0).shuffle(pairs);
-    pairs.split_off(pairs.len() - (pairs.len() / 20).min(MOST_HELD_OUT))
+    if distinct.len() < HANDFUL {
+        console.warn(format!(
+            "of {} different pairs none can be spared to validate on: scores will be those of the training pairs, and say \
+             nothing of other sentences",
+            distinct.len()
+        ));
+        return None;
+    }
+    Stream::new(seed, "held out", 0).shuffle(&mut distinct);
+    let validation = distinct.split_off(distinct.len() - (distinct.len() / 20).min(MOST_HELD_OUT));
+    if equal == 0 {
+        *pairs = distinct;
+    } else {
+        let held_out: HashSet<&Pair> = validation.iter().collect();
+        pairs.retain(|pair| !held_out.contains(pair));
+    }
+    Some(validation)
+}
+
+/// Tells how many of the pairs given for validation are learnt too.
+fn warn_of_overlap(training: &[Pair], validation: &[Pair], console: &Console) {
+    let training: HashSet<&Pair> = training.iter().collect();
+    let learnt = validation.iter().filter(|pair| training.contains(pair)).count();
+    if learnt > 0 {
+        console.warn(format!(
+            "{learnt} of {} validation pairs are among the training pairs: scores will be better than of other sentences",
+            validation.len()
+        ));
+    }
 }
 
 /// The usable ones of pairs that come from `name`; tells how many cannot be used.

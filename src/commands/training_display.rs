@@ -1,8 +1,5 @@
 //! What a training run shows and saves.
 
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -11,6 +8,7 @@ use serde_json::json;
 
 use super::attention_watch::{AttentionWatch, attention_line};
 use super::console::{Console, style};
+use super::signals::Signals;
 use crate::checkpoint::{Checkpoint, Folder};
 use crate::training::{Event, Observer, Progress, Snapshot, StepReport, ValidationReport};
 
@@ -26,7 +24,7 @@ pub struct TrainingDisplay<'a> {
     checkpoint: &'a Checkpoint,
     bar: ProgressBar,
     watch: AttentionWatch,
-    stop: Arc<AtomicBool>,
+    signals: &'a Signals,
     last_line: Instant,
     /// When this run should end, if it was given a time.
     until: Option<Instant>,
@@ -37,7 +35,7 @@ impl<'a> TrainingDisplay<'a> {
         console: &'a Console,
         folder: &'a Folder,
         checkpoint: &'a Checkpoint,
-        stop: Arc<AtomicBool>,
+        signals: &'a Signals,
         time: Option<Duration>,
     ) -> Self {
         let visible = console.is_terminal() && !console.is_quiet();
@@ -46,7 +44,7 @@ impl<'a> TrainingDisplay<'a> {
         bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {wide_msg}"));
         let (last_line, until) = (Instant::now(), time.map(|time| Instant::now() + time));
         let watch = AttentionWatch::new(&checkpoint.config);
-        Self { console, folder, checkpoint, bar, watch, stop, last_line, until }
+        Self { console, folder, checkpoint, bar, watch, signals, last_line, until }
     }
 
     fn line(&self, line: &str) {
@@ -139,7 +137,7 @@ impl Observer for TrainingDisplay<'_> {
     }
 
     fn stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.signals.asked().is_some()
     }
 }
 
@@ -147,20 +145,6 @@ impl Drop for TrainingDisplay<'_> {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// Lets Ctrl-C end training after the current step; a second one ends the program at once.
-pub fn stop_on_interrupt() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = stop.clone();
-    // Where no handler can be had, Ctrl-C ends the program as usual; the last checkpoint is there all the same.
-    let _ = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        let _ = writeln!(std::io::stderr(), "\nstopping after this step; press Ctrl-C again to stop at once");
-    });
-    stop
 }
 
 /// A time span as minutes and seconds, or with hours.

@@ -54,3 +54,13 @@ pub struct TrainingSettings {
     /// What chooses the best model.
     pub metric: Metric,
 }
+
+impl TrainingSettings {
+    /// Whether and by what attention is taught, in words.
+    pub fn teaching(&self) -> String {
+        match self.guidance {
+            Some(weight) => format!("taught the statistical aligner's links, with weight {weight}"),
+            None => "left to itself".to_owned(),
+        }
+    }
+}

@@ -12,6 +12,8 @@ use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
 
 /// Pairs that are translated at each validation, at most; the loss is computed over all.
 const MOST_TRANSLATED: usize = 1000;
+/// Below this BLEU is noise: a few runs of words that happen to be right. Between zeros the loss decides.
+const LEAST_BLEU: f64 = 1.0;
 /// Sample translations in each report.
 const SAMPLES: usize = 2;
 
@@ -117,13 +119,33 @@ impl ValidationSet<'_> {
 }
 
 impl ValidationReport {
-    /// The score that a metric speaks of, turned so that more is better.
+    /// The score that a metric speaks of, turned so that more is better. BLEU below [`LEAST_BLEU`] is 0.
     pub fn score(&self, metric: Metric) -> f64 {
         match metric {
+            Metric::Bleu if self.scores.bleu < LEAST_BLEU => 0.0,
             Metric::Bleu => self.scores.bleu,
             Metric::Chrf => self.scores.chrf,
             Metric::ExactMatch => self.scores.exact_match,
             Metric::Perplexity => -self.perplexity,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bleu_below_one_is_noise() {
+        let report = |bleu: f64| ValidationReport {
+            loss: 1.0,
+            perplexity: 3.0,
+            scores: Scores { bleu, chrf: 12.0, exact_match: 0.0, word_error_rate: 100.0, character_error_rate: 100.0 },
+            attention: None,
+            samples: Vec::new(),
+        };
+        assert_eq!([0.9, 0.2].map(|bleu| report(bleu).score(Metric::Bleu)), [0.0; 2]);
+        assert_eq!(report(1.1).score(Metric::Bleu), 1.1);
+        assert_eq!(report(0.9).score(Metric::Chrf), 12.0);
     }
 }

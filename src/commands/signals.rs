@@ -1,0 +1,95 @@
+//! Being asked to stop: Ctrl-C, and what batch systems and closed connections send.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+#[cfg(unix)]
+const ASKING: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(unix))]
+const ASKING: [i32; 2] = [SIGINT, SIGTERM];
+
+/// How often a signal is looked for, so that it is answered at once.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The signals that ask this process to stop.
+pub struct Signals {
+    /// The number of the last one, or 0.
+    last: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    /// From now on the first one only asks; a second one ends the program at once. One that this process was started to
+    /// ignore, as `nohup` has it, stays ignored. Where no handler can be had, a signal does what it does; the last
+    /// checkpoint is there all the same.
+    pub fn listen() -> Self {
+        let (last, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        for signal in ASKING.into_iter().filter(|&signal| !is_ignored(signal)) {
+            // In this order, so that the first one finds the condition not met yet.
+            let _ = flag::register_conditional_shutdown(signal, 128 + signal, asked.clone());
+            let _ = flag::register(signal, asked.clone());
+            let _ = flag::register_usize(signal, last.clone(), signal as usize);
+        }
+        // Who listens no longer holds it no longer.
+        let watched = Arc::downgrade(&last);
+        std::thread::spawn(move || {
+            while let Some(last) = watched.upgrade() {
+                if last.load(Ordering::Relaxed) > 0 {
+                    let _ = writeln!(std::io::stderr(), "\nstopping after this step; once more stops at once");
+                    return;
+                }
+                drop(last);
+                std::thread::sleep(LOOK_EVERY);
+            }
+        });
+        Self { last }
+    }
+
+    /// Whether one has come.
+    pub fn asked(&self) -> Option<Stopped> {
+        let signal = self.last.load(Ordering::Relaxed);
+        (signal > 0).then_some(Stopped { signal: signal as u8 })
+    }
+}
+
+/// Whether a signal does nothing to this process.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action the call only writes the present one, and for that the pointer is valid.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: all zeros are a valid value too, should the call have written nothing.
+    asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
+}
+
+#[cfg(not(unix))]
+fn is_ignored(_signal: i32) -> bool {
+    false
+}
+
+/// Work that ended in good order because a signal asked for it. The exit code tells the shell, as it does of programs that
+/// a signal has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    signal: u8,
+}
+
+impl Stopped {
+    /// 128 and the signal's number.
+    pub fn exit_code(self) -> u8 {
+        128 + self.signal
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "stopped by signal {}", self.signal)
+    }
+}
+
+impl std::error::Error for Stopped {}

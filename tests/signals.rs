@@ -1,0 +1,75 @@
+//! What signals do to a training.
+#![cfg(unix)]
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::Folder;
+
+/// A training without end, which validates often.
+const ENDLESS: [&str; 14] = [
+    "train",
+    "--train",
+    "pairs.tsv",
+    "--out",
+    "out",
+    "--preset",
+    "tiny",
+    "--patience",
+    "1000000",
+    "--max-epochs",
+    "1000000",
+    "--validate-every",
+    "3",
+    "--learning-rate=1e-9",
+];
+
+/// Sends a signal when the training has said something, and gives its exit code.
+fn code_after(folder: &Folder, mut training: Command, signal: &str, said: &str) -> Option<i32> {
+    let mut child = training.spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let (mut seen, began) = (String::new(), Instant::now());
+    while !seen.contains(said) && began.elapsed() < Duration::from_secs(60) {
+        assert!(stderr.read_line(&mut seen).unwrap() > 0, "ended early: {seen}");
+    }
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).current_dir(folder.path("")).status();
+    assert!(sent.unwrap().success());
+    std::io::copy(&mut stderr, &mut std::io::sink()).unwrap();
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn each_saves_the_model_and_training_can_go_on() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let folder = Folder::with_pairs();
+        let found = code_after(&folder, folder.command(&ENDLESS), signal, "validation:");
+        assert_eq!(found, Some(code), "{signal}");
+        folder.run(&["inspect", "out"]).worked();
+        let log = folder.text("out/log.jsonl");
+        let last: serde_json::Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+        let more = (last["epoch"].as_u64().unwrap() + 1).to_string();
+        folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", &more]).worked();
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_before_its_first_validation_can_go_on() {
+    let folder = Folder::with_pairs();
+    let rare = [&ENDLESS[..12], &["1000000000"]].concat();
+    assert_eq!(code_after(&folder, folder.command(&rare), "-TERM", "attention is"), Some(143));
+    folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-minutes", "0.001"]).worked();
+}
+
+#[test]
+fn what_nohup_ignores_stays_ignored() {
+    let folder = Folder::with_pairs();
+    let mut training = Command::new("sh");
+    let ignoring = "trap '' HUP; exec \"$0\" \"$@\"";
+    training.args(["-c", ignoring, env!("CARGO_BIN_EXE_softalign")]).args(&ENDLESS[..10]);
+    training.args(["200", "--validate-every", "100"]).current_dir(folder.path(""));
+    training.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    assert_eq!(code_after(&folder, training, "-HUP", "attention is"), Some(0), "a hangup ended it");
+}

@@ -1,0 +1,65 @@
+//! What a training validates on, and what it says of it.
+
+mod common;
+
+use common::{Folder, tsv};
+
+/// Thirty different pairs, each `copies` times.
+fn thirty(copies: usize) -> String {
+    let lines: String = (0..30).map(|number| format!("a {number}\tb {number}\n")).collect();
+    lines.repeat(copies)
+}
+
+/// What a short training into `out` says.
+fn said(folder: &Folder, options: &[&str]) -> String {
+    let options = [&["train", "--out", "out", "--units", "char", "--preset", "tiny", "--max-epochs", "1"], options];
+    let outcome = folder.run(&options.concat());
+    outcome.worked();
+    outcome.stderr
+}
+
+#[test]
+fn equal_pairs_are_never_on_both_sides() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", thirty(4));
+    let said = said(&folder, &["--train", "pairs.tsv"]);
+    assert!(said.contains("90 of 120 pairs are equal to others"), "{said}");
+    // A twentieth of the thirty different ones, once, of which no copy is left.
+    assert!(said.contains("116 training pairs, 1 validation pairs"), "{said}");
+    let folder = Folder::new();
+    folder.write("pairs.tsv", thirty(1));
+    assert!(!self::said(&folder, &["--train", "pairs.tsv"]).contains("equal"));
+}
+
+#[test]
+fn a_handful_is_said_to_validate_itself() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", tsv(&[("a b", "b a"), ("a", "b"), ("a", "b")]).repeat(40));
+    let said = said(&folder, &["--train", "pairs.tsv"]);
+    assert!(said.contains("warning: of 2 different pairs none can be spared"), "{said}");
+    assert!(folder.run(&["inspect", "out"]).worked().contains("validated on    the training pairs themselves"));
+}
+
+#[test]
+fn an_overlap_is_said() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", thirty(1));
+    folder.write("valid.tsv", "a 3\tb 3\na 31\tb 31\n");
+    let said = said(&folder, &["--train", "pairs.tsv", "--valid", "valid.tsv"]);
+    assert!(said.contains("warning: 1 of 2 validation pairs are among the training pairs"), "{said}");
+    assert!(folder.run(&["inspect", "out"]).worked().contains("validated on    valid.tsv"));
+}
+
+#[test]
+fn whether_attention_is_taught_is_said() {
+    let folder = Folder::with_pairs();
+    for (weight, words) in [("0.3", "taught the statistical aligner's links, with weight 0.3"), ("0", "left to itself")]
+    {
+        let taught = format!("--guided-alignment={weight}");
+        let options = ["train", "--train", "pairs.tsv", "--out", weight, "--preset", "tiny", "--max-epochs", "1"];
+        let outcome = folder.run(&[&options[..], &[&taught]].concat());
+        outcome.worked();
+        assert!(outcome.stderr.contains(&format!("attention is {words}")), "{}", outcome.stderr);
+        assert!(folder.run(&["inspect", weight]).worked().contains(&format!("attention {words}")));
+    }
+}
