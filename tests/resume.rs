@@ -65,6 +65,26 @@ fn what_may_go_with_it_is_let_through() {
 }
 
 #[test]
+fn units_that_are_cut_anew_go_on_in_the_middle_of_an_epoch() {
+    let folder = Folder::with_pairs();
+    let options = ["train", "--train", "pairs.tsv", "--vocabulary-size", "40", "--batch-sentences", "2", "--quiet"];
+    let options = [&options[..], &["--preset", "tiny", "--guided-alignment=0.1", "--metric", "perplexity"]].concat();
+    let run =
+        |out: &str, more: &[&str]| folder.run(&[&options[..], &["--out", out], more].concat()).worked().to_owned();
+    let cut_anew = ["--bpe-dropout", "0.3", "--validate-every", "4"];
+    run("whole", &[&cut_anew[..], &["--max-epochs", "3"]].concat());
+    run("stopped", &[&cut_anew[..], &["--max-minutes", "0.0000001"]].concat());
+    folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--quiet"]).worked();
+    let [whole, stopped] = ["whole", "stopped"].map(|run| folder.read(&format!("{run}/model.safetensors")));
+    assert!(whole == stopped, "a run that was stopped learns something else");
+    run("plain", &["--max-epochs", "3", "--validate-every", "4"]);
+    assert!(whole != folder.read("plain/model.safetensors"), "nothing is cut anew");
+    for wrong in ["1", "-0.1", "nan"] {
+        folder.train("wrong", &["--bpe-dropout", wrong]).refused_with(2, &["--bpe-dropout"]);
+    }
+}
+
+#[test]
 fn an_average_goes_on_where_it_stopped() {
     let folder = Folder::with_pairs();
     let options = ["--average-decay", "0.99", "--patience", "100"];

@@ -140,6 +140,10 @@ pub struct TrainArgs {
     #[arg(long, value_name = "P", help_heading = "Training")]
     pub dropout: Option<f64>,
 
+    /// Share of merges left out at random, so that words are learnt in other cuts too, each epoch others; bpe only.
+    #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training")]
+    pub bpe_dropout: Option<f64>,
+
     /// How much attention is taught the links of the statistical aligner: 0 not at all; without a number 0.5
     /// [default: 0.1 from 2,000 pairs on].
     #[arg(

@@ -24,7 +24,7 @@ use crate::parameters::Parameters;
 use crate::render::visible;
 use crate::search::BeamSettings;
 use crate::text::{Corpus, Pair, Vocabulary};
-use crate::training::{Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, guide};
+use crate::training::{Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet};
 use crate::translator::Translator;
 
 /// Options that may go with --resume: where the model and the pairs lie, and when to end. All others are settled.
@@ -51,7 +51,8 @@ struct Start {
     model: RnnSearch,
     optimiser: Optimiser,
     progress: Progress,
-    data: Data,
+    examples: Examples,
+    validation: Corpus,
 }
 
 pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Result<()> {
@@ -62,15 +63,15 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     let signals = Signals::listen();
     let start =
         if args.resume { resume(given, &folder, device, console)? } else { begin(args, &folder, device, console)? };
-    let Start { lock, checkpoint, model, optimiser, progress, data } = start;
+    let Start { lock, checkpoint, model, optimiser, progress, examples, validation: held_out } = start;
     let settings = &checkpoint.config.training;
     let validation = ValidationSet {
-        pairs: &data.validation.pairs,
-        examples: &data.validation.examples,
+        pairs: &held_out.pairs,
+        examples: &held_out.examples,
         source_vocabulary: &checkpoint.source,
         target_vocabulary: &checkpoint.target,
     };
-    let trainer = Trainer::new(model, optimiser, progress, settings, &data.training.examples, &validation);
+    let trainer = Trainer::new(model, optimiser, progress, settings, &examples, &validation);
     // A new run begins at the beginning, so that nothing can be wrong with it.
     let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
     let reason = {
@@ -81,7 +82,7 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     if let Some(stopped) = signals.asked() {
         bail!(stopped);
     }
-    show(&out, &data.validation.pairs, device)?;
+    show(&out, &held_out.pairs, device)?;
     drop(lock);
     Ok(())
 }
@@ -137,7 +138,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     folder.make()?;
     let lock = lock.map_or_else(|| take_for_new(args, folder, console), Ok)?;
     let [source, target] = vocabularies(&plan, &usable, console)?;
-    let mut data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, plan.seed(), console)?;
+    let data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, plan.seed(), console)?;
     let architecture = plan.architecture(count, [source.size(), target.size()]);
     let config = Config {
         format_version: FORMAT_VERSION,
@@ -154,11 +155,11 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     }
     folder.clear()?;
     folder.begin(&checkpoint)?;
-    describe(&checkpoint.config, &data, console);
+    describe(&checkpoint.config, console);
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
         folder.save_aligner(&checkpoint, &aligner)?;
     }
-    follow(&mut data.training, folder, &checkpoint)?;
+    let examples = examples(data.training, folder, &checkpoint)?;
     let settings = &checkpoint.config.training;
     let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     Ok(Start {
@@ -166,7 +167,8 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         optimiser: Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?,
         model: RnnSearch::new(architecture, parameters)?,
         progress: Progress::default(),
-        data,
+        examples,
+        validation: data.validation,
         checkpoint,
     })
 }
@@ -193,19 +195,23 @@ fn aligner_of_words(text: &TextSettings, pairs: &[Pair], console: &Console) -> O
     (!text.of_characters()).then(|| learn_aligner(pairs, console))
 }
 
-/// Gives the training pairs their guides, if attention is to have any. It is the aligner as it is stored that guides, a
-/// new run as well as one that goes on: what was learnt holds more than the file keeps, and would guide otherwise.
-fn follow(training: &mut Corpus, folder: &Folder, checkpoint: &Checkpoint) -> Result<()> {
-    let Some(weight) = checkpoint.config.training.guidance else { return Ok(()) };
-    let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
-        format!(
-            "{}: aligner.safetensors is missing, by which attention is guided; this training cannot go on: begin \
-             another one with --out",
-            folder.path().display()
-        )
-    })?;
-    let vocabularies = [&*checkpoint.source, &*checkpoint.target];
-    guide(&mut training.examples, &training.pairs, &aligner, vocabularies, weight as f32)
+/// What is trained on, with guides if attention is to have any. It is the aligner as it is stored that guides, a new run as
+/// well as one that goes on: what was learnt holds more than the file keeps, and would guide otherwise.
+fn examples(training: Corpus, folder: &Folder, checkpoint: &Checkpoint) -> Result<Examples> {
+    let settings = &checkpoint.config.training;
+    let guided = |weight| -> Result<Guides> {
+        let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
+            format!(
+                "{}: aligner.safetensors is missing, by which attention is guided; this training cannot go on: begin \
+                 another one with --out",
+                folder.path().display()
+            )
+        })?;
+        Ok(Guides::new(&training.pairs, &aligner, weight))
+    };
+    let guides = settings.guidance.map(|weight| guided(weight as f32)).transpose()?;
+    let vocabularies = [checkpoint.source.clone(), checkpoint.target.clone()];
+    Examples::new(training, &vocabularies, guides, settings.bpe_dropout)
 }
 
 /// Refuses what was decided when the training to be resumed began.
@@ -238,7 +244,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let mut checkpoint = folder.load()?;
     let summary = &checkpoint.config.data;
     let files = DataFiles::of_resumed_run(args, summary).with_context(|| path.to_string())?;
-    let mut data = Data::new(
+    let data = Data::new(
         files.training.read("--train")?,
         &files,
         [&checkpoint.source, &checkpoint.target],
@@ -257,7 +263,8 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
     let damaged = || folder.name_of_resume();
-    let fits = saved.progress.check_position(&data.training.examples, &checkpoint.config.training);
+    let examples = examples(data.training, folder, &checkpoint)?;
+    let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
     fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
     let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
     let parameters = parameters.tracked()?;
@@ -265,33 +272,30 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let optimiser =
         Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.step, &mut saved.moments);
     let optimiser = optimiser.with_context(damaged)?;
-    follow(&mut data.training, folder, &checkpoint)?;
     folder.begin(&checkpoint)?;
     if saved.progress.is_best() {
         // The run may have ended before it wrote its best model.
         folder.save_model(&checkpoint, optimiser.average().unwrap_or(&parameters))?;
     }
     folder.rewind_log(saved.progress.step)?;
-    describe(&checkpoint.config, &data, console);
+    describe(&checkpoint.config, console);
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
     Ok(Start {
         lock,
         model: RnnSearch::new(architecture, parameters)?,
         optimiser,
         progress: saved.progress,
-        data,
+        examples,
+        validation: data.validation,
         checkpoint,
     })
 }
 
-fn describe(config: &Config, data: &Data, console: &Console) {
+fn describe(config: &Config, console: &Console) {
     let sizes = &config.architecture;
     console.note(format!(
         "{} training pairs, {} validation pairs; {} source and {} target units",
-        data.training.pairs.len(),
-        data.validation.pairs.len(),
-        sizes.source_vocabulary,
-        sizes.target_vocabulary
+        config.data.training_pairs, config.data.validation_pairs, sizes.source_vocabulary, sizes.target_vocabulary
     ));
     console.note(format!(
         "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {}",

@@ -3,12 +3,14 @@
 //! This layer knows no tensor; what it hands on are plain vectors of ids.
 
 mod batch;
+mod bpe_dropout;
 mod corpus;
 mod pairs;
 mod vocabulary;
 mod words;
 
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
+pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;
 pub use pairs::{Pair, read_lines, read_parallel, read_tsv};
 pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Segmentation, UNKNOWN, Units, Vocabulary};

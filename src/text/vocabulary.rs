@@ -16,13 +16,13 @@ use tokenizers::decoders::fuse::Fuse;
 use tokenizers::decoders::sequence::Sequence as DecoderSequence;
 use tokenizers::decoders::strip::Strip;
 use tokenizers::models::TrainerWrapper;
-use tokenizers::models::bpe::{BPE, BpeTrainer, Merges, Vocab as Ids};
+use tokenizers::models::bpe::{BPE, BpeTrainer, Merges as Pairs, Vocab as Ids};
 use tokenizers::models::wordlevel::{WordLevel, WordLevelTrainer};
 use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as NormalizerSequence};
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{AddedToken, DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
-use super::{Words, word_of_span, word_spans};
+use super::{Merges, Recutting, Words, word_of_span, word_spans};
 
 /// `<pad>`: fills up short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -195,6 +195,35 @@ impl Vocabulary {
         texts.collect::<Vec<_>>().par_iter().map(|text| self.encode(text)).collect()
     }
 
+    /// Texts that can be cut anew with merges left out, unless the units are not made by merging.
+    ///
+    /// # Errors
+    /// None that can be provoked; the tokenizer's own are passed on.
+    pub fn recutting<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Option<Recutting>> {
+        if self.units != Units::Bpe {
+            return Ok(None);
+        }
+        let words = texts.collect::<Vec<_>>().par_iter().map(|text| self.words(text)).collect::<Result<Vec<_>>>()?;
+        Ok(Some(Recutting::new(self.merges()?, words.into_iter())))
+    }
+
+    /// The units of each part of a text within which units merge.
+    fn words(&self, text: &str) -> Result<Vec<Vec<u32>>> {
+        let encoding = self.tokenizer.encode(text, false).map_err(reason)?;
+        let units: Vec<_> = encoding.get_word_ids().iter().zip(encoding.get_ids()).collect();
+        Ok(units.chunk_by(|a, b| a.0 == b.0).map(|word| word.iter().map(|&(_, &id)| id).collect()).collect())
+    }
+
+    fn merges(&self) -> Result<Merges> {
+        let mut file: Value = serde_json::from_str(&self.to_json()?)?;
+        let stored = Stored::taken_from(&mut file, self.units)?;
+        let merge = |(first, second): &(String, String)| {
+            let [first_id, second_id] = [first, second].map(|unit| stored.ids[unit]);
+            ([first_id, second_id], stored.ids[&format!("{first}{second}")])
+        };
+        Ok(Merges::new(stored.merges.iter().map(merge)))
+    }
+
     /// Cuts a text into units and tells which of its words each belongs to.
     ///
     /// # Errors
@@ -264,7 +293,7 @@ struct Stored {
     /// Units by id.
     ids: Ids,
     /// Pairs of units that become one, the first first; only of [`Units::Bpe`].
-    merges: Merges,
+    merges: Pairs,
 }
 
 impl Stored {
@@ -278,7 +307,7 @@ impl Stored {
             Units::Bpe => model.remove("merges").context("there are no merges in it")?,
             Units::Word | Units::Char => json!([]),
         };
-        let merges: Merges = serde_json::from_value(merges).context("its merges are no pairs of units")?;
+        let merges: Pairs = serde_json::from_value(merges).context("its merges are no pairs of units")?;
         check_ids(&ids)?;
         for (first, second) in &merges {
             let all = [first, second, &format!("{first}{second}")];
@@ -368,6 +397,7 @@ fn reason(error: tokenizers::Error) -> anyhow::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Stream;
 
     const ALL: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
 
@@ -454,6 +484,26 @@ mod tests {
             Vocabulary::from_json(&learn(Units::Word).to_json().unwrap().replace("<pad>", "<gap>"), Units::Word)
                 .is_err()
         );
+    }
+
+    #[test]
+    fn texts_can_be_cut_anew() {
+        let vocabulary = learn(Units::Bpe);
+        let recutting = vocabulary.recutting(TEXTS.into_iter()).unwrap().unwrap();
+        for (index, text) in TEXTS.into_iter().enumerate() {
+            let cut = |rate: f64, seed: u64| recutting.cut(index, rate, &mut Stream::new(seed, "cuts", 0));
+            assert_eq!(cut(0.0, 1), vocabulary.encode(text).unwrap(), "{text:?}");
+            let characters = cut(1.0, 1);
+            assert_eq!(vocabulary.decode(&characters), text);
+            for seed in 0..10 {
+                let some = cut(0.2, seed);
+                assert_eq!(vocabulary.decode(&some), text);
+                assert!(some.len() <= characters.len() && some == cut(0.2, seed));
+            }
+        }
+        for units in [Units::Word, Units::Char] {
+            assert!(learn(units).recutting(TEXTS.into_iter()).unwrap().is_none());
+        }
     }
 
     #[test]

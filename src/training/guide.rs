@@ -1,45 +1,69 @@
 //! Guides for attention from word alignments (Chen, Matusov, Khadivi & Peter 2016, "Guided Alignment Training for
 //! Topic-Aware Neural Machine Translation").
 
-use anyhow::Result;
 use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
 use crate::alignment::Beliefs;
-use crate::text::{Example, Look, Pair, Vocabulary, Words};
+use crate::text::{Look, Pair, Words, word_spans};
 
+/// What a word is for guides.
+pub const WORDS: Words = Words::Punctuation;
 /// Belief that makes a link. It is low because both directions have to agree.
 const ENOUGH: f32 = 0.1;
 
-/// Gives each example a guide. A target unit should look at the units of the source words that its own word is linked
-/// to, as much at each word as the link is believed in; the target's end at the source's end. A unit whose word has no
-/// link is left alone. `weight` is what a unit's guide counts beside its prediction.
-///
-/// # Errors
-/// The vocabularies' own.
-pub fn guide(
-    examples: &mut [Example],
-    pairs: &[Pair],
-    aligner: &WordAligner,
-    [source, target]: [&Vocabulary; 2],
+/// Where attention should look, pair by pair and word by word. A target unit should look at the units of the source words
+/// that its own word is linked to, as much at each word as the link is believed in; the target's end at the source's end.
+/// A unit whose word has no link is left alone.
+pub struct Guides {
+    pairs: Vec<Vec<WordLink>>,
+    /// What a unit's guide counts beside its prediction.
     weight: f32,
-) -> Result<()> {
-    examples.par_iter_mut().zip(pairs).try_for_each(|(example, pair)| {
-        let source = source.segment(&pair.source, Words::Punctuation)?;
-        let target = target.segment(&pair.target, Words::Punctuation)?;
-        let found = aligner.posteriors(&source.words, &target.words);
-        let beliefs = Beliefs::of_both(source.words.len(), &found.forward, &found.backward);
+}
+
+/// Two words that belong together, and how much that is believed.
+struct WordLink {
+    source: u32,
+    target: u32,
+    belief: f32,
+}
+
+impl Guides {
+    /// By the links that an aligner finds.
+    pub fn new(pairs: &[Pair], aligner: &WordAligner, weight: f32) -> Self {
+        let words = |text: &str| -> Vec<String> {
+            word_spans(text, WORDS).into_iter().map(|span| text[span].to_owned()).collect()
+        };
+        let links = |pair: &Pair| -> Vec<WordLink> {
+            let (source, target) = (words(&pair.source), words(&pair.target));
+            let found = aligner.posteriors(&source, &target);
+            let beliefs = Beliefs::of_both(source.len(), &found.forward, &found.backward);
+            let links = beliefs.links(ENOUGH).into_iter();
+            links
+                .map(|link| WordLink {
+                    source: link.source as u32,
+                    target: link.target as u32,
+                    belief: beliefs.of(link),
+                })
+                .collect()
+        };
+        Self { pairs: pairs.par_iter().map(links).collect(), weight }
+    }
+
+    /// The guide of a pair, given the word of each of its source and target units.
+    pub fn guide(&self, pair: usize, [source, target]: [&[usize]; 2]) -> Vec<Look> {
         let mut guide = Vec::new();
-        for (unit, &word) in target.word_of_unit.iter().enumerate() {
-            let believed = source.word_of_unit.iter().map(|&s| beliefs.get(s, word)).enumerate();
-            let looks: Vec<(usize, f32)> = believed.filter(|&(_, belief)| belief >= ENOUGH).collect();
+        for (unit, &word) in target.iter().enumerate() {
+            let links = self.pairs[pair].iter().filter(|link| link.target as usize == word);
+            let belief = |word: usize| links.clone().find(|link| link.source as usize == word).map(|link| link.belief);
+            let looks: Vec<(usize, f32)> =
+                source.iter().enumerate().filter_map(|(s, &word)| Some((s, belief(word)?))).collect();
             let sum: f32 = looks.iter().map(|(_, belief)| belief).sum();
-            guide.extend(looks.into_iter().map(|(s, belief)| look(unit, s, weight * belief / sum)));
+            guide.extend(looks.into_iter().map(|(s, belief)| look(unit, s, self.weight * belief / sum)));
         }
-        guide.push(look(target.ids.len(), source.ids.len(), weight));
-        example.guide = guide;
-        Ok(())
-    })
+        guide.push(look(target.len(), source.len(), self.weight));
+        guide
+    }
 }
 
 fn look(target: usize, source: usize, weight: f32) -> Look {

@@ -2,13 +2,15 @@
 //!
 //! The loop prints nothing and writes no file. It tells an [`Observer`] what happens and hands it what should be saved.
 
+mod examples;
 mod guide;
 mod optimiser;
 mod settings;
 mod trainer;
 mod validation;
 
-pub use guide::guide;
+pub use examples::Examples;
+pub use guide::Guides;
 pub use optimiser::Optimiser;
 pub use settings::{Metric, TrainingSettings};
 pub use trainer::{Event, Observer, Progress, Snapshot, StepReport, StopReason, Trainer};

@@ -41,6 +41,10 @@ pub struct TrainingSettings {
     /// How much of the parameters' running average each step keeps; none where they are used as they are.
     #[serde(default)]
     pub average: Option<f64>,
+    /// The share of merges that are left out where units are cut by byte-pair encoding; none where each word is cut in one
+    /// way.
+    #[serde(default)]
+    pub bpe_dropout: Option<f64>,
     /// Dropout at each place.
     pub dropout: DropoutRates,
     /// Gradients of a larger global norm are scaled down to it.

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::{Optimiser, TrainingSettings, ValidationReport, ValidationSet};
+use super::{Examples, Optimiser, TrainingSettings, ValidationReport, ValidationSet};
 use crate::model::{Dropout, RnnSearch};
 use crate::parameters::{Gradients, Parameters};
 use crate::random::Stream;
@@ -67,11 +67,11 @@ impl Progress {
     ///
     /// # Errors
     /// It stands beyond the last batch of its epoch.
-    pub fn check_position(&self, examples: &[Example], settings: &TrainingSettings) -> Result<(), String> {
+    pub fn check_position(&self, examples: &Examples, settings: &TrainingSettings) -> Result<(), String> {
         if self.position == 0 {
             return Ok(());
         }
-        let batches = batches(examples, settings, self.epoch).len();
+        let batches = batches(&examples.of_epoch(settings.seed, self.epoch), settings, self.epoch).len();
         let (position, epoch) = (self.position, self.epoch + 1);
         if position < batches {
             Ok(())
@@ -174,7 +174,7 @@ pub struct Trainer<'a> {
     optimiser: Optimiser,
     gradients: Gradients,
     settings: &'a TrainingSettings,
-    examples: &'a [Example],
+    examples: &'a Examples,
     validation: &'a ValidationSet<'a>,
     progress: Progress,
     began: Instant,
@@ -199,7 +199,7 @@ impl<'a> Trainer<'a> {
         optimiser: Optimiser,
         progress: Progress,
         settings: &'a TrainingSettings,
-        examples: &'a [Example],
+        examples: &'a Examples,
         validation: &'a ValidationSet<'a>,
     ) -> Result<Self> {
         let (seconds_before, validated_step) = (progress.seconds, progress.step);
@@ -247,11 +247,12 @@ impl<'a> Trainer<'a> {
     /// Trains one epoch, or the rest of one.
     fn epoch(&mut self, time: Option<Duration>, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
-        let batches = batches(self.examples, self.settings, self.progress.epoch);
+        let examples = self.examples.of_epoch(self.settings.seed, self.progress.epoch);
+        let batches = batches(&examples, self.settings, self.progress.epoch);
         observer.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
         let mut totals = EpochTotals::default();
         loop {
-            let report = self.step(&batches[self.progress.position], &mut totals)?;
+            let report = self.step(&Batch::new(&examples, &batches[self.progress.position]), &mut totals)?;
             self.progress.position += 1;
             observer.event(&Event::Step(report))?;
             let last = self.progress.position == batches.len();
@@ -275,14 +276,13 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    fn step(&mut self, chosen: &[usize], totals: &mut EpochTotals) -> Result<StepReport> {
+    fn step(&mut self, batch: &Batch, totals: &mut EpochTotals) -> Result<StepReport> {
         let settings = self.settings;
         let began = Instant::now();
         let step = self.progress.step + 1;
         let learning_rate = self.learning_rate(step);
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
-        let batch = Batch::new(self.examples, chosen);
-        let loss = self.model.gradients(&batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
+        let loss = self.model.gradients(batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
         let norm = self.optimiser.step(self.model.parameters(), &self.gradients, learning_rate)?;
         let epoch = self.progress.epoch + 1;
         self.progress.step = step;
