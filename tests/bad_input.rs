@@ -385,6 +385,7 @@ fn numbers_that_make_no_sense_are_a_wrong_command_line() {
         ("--max-minutes", "-5"),
         ("--max-minutes", "nan"),
         ("--max-minutes", "1e300"),
+        ("--save-every", "0"),
     ] {
         println!("{option} {value}");
         let option = format!("{option}={value}");

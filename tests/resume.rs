@@ -7,7 +7,7 @@ use common::{Folder, Outcome};
 use softalign::cli::Cli;
 
 /// Options that may go with --resume, together where one needs the other.
-const ALLOWED: [&[&str]; 8] = [
+const ALLOWED: [&[&str]; 9] = [
     &["--out=out"],
     &["--train=pairs.tsv"],
     &["--source=pairs.tsv", "--target=pairs.tsv"],
@@ -16,6 +16,7 @@ const ALLOWED: [&[&str]; 8] = [
     &["--max-epochs=9"],
     &["--max-minutes=1"],
     &["--patience=9"],
+    &["--save-every=1"],
 ];
 
 /// `--name` with a value that clap takes, if the option has one.

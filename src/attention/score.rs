@@ -124,9 +124,21 @@ impl<'a> Rows<'a> {
     pub fn iter(self) -> impl Iterator<Item = &'a [f32]> {
         self.values.chunks(self.stride).map(move |row| &row[..self.width])
     }
+
+    /// `WIDTH` columns of all rows, from `start` on.
+    #[inline(always)]
+    pub fn block<const WIDTH: usize>(self, start: usize) -> impl Iterator<Item = &'a [f32; WIDTH]> {
+        self.values.get(start..).unwrap_or_default().chunks(self.stride).map_while(<[f32]>::first_chunk)
+    }
 }
 
 impl RowsMut<'_> {
+    /// `WIDTH` columns of all rows, from `start` on.
+    #[inline(always)]
+    pub fn block<const WIDTH: usize>(&mut self, start: usize) -> impl Iterator<Item = &mut [f32; WIDTH]> {
+        self.values.get_mut(start..).unwrap_or_default().chunks_mut(self.stride).map_while(<[f32]>::first_chunk_mut)
+    }
+
     /// One after the other.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {

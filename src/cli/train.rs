@@ -196,6 +196,10 @@ pub struct TrainArgs {
     #[arg(long, value_name = "M", help_heading = "Training")]
     pub max_minutes: Option<f64>,
 
+    /// Save what --resume goes on from after so many minutes without a validation, which does so too [default: 5].
+    #[arg(long, value_name = "M", help_heading = "Training")]
+    pub save_every: Option<f64>,
+
     /// Stop after so many validations without improvement [default: 6].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub patience: Option<u64>,

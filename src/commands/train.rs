@@ -24,11 +24,13 @@ use crate::parameters::Parameters;
 use crate::render::visible;
 use crate::search::BeamSettings;
 use crate::text::{Corpus, Pair, Vocabulary};
-use crate::training::{Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet};
+use crate::training::{
+    Examples, Guides, Optimiser, Pace, Progress, StopReason, Trainer, TrainingSettings, ValidationSet,
+};
 use crate::translator::Translator;
 
 /// Options that may go with --resume: where the model and the pairs lie, and when to end. All others are settled.
-const WITH_RESUME: [&str; 11] = [
+const WITH_RESUME: [&str; 12] = [
     "train",
     "source",
     "target",
@@ -40,7 +42,10 @@ const WITH_RESUME: [&str; 11] = [
     "max-epochs",
     "max-minutes",
     "patience",
+    "save-every",
 ];
+/// Minutes that a kill may cost at most.
+const SAVE_EVERY: f64 = 5.0;
 /// Sentences shown with their alignments at the end.
 const SHOWN: usize = 2;
 
@@ -59,7 +64,8 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     let args = &given.args;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     let folder = Folder::new(&out);
-    let time = args.max_minutes.map(minutes).transpose()?;
+    let time = args.max_minutes.map(|time| minutes("--max-minutes", time)).transpose()?;
+    let save_every = minutes("--save-every", args.save_every.unwrap_or(SAVE_EVERY))?;
     let signals = Signals::listen();
     let start =
         if args.resume { resume(given, &folder, device, console)? } else { begin(args, &folder, device, console)? };
@@ -76,7 +82,7 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
     let reason = {
         let mut display = TrainingDisplay::new(console, &folder, &checkpoint, &signals, time);
-        trainer.run(time, &mut display)?
+        trainer.run(Pace { time, save_every }, &mut display)?
     };
     console.note(ending(reason, settings, trainer.progress(), &out));
     if let Some(stopped) = signals.asked() {
@@ -115,10 +121,10 @@ fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<
     bail!("{}: {why}; choose another folder with --out, or remove what is there", folder.path().display())
 }
 
-fn minutes(minutes: f64) -> Result<Duration> {
+fn minutes(option: &str, minutes: f64) -> Result<Duration> {
     match Duration::try_from_secs_f64(minutes * 60.0) {
         Ok(time) if !time.is_zero() && minutes <= 1e6 => Ok(time),
-        _ => bail!(UsageError(format!("--max-minutes must be above 0 and at most a million, not {minutes:e}"))),
+        _ => bail!(UsageError(format!("{option} must be above 0 and at most a million, not {minutes:e}"))),
     }
 }
 
@@ -220,7 +226,7 @@ fn refuse_what_is_settled(given: &[String]) -> Result<()> {
     let settled: Vec<String> = settled.map(|option| format!("--{option}")).collect();
     if !settled.is_empty() {
         bail!(UsageError(format!(
-            "{} cannot change with --resume; only --max-epochs, --max-minutes and --patience can",
+            "{} cannot change with --resume; only --max-epochs, --max-minutes, --patience and --save-every can",
             settled.join(", ")
         )));
     }

@@ -13,5 +13,5 @@ pub use examples::Examples;
 pub use guide::Guides;
 pub use optimiser::Optimiser;
 pub use settings::{Metric, TrainingSettings};
-pub use trainer::{Event, Observer, Progress, Snapshot, StepReport, StopReason, Trainer};
+pub use trainer::{Event, Observer, Pace, Progress, Snapshot, StepReport, StopReason, Trainer};
 pub use validation::{Sample, ValidationReport, ValidationSet};

@@ -168,6 +168,15 @@ pub trait Observer {
     fn stop(&self) -> bool;
 }
 
+/// The clock that a run goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// When this run ends, if not before.
+    pub time: Option<Duration>,
+    /// How much work may be lost to a kill: that long without a validation, and what training goes on from is saved.
+    pub save_every: Duration,
+}
+
 /// A training run.
 pub struct Trainer<'a> {
     model: RnnSearch,
@@ -181,6 +190,7 @@ pub struct Trainer<'a> {
     seconds_before: f64,
     /// The step after which the last validation was held.
     validated_step: u64,
+    saved: Instant,
 }
 
 /// Sums over the part of an epoch that this run has trained.
@@ -214,6 +224,7 @@ impl<'a> Trainer<'a> {
             began: Instant::now(),
             seconds_before,
             validated_step,
+            saved: Instant::now(),
         })
     }
 
@@ -222,11 +233,11 @@ impl<'a> Trainer<'a> {
         &self.progress
     }
 
-    /// Trains until one of the reasons to stop; `time` is this run's share.
+    /// Trains until one of the reasons to stop.
     ///
     /// # Errors
     /// The loss is no longer finite, or the observer cannot save. What was saved before stays.
-    pub fn run(&mut self, time: Option<Duration>, observer: &mut dyn Observer) -> Result<StopReason> {
+    pub fn run(&mut self, pace: Pace, observer: &mut dyn Observer) -> Result<StopReason> {
         let reason = loop {
             if self.progress.epoch >= self.settings.max_epochs {
                 break StopReason::Epochs;
@@ -234,7 +245,7 @@ impl<'a> Trainer<'a> {
             if self.progress.stale >= self.settings.patience {
                 break StopReason::Patience;
             }
-            if let Some(reason) = self.epoch(time, observer)? {
+            if let Some(reason) = self.epoch(pace, observer)? {
                 break reason;
             }
         };
@@ -245,7 +256,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Trains one epoch, or the rest of one.
-    fn epoch(&mut self, time: Option<Duration>, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
+    fn epoch(&mut self, pace: Pace, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
         let examples = self.examples.of_epoch(self.settings.seed, self.progress.epoch);
         let batches = batches(&examples, self.settings, self.progress.epoch);
@@ -263,11 +274,13 @@ impl<'a> Trainer<'a> {
             let due = self.settings.validate_every.map_or(last, |every| self.progress.step.is_multiple_of(every));
             if due {
                 self.validate(observer)?;
+            } else if self.saved.elapsed() >= pace.save_every {
+                self.save(observer)?;
             }
             if observer.stop() {
                 return Ok(Some(StopReason::Asked));
             }
-            if time.is_some_and(|time| self.began.elapsed() >= time) {
+            if pace.time.is_some_and(|time| self.began.elapsed() >= time) {
                 return Ok(Some(StopReason::Time));
             }
             if last || self.progress.stale >= self.settings.patience {
@@ -387,13 +400,21 @@ impl<'a> Trainer<'a> {
     fn keep(&mut self, report: &ValidationReport, best: bool, observer: &mut dyn Observer) -> Result<()> {
         self.progress.seconds = self.seconds();
         self.validated_step = self.progress.step;
-        let progress = &self.progress;
-        observer.event(&Event::Validation { progress, report, best })?;
+        observer.event(&Event::Validation { progress: &self.progress, report, best })?;
+        self.save(observer)?;
+        if best { observer.save_best(&self.snapshot()) } else { Ok(()) }
+    }
+
+    fn save(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        observer.save_resume(&self.snapshot())?;
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
         let trained = self.model.parameters();
         let used = self.optimiser.average().unwrap_or(trained);
-        let snapshot = Snapshot { trained, used, optimiser: &self.optimiser, progress };
-        observer.save_resume(&snapshot)?;
-        if best { observer.save_best(&snapshot) } else { Ok(()) }
+        Snapshot { trained, used, optimiser: &self.optimiser, progress: &self.progress }
     }
 }
 

@@ -95,8 +95,8 @@ impl Sentence<'_> {
         let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
         let (q, v) = (part(query), part(self.v));
         let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
-        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.keys.iter_mut()) {
-            let (key, d_key) = (&key[start..start + WIDTH], &mut d_key[start..start + WIDTH]);
+        let blocks = keys.block::<WIDTH>(start).zip(d.keys.block::<WIDTH>(start));
+        for (&d_energy, (key, d_key)) in d_energies.iter().zip(blocks) {
             for i in 0..WIDTH {
                 let x = tanh(q[i] + key[i]);
                 sum_v[i] += d_energy * x;

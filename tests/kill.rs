@@ -1,0 +1,99 @@
+//! Trainings that are killed at any moment, also while files are written, and go on until they are through: what they leave
+//! is what a run leaves that was never stopped.
+//!
+//! Quick by default. More: `KILLS=30 cargo test --release --test kill`.
+#![cfg(unix)]
+
+mod common;
+
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Folder, PAIRS, tsv};
+use serde_json::Value;
+use softalign::random::Stream;
+
+/// Kills of each run by default.
+const KILLS: u64 = 3;
+/// A moment at which nothing stands still: every step is saved, and validations are frequent.
+const RESTLESS: [&str; 10] = [
+    "--validate-every",
+    "7",
+    "--save-every",
+    "0.00001",
+    "--preset",
+    "tiny",
+    "--batch-sentences",
+    "2",
+    "--max-epochs",
+    "12",
+];
+/// What runs differ in.
+const RUNS: [&[&str]; 6] = [
+    &["--units=word", "--guided-alignment=0.3", "--dropout=0.3"],
+    &["--guided-alignment=0.1", "--units=bpe", "--vocabulary-size=40", "--bpe-dropout=0.3", "--average-decay=0.9"],
+    &["--units=word", "--patience=3", "--learning-rate=0.01", "--dropout=0.2"],
+    &["--units=word", "--attention=scaled-dot", "--heads=4", "--hard-attention"],
+    &["--units=word", "--attention=cosine", "--decoder=bahdanau", "--layers=2"],
+    &["--attention=mean", "--units=char"],
+];
+
+fn kills() -> u64 {
+    std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS)
+}
+
+fn command(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = folder.command(&[arguments, &["--quiet"]].concat());
+    command.stdout(std::process::Stdio::null());
+    command
+}
+
+/// What the log tells, but for times.
+fn log(folder: &Folder) -> Vec<Value> {
+    let mut lines: Vec<Value> =
+        folder.text("out/log.jsonl").lines().map(|line| serde_json::from_str(line).expect("whole lines")).collect();
+    // What is summed over the part of an epoch that a process has trained is not the same.
+    lines.retain(|line| line["event"] == "validation");
+    for line in &mut lines {
+        line.as_object_mut().unwrap().remove("seconds");
+    }
+    lines
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
+    for (number, options) in (0..).zip(RUNS) {
+        let train = [&["train", "--train", "pairs.tsv", "--out", "out"], &RESTLESS[..], options].concat();
+        let folder = |name: &str| {
+            let folder = Folder::lasting(&format!("{name}-{number}"));
+            folder.write("pairs.tsv", tsv(&PAIRS).repeat(2));
+            folder
+        };
+        let (whole, killed) = (folder("whole"), folder("killed"));
+        let began = std::time::Instant::now();
+        assert!(command(&whole, &train).status().unwrap().success(), "{options:?}");
+        let took = began.elapsed();
+
+        let mut moments = Stream::new(number, "kills", 0);
+        let mut arguments = train.clone();
+        for _ in 0..kills() {
+            let mut child = command(&killed, &arguments).spawn().unwrap();
+            sleep(Duration::from_secs_f64(took.as_secs_f64() * moments.uniform() / kills() as f64 * 1.5));
+            // It may be through by now.
+            let _ = child.kill();
+            let _ = child.wait();
+            if killed.path("out/resume.safetensors").exists() {
+                arguments = vec!["train", "--out", "out", "--resume", "--save-every", "0.00001"];
+            }
+        }
+        let end = killed.run(&[&arguments[..], &["--quiet"]].concat());
+        end.worked();
+        for name in ["model.safetensors", "config.json"] {
+            assert!(whole.read(&format!("out/{name}")) == killed.read(&format!("out/{name}")), "{options:?}: {name}");
+        }
+        assert_eq!(log(&whole), log(&killed), "{options:?}");
+        let names = |folder: &Folder| folder.contents().into_keys().collect::<Vec<_>>();
+        assert_eq!(names(&whole), names(&killed), "{options:?}: a kill has left something behind");
+    }
+}
