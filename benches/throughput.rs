@@ -97,6 +97,7 @@ fn model(attention: Settings) -> Result<RnnSearch> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        lexicon: false,
         decoder: DecoderKind::default(),
         attention,
     };

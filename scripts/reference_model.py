@@ -11,6 +11,7 @@ For each variant of the model (see VARIANTS) this writes two files to tests/refe
     annotations        [batch, source positions, hidden], zero on padding
 <variant>.json:
     architecture               the model's sizes and attention, as the program itself writes them
+    lexicon                    if the model has one, its triples of source, target and share
     label_smoothing            of the loss
     sources, targets           the batch; every sequence ends with </s>
     loss, gradient_norm        at the initial parameters
@@ -69,6 +70,10 @@ SHARPNESS = (1.0, 4.0)  # of either sign
 
 SMALLEST_NORM = 1e-6
 
+# What some source words are translated by, each with its share: known beforehand, not learned.
+LEXICON = {4: {5: 0.5, 10: 0.25}, 5: {4: 0.125, 6: 1.0}, 8: {7: 0.0078125}, 12: {9: 0.75}}
+LEXICON_EPSILON = 1e-3
+
 STEPS = 10
 LEARNING_RATE = 0.01
 BETAS = (0.9, 0.999)
@@ -96,6 +101,7 @@ class Config:
     tied_output: bool = False
     initial_state: str = "mean"  # or "backward_first"
     decoder: str = "bahdanau"  # or "conditional"
+    lexicon: bool = False  # whether LEXICON weighs on the output
     attention: Settings = Settings()
     label_smoothing: float = 0.1
     seed: int = 0
@@ -105,6 +111,8 @@ class Config:
         values = asdict(self)
         if self.decoder == Config.decoder:
             values.pop("decoder")
+        if not self.lexicon:
+            values.pop("lexicon")
         for name in ("attention", "label_smoothing", "seed"):
             values.pop(name)
         settings = asdict(self.attention).items()
@@ -141,6 +149,10 @@ VARIANTS = {
     ),
     "scaled-dot-2-soft": attending(
         "scaled-dot", seed=14, heads=2, temperature=2.0, attention_size=6
+    ),
+    "lexicon": Config(decoder="conditional", lexicon=True, seed=18),
+    "lexicon-4": Config(
+        lexicon=True, attention=Settings("scaled-dot", 4), attention_size=8, seed=19
     ),
 }
 
@@ -268,6 +280,15 @@ def attention(config):
             return Attention(config)
 
 
+def known(sources, config):
+    """LEXICON's rows of the source words: [batch, source positions, target vocabulary]."""
+    table = torch.zeros(config.source_vocabulary, config.target_vocabulary, dtype=torch.float64)
+    for source, row in LEXICON.items():
+        for target, share in row.items():
+            table[source, target] = share
+    return table[sources]
+
+
 class Decoder(nn.Module):
     """The decoder's own parameters: the map to its first state, and its GRU cell or cells."""
 
@@ -336,6 +357,9 @@ class Translator(nn.Module):
         logits, attention = [], []
         for previous in batch.inputs.unbind(dim=1):
             scores, state, weights = self.step(previous, state, annotations, batch.source_mask)
+            if self.config.lexicon:
+                mixed = torch.einsum("bs,bsv->bv", weights, known(batch.sources, self.config))
+                scores = scores + torch.log1p(mixed / LEXICON_EPSILON)
             logits.append(scores)
             attention.append(weights)
         return torch.stack(logits, dim=1), torch.stack(attention, dim=1), annotations
@@ -413,6 +437,10 @@ def train(model, batch):
     return losses
 
 
+def triples():
+    return [(x, y, share) for x, row in sorted(LEXICON.items()) for y, share in sorted(row.items())]
+
+
 def make_reference(config):
     """The tensors and the JSON values of one variant."""
     model = Translator(config).double()
@@ -434,6 +462,7 @@ def make_reference(config):
     }
     values = {
         "architecture": config.architecture(),
+        **({"lexicon": triples()} if config.lexicon else {}),
         "label_smoothing": config.label_smoothing,
         "sources": SOURCES,
         "targets": TARGETS,

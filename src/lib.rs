@@ -15,7 +15,8 @@
 //! state           s_t = GRU(c_t, u_t), in the paper                       model/decoder.rs     kernels/gru
 //!                 GRU([E_y[y_{t-1}] ; c_t], s_{t-1})
 //! readout         r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)       model/decoder.rs
-//! output          p(y_t) = softmax(E_out r_t + b)                        model/decoder.rs     kernels/cross_entropy
+//! output          p(y_t) = softmax(E_out r_t + b + λ_t)                  model/decoder.rs     kernels/cross_entropy
+//! known before    λ_t = ln(1 + Σ_j α_tj L[x_j] / ε), 0 without a lexicon  model/unit_lexicon.rs
 //! ```
 //!
 //! `attention/` is attention as the field means it: queries, keys and values, pooled by a score. These places say their

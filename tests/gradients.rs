@@ -2,12 +2,16 @@
 //! parameter: every score, with one head and with four, at odd sizes: batches of one, empty and ragged sequences, sizes
 //! that fill no vector.
 
+#[path = "common/lexicon.rs"]
+mod lexicon;
 #[path = "common/paths.rs"]
 mod paths;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
+use lexicon::lexicon;
 use paths::{PATHS, run};
 use softalign::attention::{Choice, ScoreName, Settings};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
@@ -29,6 +33,7 @@ fn base() -> Architecture {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        lexicon: false,
         decoder: DecoderKind::default(),
         attention: Settings::default(),
     }
@@ -44,6 +49,8 @@ fn shapes() -> Vec<Architecture> {
         Architecture { initial_state: InitialState::BackwardFirst, layers: 3, ..base() },
         Architecture { decoder: DecoderKind::Conditional, hidden_size: 100, attention_size: 70, ..base() },
         Architecture { decoder: DecoderKind::Conditional, embedding_size: 33, layers: 2, ..base() },
+        Architecture { lexicon: true, ..base() },
+        Architecture { lexicon: true, decoder: DecoderKind::Conditional, hidden_size: 34, ..base() },
     ]
 }
 
@@ -59,7 +66,11 @@ fn scores() -> Vec<Architecture> {
         let single = with(score, 1, 1.0);
         let fixed = single.attention.is_fixed();
         let others = [with(score, 4, 1.0), with(score, 1, 0.6), with(score, 4, 1.7)];
-        let conditional = Architecture { decoder: DecoderKind::Conditional, ..single.clone() };
+        let conditional = Architecture {
+            decoder: DecoderKind::Conditional,
+            lexicon: !fixed,
+            ..with(score, if fixed { 1 } else { 4 }, 1.3)
+        };
         [single, conditional].into_iter().chain(others.into_iter().filter(move |_| !fixed))
     };
     ScoreName::ALL.iter().flat_map(of).collect()
@@ -106,6 +117,13 @@ fn parameters(architecture: &Architecture) -> Parameters {
     Parameters::from_tensors(&architecture.plan(), spread).unwrap()
 }
 
+/// The model, with a lexicon if it is to have one.
+fn model(architecture: &Architecture, parameters: Parameters) -> RnnSearch {
+    let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
+    let known = architecture.lexicon.then(|| Arc::new(lexicon(sizes)));
+    RnnSearch::new(architecture.clone(), parameters).unwrap().with_lexicon(known)
+}
+
 fn values(tensor: &Tensor) -> Vec<f32> {
     tensor.flatten_all().unwrap().to_vec1().unwrap()
 }
@@ -116,7 +134,7 @@ fn dropout() -> Dropout {
 
 #[track_caller]
 fn assert_paths_agree(architecture: &Architecture) {
-    let model = RnnSearch::new(architecture.clone(), parameters(architecture).tracked().unwrap()).unwrap();
+    let model = model(architecture, parameters(architecture).tracked().unwrap());
     for lengths in BATCHES {
         let batch = batch(lengths, architecture);
         let [(loss, fused), (plain_loss, plain)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
@@ -166,7 +184,7 @@ fn gradients_are_slopes() {
 #[track_caller]
 fn assert_slopes(architecture: &Architecture, start: &Parameters, batch: &Batch) {
     let loss = |moved: Parameters| {
-        let model = RnnSearch::new(architecture.clone(), moved).unwrap();
+        let model = model(architecture, moved);
         let (loss, gradients) = run(PATHS[0], &model, batch, 0.1, &dropout());
         ((loss.smoothed + loss.guidance) / loss.units as f64, gradients)
     };

@@ -44,6 +44,7 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
         layers: 2,
         tied_output: true,
         initial_state: InitialState::Mean,
+        lexicon: false,
         decoder: DecoderKind::default(),
         attention: Settings::default(),
     };

@@ -7,18 +7,19 @@ mod paths;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use serde::Deserialize;
 use softalign::model::fused::{Decoding, Purpose, Weights};
-use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch};
+use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon};
 use softalign::parameters::Parameters;
 use softalign::text::{BEGIN, Batch, Example, Padded};
 use softalign::training::Optimiser;
 
 /// Models of every score, with one head and with several, at other temperatures, of other shapes, and of either decoder.
-const VARIANTS: [&str; 18] = [
+const VARIANTS: [&str; 20] = [
     "plain",
     "tied",
     "deep",
@@ -37,6 +38,8 @@ const VARIANTS: [&str; 18] = [
     "scaled-dot-2-soft",
     "conditional",
     "conditional-4",
+    "lexicon",
+    "lexicon-4",
 ];
 
 #[derive(Deserialize)]
@@ -48,6 +51,9 @@ struct Steps {
 #[derive(Deserialize)]
 struct Values {
     architecture: Architecture,
+    /// Source, target and share.
+    #[serde(default)]
+    lexicon: Vec<(u32, u32, f32)>,
     label_smoothing: f64,
     sources: Vec<Vec<u32>>,
     targets: Vec<Vec<u32>>,
@@ -92,7 +98,17 @@ impl Reference {
 
     fn model(&self) -> RnnSearch {
         let parameters = Parameters::from_tensors(&self.architecture.plan(), self.group("parameter/")).unwrap();
-        RnnSearch::new(self.architecture.clone(), parameters.tracked().unwrap()).unwrap()
+        let lexicon = self.architecture.lexicon.then(|| Arc::new(self.lexicon()));
+        RnnSearch::new(self.architecture.clone(), parameters.tracked().unwrap()).unwrap().with_lexicon(lexicon)
+    }
+
+    fn lexicon(&self) -> UnitLexicon {
+        let Architecture { source_vocabulary, target_vocabulary, .. } = self.architecture;
+        let before =
+            |source: usize| self.values.lexicon.iter().filter(|entry| (entry.0 as usize) < source).count() as u32;
+        let starts = (0..=source_vocabulary).map(before).collect();
+        let (units, shares) = self.values.lexicon.iter().map(|&(_, unit, share)| (unit, share)).unzip();
+        UnitLexicon::from_parts([starts, units], shares, [source_vocabulary, target_vocabulary]).unwrap()
     }
 }
 

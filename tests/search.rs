@@ -1,6 +1,12 @@
 //! Beam search on both paths of the model: the same hypotheses, whatever computes them.
 
+#[path = "common/lexicon.rs"]
+mod lexicon;
+
+use std::sync::Arc;
+
 use candle_core::Device;
+use lexicon::lexicon;
 use softalign::attention::Settings;
 use softalign::model::fused::Purpose;
 use softalign::model::{Architecture, DecoderKind, InitialState, RnnSearch};
@@ -19,11 +25,13 @@ fn model(seed: u64) -> RnnSearch {
         layers: 2,
         tied_output: seed.is_multiple_of(2),
         initial_state: InitialState::Mean,
+        lexicon: seed.is_multiple_of(2),
         decoder: if seed < 3 { DecoderKind::Bahdanau } else { DecoderKind::Conditional },
         attention: Settings::default(),
     };
     let parameters = Parameters::initialise(&architecture.plan(), seed, &Device::Cpu).unwrap();
-    RnnSearch::new(architecture, parameters).unwrap()
+    let known = architecture.lexicon.then(|| Arc::new(lexicon([31, 140])));
+    RnnSearch::new(architecture, parameters).unwrap().with_lexicon(known)
 }
 
 fn sources() -> Vec<Vec<u32>> {

@@ -38,6 +38,7 @@ fn losses(path: Gradient) -> Vec<f64> {
         layers: 1,
         tied_output: true,
         initial_state: InitialState::Mean,
+        lexicon: false,
         decoder: DecoderKind::default(),
         attention: Settings::default(),
     };

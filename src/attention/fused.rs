@@ -227,16 +227,25 @@ impl Trace {
     /// pooled, as the mean over the heads or of the one that is asked for.
     pub fn shown(&self, weights: &Weights, step: usize, row: usize, length: usize) -> Vec<f32> {
         let all = if self.choices.is_empty() { &self.alphas } else { &self.choices };
-        let of_head = |head: usize| &all[self.place(step, row) + head * self.longest..][..length];
         if let Some(head) = weights.shown {
-            return of_head(head).to_vec();
+            return all[self.place(step, row) + head * self.longest..][..length].to_vec();
         }
-        let mut mean = of_head(0).to_vec();
-        for head in 1..self.layout.heads {
-            add_scaled(&mut mean, 1.0, of_head(head));
-        }
-        mean.iter_mut().for_each(|weight| *weight /= self.layout.heads as f32);
+        let mut mean = vec![0.0; length];
+        self.mean(all, step, row, &mut mean);
         mean
+    }
+
+    /// Writes α of one row at one step as the mean over the heads, whatever was chosen, over the units of its sentence.
+    pub fn mean_alphas(&self, step: usize, row: usize, mean: &mut [f32]) {
+        self.mean(&self.alphas, step, row, mean);
+    }
+
+    fn mean(&self, all: &[f32], step: usize, row: usize, mean: &mut [f32]) {
+        let of_head = |head: usize| &all[self.place(step, row) + head * self.longest..][..mean.len()];
+        let heads: Vec<&[f32]> = (0..self.layout.heads).map(of_head).collect();
+        mean.copy_from_slice(heads[0]);
+        heads[1..].iter().for_each(|weights| add_scaled(mean, 1.0, weights));
+        mean.iter_mut().for_each(|weight| *weight /= self.layout.heads as f32);
     }
 
     /// Where the weights of one row at one step begin.
@@ -265,6 +274,22 @@ impl Guided {
     /// The trace, for reports.
     pub fn trace(&self) -> &Trace {
         &self.trace
+    }
+
+    /// Hears derivatives by the weights, by their mean over the heads: `[steps × rows, longest]`.
+    pub fn hear(&mut self, memory: &Memory, d_alphas: &[f32]) {
+        let Layout { heads, .. } = self.trace.layout;
+        for (cell, d_alphas) in d_alphas.chunks_exact(self.trace.longest.max(1)).enumerate() {
+            let length = memory.cells(cell % self.trace.rows).len();
+            for head in 0..heads {
+                let place = (cell * heads + head) * self.trace.longest;
+                let alphas = &self.trace.alphas[place..][..length];
+                let mean: f32 = alphas.iter().zip(d_alphas).map(|(alpha, d_alpha)| alpha * d_alpha).sum();
+                for ((d_energy, alpha), d_alpha) in self.d_energies[place..].iter_mut().zip(alphas).zip(d_alphas) {
+                    *d_energy += alpha * (d_alpha - mean) / heads as f32;
+                }
+            }
+        }
     }
 
     /// Sets out on the way back, with what is known so far of the derivatives by the contexts, `[steps × rows, n]`.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context, Result, ensure};
-use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use anyhow::Result;
+use bytemuck::cast_slice;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use super::tensors::Header;
+use super::tensors::{Header, array};
 use crate::aligner::{Tables, WordAligner};
 
 /// The sides' names, in the order in which the tables have them.
@@ -67,13 +67,4 @@ pub fn deserialise(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>
         jumps: [jumps?, jumps_back?],
     })?;
     Ok((aligner, header.metadata))
-}
-
-fn array<T: Pod>(file: &SafeTensors, name: &str, dtype: Dtype) -> Result<Vec<T>> {
-    let view = file.tensor(name).with_context(|| format!("{name} is missing"))?;
-    ensure!(view.dtype() == dtype && view.shape().len() == 1, "{name} is not of the right kind");
-    // The file's bytes may lie anywhere, so they are not lent but copied.
-    let mut values = vec![T::zeroed(); view.data().len() / size_of::<T>()];
-    cast_slice_mut(&mut values).copy_from_slice(view.data());
-    Ok(values)
 }

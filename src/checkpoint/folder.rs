@@ -15,8 +15,9 @@ use super::config::hexadecimal;
 use super::files::{beside, is_unfinished, write_atomically};
 use super::lock::{Lock, cannot_write};
 use super::tensors::Header;
-use super::{Config, aligner};
+use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
+use crate::model::UnitLexicon;
 use crate::parameters::Parameters;
 use crate::text::{Units, Vocabulary};
 use crate::training::{Progress, Snapshot};
@@ -27,12 +28,13 @@ const SOURCE: &str = "source.tokenizer.json";
 const TARGET: &str = "target.tokenizer.json";
 const MODEL: &str = "model.safetensors";
 const ALIGNER: &str = "aligner.safetensors";
+const LEXICON: &str = "lexicon.safetensors";
 const RESUME: &str = "resume.safetensors";
 const RESUME_JSON: &str = "resume.json";
 const LOG: &str = "log.jsonl";
 
 /// All of them.
-const FILES: [&str; 9] = [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, RESUME, RESUME_JSON, LOG];
+const FILES: [&str; 10] = [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, LEXICON, RESUME, RESUME_JSON, LOG];
 
 /// A folder for a model that was moved aside.
 const PREVIOUS: &str = "previous";
@@ -274,6 +276,33 @@ impl Folder {
             self.check_belonging(ALIGNER, checkpoint, &metadata)?;
         }
         Ok(Some(aligner))
+    }
+
+    /// Writes the translations of units that are known beforehand.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn save_lexicon(&self, checkpoint: &Checkpoint, known: &UnitLexicon) -> Result<()> {
+        let bytes = lexicon::serialise(known, HashMap::from([belongs_to(checkpoint)]))?;
+        write_atomically(&self.path.join(LEXICON), |file| Ok(file.write_all(&bytes)?))
+    }
+
+    /// Reads the translations of units that are known beforehand, if the model has such.
+    ///
+    /// # Errors
+    /// The file is missing, damaged, or belongs to another config.json.
+    pub fn load_lexicon(&self, checkpoint: &Checkpoint) -> Result<Option<Arc<UnitLexicon>>> {
+        let sizes = &checkpoint.config.architecture;
+        if !sizes.lexicon {
+            return Ok(None);
+        }
+        let place = self.path.join(LEXICON);
+        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
+        let read = lexicon::deserialise(&bytes, [sizes.source_vocabulary, sizes.target_vocabulary]);
+        let (known, metadata) =
+            read.with_context(|| format!("{}: damaged, or no lexicon of softalign", place.display()))?;
+        self.check_belonging(LEXICON, checkpoint, &metadata)?;
+        Ok(Some(Arc::new(known)))
     }
 
     fn save_tensors(

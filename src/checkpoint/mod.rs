@@ -20,6 +20,7 @@ mod aligner;
 mod config;
 mod files;
 mod folder;
+mod lexicon;
 mod lock;
 mod tensors;
 

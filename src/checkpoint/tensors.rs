@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use anyhow::{Context, Result, ensure};
-use safetensors::tensor::{Metadata, TensorInfo};
+use bytemuck::{Pod, cast_slice_mut};
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 
 /// The longest header that is believed: ours have some hundred bytes a tensor, and reading one takes many times its size.
 const LONGEST: u64 = 1 << 20;
@@ -47,4 +48,17 @@ impl Header {
         ensure!(size + 8 + end as u64 == length, "{length} bytes where the header speaks of {}", size + 8 + end as u64);
         Ok(Self { metadata: header.metadata().clone().unwrap_or_default(), tensors })
     }
+}
+
+/// An array of a file, of one dimension.
+///
+/// # Errors
+/// It is missing, or of another kind.
+pub fn array<T: Pod>(file: &SafeTensors, name: &str, dtype: Dtype) -> Result<Vec<T>> {
+    let view = file.tensor(name).with_context(|| format!("{name} is missing"))?;
+    ensure!(view.dtype() == dtype && view.shape().len() == 1, "{name} is not of the right kind");
+    // The file's bytes may lie anywhere, so they are not lent but copied.
+    let mut values = vec![T::zeroed(); view.data().len() / size_of::<T>()];
+    cast_slice_mut(&mut values).copy_from_slice(view.data());
+    Ok(values)
 }

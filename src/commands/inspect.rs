@@ -18,8 +18,12 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     let folder = Folder::new(&args.model);
     // A folder whose parameters are damaged should not look well.
     let (checkpoint, _) = folder.load_model(&Device::Cpu)?;
+    let lexicon = folder.load_lexicon(&checkpoint)?;
     let mut text = Vec::new();
     describe_model(&mut text, &args.model, &checkpoint)?;
+    if let Some(lexicon) = lexicon {
+        writeln!(text, "lexicon         {} translations of units, which weigh on the output", lexicon.entries())?;
+    }
     describe_training(&mut text, &checkpoint)?;
     describe_history(&mut text, &folder)?;
     for (name, size) in folder.sizes() {

@@ -145,7 +145,8 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     let lock = lock.map_or_else(|| take_for_new(args, folder, console), Ok)?;
     let [source, target] = vocabularies(&plan, &usable, console)?;
     let data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, plan.seed(), console)?;
-    let architecture = plan.architecture(count, [source.size(), target.size()]);
+    let [source_size, target_size] = [source.size(), target.size()];
+    let architecture = plan.architecture(count, [source_size, target_size]);
     let config = Config {
         format_version: FORMAT_VERSION,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -166,12 +167,16 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         folder.save_aligner(&checkpoint, &aligner)?;
     }
     let examples = examples(data.training, folder, &checkpoint)?;
+    if architecture.lexicon {
+        folder.save_lexicon(&checkpoint, &examples.lexicon([source_size, target_size], plan.seed()))?;
+    }
+    let lexicon = folder.load_lexicon(&checkpoint)?;
     let settings = &checkpoint.config.training;
     let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     Ok(Start {
         lock,
         optimiser: Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?,
-        model: RnnSearch::new(architecture, parameters)?,
+        model: RnnSearch::new(architecture, parameters)?.with_lexicon(lexicon),
         progress: Progress::default(),
         examples,
         validation: data.validation,
@@ -268,6 +273,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     settings.patience = patience.unwrap_or(settings.patience);
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
+    let lexicon = folder.load_lexicon(&checkpoint)?;
     let damaged = || folder.name_of_resume();
     let examples = examples(data.training, folder, &checkpoint)?;
     let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
@@ -288,7 +294,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
     Ok(Start {
         lock,
-        model: RnnSearch::new(architecture, parameters)?,
+        model: RnnSearch::new(architecture, parameters)?.with_lexicon(lexicon),
         optimiser,
         progress: saved.progress,
         examples,

@@ -155,8 +155,20 @@ impl TrainingPlan {
             layers: model.layers,
             tied_output: model.tied_output,
             initial_state: model.initial_state,
+            lexicon: self.guidance(pairs).is_some(),
             decoder: model.decoder,
             attention: model.attention.clone(),
+        }
+    }
+
+    /// What guides of attention count with so many pairs. Where there are guides, the translations of units that they
+    /// show weigh on the output too.
+    fn guidance(&self, pairs: usize) -> Option<f64> {
+        match self.run.guidance {
+            Guidance::ByData if self.text.of_characters() || self.model.attention.is_fixed() => None,
+            Guidance::ByData => (pairs >= ENOUGH_FOR_LINKS).then_some(GUIDANCE),
+            Guidance::None => None,
+            Guidance::Weight(weight) => Some(weight),
         }
     }
 
@@ -172,12 +184,7 @@ impl TrainingPlan {
             warmup_steps: run.warmup_steps,
             decay: run.decay,
             label_smoothing: run.label_smoothing,
-            guidance: match run.guidance {
-                Guidance::ByData if self.text.of_characters() || self.model.attention.is_fixed() => None,
-                Guidance::ByData => (pairs >= ENOUGH_FOR_LINKS).then_some(GUIDANCE),
-                Guidance::None => None,
-                Guidance::Weight(weight) => Some(weight),
-            },
+            guidance: self.guidance(pairs),
             average: run.average,
             dropout: dropout_rates(run.dropout),
             bpe_dropout: run.bpe_dropout,

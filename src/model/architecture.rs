@@ -57,6 +57,9 @@ pub struct Architecture {
     pub tied_output: bool,
     /// Source of the decoder's first state.
     pub initial_state: InitialState,
+    /// Whether translations of units that are known beforehand weigh on the output; see [`super::UnitLexicon`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lexicon: bool,
     /// The decoder's recurrence. Left out where it is the paper's, as it is in models that know of no other.
     #[serde(default, skip_serializing_if = "DecoderKind::is_default")]
     pub decoder: DecoderKind,

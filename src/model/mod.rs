@@ -13,6 +13,7 @@ mod encoder;
 pub mod fused;
 mod loss;
 mod rnn_search;
+mod unit_lexicon;
 
 pub use architecture::{Architecture, DecoderKind, InitialState, LARGEST, MOST_LAYERS};
 pub use decoder::{AttentionDecoder, DecoderStep};
@@ -20,3 +21,4 @@ pub use dropout::{Dropout, DropoutRates, Mask, Place};
 pub use encoder::{Annotations, BidirectionalEncoder};
 pub use loss::{BatchLoss, ForcedPair};
 pub use rnn_search::RnnSearch;
+pub use unit_lexicon::UnitLexicon;

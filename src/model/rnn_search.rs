@@ -1,11 +1,13 @@
 //! The whole model on a batch of sentence pairs: loss, gradients, forced decoding.
 
+use std::sync::Arc;
+
 use candle_core::{Device, Result, Tensor};
 
 use super::fused::{self, Purpose, Weights};
 use super::{
     Annotations, Architecture, AttentionDecoder, BatchLoss, BidirectionalEncoder, DecoderStep, Dropout, ForcedPair,
-    Place,
+    Place, UnitLexicon,
 };
 use crate::attention::{Memory, guidance};
 use crate::kernels::cross_entropy;
@@ -18,6 +20,7 @@ pub struct RnnSearch {
     parameters: Parameters,
     encoder: BidirectionalEncoder,
     decoder: AttentionDecoder,
+    lexicon: Option<Arc<UnitLexicon>>,
 }
 
 /// A batch's logits, and where each row of them belongs.
@@ -39,12 +42,27 @@ impl RnnSearch {
     pub fn new(architecture: Architecture, parameters: Parameters) -> Result<Self> {
         let encoder = BidirectionalEncoder::new(architecture.layers, &parameters)?;
         let decoder = AttentionDecoder::new(&architecture, &parameters)?;
-        Ok(Self { architecture, parameters, encoder, decoder })
+        Ok(Self { architecture, parameters, encoder, decoder, lexicon: None })
     }
 
     /// The same model over other parameters.
     pub fn with_parameters(&self, parameters: Parameters) -> Result<Self> {
-        Self::new(self.architecture.clone(), parameters)
+        Ok(Self::new(self.architecture.clone(), parameters)?.with_lexicon(self.lexicon.clone()))
+    }
+
+    /// The same model with translations that are known beforehand.
+    pub fn with_lexicon(self, lexicon: Option<Arc<UnitLexicon>>) -> Self {
+        Self { lexicon, ..self }
+    }
+
+    fn fused(&self) -> fused::Model<'_> {
+        let Self { architecture, parameters, lexicon, .. } = self;
+        fused::Model { architecture, lexicon: lexicon.as_deref(), parameters }
+    }
+
+    /// Translations that are known beforehand.
+    pub fn lexicon(&self) -> Option<&Arc<UnitLexicon>> {
+        self.lexicon.as_ref()
     }
 
     /// The model's sizes.
@@ -69,7 +87,7 @@ impl RnnSearch {
 
     /// Lends the parameters as slices, for the fused path's search.
     pub fn with_weights<R>(&self, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
-        fused::with_weights(&self.architecture, &self.parameters, purpose, work)
+        fused::with_weights(self.fused(), purpose, work)
     }
 
     /// The encoder's annotations of a batch of sources.
@@ -92,7 +110,7 @@ impl RnnSearch {
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
         if self.device().is_cpu() {
-            fused::gradients(&self.architecture, &self.parameters, batch, smoothing, dropout, gradients)
+            fused::gradients(self.fused(), batch, smoothing, dropout, gradients)
         } else {
             self.plain_gradients(batch, smoothing, dropout, gradients)
         }
@@ -123,7 +141,7 @@ impl RnnSearch {
     /// Forced decoding, pair by pair, without dropout.
     pub fn force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
         if self.device().is_cpu() {
-            fused::force(&self.architecture, &self.parameters, batch, smoothing)
+            fused::force(self.fused(), batch, smoothing)
         } else {
             self.plain_force(batch, smoothing)
         }
@@ -188,11 +206,23 @@ impl RnnSearch {
             &pick(all(|step| &step.attended.context)?)?,
             dropout,
         )?;
+        let alphas = stacked(|step| &step.attended.alphas)?;
+        let known = match &self.lexicon {
+            Some(lexicon) => {
+                let sources = Tensor::from_slice(&batch.source.ids, (size, batch.source.length), device)?;
+                let bias = lexicon.bias(&alphas.transpose(0, 1)?, &sources)?;
+                Some(pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)
+            }
+            None => None,
+        };
         Ok(Forced {
-            logits,
+            logits: match known {
+                Some(known) => (logits + known)?,
+                None => logits,
+            },
             targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
             sentences: real().map(|(_, row)| row).collect(),
-            alphas: stacked(|step| &step.attended.alphas)?,
+            alphas,
             shown: stacked(|step| &step.attended.shown)?,
         })
     }

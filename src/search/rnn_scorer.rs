@@ -14,8 +14,8 @@ pub struct RnnScorer<'a> {
     model: &'a RnnSearch,
     /// The memory of every sentence of the batch.
     memory: Memory,
-    /// Real length of every source.
-    source_lengths: Vec<usize>,
+    /// Every source.
+    source: Padded,
     /// The sentence of each row.
     sentences: Vec<usize>,
     /// The memory of each row's sentence, as long as the rows' sentences stay the same.
@@ -32,7 +32,7 @@ impl<'a> RnnScorer<'a> {
             model,
             state: model.decoder().initial_state(&memory)?,
             sentences: (0..source.batch()).collect(),
-            source_lengths: source.lengths.clone(),
+            source: source.clone(),
             row_memory: memory.clone(),
             memory,
         })
@@ -53,6 +53,15 @@ impl<'a> RnnScorer<'a> {
     }
 }
 
+impl RnnScorer<'_> {
+    /// The source units of each row: `[rows, length]`.
+    fn sources(&self) -> Result<Tensor> {
+        let length = self.source.length;
+        let ids = self.sentences.iter().flat_map(|sentence| &self.source.ids[sentence * length..][..length]);
+        Tensor::from_iter(ids.copied(), self.model.device())?.reshape((self.sentences.len(), length))
+    }
+}
+
 impl Scorer for RnnScorer<'_> {
     fn advance(&mut self, parents: &[usize], units: &[u32], width: usize) -> Result<Vec<Prediction>> {
         self.select(parents)?;
@@ -60,13 +69,19 @@ impl Scorer for RnnScorer<'_> {
         let embedded = decoder.embed(&Tensor::new(units, self.model.device())?)?;
         let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state, None)?;
         let logits = decoder.logits(&step.state, &embedded, &step.attended.context, &Dropout::none())?;
+        let logits = match self.model.lexicon() {
+            Some(lexicon) => {
+                (logits + lexicon.bias(&step.attended.alphas.unsqueeze(1)?, &self.sources()?)?.squeeze(1)?)?
+            }
+            None => logits,
+        };
         self.state = step.state;
         let logits = logits.to_vec2::<f32>()?;
         let attention = step.attended.shown.to_vec2::<f32>()?;
         let rows = logits.iter().zip(attention).zip(&self.sentences);
         Ok(rows
             .map(|((row, mut attention), &sentence)| {
-                attention.truncate(self.source_lengths[sentence]);
+                attention.truncate(self.source.lengths[sentence]);
                 Prediction { candidates: best(row, width), attention }
             })
             .collect())

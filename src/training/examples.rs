@@ -7,8 +7,12 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use super::guide::{Guides, WORDS};
+use crate::model::UnitLexicon;
 use crate::random::Stream;
 use crate::text::{Corpus, Example, Recutting, UNKNOWN, Vocabulary};
+
+/// Epochs whose cuts of words a lexicon is learnt from.
+const CUTS: u64 = 3;
 
 /// The training pairs as ids, with guides if attention is to have any: the same in each epoch, or cut anew with merges
 /// left out.
@@ -54,6 +58,13 @@ impl Examples {
             Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], rate })
         };
         Ok(Self { recut: bpe_dropout.map(recut).transpose()?, whole, guides })
+    }
+
+    /// The translations of units that the guides show, in all the cuts of a few epochs.
+    pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
+        let epochs: Vec<_> =
+            (0..if self.recut.is_some() { CUTS } else { 0 }).map(|epoch| self.of_epoch(seed, epoch)).collect();
+        UnitLexicon::learn(self.whole.iter().chain(epochs.iter().flat_map(|examples| examples.iter())), vocabularies)
     }
 
     /// Those of one epoch: the same whenever they are asked for.

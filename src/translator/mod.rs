@@ -102,8 +102,10 @@ impl Translator {
     /// # Errors
     /// The checkpoint's own.
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
-        let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
-        let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
+        let folder = Folder::new(path);
+        let (checkpoint, parameters) = folder.load_model(device)?;
+        let lexicon = folder.load_lexicon(&checkpoint)?;
+        let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         Ok(Self { path: path.to_owned(), checkpoint, model, words: Words::default(), dictionary: None })
     }
 
@@ -126,7 +128,8 @@ impl Translator {
     /// A parameter is missing.
     pub fn with_attention(self, settings: attention::Settings) -> Result<Self> {
         let architecture = Architecture { attention: settings, ..self.model.architecture().clone() };
-        let model = RnnSearch::new(architecture, self.model.parameters().clone())?;
+        let lexicon = self.model.lexicon().cloned();
+        let model = RnnSearch::new(architecture, self.model.parameters().clone())?.with_lexicon(lexicon);
         Ok(Self { model, ..self })
     }
 

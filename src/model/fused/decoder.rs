@@ -7,7 +7,7 @@ use candle_core::Result;
 
 use super::super::architecture::{context_cell_part, word_cell_part};
 use super::super::{Dropout, InitialState, Place};
-use super::output::HandedDown;
+use super::output::{Decoded, HandedDown};
 use super::part::Part;
 use super::steps::{CellSteps, ContextSteps, Steps};
 use super::weights::{ContextInput, Weights};
@@ -60,6 +60,11 @@ impl<'w> DecoderPass<'w, Trace> {
         Self { previous, memory, summary, steps, attention }
     }
 
+    /// What the output layer needs of it.
+    pub fn decoded(&self) -> Decoded<'_> {
+        Decoded { steps: &self.steps, trace: &self.attention }
+    }
+
     /// α as it is reported, of each row: a row of weights for each of its target units.
     pub fn shown(&self, weights: &Weights, part: &Part) -> Vec<Vec<Vec<f32>>> {
         let mut shown = vec![Vec::new(); part.size()];
@@ -79,6 +84,11 @@ impl<'w> DecoderPass<'w, Trace> {
 }
 
 impl<'w> DecoderPass<'w, Guided> {
+    /// What the output layer needs of it.
+    pub fn decoded(&self) -> Decoded<'_> {
+        Decoded { steps: &self.steps, trace: self.attention.trace() }
+    }
+
     /// Takes what the output layer hands down back to the annotations; returns the derivatives by them, `[cells, n]`.
     pub fn backward(
         self,
@@ -89,8 +99,11 @@ impl<'w> DecoderPass<'w, Guided> {
     ) -> (DecoderBack<'w>, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let rows = part.size();
-        let HandedDown { mut d_states, d_contexts, mut d_embedded } = by;
-        let Self { previous, memory, summary, mut steps, attention } = self;
+        let HandedDown { mut d_states, d_contexts, mut d_embedded, d_alphas } = by;
+        let Self { previous, memory, summary, mut steps, mut attention } = self;
+        if let Some(d_alphas) = d_alphas {
+            attention.hear(&memory, &d_alphas);
+        }
         let mut attention = attention.back(&weights.attention, &memory, d_contexts);
         // By the state that a step begins with, of which the last step's has no more to say.
         let mut carried = Buffer::zeros(rows * n);

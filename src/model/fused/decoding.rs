@@ -1,6 +1,7 @@
 //! One step after another without derivatives: the decoder as search needs it.
 
 use super::super::Dropout;
+use super::super::unit_lexicon::Bias;
 use super::decoder::first_state;
 use super::encoder::EncoderPass;
 use super::output::readout;
@@ -21,6 +22,8 @@ pub struct Decoding<'w> {
     sentences: Vec<usize>,
     /// `[rows, n]`
     states: Buffer,
+    /// The units of each source, by its place in the memory.
+    sources: Vec<Vec<u32>>,
 }
 
 /// What a step says of its rows.
@@ -43,7 +46,8 @@ impl<'w> Decoding<'w> {
         gather(&mut states, &first_state(weights, &part, &annotations), &places, weights.architecture.hidden_size);
         let memory = weights.attention.remember(annotations, part.source.row_starts());
         let sentences = places.into_iter().map(|place| place as usize).collect();
-        Self { weights, memory, sentences, states }
+        let sources = (0..part.size()).map(|row| part.source_of(row).collect()).collect();
+        Self { weights, memory, sentences, states, sources }
     }
 
     /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
@@ -62,9 +66,23 @@ impl<'w> Decoding<'w> {
             trace.shown(&weights.attention, 0, row, self.memory.cells(sentence).len())
         };
         let attention = self.sentences.iter().enumerate().map(shown).collect();
-        let logits = self.logits(&steps);
+        let mut logits = self.logits(&steps);
+        if let Some(lexicon) = weights.lexicon {
+            self.translate(&mut Bias::new(lexicon), &trace, &mut logits);
+        }
         self.states = steps.into_last();
         Said { logits, attention }
+    }
+
+    /// Adds what the units looked at are known to be translated by.
+    fn translate(&self, bias: &mut Bias, trace: &Trace, logits: &mut [f32]) {
+        let rows = logits.chunks_exact_mut(self.weights.architecture.target_vocabulary).enumerate();
+        for ((row, logits), &sentence) in rows.zip(&self.sentences) {
+            let source = &self.sources[sentence];
+            let mut alphas = vec![0.0; source.len()];
+            trace.mean_alphas(0, row, &mut alphas);
+            bias.add(logits, &alphas, source.iter().copied());
+        }
     }
 
     fn logits(&self, steps: &Steps) -> Buffer {

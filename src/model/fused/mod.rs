@@ -19,22 +19,20 @@ mod weights;
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::{Architecture, BatchLoss, Dropout, ForcedPair};
+use super::{BatchLoss, Dropout, ForcedPair};
 use crate::attention::fused::Guided;
-use crate::parameters::{Gradients, Parameters};
+use crate::parameters::Gradients;
 use crate::text::Batch;
 use decoder::{DecoderBack, DecoderPass};
 pub use decoding::{Decoding, Said};
 use encoder::EncoderPass;
-use output::{Objective, OutputPass};
+use output::{Decoded, Objective, OutputPass};
 use part::Part;
-use steps::Steps;
-pub use weights::{Purpose, Weights, with as with_weights};
+pub use weights::{Model, Purpose, Weights, with as with_weights};
 
 /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
 pub fn gradients(
-    architecture: &Architecture,
-    parameters: &Parameters,
+    model: Model,
     batch: &Batch,
     smoothing: f64,
     dropout: &Dropout,
@@ -42,7 +40,7 @@ pub fn gradients(
 ) -> Result<BatchLoss> {
     let parts = Part::deal(batch, rayon::current_num_threads());
     let scale = 1.0 / batch.target.units() as f32;
-    with_weights(architecture, parameters, Purpose::Training, |weights| {
+    with_weights(model, Purpose::Training, |weights| {
         let objective = Objective { smoothing: smoothing as f32, scale };
         let forward = |part: &Part| {
             let (encoder, annotations) = EncoderPass::forward(weights, part, dropout);
@@ -51,8 +49,8 @@ pub fn gradients(
         };
         let passes: Vec<PartPass> = parts.par_iter().map(forward).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
-        let steps: Vec<&Steps> = passes.iter().map(|pass| &pass.decoder.steps).collect();
-        let (loss, output) = OutputPass::run(weights, &parts, &steps, dropout, objective, gradients)?;
+        let decoded: Vec<Decoded> = passes.iter().map(|pass| pass.decoder.decoded()).collect();
+        let (loss, output) = OutputPass::run(weights, &parts, &decoded, dropout, objective, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
             .map(|(number, PartPass { mut encoder, decoder, .. })| {
@@ -76,18 +74,13 @@ struct PartPass<'w> {
 }
 
 /// Forced decoding of a batch, pair by pair.
-pub fn force(
-    architecture: &Architecture,
-    parameters: &Parameters,
-    batch: &Batch,
-    smoothing: f64,
-) -> Result<Vec<ForcedPair>> {
+pub fn force(model: Model, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
     let parts = Part::deal(batch, rayon::current_num_threads());
-    with_weights(architecture, parameters, Purpose::Inference, |weights| {
+    with_weights(model, Purpose::Inference, |weights| {
         let run = |part: &Part| -> Vec<ForcedPair> {
             let (_, annotations) = EncoderPass::forward(weights, part, &Dropout::none());
             let decoder = DecoderPass::forward(weights, part, &Dropout::none(), annotations);
-            let scores = OutputPass::score(weights, part, &decoder.steps, smoothing as f32);
+            let scores = OutputPass::score(weights, part, decoder.decoded(), smoothing as f32);
             let pairs = scores.into_iter().zip(decoder.shown(weights, part));
             pairs
                 .map(|((smoothed, log_probability), weights)| ForcedPair { log_probability, smoothed, weights })

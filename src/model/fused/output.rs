@@ -6,10 +6,12 @@
 use candle_core::Result;
 use rayon::prelude::*;
 
+use super::super::unit_lexicon::Bias;
 use super::super::{BatchLoss, Dropout, Place};
 use super::part::{Part, Position, drop_positions};
 use super::steps::Steps;
 use super::weights::Weights;
+use crate::attention::fused::Trace;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cross_entropy::fused::{forward_backward, log_probabilities};
 use crate::kernels::matrix::{Matrix, Store, add_row_sums, bias_gradient, weight_gradient};
@@ -30,6 +32,15 @@ pub struct Objective {
     pub scale: f32,
 }
 
+/// What the decoder's loop over a part leaves for the output layer.
+#[derive(Clone, Copy)]
+pub struct Decoded<'a> {
+    /// The loop.
+    pub steps: &'a Steps<'a>,
+    /// What it attended to.
+    pub trace: &'a Trace,
+}
+
 /// Derivatives that the output layer hands down to a part.
 pub struct HandedDown {
     /// By the state after each step: `[steps × rows, n]`
@@ -38,6 +49,8 @@ pub struct HandedDown {
     pub d_contexts: Buffer,
     /// By the embeddings of the words before: `[steps × rows, e]`
     pub d_embedded: Buffer,
+    /// By α as the mean over the heads, where a lexicon has used it: `[steps × rows, longest source]`
+    pub d_alphas: Option<Buffer>,
 }
 
 /// What a batch leaves for the derivatives of the decoder's loop and for the gradient of the readout.
@@ -64,6 +77,8 @@ struct BlockPass {
     d_sum: Buffer,
     /// By b: `[V]`
     d_bias: Buffer,
+    /// By α, where there is a lexicon: `[positions, longest source]`
+    d_alphas: Option<Buffer>,
 }
 
 /// The forward pass over some positions.
@@ -80,7 +95,7 @@ impl OutputPass {
     pub fn run(
         weights: &Weights,
         parts: &[Part],
-        steps: &[&Steps],
+        decoded: &[Decoded],
         dropout: &Dropout,
         objective: Objective,
         gradients: &mut Gradients,
@@ -97,12 +112,16 @@ impl OutputPass {
             let places = split(&mut dropped, blocks, e).into_par_iter().zip(split(&mut logits, blocks, vocabulary));
             let into = if passes.is_empty() { Store::Replace } else { Store::Add };
             passes.par_extend(blocks.par_iter().zip(places).map(|(block, (dropped, logits))| {
-                let rows = Rows::forward(weights, dropout, steps[block.part], block.positions, [dropped, logits]);
+                let decoded = decoded[block.part];
+                let rows = Rows::forward(weights, dropout, decoded.steps, block.positions, [dropped, logits]);
+                let mut lexical = Lexical::new(weights, &parts[block.part], decoded.trace);
+                lexical.iter_mut().for_each(|lexical| lexical.add(block.positions, logits));
                 let Objective { smoothing, scale } = objective;
                 let (smoothed, likelihood) = forward_backward(logits, block.targets, smoothing, scale);
+                let d_alphas = lexical.map(|mut lexical| lexical.back(block.positions, logits));
                 let units = block.positions.len();
                 let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
-                BlockPass::back(rows, logits, weights, dropout, block, loss)
+                BlockPass { d_alphas, ..BlockPass::back(rows, logits, weights, dropout, block, loss) }
             }));
             let factors = [(Matrix::new(&logits, rows, vocabulary), Matrix::new(&dropped, rows, e))];
             gradients.fill(sizes.output_weight(), |out| weight_gradient(out, e, &factors, into))?;
@@ -136,27 +155,38 @@ impl OutputPass {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let cells = part.target_length * part.size();
         let zeros = |width: usize| Buffer::zeros(cells * width);
-        let mut by = HandedDown { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e) };
+        let longest = part.source.steps();
+        let d_alphas = weights.lexicon.map(|_| zeros(longest));
+        let mut by = HandedDown { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas };
         let blocks = self.blocks.iter().filter(|block| block.part == number);
-        let rows = blocks.flat_map(|block| block.d_input.chunks_exact(n + e + n));
+        let rows = blocks.clone().flat_map(|block| block.d_input.chunks_exact(n + e + n));
         for (row, position) in rows.zip(&part.positions) {
             let cell = position.step * part.size() + position.row;
             by.d_states[cell * n..][..n].copy_from_slice(&row[..n]);
             by.d_embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
             by.d_contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
         }
+        if let Some(d_alphas) = &mut by.d_alphas {
+            let rows = blocks.filter_map(|block| block.d_alphas.as_ref()).flat_map(|rows| rows.chunks_exact(longest));
+            for (row, position) in rows.zip(&part.positions) {
+                d_alphas[(position.step * part.size() + position.row) * longest..][..longest].copy_from_slice(row);
+            }
+        }
         by
     }
 
     /// The smoothed loss and the log-probability of each of a part's pairs.
-    pub fn score(weights: &Weights, part: &Part, steps: &Steps, smoothing: f32) -> Vec<(f64, f64)> {
+    pub fn score(weights: &Weights, part: &Part, decoded: Decoded, smoothing: f32) -> Vec<(f64, f64)> {
         let mut pairs = vec![(0.0, 0.0); part.size()];
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = part.targets();
         for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
             let mut readout = Buffer::any(positions.len() * e);
             let mut logits = Buffer::any(positions.len() * vocabulary);
-            Rows::forward(weights, &Dropout::none(), steps, positions, [&mut readout, &mut logits]);
+            Rows::forward(weights, &Dropout::none(), decoded.steps, positions, [&mut readout, &mut logits]);
+            if let Some(mut lexical) = Lexical::new(weights, part, decoded.trace) {
+                lexical.add(positions, &mut logits);
+            }
             let scores = log_probabilities(&logits, targets, smoothing);
             for (position, (smoothed, log_probability)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
@@ -198,7 +228,50 @@ impl BlockPass {
         let mut d_input = Buffer::any(rows.input.len());
         weights.readout.apply_back(&mut d_input, &d_sum, Store::Replace);
         drop_positions(block.positions, &mut d_input, dropout.mask(Place::States), n, n + e + n);
-        Self { part: block.part, loss, input: rows.input, d_input, d_sum, d_bias }
+        Self { part: block.part, loss, input: rows.input, d_input, d_sum, d_bias, d_alphas: None }
+    }
+}
+
+/// A lexicon over positions of a part.
+struct Lexical<'a> {
+    bias: Bias<'a>,
+    part: &'a Part<'a>,
+    trace: &'a Trace,
+    /// α of a position.
+    alphas: Vec<f32>,
+}
+
+impl<'a> Lexical<'a> {
+    /// Unless there is no lexicon.
+    fn new(weights: &Weights<'a>, part: &'a Part<'a>, trace: &'a Trace) -> Option<Self> {
+        let bias = Bias::new(weights.lexicon?);
+        Some(Self { bias, part, trace, alphas: Vec::new() })
+    }
+
+    fn look(&mut self, position: Position) {
+        self.alphas.resize(self.part.source.length(position.row), 0.0);
+        self.trace.mean_alphas(position.step, position.row, &mut self.alphas);
+    }
+
+    /// Adds to logits `[positions, V]`.
+    fn add(&mut self, positions: &[Position], logits: &mut [f32]) {
+        let vocabulary = logits.len() / positions.len().max(1);
+        for (&position, logits) in positions.iter().zip(logits.chunks_exact_mut(vocabulary)) {
+            self.look(position);
+            self.bias.add(logits, &self.alphas, self.part.source_of(position.row));
+        }
+    }
+
+    /// The derivatives by α: `[positions, longest source]`.
+    fn back(&mut self, positions: &[Position], d_logits: &[f32]) -> Buffer {
+        let (vocabulary, longest) = (d_logits.len() / positions.len().max(1), self.part.source.steps());
+        let mut d_alphas = Buffer::zeros(positions.len() * longest);
+        let rows = d_logits.chunks_exact(vocabulary).zip(d_alphas.chunks_exact_mut(longest));
+        for (&position, (d_logits, d_alphas)) in positions.iter().zip(rows) {
+            self.look(position);
+            self.bias.back(d_logits, &self.alphas, self.part.source_of(position.row), d_alphas);
+        }
+        d_alphas
     }
 }
 

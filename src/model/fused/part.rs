@@ -75,6 +75,12 @@ impl<'a> Part<'a> {
         self.source.places().map(|(step, row)| self.batch.source.id(self.rows[row], step)).collect()
     }
 
+    /// The source units of one of its rows.
+    pub fn source_of(&self, row: usize) -> impl Iterator<Item = u32> + Clone + use<'a> {
+        let (batch, place) = (self.batch, self.rows[row]);
+        (0..self.source.length(row)).map(move |step| batch.source.id(place, step))
+    }
+
     /// The words before each target unit, step by step.
     pub fn previous_ids(&self) -> Vec<u32> {
         let before = |step: usize| {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::super::architecture::{context_cell_part, word_cell_part};
 use super::super::encoder::cell_part;
-use super::super::{Architecture, DecoderKind};
+use super::super::{Architecture, DecoderKind, UnitLexicon};
 use crate::attention::fused as attention;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::embedding::gather;
@@ -52,6 +52,8 @@ pub enum ContextInput<'a> {
 pub struct Weights<'a> {
     /// The model's sizes.
     pub architecture: &'a Architecture,
+    /// Translations that are known beforehand.
+    pub lexicon: Option<&'a UnitLexicon>,
     parameters: Slices<'a>,
     /// Both directions of each layer.
     pub encoder: Vec<[CellWeights<'a>; 2]>,
@@ -71,17 +73,24 @@ pub struct Weights<'a> {
     gates_by_unit: Option<Buffer>,
 }
 
+/// What this path runs.
+#[derive(Clone, Copy)]
+pub struct Model<'a> {
+    /// The model's sizes.
+    pub architecture: &'a Architecture,
+    /// Translations that are known beforehand.
+    pub lexicon: Option<&'a UnitLexicon>,
+    /// What was learnt.
+    pub parameters: &'a Parameters,
+}
+
 /// Lends the parameters to `work`.
 ///
 /// # Errors
 /// A parameter does not lie on the CPU as one block of f32.
-pub fn with<R>(
-    architecture: &Architecture,
-    parameters: &Parameters,
-    purpose: Purpose,
-    work: impl FnOnce(&Weights) -> Result<R>,
-) -> Result<R> {
-    parameters.lend(|slices| work(&Weights::new(architecture, slices.clone(), purpose)))
+pub fn with<R>(model: Model, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
+    let Model { architecture, lexicon, parameters } = model;
+    parameters.lend(|slices| work(&Weights { lexicon, ..Weights::new(architecture, slices.clone(), purpose) }))
 }
 
 impl<'a> CellWeights<'a> {
@@ -131,6 +140,7 @@ impl<'a> Weights<'a> {
         let dimensions = architecture.dimensions();
         let mut weights = Self {
             architecture,
+            lexicon: None,
             encoder,
             attention: attention::Weights::new(&architecture.attention, dimensions, &parameters, derivatives),
             initial,

@@ -1,0 +1,256 @@
+//! Translations of units that are known beforehand, as a bias on the output through attention (Arthur, Neubig & Nakamura
+//! 2016, "Incorporating Discrete Translation Lexicons into Neural Machine Translation").
+//!
+//! ```text
+//! l_t(y) = Σ_j α_tj L[x_j, y]              how the units looked at are translated
+//! z_t(y) = E_out r_t + b + ln(1 + l_t(y) / ε)
+//!
+//! dα_tj = Σ_y dz_t(y) L[x_j, y] / (ε + l_t(y))
+//! ```
+//!
+//! L is not learnt with the model. Its rows are sparse: what a unit is never translated by is not there.
+
+use std::collections::BTreeMap;
+
+use candle_core::{Device, Tensor};
+
+use crate::text::Example;
+
+/// ε: how much of a translation by nothing in L is believed in; the paper's value.
+const EPSILON: f32 = 1e-3;
+/// Shares below this are not worth their place.
+const LEAST_SHARE: f32 = 5e-3;
+
+/// L: for each source unit the target units that translate it, each with its share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitLexicon {
+    /// Where each source unit's entries begin, and the end of the last: `[source vocabulary + 1]`
+    starts: Vec<u32>,
+    /// The target units, in order within a row.
+    units: Vec<u32>,
+    /// L[x, y] of each, above 0 and at most 1.
+    shares: Vec<f32>,
+    target_vocabulary: usize,
+}
+
+impl UnitLexicon {
+    /// Counts how often target units were guided to each source unit, each as much as the guide says.
+    pub fn learn<'e>(
+        examples: impl Iterator<Item = &'e Example>,
+        [source_vocabulary, target_vocabulary]: [usize; 2],
+    ) -> Self {
+        let mut counts: Vec<BTreeMap<u32, f32>> = vec![BTreeMap::new(); source_vocabulary];
+        for Example { source, target, guide } in examples {
+            for look in guide {
+                // The ends belong together, which is nothing to be told.
+                if let (Some(&x), Some(&y)) = (source.get(look.source as usize), target.get(look.target as usize)) {
+                    *counts[x as usize].entry(y).or_default() += look.weight;
+                }
+            }
+        }
+        let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
+        for row in counts {
+            let sum: f32 = row.values().sum();
+            for (unit, share) in row.into_iter().map(|(unit, count)| (unit, count / sum)) {
+                if share >= LEAST_SHARE {
+                    units.push(unit);
+                    shares.push(share.min(1.0));
+                }
+            }
+            starts.push(units.len() as u32);
+        }
+        Self { starts, units, shares, target_vocabulary }
+    }
+
+    /// From the parts that [`Self::parts`] gave.
+    ///
+    /// # Errors
+    /// What is wrong with them, in words.
+    pub fn from_parts(
+        [starts, units]: [Vec<u32>; 2],
+        shares: Vec<f32>,
+        [source_vocabulary, target_vocabulary]: [usize; 2],
+    ) -> Result<Self, String> {
+        let bounded = starts.first() == Some(&0) && starts.last().is_some_and(|&end| end as usize == units.len());
+        if starts.len() != source_vocabulary + 1 || !bounded || !starts.is_sorted() || units.len() != shares.len() {
+            return Err("its rows are not those of the source units".to_owned());
+        }
+        let lexicon = Self { starts, units, shares, target_vocabulary };
+        let rows = (0..source_vocabulary as u32).map(|unit| lexicon.row(unit));
+        let in_order = |(units, _): (&[u32], &[f32])| units.is_sorted_by(|a, b| a < b);
+        if !rows.into_iter().all(in_order) || lexicon.units.iter().any(|&unit| unit as usize >= target_vocabulary) {
+            return Err("its target units are out of order, or beyond the vocabulary".to_owned());
+        }
+        if lexicon.shares.iter().any(|&share| !(share > 0.0 && share <= 1.0)) {
+            return Err("its shares are not between 0 and 1".to_owned());
+        }
+        Ok(lexicon)
+    }
+
+    /// Where rows begin, their target units, and the units' shares.
+    pub fn parts(&self) -> ([&[u32]; 2], &[f32]) {
+        ([&self.starts, &self.units], &self.shares)
+    }
+
+    /// How many translations there are in all.
+    pub fn entries(&self) -> usize {
+        self.units.len()
+    }
+
+    fn row(&self, source: u32) -> (&[u32], &[f32]) {
+        let place = self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize;
+        (&self.units[place.clone()], &self.shares[place])
+    }
+
+    /// ln(1 + l / ε) by candle's operations: `[batch, T, V]` from weights `[batch, T, S]` and source units `[batch, S]`,
+    /// whose padding has no weight.
+    pub fn bias(&self, alphas: &Tensor, sources: &Tensor) -> candle_core::Result<Tensor> {
+        let (batch, length) = sources.dims2()?;
+        let rows = self.dense(alphas.device())?.index_select(&sources.flatten_all()?, 0)?;
+        let mixed = alphas.contiguous()?.matmul(&rows.reshape((batch, length, self.target_vocabulary))?)?;
+        mixed.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
+    }
+
+    fn dense(&self, device: &Device) -> candle_core::Result<Tensor> {
+        let rows = self.starts.len() - 1;
+        let mut dense = vec![0.0f32; rows * self.target_vocabulary];
+        for (source, values) in (0..).zip(dense.chunks_exact_mut(self.target_vocabulary)) {
+            let (units, shares) = self.row(source);
+            units.iter().zip(shares).for_each(|(&unit, &share)| values[unit as usize] = share);
+        }
+        Tensor::from_vec(dense, (rows, self.target_vocabulary), device)
+    }
+}
+
+/// A lexicon at work on one row after the other, on plain slices.
+pub struct Bias<'l> {
+    lexicon: &'l UnitLexicon,
+    /// l of the row, 0 where nothing was met: `[V]`
+    mixed: Vec<f32>,
+    /// The target units that were met.
+    met: Vec<u32>,
+}
+
+impl<'l> Bias<'l> {
+    /// Room for a row.
+    pub fn new(lexicon: &'l UnitLexicon) -> Self {
+        Self { lexicon, mixed: vec![0.0; lexicon.target_vocabulary], met: Vec::new() }
+    }
+
+    /// Mixes the rows of source units, each with its weight.
+    fn mix(&mut self, alphas: &[f32], sources: impl Iterator<Item = u32>) {
+        for (&alpha, source) in alphas.iter().zip(sources).filter(|(alpha, _)| **alpha > 0.0) {
+            let (units, shares) = self.lexicon.row(source);
+            for (&unit, &share) in units.iter().zip(shares) {
+                let mixed = &mut self.mixed[unit as usize];
+                if *mixed == 0.0 {
+                    self.met.push(unit);
+                }
+                *mixed += alpha * share;
+            }
+        }
+    }
+
+    /// Adds ln(1 + l / ε) to a row of logits, `[V]`, given the weights of its source units.
+    pub fn add(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
+        self.mix(alphas, sources);
+        for unit in self.met.drain(..) {
+            logits[unit as usize] += (std::mem::take(&mut self.mixed[unit as usize]) / EPSILON).ln_1p();
+        }
+    }
+
+    /// Writes the derivatives by the weights, given those by the logits.
+    pub fn back(
+        &mut self,
+        d_logits: &[f32],
+        alphas: &[f32],
+        sources: impl Iterator<Item = u32> + Clone,
+        d_alphas: &mut [f32],
+    ) {
+        self.mix(alphas, sources.clone());
+        for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
+            let (units, shares) = self.lexicon.row(source);
+            let by =
+                |(&unit, share): (&u32, &f32)| d_logits[unit as usize] * share / (EPSILON + self.mixed[unit as usize]);
+            *d_alpha = units.iter().zip(shares).map(by).sum();
+        }
+        self.met.drain(..).for_each(|unit| self.mixed[unit as usize] = 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Look;
+
+    fn lexicon() -> UnitLexicon {
+        let look = |target, source, weight| Look { target, source, weight };
+        let mut example = Example::new(vec![1, 2], vec![5, 3, 4]);
+        // The last look is from end to end.
+        example.guide = vec![look(0, 0, 0.3), look(1, 0, 0.1), look(2, 1, 0.2), look(3, 2, 0.4)];
+        UnitLexicon::learn([&example].into_iter(), [4, 6])
+    }
+
+    #[test]
+    fn shares_are_those_of_the_looks() {
+        let lexicon = lexicon();
+        assert_eq!(lexicon.starts, [0, 0, 2, 3, 3]);
+        assert_eq!(lexicon.units, [3, 5, 4]);
+        assert!(lexicon.shares.iter().zip([0.25, 0.75, 1.0]).all(|(share, expected)| (share - expected).abs() < 1e-6));
+        let ([starts, units], shares) = lexicon.parts();
+        let again = UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], shares.to_vec(), [4, 6]).unwrap();
+        assert_eq!(again, lexicon);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let wrong = [
+            ([vec![0, 0, 2, 3], vec![3, 5, 4]], vec![0.5; 3]),
+            ([vec![0, 0, 2, 1, 3], vec![3, 5, 4]], vec![0.5; 3]),
+            ([vec![0, 0, 2, 3, 4], vec![3, 5, 4]], vec![0.5; 3]),
+            ([vec![0, 0, 2, 3, 3], vec![5, 3, 4]], vec![0.5; 3]),
+            ([vec![0, 0, 2, 3, 3], vec![3, 6, 4]], vec![0.5; 3]),
+            ([vec![0, 0, 2, 3, 3], vec![3, 5, 4]], vec![0.5, f32::NAN, 0.5]),
+            ([vec![0, 0, 2, 3, 3], vec![3, 5, 4]], vec![0.5, 0.0, 0.5]),
+            ([vec![0, 0, 2, 3, 3], vec![3, 5, 4]], vec![0.5; 2]),
+            ([Vec::new(), Vec::new()], Vec::new()),
+        ];
+        for (parts, shares) in wrong {
+            assert!(UnitLexicon::from_parts(parts.clone(), shares, [4, 6]).is_err(), "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn the_bias_is_the_plain_one_and_its_derivative_the_slope() {
+        let lexicon = lexicon();
+        let mut bias = Bias::new(&lexicon);
+        let sources = [1u32, 2, 3];
+        let alphas = [0.5f32, 0.3, 0.2];
+        let mut logits = [0.1f32; 6];
+        bias.add(&mut logits, &alphas, sources.into_iter());
+        let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
+        let ids = Tensor::from_slice(&sources, (1, 3), &Device::Cpu).unwrap();
+        let plain = lexicon.bias(&tensor, &ids).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        assert!(
+            logits.iter().zip(&plain).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),
+            "{logits:?} {plain:?}"
+        );
+        assert!(logits[5] > 5.0 && logits[0] == 0.1, "{logits:?}");
+
+        let d_logits = [0.3f32, -0.1, 0.7, 0.2, -0.4, 0.5];
+        let mut d_alphas = [9.0f32; 3];
+        bias.back(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
+        let value = |alphas: &[f32]| -> f64 {
+            let mut logits = [0.0f32; 6];
+            Bias::new(&lexicon).add(&mut logits, alphas, sources.into_iter());
+            logits.iter().zip(d_logits).map(|(logit, by)| f64::from(logit * by)).sum()
+        };
+        for j in 0..3 {
+            let moved =
+                |by: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { by } else { 0.0 }));
+            let slope = (moved(0.01) - moved(-0.01)) / 0.02;
+            assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
+        }
+        assert!(bias.mixed.iter().all(|&left| left == 0.0) && bias.met.is_empty());
+    }
+}

@@ -1,0 +1,16 @@
+//! A lexicon for models of the tests.
+
+use softalign::model::UnitLexicon;
+
+/// None to four translations for each source unit, between vocabularies of these sizes.
+pub fn lexicon(sizes: [usize; 2]) -> UnitLexicon {
+    let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
+    for source in 0..sizes[0] {
+        for entry in 0..source % 5 {
+            units.push((entry * 5 + source % 4) as u32);
+            shares.push(0.1 + 0.2 * entry as f32);
+        }
+        starts.push(units.len() as u32);
+    }
+    UnitLexicon::from_parts([starts, units], shares, sizes).unwrap()
+}
