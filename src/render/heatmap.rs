@@ -1,12 +1,14 @@
 //! A heatmap for the terminal: target words down, source words across, weights in percent.
 //!
 //! Every cell says its weight twice, as a number and as a shade, so it reads without colour; colour only adds to it. A
-//! matrix wider than the terminal is broken into panels.
+//! matrix wider than the terminal is broken into panels. Whatever the script, the first word stands leftmost, above its own
+//! weights.
 
 use std::io::{Result, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use super::direction::isolated;
 use super::{Item, Renderer, visible};
 use crate::alignment::Alignment;
 
@@ -38,9 +40,9 @@ impl Renderer for Heatmap {
 impl Heatmap {
     /// Draws one matrix.
     pub fn matrix(&self, out: &mut dyn Write, alignment: &Alignment) -> Result<()> {
-        let rows: Vec<String> = alignment.target().iter().map(|word| visible(word)).collect();
-        let columns: Vec<String> =
-            alignment.source().iter().map(|word| visible(word)).chain([END.to_owned()]).collect();
+        let label = |word: &String| isolated(visible(word));
+        let rows: Vec<String> = alignment.target().iter().map(label).collect();
+        let columns: Vec<String> = alignment.source().iter().map(label).chain([END.to_owned()]).collect();
         let margin = rows.iter().map(|word| word.width()).max().unwrap_or(0);
         let widths: Vec<usize> = columns.iter().map(|word| word.width().max(CELL)).collect();
         let mut first = 0;
@@ -124,6 +126,20 @@ noir      ·  █  85     10      5
    नमस्ते   世界   </s>
 ";
         assert_eq!(text, expected[1..]);
+    }
+
+    #[test]
+    fn words_from_right_to_left_stay_above_their_weights() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let alignment = Alignment::from_rows(words("שלום עולם."), words("مرحبا x"), &vec![vec![0.75, 0.25, 0.0]; 2]);
+        let mut out = Vec::new();
+        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        let expected = "
+        \u{2068}שלום\u{2069}  \u{2068}עולם.\u{2069}   </s>
+\u{2068}مرحبا\u{2069}  ▓  75  ░  25      ·
+    x  ▓  75  ░  25      ·
+";
+        assert_eq!(String::from_utf8(out).unwrap(), expected[1..]);
     }
 
     #[test]

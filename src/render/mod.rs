@@ -1,5 +1,6 @@
 //! Output formats of alignments, and figures of lines: one file a format, data in, bytes out.
 
+mod direction;
 mod figure;
 mod heatmap;
 mod html;

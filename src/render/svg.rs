@@ -1,13 +1,15 @@
 //! SVG: for each sentence a heatmap fit for a paper, source words across, target words down.
 //!
-//! Shades go from white to a dark blue, and so from light to dark in print without colour; a dot marks each link. The
-//! column of the source's end stands apart. Several sentences stand below each other, each under its number.
+//! Shades go from white to a dark blue, and so from light to dark in print without colour; a dot marks each link. Columns
+//! run as the source does, from left to right or from right to left, and the column of the source's end stands apart after
+//! the last word. Several sentences stand below each other, each under its number.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::io::{Result, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use super::direction::runs_right_to_left;
 use super::{Item, Renderer};
 use crate::alignment::Alignment;
 
@@ -98,11 +100,7 @@ struct Labels {
 
 impl Labels {
     fn of(words: &[String]) -> Self {
-        let first_letter = words.iter().flat_map(|word| word.chars()).find(|character| character.is_alphabetic());
-        Self {
-            texts: words.iter().map(|word| escaped(word)).collect(),
-            right_to_left: first_letter.is_some_and(runs_right_to_left),
-        }
+        Self { texts: words.iter().map(|word| escaped(word)).collect(), right_to_left: runs_right_to_left(words) }
     }
 }
 
@@ -122,8 +120,10 @@ impl Drawing {
 
     /// The left edge of a source word's column, or that of the source's end.
     fn x(&self, column: usize) -> usize {
-        let gap = if column < self.source.texts.len() { 0 } else { END_GAP };
-        self.left + column * CELL + gap
+        let end = self.source.texts.len();
+        let (place, after_gap) =
+            if self.source.right_to_left { (end - column, column < end) } else { (column, column == end) };
+        self.left + place * CELL + if after_gap { END_GAP } else { 0 }
     }
 
     fn y(&self, row: usize) -> usize {
@@ -144,7 +144,8 @@ impl Drawing {
             self.x(column) + beyond
         };
         let labels_end = words.enumerate().map(reach).max().unwrap_or(0);
-        Figure { number, body, width: labels_end.max(self.x(columns) + CELL) + MARGIN, height: self.y(rows) + MARGIN }
+        let cells_end = self.left + (columns + 1) * CELL + END_GAP;
+        Figure { number, body, width: labels_end.max(cells_end) + MARGIN, height: self.y(rows) + MARGIN }
     }
 
     /// Lines between all cells, as one path.
@@ -155,7 +156,8 @@ impl Drawing {
         }
         let mut path = String::new();
         for (first, last) in [(0, columns), (columns, columns + 1)].into_iter().filter(|(first, last)| first < last) {
-            let (left, right) = (self.x(first), self.x(first) + (last - first) * CELL);
+            let left = self.x(first).min(self.x(last - 1));
+            let right = left + (last - first) * CELL;
             for row in 0..=rows {
                 path.push_str(&format!("M{left} {}H{right}", self.y(row)));
             }
@@ -251,14 +253,6 @@ fn shade(weight: f32) -> String {
     let weight = f64::from(if weight > 0.0 { weight.min(1.0) } else { 0.0 });
     let [red, green, blue] = DARK.map(|dark| (255.0 + weight * (dark - 255.0)).round() as u8);
     format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
-/// Whether a letter belongs to a script that runs from right to left: the Hebrew, Arabic and neighbouring blocks.
-fn runs_right_to_left(letter: char) -> bool {
-    matches!(
-        letter,
-        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}'
-    )
 }
 
 /// A word as XML holds it; characters that XML forbids, and control characters, are left out.
@@ -368,6 +362,17 @@ mod tests {
         let text = render([&["שלום", "עולם."], &["1", "(مرحبا)", "hello"]], &vec![vec![0.5, 0.5, 0.0]; 3]);
         assert!(text.contains("<g direction=\"rtl\" text-anchor=\"start\">\n<text x=\"64\" "), "{text}");
         assert!(text.contains("<g text-anchor=\"end\" direction=\"rtl\">"), "{text}");
+    }
+
+    #[test]
+    fn columns_run_as_the_source_does() {
+        let places = |source: &[&str]| -> Vec<usize> {
+            let text = render([source, &["c"]], &[vec![1.0, 0.75, 0.5]]);
+            let cells = text.lines().filter_map(|line| line.strip_prefix("<rect x=\""));
+            cells.map(|cell| cell.split('"').next().unwrap().parse().unwrap()).collect()
+        };
+        assert_eq!(places(&["a", "b"]), [24, 48, 80], "two words and, apart, the end");
+        assert_eq!(places(&["א", "ב"]), [80, 56, 24]);
     }
 
     #[test]
