@@ -185,6 +185,26 @@ fn a_wrong_pair_is_suspicious() {
 }
 
 #[test]
+fn a_side_cut_into_characters_is_linked_by_them() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
+    folder.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
+    let run = |command: &str, options: &[&str]| {
+        folder.run(&[&[command, "--model", "out", "--pairs", "pairs.tsv"], options].concat())
+    };
+    let sources = |options: &[&str]| -> Value {
+        let outcome = run("align", &[&["--format", "jsonl"], options].concat());
+        let first: Value = serde_json::from_str(outcome.worked().lines().next().unwrap()).unwrap();
+        serde_json::json!([first["source"], first["target"]])
+    };
+    assert_eq!(sources(&[]), serde_json::json!([["f", "o", "x"], ["f", "o", "ks"]]));
+    assert_eq!(sources(&["--words", "whitespace"]), serde_json::json!([["fox"], ["f", "o", "ks"]]));
+    folder.write("pairs.gold", "0-0 1-1 2-2\n2-1\n");
+    run("evaluate", &["--gold", "pairs.gold"]).worked();
+    run("evaluate", &["--gold", "pairs.gold", "--words", "whitespace"]).refused_with(1, &["pairs.gold:1", "1-1"]);
+}
+
+#[test]
 fn translations_come_in_every_format() {
     let folder = Folder::new();
     // Two translations of the first line and one of the second, by what stands once in each item.

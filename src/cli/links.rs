@@ -46,9 +46,9 @@ pub struct LinkArgs {
     #[arg(long, value_name = "W", help_heading = "Links")]
     pub threshold: Option<f32>,
 
-    /// What counts as a word.
-    #[arg(long, value_enum, default_value_t = Words::Whitespace, help_heading = "Links")]
-    pub words: Words,
+    /// What counts as a word [default: whitespace; each character on a side that the model cuts into characters].
+    #[arg(long, value_enum, help_heading = "Links")]
+    pub words: Option<Words>,
 }
 
 /// Formats of `softalign align`.

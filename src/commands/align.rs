@@ -27,8 +27,6 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let pairs = files.read("--pairs")?;
-    let read = |path: &PathBuf| read_gold(path, &pairs, args.links.words, usize::from(args.gold_base));
-    let gold = args.gold.as_ref().map(read).transpose()?;
     let translator = if args.links.links_from.attention() {
         Some(translator(&args.model, &args.reading, &args.links, device)?)
     } else {
@@ -37,6 +35,8 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let mut linker = linker(&args.links, &args.model, translator.as_ref(), args.subwords, &pairs, device, console)?;
     linker.translator = translator;
+    let read = |path: &PathBuf| read_gold(path, &pairs, linker.words, usize::from(args.gold_base));
+    let gold = args.gold.as_ref().map(read).transpose()?;
     let mut dump = Dump {
         args,
         pairs: &pairs,

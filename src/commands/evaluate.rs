@@ -12,7 +12,7 @@ use super::console::Console;
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::linking::{check_links, linker};
-use super::named_models::named_models;
+use super::named_models::{NamedModel, named_models};
 use super::output::Output;
 use super::reading::translator;
 use super::search::beam_settings;
@@ -20,7 +20,7 @@ use super::usage::UsageError;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::search::BeamSettings;
-use crate::text::Pair;
+use crate::text::{Pair, Words};
 use crate::translator::{Linked, Linker, Translator};
 
 /// What is measured.
@@ -85,8 +85,6 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     let pairs = files.read("--pairs")?;
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
-    let words = args.links.words;
-    let gold = gold_path.map(|path| read_gold(&path, &pairs, words, args.gold_base.into())).transpose()?;
     let by_length = args.by_length || figure.is_some();
     let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| files.to_string())?;
 
@@ -97,6 +95,10 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         let linker = linker(&args.links, &model.folder, Some(&translator), false, &pairs, device, console)?;
         ready.push((model, translator, linker));
     }
+    let gold = match gold_path {
+        Some(path) => Some(read_gold(&path, &pairs, common_words(&ready)?, args.gold_base.into())?),
+        None => None,
+    };
     let exam = Exam { pairs, gold, lengths, beam, search_threshold: args.search_threshold };
     let several = ready.len() > 1;
     let mut compared = Vec::with_capacity(ready.len());
@@ -118,6 +120,17 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     // Each result is given even where the other one finds no place.
     let drawn = figure.map_or(Ok(()), |figure| draw(figure, &compared));
     drawn.and(show(&compared, args.json))
+}
+
+/// What counts as a word for every model, so that one gold file can be held against them all.
+fn common_words(models: &[(NamedModel, Translator, Linker)]) -> Result<[Words; 2]> {
+    let mut words = models.iter().map(|(_, translator, _)| translator.words());
+    let first = words.next().unwrap_or_default();
+    if words.any(|other| other != first) {
+        let message = "some of these models are of characters, which are then what is linked: give --words as well";
+        bail!(UsageError(message.to_owned()));
+    }
+    Ok(first)
 }
 
 /// The file that the figure goes to.

@@ -55,7 +55,7 @@ pub fn linker(
         reverse: args.reverse_model.as_deref().map(reverse).transpose()?,
         symmetrisation: args.symmetrise,
         threshold: args.threshold,
-        words: args.words,
+        words: translator.map_or([args.words.unwrap_or_default(); 2], Translator::words),
         by_units,
         ..Linker::default()
     };

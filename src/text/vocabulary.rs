@@ -51,6 +51,15 @@ pub enum Units {
 }
 
 impl Units {
+    /// What counts as a word of such a text, where nothing else is asked for: of characters each is one, since what
+    /// stands between spaces is usually all there is.
+    pub fn words(self) -> Words {
+        match self {
+            Self::Bpe | Self::Word => Words::Whitespace,
+            Self::Char => Words::Characters,
+        }
+    }
+
     /// How text falls apart before units are looked up. The two joiners keep Persian and Indic words whole.
     fn pattern(self) -> &'static str {
         match self {

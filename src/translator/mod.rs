@@ -31,7 +31,8 @@ pub struct Translator {
     path: PathBuf,
     checkpoint: Checkpoint,
     model: RnnSearch,
-    words: Words,
+    /// What counts as a word of the source and of the target.
+    words: [Words; 2],
     /// What replaces units that the model does not know, if anything.
     dictionary: Option<Dictionary>,
 }
@@ -104,13 +105,19 @@ impl Translator {
     pub fn load(path: &Path, device: &Device) -> Result<Self> {
         let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
-        Ok(Self { path: path.to_owned(), checkpoint, model, words: Words::default(), dictionary: None })
+        let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
+        Ok(Self { path: path.to_owned(), checkpoint, model, words, dictionary: None })
     }
 
-    /// This translator, made to align what `words` says are words.
+    /// This translator, made to align what `words` says are words; none leaves that to what each side is cut into.
     #[must_use]
-    pub fn with_words(self, words: Words) -> Self {
-        Self { words, ..self }
+    pub fn with_words(self, words: Option<Words>) -> Self {
+        Self { words: words.map_or(self.words, |words| [words; 2]), ..self }
+    }
+
+    /// What counts as a word of the source and of the target.
+    pub fn words(&self) -> [Words; 2] {
+        self.words
     }
 
     /// This translator, made to replace unknown words in translations by what a dictionary says; none replaces none.
@@ -152,7 +159,7 @@ impl Translator {
         beam: &BeamSettings,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let sources = self.segment_all(&self.checkpoint.source, sentences.iter().map(String::as_str))?;
+        let sources = self.segment_sources(sentences.iter().map(String::as_str))?;
         let ids: Vec<Vec<u32>> = sources.iter().map(|source| source.ids.clone()).collect();
         let found = search_all(&self.model, &ids, beam, on_progress)?;
         let mut translations = Vec::with_capacity(sentences.len());
@@ -172,7 +179,7 @@ impl Translator {
             Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
             None => HashMap::new(),
         };
-        let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words);
+        let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         Ok(Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment })
     }
@@ -182,8 +189,9 @@ impl Translator {
     /// # Errors
     /// The model's own; its scores are not finite.
     pub fn align(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
-        let sources = self.segment_all(&self.checkpoint.source, pairs.iter().map(|pair| pair.source.as_str()))?;
-        let targets = self.segment_all(&self.checkpoint.target, pairs.iter().map(|pair| pair.target.as_str()))?;
+        let sources = self.segment_sources(pairs.iter().map(|pair| pair.source.as_str()))?;
+        let targets = pairs.iter().map(|pair| pair.target.as_str());
+        let targets = segment_all(&self.checkpoint.target, self.words[1], targets)?;
         let examples = examples(&sources, &targets);
         let mut rows: Vec<(f64, Vec<Vec<f32>>)> = vec![(0.0, Vec::new()); pairs.len()];
         for chosen in batches(&examples) {
@@ -211,14 +219,18 @@ impl Translator {
         Ok(())
     }
 
-    fn segment_all<'a>(
-        &self,
-        vocabulary: &Vocabulary,
-        texts: impl Iterator<Item = &'a str>,
-    ) -> Result<Vec<Segmentation>> {
-        let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, self.words);
-        texts.map(|text| Ok(segment(text)?.cut_to(LONGEST))).collect()
+    fn segment_sources<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Segmentation>> {
+        segment_all(&self.checkpoint.source, self.words[0], texts)
     }
+}
+
+fn segment_all<'a>(
+    vocabulary: &Vocabulary,
+    words: Words,
+    texts: impl Iterator<Item = &'a str>,
+) -> Result<Vec<Segmentation>> {
+    let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, words);
+    texts.map(|text| Ok(segment(text)?.cut_to(LONGEST))).collect()
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {
