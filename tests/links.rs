@@ -81,6 +81,8 @@ fn a_reverse_model_has_a_say() {
     let model = ["--model", "model", "--pairs", "pairs.tsv"];
     let with = by_attention(&folder, &[&model[..], &["--reverse-model", "reverse"]].concat());
     assert_ne!(with, by_attention(&folder, &model));
+    let forward = ["align", "--model", "model", "--pairs", "pairs.tsv", "--reverse-model", "model"];
+    folder.run(&forward).refused_with(2, &["--reverse-model model", "other way"]);
 }
 
 #[test]
@@ -182,6 +184,13 @@ fn a_wrong_pair_is_suspicious() {
     let first = list.lines().nth(1).unwrap();
     assert!(first.starts_with("5\t") && first.contains("dorma dorma"), "{list}");
     assert_eq!(list.lines().count(), pairs.len() + 1);
+    let as_json = |format: &str| folder.run(&[&options[..], &["--format", format]].concat()).worked().to_owned();
+    let array: Value = serde_json::from_str(&as_json("json")).unwrap();
+    let lines: Vec<Value> = as_json("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(array.as_array(), Some(&lines));
+    assert_eq!((&lines[0]["line"], &lines[0]["target"]), (&Value::from(5), &Value::from(pairs[4].1)));
+    assert!(lines.iter().all(|pair| pair["suspicion"].is_number() && pair["score"].is_number()), "{lines:?}");
+    folder.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--suspicious", "--format json"]);
 }
 
 #[test]
@@ -214,7 +223,7 @@ fn translations_come_in_every_format() {
         ("jsonl", "}\n", 3),
         ("pharaoh", "\n", 3),
         ("npz", "PK\u{1}\u{2}", 3),
-        ("tsv", "sentence\tsource\ttarget", 1),
+        ("tsv", "sentence\trank\tsource\ttarget", 1),
         ("html", "\n{\"id\":", 3),
         ("svg", "\n<g transform=\"translate(0 ", 3),
         ("nematus", " ||| ", 4 * 3),

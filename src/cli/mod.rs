@@ -66,6 +66,25 @@ pub enum Command {
     Inspect(InspectArgs),
 }
 
+/// What becomes of a line that is mostly unknown to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum UnknownLines {
+    /// It is translated all the same.
+    Translate,
+    /// It stays as it is.
+    Keep,
+}
+
+impl UnknownLines {
+    /// What a warning says of such lines.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Self::Translate => "the translation means little, --unknown keep leaves such a line as it is",
+            Self::Keep => "left as they are",
+        }
+    }
+}
+
 /// `softalign translate`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -105,6 +124,10 @@ pub struct TranslateArgs {
 
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+
+    /// What becomes of a line of which more than half is unknown to the model, as another language is.
+    #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]
+    pub unknown: UnknownLines,
 
     /// Put the source word, by the alignment, where the model writes `<unk>`.
     #[arg(long)]

@@ -42,6 +42,11 @@ impl Console {
         self.note(format!("warning: {}", line.as_ref()));
     }
 
+    /// A line about what the results lack, which is said in any case.
+    pub fn warn_even_if_quiet(&self, line: impl AsRef<str>) {
+        Self { quiet: false, ..*self }.warn(line);
+    }
+
     /// The one line that says what failed.
     pub fn error(&self, error: &anyhow::Error) {
         let line = format!("{error:#}").replace('\n', " ");
@@ -105,6 +110,11 @@ pub struct Bar {
 }
 
 impl Bar {
+    /// Does something during which the bar is not to be seen, such as writing results to the same terminal.
+    pub fn hidden_while<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.bar.suspend(work)
+    }
+
     /// So many more things are done.
     pub fn advance(&mut self, count: usize) {
         self.done += count;

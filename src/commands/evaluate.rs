@@ -13,12 +13,13 @@ use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::linking::{check_links, linker};
 use super::named_models::{NamedModel, named_models};
-use super::output::Output;
+use super::output::{Output, apart};
 use super::reading::translator;
 use super::search::beam_settings;
 use super::usage::UsageError;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
 use crate::cli::EvaluateArgs;
+use crate::render::SCHEMA;
 use crate::search::BeamSettings;
 use crate::text::{Pair, Words};
 use crate::translator::{Linked, Linker, Translator};
@@ -26,6 +27,7 @@ use crate::translator::{Linked, Linker, Translator};
 /// What is measured.
 #[derive(Serialize)]
 struct Evaluation {
+    schema: u32,
     #[serde(flatten)]
     measures: Measures,
     #[serde(flatten)]
@@ -81,8 +83,10 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
     }
     let models = named_models(&args.model)?;
-    let figure = args.figure.as_deref().map(open_figure).transpose()?;
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let written = args.figure.as_deref().map(|path| ("--figure", path));
+    apart(files.paths().into_iter().chain(gold_path.as_deref()), written)?;
+    let figure = args.figure.as_deref().map(open_figure).transpose()?;
     let pairs = files.read("--pairs")?;
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
     let by_length = args.by_length || figure.is_some();
@@ -204,6 +208,7 @@ impl Exam {
         };
         let outcomes: Vec<by_length::Outcome> = (0..pairs.len()).map(outcome).collect();
         Ok(Evaluation {
+            schema: SCHEMA,
             measures: Measures::of(&outcomes),
             judgement: gold.map(|gold| judge(&linked, gold, self.search_threshold)),
             by_length: self.lengths.as_ref().map(|lengths| lengths.measures(&outcomes)),

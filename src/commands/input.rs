@@ -79,12 +79,17 @@ impl PairFiles {
         }
     }
 
+    /// The files.
+    pub fn paths(&self) -> Vec<&Path> {
+        match self {
+            Self::Tsv(path) => vec![path],
+            Self::Parallel(source, target) => vec![source, target],
+        }
+    }
+
     /// The files' names, as they were given.
     pub fn names(&self) -> Vec<String> {
-        match self {
-            Self::Tsv(path) => vec![path.display().to_string()],
-            Self::Parallel(source, target) => vec![source.display().to_string(), target.display().to_string()],
-        }
+        self.paths().into_iter().map(|path| path.display().to_string()).collect()
     }
 }
 

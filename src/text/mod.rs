@@ -5,11 +5,13 @@
 mod batch;
 mod corpus;
 mod pairs;
+mod segmentation;
 mod vocabulary;
 mod words;
 
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use corpus::Corpus;
 pub use pairs::{Pair, read_lines, read_parallel, read_tsv};
-pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Segmentation, UNKNOWN, Units, Vocabulary};
+pub use segmentation::{Segmentation, UNKNOWN};
+pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Units, Vocabulary};
 pub use words::{Words, word_of_span, word_spans};

@@ -35,6 +35,8 @@ pub struct Translator {
     words: [Words; 2],
     /// What replaces units that the model does not know, if anything.
     dictionary: Option<Dictionary>,
+    /// Whether sentences that are mostly unknown stay as they are.
+    keeps_unknown: bool,
 }
 
 /// One translation of one sentence.
@@ -48,6 +50,22 @@ pub struct Translation {
     pub score: f64,
     /// Its alignment.
     pub alignment: Aligned,
+}
+
+impl Translation {
+    /// The sentence itself, each unit from the same one.
+    fn copied(sentence: &str, source: Segmentation) -> Self {
+        let units = source.ids.len();
+        let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
+        let rows: Vec<Vec<f32>> = (0..=units).map(row).collect();
+        let alignment = Aligned::new(source.clone(), source, &rows, 0.0);
+        Self { text: sentence.to_owned(), log_probability: 0.0, score: 0.0, alignment }
+    }
+}
+
+/// Whether a sentence is of another language or script, as far as units tell: a model has nothing to say of it.
+fn is_mostly_unknown(source: &Segmentation) -> bool {
+    source.unknown_share() > 0.5
 }
 
 /// An alignment by the model's units, from which that by words can be made.
@@ -74,6 +92,16 @@ impl Aligned {
     /// Mean log-probability of a target unit, in nats.
     pub fn mean_log_probability(&self) -> f64 {
         self.log_probability / self.length as f64
+    }
+
+    /// The share of the source's units that the model does not know.
+    pub fn unknown_share(&self) -> f64 {
+        self.source.unknown_share()
+    }
+
+    /// Whether more than half of the source's units are unknown to the model.
+    pub fn is_mostly_unknown(&self) -> bool {
+        is_mostly_unknown(&self.source)
     }
 
     /// The alignment of the model's own units.
@@ -106,7 +134,7 @@ impl Translator {
         let (checkpoint, parameters) = Folder::new(path).load_model(device)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?;
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
-        Ok(Self { path: path.to_owned(), checkpoint, model, words, dictionary: None })
+        Ok(Self { path: path.to_owned(), checkpoint, model, words, dictionary: None, keeps_unknown: false })
     }
 
     /// This translator, made to align what `words` says are words; none leaves that to what each side is cut into.
@@ -124,6 +152,12 @@ impl Translator {
     #[must_use]
     pub fn with_dictionary(self, dictionary: Option<Dictionary>) -> Self {
         Self { dictionary, ..self }
+    }
+
+    /// This translator, made to leave sentences as they are that are mostly unknown to it.
+    #[must_use]
+    pub fn with_unknown_kept(self, keeps_unknown: bool) -> Self {
+        Self { keeps_unknown, ..self }
     }
 
     /// The same with its attention used otherwise; the settings must fit the model's parameters, as those that
@@ -160,10 +194,16 @@ impl Translator {
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
         let sources = self.segment_sources(sentences.iter().map(String::as_str))?;
-        let ids: Vec<Vec<u32>> = sources.iter().map(|source| source.ids.clone()).collect();
+        let kept = |source: &Segmentation| self.keeps_unknown && is_mostly_unknown(source);
+        let read = |source: &Segmentation| if kept(source) { Vec::new() } else { source.ids.clone() };
+        let ids: Vec<Vec<u32>> = sources.iter().map(read).collect();
         let found = search_all(&self.model, &ids, beam, on_progress)?;
         let mut translations = Vec::with_capacity(sentences.len());
         for ((sentence, source), hypotheses) in sentences.iter().zip(sources).zip(found) {
+            if kept(&source) {
+                translations.push(vec![Translation::copied(sentence, source)]);
+                continue;
+            }
             // Where nothing is better than anything else, search comes back with nothing.
             let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_nothing);
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
