@@ -6,12 +6,11 @@ use common::{Folder, Outcome, PAIRS, model_path, outcome, tsv};
 use serde_json::Value;
 
 /// Files of pairs that no command takes, with what the error must say.
-const BROKEN: [(&str, &[u8], &[&str]); 5] = [
+const BROKEN: [(&str, &[u8], &[&str]); 4] = [
     ("invalid UTF-8", b"the fox\tmi .\nthe \xff\tku .\n", &["broken.tsv:2", "UTF-8"]),
     ("half a character", b"the fox\tmi \xc3", &["broken.tsv:1", "UTF-8"]),
     ("no tab", b"the fox\tmi .\nthe owl\n", &["broken.tsv:2", "no tab"]),
     ("two tabs", b"a\tb\na\tb\na\tb\tc\n", &["broken.tsv:3", "2 tabs"]),
-    ("an empty line", b"a\tb\n\na\tb\n", &["broken.tsv:2", "no tab"]),
 ];
 
 /// Lines that are odd and yet text.

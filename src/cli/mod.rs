@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod given;
+mod layout;
 mod links;
 mod pairs;
 mod reading;
@@ -15,6 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
+pub use layout::LayoutArgs;
 pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
 pub use pairs::PairArgs;
 pub use reading::ReadingArgs;
@@ -136,6 +138,9 @@ pub struct TranslateArgs {
     /// Translations of such words: lines of word TAB translation.
     #[arg(long, value_name = "FILE", requires = "replace_unknown")]
     pub dictionary: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 
     /// Align the model's units instead of words.
     #[arg(long)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::layout::LayoutArgs;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
 use crate::text::Units;
@@ -54,6 +55,9 @@ pub struct TrainArgs {
     /// Translations of the validation sentences, one a line.
     #[arg(long, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
     pub valid_target: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 
     /// Folder for the model [default: checkpoints; a model that is there is moved to checkpoints/previous].
     #[arg(long, value_name = "DIR", help_heading = "Data")]

@@ -28,6 +28,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let pairs = files.read("--pairs")?;
+    files.warn_of_spreadsheet(&pairs, console);
     let translator = if args.links.links_from.attention() {
         Some(translator(&args.model, &args.reading, &args.links, device)?)
     } else {

@@ -88,6 +88,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     apart(files.paths().into_iter().chain(gold_path.as_deref()), written)?;
     let figure = args.figure.as_deref().map(open_figure).transpose()?;
     let pairs = files.read("--pairs")?;
+    files.warn_of_spreadsheet(&pairs, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
     let by_length = args.by_length || figure.is_some();
     let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| files.to_string())?;

@@ -18,7 +18,7 @@ use super::usage::UsageError;
 use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
 use crate::render::{Heatmap, Item, Renderer};
 use crate::search::BeamSettings;
-use crate::text::{Pair, Units, Words, read_lines, read_tsv, word_spans};
+use crate::text::{Pair, Units, Words, read_laid_out, read_lines, word_spans};
 use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -30,7 +30,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     apart(args.input.as_deref().into_iter().chain(args.dictionary.as_deref()), [("--output", &*args.output)])?;
     let mut output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
-        Some(path) => Some(Dictionary::of(read_tsv(path)?)),
+        Some(path) => Some(Dictionary::of(read_laid_out(path, &args.layout.layout())?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
     let translator = translator(&args.model, &args.reading, &args.links, device)?

@@ -4,6 +4,7 @@
 
 mod batch;
 mod corpus;
+mod layout;
 mod pairs;
 mod segmentation;
 mod vocabulary;
@@ -11,7 +12,8 @@ mod words;
 
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use corpus::Corpus;
-pub use pairs::{Pair, read_lines, read_parallel, read_tsv};
+pub use layout::{Layout, has_csv_quotes, is_header};
+pub use pairs::{Pair, read_laid_out, read_lines, read_parallel, read_tsv};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Units, Vocabulary};
 pub use words::{Words, word_of_span, word_spans};
