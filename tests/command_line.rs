@@ -45,6 +45,23 @@ fn help_is_as_the_snapshots_say() {
 }
 
 #[test]
+fn errors_of_single_words_are_called_as_their_field_does() {
+    let folder = Folder::with_pairs();
+    folder.write("words.tsv", "fox\tmi x\nowl\tku x\n");
+    let evaluate = |pairs: &str, options: &[&str]| {
+        let base = ["evaluate", "--model", model_path(), "--pairs", pairs];
+        folder.run(&[&base, options].concat()).worked().to_owned()
+    };
+    let scores = json(&evaluate("words.tsv", &["--json"]));
+    assert_eq!(scores["wer"].as_f64(), scores["exact_match"].as_f64().map(|right| 100.0 - right));
+    assert_eq!(scores["per"], scores["word_error_rate"]);
+    let lines = evaluate("words.tsv", &[]);
+    assert!(lines.contains("\nWER ") && lines.contains("\nPER ") && !lines.contains("word errors"), "{lines}");
+    assert!(json(&evaluate("pairs.tsv", &["--json"])).get("wer").is_none());
+    assert!(evaluate("pairs.tsv", &[]).contains("word errors"));
+}
+
+#[test]
 fn a_wrong_command_line_is_code_2_and_points_to_help() {
     let folder = Folder::new();
     for arguments in [

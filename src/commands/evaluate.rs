@@ -19,9 +19,10 @@ use super::search::beam_settings;
 use super::usage::UsageError;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
 use crate::cli::EvaluateArgs;
+use crate::metrics::Scores;
 use crate::render::SCHEMA;
 use crate::search::BeamSettings;
-use crate::text::{Pair, Words};
+use crate::text::{Pair, Words, word_spans};
 use crate::translator::{Linked, Linker, Translator};
 
 /// What is measured.
@@ -31,9 +32,32 @@ struct Evaluation {
     #[serde(flatten)]
     measures: Measures,
     #[serde(flatten)]
+    of_words: Option<WordErrors>,
+    #[serde(flatten)]
     judgement: Option<Judgement>,
     #[serde(skip_serializing_if = "Option::is_none")]
     by_length: Option<Vec<ClassMeasures>>,
+}
+
+/// The errors of a model that turns single words into others or into their sounds, by the names that they have there.
+#[derive(Serialize)]
+struct WordErrors {
+    /// Words that are not exactly right, in percent.
+    wer: f64,
+    /// Edits of symbols, such as phones, for each one of the references, in percent; where the references are single words
+    /// too, symbols are characters.
+    per: f64,
+}
+
+impl WordErrors {
+    /// Those of pairs whose sources are single words; none where one is not.
+    fn of(pairs: &[Pair], scores: &Scores) -> Option<Self> {
+        let words = |text: &str| word_spans(text, Words::Whitespace).len();
+        let single = pairs.iter().all(|pair| words(&pair.source) <= 1);
+        let spelt = pairs.iter().any(|pair| words(&pair.target) > 1);
+        let per = if spelt { scores.word_error_rate } else { scores.character_error_rate };
+        single.then_some(Self { wer: 100.0 - scores.exact_match, per })
+    }
 }
 
 /// What gold alignments say.
@@ -208,9 +232,11 @@ impl Exam {
             links: gold.map(|gold| (&linked[index].links[..], &gold[index])),
         };
         let outcomes: Vec<by_length::Outcome> = (0..pairs.len()).map(outcome).collect();
+        let measures = Measures::of(&outcomes);
         Ok(Evaluation {
             schema: SCHEMA,
-            measures: Measures::of(&outcomes),
+            of_words: WordErrors::of(pairs, &measures.scores),
+            measures,
             judgement: gold.map(|gold| judge(&linked, gold, self.search_threshold)),
             by_length: self.lengths.as_ref().map(|lengths| lengths.measures(&outcomes)),
         })
@@ -266,8 +292,16 @@ impl Evaluation {
         writeln!(out, "BLEU           {:>8.2}", scores.bleu)?;
         writeln!(out, "chrF           {:>8.2}", scores.chrf)?;
         writeln!(out, "exact match    {:>8.2} %", scores.exact_match)?;
-        writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
-        writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
+        match &self.of_words {
+            Some(WordErrors { wer, per }) => {
+                writeln!(out, "WER            {wer:>8.2} %")?;
+                writeln!(out, "PER            {per:>8.2} %")?;
+            }
+            None => {
+                writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
+                writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
+            }
+        }
         writeln!(out, "perplexity     {perplexity:>8.2}")?;
         if let Some(Judgement { agreement, best, .. }) = &self.judgement {
             writeln!(out, "AER            {:>8.3}", agreement.aer)?;
