@@ -41,7 +41,72 @@ fn help_is_as_the_snapshots_say() {
         let expected = std::fs::read_to_string(&place).unwrap_or_default();
         assert_eq!(help.worked(), expected, "{} (UPDATE_SNAPSHOTS=1 rewrites it)", place.display());
         assert!(command.is_empty() || expected.contains("Example"), "{command} shows no example");
+        let examples = expected.rsplit_once("Example").map_or("", |(_, examples)| examples);
+        assert!(examples.lines().all(|line| line.chars().count() < 80), "{command}: a terminal would break an example");
+        let last_heading = expected.lines().rfind(|line| line.ends_with(':') && !line.starts_with([' ', 'E']));
+        assert_eq!(last_heading, Some("Common options:"), "{command}");
     }
+}
+
+#[test]
+fn an_option_of_another_command_is_called_so() {
+    let folder = Folder::new();
+    for (arguments, owner) in [
+        (&["translate", "--suspicious", "a"][..], "'--suspicious' is an option of 'softalign align'"),
+        (&["train", "--beam", "3"], "'--beam' is an option of 'softalign translate' and 'softalign evaluate'"),
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains(owner) && !outcome.stderr.contains("as a value"), "{outcome:?}");
+    }
+    let close = folder.run(&["translate", "--bean", "3", "a"]);
+    assert!(close.stderr.contains("'--beam'"), "{close:?}");
+}
+
+#[test]
+fn numbers_below_zero_are_numbers() {
+    let folder = Folder::with_pairs();
+    for (option, value, reason) in [
+        ("--max-minutes", "-1", "--max-minutes"),
+        ("--seed", "-3", "from 0 on"),
+        ("--layers", "-1", "from 0 on"),
+        ("--guided-alignment", "-0.5", "--guided-alignment"),
+        ("--threads", "-2", "1..=1024"),
+    ] {
+        let outcome = folder.run(&["train", "--train", "pairs.tsv", "--out", "out", option, value]);
+        assert_eq!(outcome.code, Some(2), "{option}: {outcome:?}");
+        assert!(outcome.stderr.contains(reason) && !outcome.stderr.contains("unexpected"), "{option}: {outcome:?}");
+    }
+    let guided = folder.train("guided", &["--guided-alignment", "0.5", "--max-epochs", "1"]);
+    guided.worked();
+    folder.train("usual", &["--guided-alignment", "--max-epochs", "1"]).worked();
+    assert_eq!(folder.read("guided/model.safetensors"), folder.read("usual/model.safetensors"));
+}
+
+#[test]
+fn the_model_may_be_named_by_the_environment() {
+    let folder = Folder::with_pairs();
+    let run = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        outcome({
+            command.env("SOFTALIGN_MODEL", model_path());
+            command
+        })
+    };
+    assert_eq!(run(&["translate", "the red fox sleeps"]).worked(), "rufo mi dorma .\n");
+    assert!(run(&["inspect"]).worked().contains(model_path()));
+    run(&["evaluate", "--pairs", "pairs.tsv"]).worked();
+    run(&["translate", "--model", "nope", "a"]).refused_with(1, &["nope"]);
+}
+
+#[test]
+fn inspect_tells_programs_all_that_it_tells_people() {
+    let told = json(Folder::new().run(&["inspect", model_path(), "--json"]).worked());
+    assert_eq!((&told["schema"], &told["model"]), (&Value::from(1), &Value::from(model_path())));
+    assert_eq!(told["config"]["architecture"]["hidden_size"], 32);
+    assert_eq!(told["config"]["data"]["training_pairs"], PAIRS.len());
+    assert_eq!((&told["best"]["best"], &told["last"]["epoch"]), (&Value::from(true), &Value::from(10)));
+    assert!(told["parameters"].as_u64() > Some(1000) && told["files"]["model.safetensors"].as_u64() > Some(1000));
 }
 
 #[test]
@@ -416,6 +481,18 @@ fn the_log_has_an_object_a_line_with_the_promised_fields() {
     ] {
         for key in keys {
             assert!(line[key].is_number(), "{key} is missing: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_says_what_every_key_of_the_log_means() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
+    for line in log.lines().map(json) {
+        let attention = line["attention"].as_object().into_iter().flatten();
+        for (key, _) in line.as_object().into_iter().flatten().chain(attention) {
+            assert!(readme.contains(&format!("`{key}`")), "{key} is in no table of the README");
         }
     }
 }

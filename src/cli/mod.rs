@@ -1,5 +1,7 @@
 //! The command line: clap's structures, with what `--help` says.
 
+mod advice;
+mod common;
 mod evaluate;
 mod given;
 mod layout;
@@ -14,6 +16,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use common::{COMMON, MODEL};
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
 pub use layout::LayoutArgs;
@@ -32,15 +35,21 @@ pub struct Cli {
     pub command: Command,
 
     /// Print results and errors only.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
 
     /// Cores to use [default: all].
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = COMMON
+    )]
     pub threads: Option<u16>,
 
     /// Where to compute; cuda needs a softalign built with --features cuda.
-    #[arg(long, global = true, value_enum, default_value_t = DeviceName::Cpu)]
+    #[arg(long, global = true, value_enum, default_value_t = DeviceName::Cpu, help_heading = COMMON)]
     pub device: DeviceName,
 }
 
@@ -91,7 +100,7 @@ impl UnknownLines {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign translate \"They bought a black hat yesterday.\"
-  softalign translate --model my-model --input sentences.txt --output translations.txt
+  softalign translate --model my-model --input sentences.txt --output out.txt
   softalign translate --format align --beam 10 \"Where does she live?\"")]
 pub struct TranslateArgs {
     /// Sentences to translate, each in quotes.
@@ -99,7 +108,7 @@ pub struct TranslateArgs {
     pub text: Vec<String>,
 
     /// Folder of the model.
-    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: PathBuf,
 
     /// Sentences to translate, one a line; - is standard input.
@@ -158,7 +167,7 @@ pub struct AlignArgs {
     pub(crate) pairs: PairArgs,
 
     /// Folder of the model.
-    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: PathBuf,
 
     /// Where the alignments go; - is standard output.
@@ -213,6 +222,10 @@ pub struct AlignArgs {
   softalign inspect checkpoints")]
 pub struct InspectArgs {
     /// Folder of the model.
-    #[arg(value_name = "DIR", default_value = "checkpoints")]
+    #[arg(value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: PathBuf,
+
+    /// One JSON object instead of lines for reading.
+    #[arg(long)]
+    pub json: bool,
 }

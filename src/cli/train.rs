@@ -29,7 +29,8 @@ pub enum Preset {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign train --train pairs.tsv --out my-model
-  softalign train --source train.en --target train.de --valid-source val.en --valid-target val.de --out en-de
+  softalign train --source train.en --target train.de \\
+      --valid-source val.en --valid-target val.de --out en-de
   softalign train --out my-model --resume")]
 pub struct TrainArgs {
     /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv].
@@ -150,7 +151,6 @@ pub struct TrainArgs {
         long,
         value_name = "WEIGHT",
         num_args = 0..=1,
-        require_equals = true,
         default_missing_value = "0.5",
         help_heading = "Training"
     )]
