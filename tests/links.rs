@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{Folder, PAIRS, QUICK, model_path, tsv};
+use common::{Folder, PAIRS, QUICK, model_path, outcome, tsv};
 use serde_json::Value;
 
 /// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
@@ -288,4 +288,59 @@ fn a_damaged_aligner_is_named() {
     std::fs::remove_file(folder.path("model/aligner.safetensors")).unwrap();
     run(&["--links-from", "statistics"]).refused_with(1, &["aligner.safetensors", "--links-from pairs"]);
     run(&[]).worked();
+}
+
+#[test]
+fn colour_is_as_asked_for() {
+    let folder = Folder::with_pairs();
+    let coloured = |options: &[&str], no_color: bool| {
+        let mut command =
+            folder.command(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        outcome(command).worked().contains('\u{1b}')
+    };
+    assert!(!coloured(&[], false) && !coloured(&["--color", "never"], false));
+    assert!(coloured(&["--color", "always"], false) && coloured(&["--color", "always"], true));
+}
+
+#[test]
+fn some_pairs_may_be_chosen_and_keep_their_numbers() {
+    let folder = Folder::with_pairs();
+    let run =
+        |options: &[&str]| folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+    let all = run(&["--format", "jsonl"]).worked().to_owned();
+    let chosen = run(&["--format", "jsonl", "--only", "12,3"]).worked().to_owned();
+    let lines: Vec<&str> = all.lines().collect();
+    assert_eq!(chosen.lines().collect::<Vec<_>>(), [lines[2], lines[11]]);
+    assert!(run(&["--only", "3"]).worked().starts_with(' '), "nothing stands before the first heatmap");
+    for number in ["0", "13"] {
+        run(&["--only", number]).refused_with(2, &["--only", "12 pairs"]);
+    }
+    assert_eq!(run(&["--only", "3", "--suspicious"]).code, Some(2));
+}
+
+#[test]
+fn links_are_drawn_as_curves() {
+    let folder = Folder::with_pairs();
+    let run = |options: &[&str]| {
+        folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--only", "1"], options].concat())
+    };
+    let drawn = run(&["--format", "svg", "--view", "links"]);
+    let links = run(&["--format", "pharaoh"]).worked().split_whitespace().count();
+    assert_eq!(drawn.worked().matches("<path ").count(), links);
+    assert!(run(&["--format", "svg"]).worked().contains(">100 %</text>"), "the heatmap has a scale");
+    run(&["--view", "links"]).refused_with(2, &["--view", "--format svg"]);
+}
+
+#[test]
+fn a_page_is_called_by_its_file_alone() {
+    let folder = Folder::with_pairs();
+    let path = folder.path("pairs.tsv");
+    let align = ["align", "--model", model_path(), "--format", "html", "--pairs"];
+    let page = folder.run(&[&align[..], &[path.to_str().unwrap()]].concat());
+    assert!(page.worked().contains("{\"title\":\"pairs.tsv\","));
+    let page = folder.run_with_input(&[&align[..], &["-"]].concat(), tsv(&PAIRS[..1]));
+    assert!(page.worked().contains("{\"title\":\"standard input\","));
 }

@@ -20,7 +20,7 @@ use common::{COMMON, MODEL};
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
 pub use layout::LayoutArgs;
-pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
+pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat, View};
 pub use pairs::PairArgs;
 pub use reading::ReadingArgs;
 pub use search::SearchArgs;
@@ -37,6 +37,10 @@ pub struct Cli {
     /// Print results and errors only.
     #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
+
+    /// Whether heatmaps are coloured: in a terminal unless NO_COLOR is set, always, or never.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = COMMON)]
+    pub color: Color,
 
     /// Cores to use [default: all].
     #[arg(
@@ -60,6 +64,17 @@ pub enum DeviceName {
     Cpu,
     /// The first NVIDIA GPU.
     Cuda,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// In a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Also in files and pipes.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 /// The commands.
@@ -136,6 +151,10 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
 
+    /// What --format svg draws of a translation.
+    #[arg(long, value_enum, default_value_t = View::Matrix)]
+    pub view: View,
+
     /// What becomes of a line of which more than half is unknown to the model, as another language is.
     #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]
     pub unknown: UnknownLines,
@@ -198,6 +217,14 @@ pub struct AlignArgs {
         value_parser = clap::value_parser!(u8).range(0..=1)
     )]
     pub gold_base: u8,
+
+    /// What --format svg draws of a pair.
+    #[arg(long, value_enum, default_value_t = View::Matrix)]
+    pub view: View,
+
+    /// Write the alignments of these pairs alone, by their numbers from 1.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "suspicious"])]
+    pub only: Vec<usize>,
 
     /// Also write a bilingual word list made of the links: words, translations, counts, probabilities, examples.
     #[arg(long, value_name = "FILE")]

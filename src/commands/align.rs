@@ -1,12 +1,13 @@
 //! `softalign align`: forced decoding of given pairs.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::formats::{Manner, item, renderer};
+use super::formats::{Manner, check_view, item, renderer};
 use super::gold::read_gold;
 use super::input::{CHUNK, PairFiles, SHIPPED_TEST};
 use super::lines::OddLines;
@@ -29,6 +30,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let pairs = files.read("--pairs")?;
     files.warn_of_spreadsheet(&pairs, console);
+    let chosen = chosen(&args.only, pairs.len())?;
     let translator = if args.links.links_from.attention() {
         Some(translator(&args.model, &args.reading, &args.links, device)?)
     } else {
@@ -39,7 +41,8 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     linker.translator = translator;
     let read = |path: &PathBuf| read_gold(path, &pairs, linker.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
-    let manner = Manner { format: args.format, title: files.to_string(), probabilities: args.probs, n_best: false };
+    let title = files.title();
+    let manner = Manner { format: args.format, title, view: args.view, probabilities: args.probs, n_best: false };
     let mut dump = Dump {
         args,
         pairs: &pairs,
@@ -50,10 +53,11 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         signs: Vec::new(),
     };
     let mut odd = OddLines::default();
-    let mut bar = console.bar("aligning", pairs.len());
-    for (chunk, part) in pairs.chunks(CHUNK).enumerate() {
-        let linked = linker.link(part, &mut |count| bar.advance(count))?;
-        for (id, linked) in (chunk * CHUNK..).zip(&linked) {
+    let mut bar = console.bar("aligning", chosen.len());
+    for ids in chosen.chunks(CHUNK) {
+        let part: Vec<Pair> = ids.iter().map(|&id| pairs[id].clone()).collect();
+        let linked = linker.link(&part, &mut |count| bar.advance(count))?;
+        for (&id, linked) in ids.iter().zip(&linked) {
             odd.see_linked(id, linked);
             bar.hidden_while(|| dump.add(id, linked))?;
         }
@@ -66,6 +70,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
 /// Refuses options that do not go together.
 fn check(args: &AlignArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
+    check_view(args.view, Some(args.format))?;
     if args.probs && args.format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
     }
@@ -76,6 +81,17 @@ fn check(args: &AlignArgs) -> Result<()> {
         bail!(UsageError("--suspicious lists pairs: as a table, or with --format json or jsonl".to_owned()));
     }
     Ok(())
+}
+
+/// The places of the pairs that are asked for, in their order; of all where none is.
+fn chosen(only: &[usize], count: usize) -> Result<Vec<usize>> {
+    if only.is_empty() {
+        return Ok((0..count).collect());
+    }
+    if let Some(number) = only.iter().find(|number| !(1..=count).contains(number)) {
+        bail!(UsageError(format!("--only {number}: there are {count} pairs, counted from 1")));
+    }
+    Ok(BTreeSet::from_iter(only.iter().map(|number| number - 1)).into_iter().collect())
 }
 
 /// Refuses results that would be written over each other, or over what they are made from.

@@ -1,8 +1,12 @@
 //! The formats of alignments, as the options name them.
 
+use anyhow::{Result, bail};
+use colorchoice::ColorChoice;
+
 use super::output::Output;
-use crate::cli::AlignmentFormat;
-use crate::render::{Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
+use super::usage::UsageError;
+use crate::cli::{AlignmentFormat, View};
+use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
 use crate::translator::{Aligned, Linked, Linker};
 
 /// How alignments are to be written.
@@ -10,6 +14,8 @@ pub struct Manner {
     pub format: AlignmentFormat,
     /// What the document is called.
     pub title: String,
+    /// What figures show.
+    pub view: View,
     /// Whether links say how much they are believed in.
     pub probabilities: bool,
     /// Whether a sentence may have several translations.
@@ -18,7 +24,7 @@ pub struct Manner {
 
 /// What writes alignments in such a manner.
 pub fn renderer(manner: Manner, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
-    let Manner { format, title, probabilities, n_best } = manner;
+    let Manner { format, title, view, probabilities, n_best } = manner;
     match format {
         AlignmentFormat::Text => Box::new(heatmap(output)),
         AlignmentFormat::Json => Box::new(Json::default()),
@@ -29,7 +35,22 @@ pub fn renderer(manner: Manner, linker: &Linker, output: &Output) -> Box<dyn Ren
         AlignmentFormat::Tsv => Box::new(Tsv::default()),
         AlignmentFormat::Nematus => Box::new(Nematus),
         AlignmentFormat::Html => Box::new(Html::new(title, linker.least_belief())),
-        AlignmentFormat::Svg => Box::new(Svg::default()),
+        AlignmentFormat::Svg => Box::new(Svg::of(drawn(view))),
+    }
+}
+
+/// Refuses a view where no figure is drawn.
+pub fn check_view(view: View, format: Option<AlignmentFormat>) -> Result<()> {
+    if view != View::Matrix && format != Some(AlignmentFormat::Svg) {
+        bail!(UsageError("--view is for --format svg; html shows both".to_owned()));
+    }
+    Ok(())
+}
+
+fn drawn(view: View) -> render::View {
+    match view {
+        View::Matrix => render::View::Matrix,
+        View::Links => render::View::Links,
     }
 }
 
@@ -58,8 +79,10 @@ pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a Linked, with_units: 
 pub fn heatmap(output: &Output) -> Heatmap {
     let terminal = output.is_terminal();
     let size = if terminal { terminal_size::terminal_size() } else { None };
-    Heatmap {
-        color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-        width: size.map(|(width, _)| usize::from(width.0)),
-    }
+    let color = match ColorChoice::global() {
+        ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    };
+    Heatmap::new(color, size.map(|(width, _)| usize::from(width.0)))
 }

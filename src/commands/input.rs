@@ -123,6 +123,15 @@ impl PairFiles {
         }
     }
 
+    /// The files' own names, without the folders that they lie in.
+    pub fn title(&self) -> String {
+        let name = |path: &Path| match path.file_name() {
+            Some(name) if path != Path::new("-") => name.display().to_string(),
+            _ => "standard input".to_owned(),
+        };
+        self.paths().into_iter().map(name).collect::<Vec<_>>().join(" and ")
+    }
+
     /// The files' names, as they were given.
     pub fn names(&self) -> Vec<String> {
         self.paths().into_iter().map(|path| path.display().to_string()).collect()

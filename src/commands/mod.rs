@@ -27,13 +27,20 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use candle_core::Device;
+use colorchoice::ColorChoice;
 
-use crate::cli::{Cli, Command, DeviceName};
+use crate::cli::{Cli, Color, Command, DeviceName};
 use console::Console;
 use usage::UsageError;
 
 /// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong.
 pub fn run(cli: &Cli) -> ExitCode {
+    match cli.color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    }
+    .write_global();
     let console = Console::new(cli.quiet);
     match dispatch(cli, &console) {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::formats::{Manner, heatmap, item, renderer};
+use super::formats::{Manner, check_view, heatmap, item, renderer};
 use super::input::CHUNK;
 use super::lines::OddLines;
 use super::linking::{check_links, linker};
@@ -78,7 +78,7 @@ impl<'a> Results<'a> {
         let Some(format) = args.format.of_alignments() else { return Ok(Self { args, output, alignments: None }) };
         let linker = linker(&args.links, &args.model, Some(translator), args.subwords, &[], device, console)?;
         let title = "translations".to_owned();
-        let manner = Manner { format, title, probabilities: false, n_best: args.n_best > 1 };
+        let manner = Manner { format, title, view: args.view, probabilities: false, n_best: args.n_best > 1 };
         let renderer = renderer(manner, &linker, &output);
         Ok(Self { args, output, alignments: Some((linker, renderer)) })
     }
@@ -170,6 +170,7 @@ fn written<'a>(
 /// Refuses options that do not go together.
 fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
+    check_view(args.view, args.format.of_alignments())?;
     if !args.links.links_from.attention() {
         bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
     }

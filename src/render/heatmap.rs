@@ -20,14 +20,15 @@ const CELL: usize = 5;
 /// Draws matrices for the terminal.
 pub struct Heatmap {
     /// Whether to colour cells by ANSI escapes.
-    pub color: bool,
+    color: bool,
     /// Columns of the terminal; none if lines may be of any length.
-    pub width: Option<usize>,
+    width: Option<usize>,
+    begun: bool,
 }
 
 impl Renderer for Heatmap {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
-        if item.id > 0 || item.rank.is_some_and(|rank| rank > 1) {
+        if std::mem::replace(&mut self.begun, true) {
             writeln!(out)?;
         }
         if let Some(translation) = item.translation {
@@ -38,6 +39,11 @@ impl Renderer for Heatmap {
 }
 
 impl Heatmap {
+    /// Heatmaps, coloured or not, for a terminal of so many columns; none if lines may be of any length.
+    pub fn new(color: bool, width: Option<usize>) -> Self {
+        Self { color, width, begun: false }
+    }
+
     /// Draws one matrix.
     pub fn matrix(&self, out: &mut dyn Write, alignment: &Alignment) -> Result<()> {
         let label = |word: &String| isolated(visible(word));
@@ -116,7 +122,7 @@ mod tests {
 
     #[test]
     fn snapshot() {
-        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: None })).unwrap();
+        let text = String::from_utf8(samples::render(&mut Heatmap::new(false, None))).unwrap();
         let expected = "
         the  black  \"cat\"   </s>
   le  █  90      5      2      3
@@ -133,7 +139,7 @@ noir      ·  █  85     10      5
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let alignment = Alignment::from_rows(words("שלום עולם."), words("مرحبا x"), &vec![vec![0.75, 0.25, 0.0]; 2]);
         let mut out = Vec::new();
-        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
         let expected = "
         \u{2068}שלום\u{2069}  \u{2068}עולם.\u{2069}   </s>
 \u{2068}مرحبا\u{2069}  ▓  75  ░  25      ·
@@ -144,16 +150,16 @@ noir      ·  █  85     10      5
 
     #[test]
     fn narrow_terminals_get_panels() {
-        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: Some(19) })).unwrap();
+        let text = String::from_utf8(samples::render(&mut Heatmap::new(false, Some(19)))).unwrap();
         assert!(text.starts_with("        the  black\n  le  █  90      5\n"), "{text}");
         assert!(text.lines().all(|line| line.width() <= 19), "{text}");
-        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: Some(1) })).unwrap();
+        let text = String::from_utf8(samples::render(&mut Heatmap::new(false, Some(1)))).unwrap();
         assert!(text.contains("\"cat\""));
     }
 
     #[test]
     fn colour_changes_nothing_but_colour() {
-        let render = |color| String::from_utf8(samples::render(&mut Heatmap { color, width: None })).unwrap();
+        let render = |color| String::from_utf8(samples::render(&mut Heatmap::new(color, None))).unwrap();
         let (coloured, mut plain) = (render(true), String::new());
         assert!(coloured.contains("\x1b["), "{coloured}");
         for (index, part) in coloured.split('\x1b').enumerate() {
@@ -167,7 +173,7 @@ noir      ·  █  85     10      5
         let words = |word: &str| vec![word.repeat(70_000), "b".to_owned()];
         let alignment = Alignment::from_rows(words("a"), words("世"), &vec![vec![0.5, 0.5, 0.0]; 2]);
         let mut out = Vec::new();
-        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
         let widths: Vec<usize> = String::from_utf8(out).unwrap().lines().map(str::width).collect();
         assert_eq!(widths, [140_000 + 2 + 70_000 + 2 * 7; 3]);
     }
@@ -177,7 +183,7 @@ noir      ·  █  85     10      5
         let words = vec!["\u{1b}[2J\u{202e}".to_owned()];
         let alignment = Alignment::from_rows(words.clone(), words, &[vec![0.5, 0.5]]);
         let mut out = Vec::new();
-        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.matches("␛[2J\u{fffd}").count(), 2, "{text}");
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");

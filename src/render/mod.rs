@@ -21,7 +21,7 @@ pub use json::{Json, SCHEMA};
 pub use nematus::Nematus;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;
-pub use svg::Svg;
+pub use svg::{Svg, View};
 pub use tsv::Tsv;
 pub use visible::{visible, visible_lines};
 
