@@ -5,6 +5,7 @@
 mod batch;
 mod corpus;
 mod layout;
+mod pair;
 mod pairs;
 mod segmentation;
 mod vocabulary;
@@ -13,7 +14,8 @@ mod words;
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use corpus::Corpus;
 pub use layout::{Layout, has_csv_quotes, is_header};
-pub use pairs::{Pair, read_laid_out, read_lines, read_parallel, read_tsv};
+pub use pair::Pair;
+pub use pairs::{read_laid_out, read_lines, read_parallel, read_tsv};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Units, Vocabulary};
 pub use words::{Words, word_of_span, word_spans};

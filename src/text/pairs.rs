@@ -8,16 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use super::Layout;
-
-/// A sentence and its translation, as the user wrote them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pair {
-    /// The sentence to translate.
-    pub source: String,
-    /// Its translation.
-    pub target: String,
-}
+use super::{Layout, Pair};
 
 /// Reads a text file line by line; the path `-` is standard input.
 ///
