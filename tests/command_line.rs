@@ -354,7 +354,7 @@ fn alignments_come_one_a_pair_in_order_in_every_format() {
     assert_eq!(json(align("json").worked()).as_array().unwrap().len(), 5);
     assert!(align("text").worked().contains("rufo"));
     assert_eq!(align("html").worked().matches("\n{\"id\":").count(), 5);
-    assert_eq!(align("svg").worked().matches("\n<g transform=\"translate(0 ").count(), 5);
+    assert_eq!(align("svg").worked().matches("\n<g transform=\"translate(0 ").count(), 5 + 1, "and a scale");
     let file = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "npz", "--output", "weights.npz"];
     folder.run(&file).worked();
     let archive = zip::ZipArchive::new(std::fs::File::open(folder.path("weights.npz")).unwrap()).unwrap();

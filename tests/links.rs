@@ -222,10 +222,10 @@ fn translations_come_in_every_format() {
         ("json", "\"rank\":", 3),
         ("jsonl", "}\n", 3),
         ("pharaoh", "\n", 3),
-        ("npz", "PK\u{1}\u{2}", 3),
+        ("npz", "PK\u{1}\u{2}", 3 * 3),
         ("tsv", "sentence\trank\tsource\ttarget", 1),
         ("html", "\n{\"id\":", 3),
-        ("svg", "\n<g transform=\"translate(0 ", 3),
+        ("svg", "\n<g transform=\"translate(0 ", 3 + 1),
         ("nematus", " ||| ", 4 * 3),
     ] {
         let options = ["translate", "--model", model_path(), "--format", format, "--n-best", "2", "--output", "out"];

@@ -180,7 +180,7 @@ pub struct TranslateArgs {
 #[command(after_help = "Examples:
   softalign align --pairs pairs.tsv --format pharaoh > links.txt
   softalign align --source a.en --target a.fr --format npz --output weights.npz
-  printf 'Where does she live?\\tOù habite-t-elle?\\n' | softalign align --pairs -")]
+  printf 'She sleeps.\\tElle dort.\\n' | softalign align --pairs -")]
 pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,

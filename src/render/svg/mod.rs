@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn snapshot() {
         let text = String::from_utf8(samples::render(&mut Svg::default())).unwrap();
-        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="180" height="248" viewBox="0 0 180 248" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
+        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="180" height="285" viewBox="0 0 180 285" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
 <text x="8" y="18" font-weight="bold">1</text>
 <g transform="translate(0 24)">
 <rect x="48" y="59" width="24" height="24" fill="#2e5381"/>
@@ -146,6 +146,18 @@ mod tests {
 <text transform="translate(88 45) rotate(-45)">&lt;/s&gt;</text>
 </g>
 </g>
+<g transform="translate(0 248)">
+<rect x="8" y="0" width="32" height="12" fill="#ffffff" stroke="#ddd"/>
+<text x="24" y="29" text-anchor="middle">0</text>
+<rect x="40" y="0" width="32" height="12" fill="#c5cfdc" stroke="#ddd"/>
+<text x="56" y="29" text-anchor="middle">25</text>
+<rect x="72" y="0" width="32" height="12" fill="#8ba0b9" stroke="#ddd"/>
+<text x="88" y="29" text-anchor="middle">50</text>
+<rect x="104" y="0" width="32" height="12" fill="#517096" stroke="#ddd"/>
+<text x="120" y="29" text-anchor="middle">75</text>
+<rect x="136" y="0" width="32" height="12" fill="#174073" stroke="#ddd"/>
+<text x="152" y="29" text-anchor="middle">100 %</text>
+</g>
 </svg>
 "##;
         assert_eq!(text, expected);
@@ -182,7 +194,8 @@ mod tests {
         let places = |source: &[&str]| -> Vec<usize> {
             let text = render([source, &["c"]], &[vec![1.0, 0.75, 0.5]]);
             let cells = text.lines().filter_map(|line| line.strip_prefix("<rect x=\""));
-            cells.map(|cell| cell.split('"').next().unwrap().parse().unwrap()).collect()
+            // Cells come before the scale.
+            cells.take(3).map(|cell| cell.split('"').next().unwrap().parse().unwrap()).collect()
         };
         assert_eq!(places(&["a", "b"]), [24, 48, 80], "two words and, apart, the end");
         assert_eq!(places(&["א", "ב"]), [80, 56, 24]);
