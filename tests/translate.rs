@@ -90,3 +90,38 @@ fn json_has_the_text_as_it_was_and_the_version_of_its_keys() {
     assert_eq!(item["schema"], 1);
     assert!(item.get("target_text").is_none(), "that is the translation: {item}");
 }
+
+/// What a terminal shows of the program when this is typed there.
+#[cfg(target_os = "linux")]
+fn at_a_terminal(options: &str, typed: &str) -> String {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let program = format!("\"$PROGRAM\" --threads 1 translate --model \"$MODEL\" {options}");
+    let mut child = Command::new("timeout")
+        .args(["60", "script", "-qec", &program, "/dev/null"])
+        .env("PROGRAM", env!("CARGO_BIN_EXE_softalign"))
+        .env("MODEL", model_path())
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(typed.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_conversation_answers_sentences_and_commands() {
+    let shown = at_a_terminal("", ":align\nthe red fox sleeps\n:align\n:helo\n:help\n:quit\n");
+    for part in ["nothing has been translated", "rufo mi dorma .", "</s>", "there is no :helo", "Ctrl-R"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // Arrow up brings back what was typed before.
+    let again = at_a_terminal("--quiet", "the old fox runs\n:nope\n\u{1b}[A\u{1b}[A\n:q\n");
+    assert_eq!(again.matches("vela mi kura .").count(), 2, "{again}");
+}

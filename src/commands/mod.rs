@@ -4,6 +4,7 @@ mod align;
 mod attention_watch;
 mod by_length;
 mod console;
+mod conversation;
 mod evaluate;
 mod formats;
 mod gold;

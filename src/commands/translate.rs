@@ -1,13 +1,14 @@
 //! `softalign translate`
 
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::formats::{Manner, check_view, heatmap, item, renderer};
+use super::conversation::converse;
+use super::formats::{Manner, check_view, item, renderer};
 use super::input::CHUNK;
 use super::lines::OddLines;
 use super::linking::{check_links, linker};
@@ -16,8 +17,7 @@ use super::reading::translator;
 use super::search::beam_settings;
 use super::usage::UsageError;
 use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
-use crate::render::{Heatmap, Item, Renderer};
-use crate::search::BeamSettings;
+use crate::render::{Item, Renderer};
 use crate::text::{Pair, Units, Words, read_laid_out, read_lines, word_spans};
 use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
 
@@ -193,44 +193,4 @@ fn write_texts(output: &mut Output, translations: &[Vec<Translation>], first: us
         }
     }
     Ok(())
-}
-
-/// Reads sentences from the terminal until its end.
-fn converse(translator: &Translator, beam: &BeamSettings, output: &mut Output, console: &Console) -> Result<()> {
-    console.note("A sentence gives its translation, :align the alignment of the last one, :quit or Ctrl-D ends.");
-    let drawing: Heatmap = heatmap(output);
-    let mut last: Option<Translation> = None;
-    let mut lines = std::io::stdin().lock();
-    loop {
-        output.with(|out| {
-            write!(out, "> ")?;
-            out.flush()
-        })?;
-        let mut line = Vec::new();
-        if lines.read_until(b'\n', &mut line)? == 0 {
-            return output.with(|out| writeln!(out));
-        }
-        let Ok(line) = String::from_utf8(line) else {
-            console.warn("this was not UTF-8; set the terminal to UTF-8");
-            continue;
-        };
-        match (line.trim(), &last) {
-            ("", _) => {}
-            (":quit" | ":q", _) => return Ok(()),
-            (":align" | ":a", Some(translation)) => {
-                output.with(|out| drawing.matrix(out, &translation.alignment.by_words()))?;
-            }
-            (":align" | ":a", None) => console.note("nothing has been translated yet"),
-            (sentence, _) => {
-                let mut found = translator.translate(&[sentence.to_owned()], beam, &mut |_| {})?;
-                let best = found.remove(0).remove(0);
-                if best.alignment.is_mostly_unknown() {
-                    console.warn("mostly unknown to the model, as another language is");
-                }
-                let text = output.shown(&best.text).into_owned();
-                output.with(|out| writeln!(out, "{text}"))?;
-                last = Some(best);
-            }
-        }
-    }
 }
