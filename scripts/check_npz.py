@@ -2,7 +2,7 @@
 """Opens the program's .npz files with NumPy and holds them against its JSON: needs `cargo build --release` and numpy.
 
 Arrays must have the shape [target words × source words], the JSON's weights to the last digit, and rows that with the weight on
-the source's end sum to 1.
+the source's end sum to 1; the words beside them must be the JSON's.
 """
 
 import json
@@ -29,12 +29,15 @@ def main():
             folder = Path(folder)
             objects = json.loads(align(folder, "json", *options).read_text())
             arrays = numpy.load(align(folder, "npz", *options))
-            assert arrays.files == [str(index) for index in range(len(objects))], arrays.files
+            names = [f"{index}{part}" for index in range(len(objects)) for part in ("", ".source", ".target")]
+            assert arrays.files == names, arrays.files
             for item in objects:
                 array = arrays[str(item["id"])]
                 assert array.dtype == numpy.float32 and array.shape == (len(item["target"]), len(item["source"]))
                 expected = numpy.array(item["attention"], dtype=numpy.float32).reshape(array.shape)
                 assert (array == expected).all(), item
+                for side in ("source", "target"):
+                    assert arrays[f"{item['id']}.{side}"].tolist() == item[side], item
                 assert numpy.allclose(array.sum(axis=1) + item["eos"], 1, atol=1e-5), item
     print("npz: NumPy reads what JSON says")
 

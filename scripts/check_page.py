@@ -167,7 +167,7 @@ class Check:
         page = align(self.binary, pairs, "html", self.folder / "made-up.html")
         browser.open(page)
         check(count(browser, "img, b, iframe, object, script") == 2, "text became an element")
-        check(text_of(browser, "#title") == str(pairs), "the title is not the file's name")
+        check(text_of(browser, "#title") == pairs.name, "the title is not the file's name")
         for threshold in (400, 50, 950):
             arguments = ["align", "--quiet", "--pairs", pairs, "--format", "pharaoh", "--threshold", threshold / 1000]
             set_threshold(browser, threshold)

@@ -2,10 +2,8 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = softalign::cli::Cli::parse();
+    let cli = softalign::cli::Cli::of_this_process();
     let threads =
         cli.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
     // SAFETY: no other thread runs yet, so nobody reads the environment meanwhile. Candle asks this variable at every

@@ -41,7 +41,89 @@ fn help_is_as_the_snapshots_say() {
         let expected = std::fs::read_to_string(&place).unwrap_or_default();
         assert_eq!(help.worked(), expected, "{} (UPDATE_SNAPSHOTS=1 rewrites it)", place.display());
         assert!(command.is_empty() || expected.contains("Example"), "{command} shows no example");
+        let examples = expected.rsplit_once("Example").map_or("", |(_, examples)| examples);
+        assert!(examples.lines().all(|line| line.chars().count() < 80), "{command}: a terminal would break an example");
+        let last_heading = expected.lines().rfind(|line| line.ends_with(':') && !line.starts_with([' ', 'E']));
+        assert_eq!(last_heading, Some("Common options:"), "{command}");
     }
+}
+
+#[test]
+fn an_option_of_another_command_is_called_so() {
+    let folder = Folder::new();
+    for (arguments, owner) in [
+        (&["translate", "--suspicious", "a"][..], "'--suspicious' is an option of 'softalign align'"),
+        (&["train", "--beam", "3"], "'--beam' is an option of 'softalign translate' and 'softalign evaluate'"),
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains(owner) && !outcome.stderr.contains("as a value"), "{outcome:?}");
+    }
+    let close = folder.run(&["translate", "--bean", "3", "a"]);
+    assert!(close.stderr.contains("'--beam'"), "{close:?}");
+}
+
+#[test]
+fn numbers_below_zero_are_numbers() {
+    let folder = Folder::with_pairs();
+    for (option, value, reason) in [
+        ("--max-minutes", "-1", "--max-minutes"),
+        ("--seed", "-3", "from 0 on"),
+        ("--layers", "-1", "from 0 on"),
+        ("--guided-alignment", "-0.5", "--guided-alignment"),
+        ("--threads", "-2", "1..=1024"),
+    ] {
+        let outcome = folder.run(&["train", "--train", "pairs.tsv", "--out", "out", option, value]);
+        assert_eq!(outcome.code, Some(2), "{option}: {outcome:?}");
+        assert!(outcome.stderr.contains(reason) && !outcome.stderr.contains("unexpected"), "{option}: {outcome:?}");
+    }
+    let guided = folder.train("guided", &["--guided-alignment", "0.5", "--max-epochs", "1"]);
+    guided.worked();
+    folder.train("usual", &["--guided-alignment", "--max-epochs", "1"]).worked();
+    assert_eq!(folder.read("guided/model.safetensors"), folder.read("usual/model.safetensors"));
+}
+
+#[test]
+fn the_model_may_be_named_by_the_environment() {
+    let folder = Folder::with_pairs();
+    let run = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        outcome({
+            command.env("SOFTALIGN_MODEL", model_path());
+            command
+        })
+    };
+    assert_eq!(run(&["translate", "the red fox sleeps"]).worked(), "rufo mi dorma .\n");
+    assert!(run(&["inspect"]).worked().contains(model_path()));
+    run(&["evaluate", "--pairs", "pairs.tsv"]).worked();
+    run(&["translate", "--model", "nope", "a"]).refused_with(1, &["nope"]);
+}
+
+#[test]
+fn inspect_tells_programs_all_that_it_tells_people() {
+    let told = json(Folder::new().run(&["inspect", model_path(), "--json"]).worked());
+    assert_eq!((&told["schema"], &told["model"]), (&Value::from(1), &Value::from(model_path())));
+    assert_eq!(told["config"]["architecture"]["hidden_size"], 32);
+    assert_eq!(told["config"]["data"]["training_pairs"], PAIRS.len());
+    assert_eq!((&told["best"]["best"], &told["last"]["epoch"]), (&Value::from(true), &Value::from(10)));
+    assert!(told["parameters"].as_u64() > Some(1000) && told["files"]["model.safetensors"].as_u64() > Some(1000));
+}
+
+#[test]
+fn errors_of_single_words_are_called_as_their_field_does() {
+    let folder = Folder::with_pairs();
+    folder.write("words.tsv", "fox\tmi x\nowl\tku x\n");
+    let evaluate = |pairs: &str, options: &[&str]| {
+        let base = ["evaluate", "--model", model_path(), "--pairs", pairs];
+        folder.run(&[&base, options].concat()).worked().to_owned()
+    };
+    let scores = json(&evaluate("words.tsv", &["--json"]));
+    assert_eq!(scores["wer"].as_f64(), scores["exact_match"].as_f64().map(|right| 100.0 - right));
+    assert_eq!(scores["per"], scores["word_error_rate"]);
+    let lines = evaluate("words.tsv", &[]);
+    assert!(lines.contains("\nWER ") && lines.contains("\nPER ") && !lines.contains("word errors"), "{lines}");
+    assert!(json(&evaluate("pairs.tsv", &["--json"])).get("wer").is_none());
+    assert!(evaluate("pairs.tsv", &[]).contains("word errors"));
 }
 
 #[test]
@@ -107,11 +189,28 @@ fn nothing_in_is_nothing_out() {
 }
 
 #[test]
-fn an_output_file_may_be_the_input_file() {
-    let folder = Folder::new();
-    folder.write("text.txt", "the red fox sleeps\n");
-    folder.run(&["translate", "--model", model_path(), "--input", "text.txt", "--output", "text.txt"]).worked();
-    assert_eq!(folder.text("text.txt"), "rufo mi dorma .\n");
+fn results_are_not_written_over_what_is_read_or_over_each_other() {
+    let folder = Folder::with_pairs();
+    folder.write("pairs.gold", "0-0\n".repeat(PAIRS.len()));
+    let before = folder.contents();
+    for arguments in [
+        &["translate", "--input", "pairs.tsv", "--output", "./pairs.tsv"][..],
+        &["translate", "--replace-unknown", "--dictionary", "pairs.tsv", "--output", "pairs.tsv", "the fox"],
+        &["align", "--pairs", "pairs.tsv", "--output", "pairs.tsv"],
+        &["align", "--pairs", "pairs.tsv", "--lexicon", "pairs.tsv"],
+        &["align", "--pairs", "pairs.tsv", "--lexicon", "new.tsv", "--output", "new.tsv"],
+        &["align", "--pairs", "pairs.tsv", "--lexicon", "-"],
+        &["align", "--pairs", "pairs.tsv", "--format", "html", "--gold", "pairs.gold", "--output", "pairs.gold"],
+        &["evaluate", "--pairs", "pairs.tsv", "--figure", "pairs.tsv"],
+    ] {
+        let outcome = folder.run(&[&arguments[..1], &["--model", model_path()], &arguments[1..]].concat());
+        outcome.refused_with(2, &["name"]);
+    }
+    assert_eq!(folder.contents(), before);
+    let to_nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "/dev/null"];
+    if cfg!(unix) {
+        folder.run(&[&to_nowhere[..], &["--output", "/dev/null"]].concat()).worked();
+    }
 }
 
 #[cfg(unix)]
@@ -255,11 +354,13 @@ fn alignments_come_one_a_pair_in_order_in_every_format() {
     assert_eq!(json(align("json").worked()).as_array().unwrap().len(), 5);
     assert!(align("text").worked().contains("rufo"));
     assert_eq!(align("html").worked().matches("\n{\"id\":").count(), 5);
-    assert_eq!(align("svg").worked().matches("\n<g transform=\"translate(0 ").count(), 5);
+    assert_eq!(align("svg").worked().matches("\n<g transform=\"translate(0 ").count(), 5 + 1, "and a scale");
     let file = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "npz", "--output", "weights.npz"];
     folder.run(&file).worked();
     let archive = zip::ZipArchive::new(std::fs::File::open(folder.path("weights.npz")).unwrap()).unwrap();
-    assert_eq!(archive.file_names().collect::<Vec<_>>(), ["0.npy", "1.npy", "2.npy", "3.npy", "4.npy"]);
+    let names: Vec<String> =
+        (0..5).flat_map(|pair| ["", ".source", ".target"].map(|part| format!("{pair}{part}.npy"))).collect();
+    assert_eq!(archive.file_names().collect::<Vec<_>>(), names);
 }
 
 #[test]
@@ -318,13 +419,13 @@ fn a_closed_pipe_is_no_failure() {
 #[test]
 fn quiet_commands_leave_standard_error_empty() {
     let folder = Folder::with_pairs();
-    folder.write("long.txt", "the fox ".repeat(2000));
+    folder.write("other.txt", "日本語です\n");
     folder.write("empty-sides.tsv", tsv(&PAIRS) + "only one side\t\n");
     let train =
         ["train", "--train", "empty-sides.tsv", "--out", "out", "--max-epochs", "1", "--quiet", "--preset", "tiny"];
     for arguments in [
         &train[..],
-        &["-q", "translate", "--model", model_path(), "--input", "long.txt"],
+        &["-q", "translate", "--model", model_path(), "--input", "other.txt"],
         &["align", "--quiet", "--model", model_path(), "--pairs", "pairs.tsv"],
         &["evaluate", "--quiet", "--model", model_path(), "--pairs", "pairs.tsv"],
         &["inspect", "--quiet", model_path()],
@@ -333,9 +434,8 @@ fn quiet_commands_leave_standard_error_empty() {
         outcome.worked();
         assert_eq!(outcome.stderr, "", "{arguments:?}");
     }
-    let loud = folder.run(&["translate", "--model", model_path(), "--input", "long.txt"]);
-    assert!(loud.stderr.contains("line 1"), "what was left out is said: {loud:?}");
-    assert_eq!(loud.worked().lines().count(), 1);
+    let loud = folder.run(&["translate", "--model", model_path(), "--input", "other.txt"]);
+    assert!(loud.stderr.contains("line 1"), "what may be wrong is said: {loud:?}");
 }
 
 #[test]
@@ -383,6 +483,18 @@ fn the_log_has_an_object_a_line_with_the_promised_fields() {
     ] {
         for key in keys {
             assert!(line[key].is_number(), "{key} is missing: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_says_what_every_key_of_the_log_means() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
+    for line in log.lines().map(json) {
+        let attention = line["attention"].as_object().into_iter().flatten();
+        for (key, _) in line.as_object().into_iter().flatten().chain(attention) {
+            assert!(readme.contains(&format!("`{key}`")), "{key} is in no table of the README");
         }
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{Folder, PAIRS, QUICK, model_path, tsv};
+use common::{Folder, PAIRS, QUICK, model_path, outcome, tsv};
 use serde_json::Value;
 
 /// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
@@ -81,6 +81,8 @@ fn a_reverse_model_has_a_say() {
     let model = ["--model", "model", "--pairs", "pairs.tsv"];
     let with = by_attention(&folder, &[&model[..], &["--reverse-model", "reverse"]].concat());
     assert_ne!(with, by_attention(&folder, &model));
+    let forward = ["align", "--model", "model", "--pairs", "pairs.tsv", "--reverse-model", "model"];
+    folder.run(&forward).refused_with(2, &["--reverse-model model", "other way"]);
 }
 
 #[test]
@@ -182,6 +184,33 @@ fn a_wrong_pair_is_suspicious() {
     let first = list.lines().nth(1).unwrap();
     assert!(first.starts_with("5\t") && first.contains("dorma dorma"), "{list}");
     assert_eq!(list.lines().count(), pairs.len() + 1);
+    let as_json = |format: &str| folder.run(&[&options[..], &["--format", format]].concat()).worked().to_owned();
+    let array: Value = serde_json::from_str(&as_json("json")).unwrap();
+    let lines: Vec<Value> = as_json("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(array.as_array(), Some(&lines));
+    assert_eq!((&lines[0]["line"], &lines[0]["target"]), (&Value::from(5), &Value::from(pairs[4].1)));
+    assert!(lines.iter().all(|pair| pair["suspicion"].is_number() && pair["score"].is_number()), "{lines:?}");
+    folder.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--suspicious", "--format json"]);
+}
+
+#[test]
+fn a_side_cut_into_characters_is_linked_by_them() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
+    folder.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
+    let run = |command: &str, options: &[&str]| {
+        folder.run(&[&[command, "--model", "out", "--pairs", "pairs.tsv"], options].concat())
+    };
+    let sources = |options: &[&str]| -> Value {
+        let outcome = run("align", &[&["--format", "jsonl"], options].concat());
+        let first: Value = serde_json::from_str(outcome.worked().lines().next().unwrap()).unwrap();
+        serde_json::json!([first["source"], first["target"]])
+    };
+    assert_eq!(sources(&[]), serde_json::json!([["f", "o", "x"], ["f", "o", "ks"]]));
+    assert_eq!(sources(&["--words", "whitespace"]), serde_json::json!([["fox"], ["f", "o", "ks"]]));
+    folder.write("pairs.gold", "0-0 1-1 2-2\n2-1\n");
+    run("evaluate", &["--gold", "pairs.gold"]).worked();
+    run("evaluate", &["--gold", "pairs.gold", "--words", "whitespace"]).refused_with(1, &["pairs.gold:1", "1-1"]);
 }
 
 #[test]
@@ -193,10 +222,10 @@ fn translations_come_in_every_format() {
         ("json", "\"rank\":", 3),
         ("jsonl", "}\n", 3),
         ("pharaoh", "\n", 3),
-        ("npz", "PK\u{1}\u{2}", 3),
-        ("tsv", "sentence\tsource\ttarget", 1),
+        ("npz", "PK\u{1}\u{2}", 3 * 3),
+        ("tsv", "sentence\trank\tsource\ttarget", 1),
         ("html", "\n{\"id\":", 3),
-        ("svg", "\n<g transform=\"translate(0 ", 3),
+        ("svg", "\n<g transform=\"translate(0 ", 3 + 1),
         ("nematus", " ||| ", 4 * 3),
     ] {
         let options = ["translate", "--model", model_path(), "--format", format, "--n-best", "2", "--output", "out"];
@@ -259,4 +288,59 @@ fn a_damaged_aligner_is_named() {
     std::fs::remove_file(folder.path("model/aligner.safetensors")).unwrap();
     run(&["--links-from", "statistics"]).refused_with(1, &["aligner.safetensors", "--links-from pairs"]);
     run(&[]).worked();
+}
+
+#[test]
+fn colour_is_as_asked_for() {
+    let folder = Folder::with_pairs();
+    let coloured = |options: &[&str], no_color: bool| {
+        let mut command =
+            folder.command(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        outcome(command).worked().contains('\u{1b}')
+    };
+    assert!(!coloured(&[], false) && !coloured(&["--color", "never"], false));
+    assert!(coloured(&["--color", "always"], false) && coloured(&["--color", "always"], true));
+}
+
+#[test]
+fn some_pairs_may_be_chosen_and_keep_their_numbers() {
+    let folder = Folder::with_pairs();
+    let run =
+        |options: &[&str]| folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+    let all = run(&["--format", "jsonl"]).worked().to_owned();
+    let chosen = run(&["--format", "jsonl", "--only", "12,3"]).worked().to_owned();
+    let lines: Vec<&str> = all.lines().collect();
+    assert_eq!(chosen.lines().collect::<Vec<_>>(), [lines[2], lines[11]]);
+    assert!(run(&["--only", "3"]).worked().starts_with(' '), "nothing stands before the first heatmap");
+    for number in ["0", "13"] {
+        run(&["--only", number]).refused_with(2, &["--only", "12 pairs"]);
+    }
+    assert_eq!(run(&["--only", "3", "--suspicious"]).code, Some(2));
+}
+
+#[test]
+fn links_are_drawn_as_curves() {
+    let folder = Folder::with_pairs();
+    let run = |options: &[&str]| {
+        folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--only", "1"], options].concat())
+    };
+    let drawn = run(&["--format", "svg", "--view", "links"]);
+    let links = run(&["--format", "pharaoh"]).worked().split_whitespace().count();
+    assert_eq!(drawn.worked().matches("<path ").count(), links);
+    assert!(run(&["--format", "svg"]).worked().contains(">100 %</text>"), "the heatmap has a scale");
+    run(&["--view", "links"]).refused_with(2, &["--view", "--format svg"]);
+}
+
+#[test]
+fn a_page_is_called_by_its_file_alone() {
+    let folder = Folder::with_pairs();
+    let path = folder.path("pairs.tsv");
+    let align = ["align", "--model", model_path(), "--format", "html", "--pairs"];
+    let page = folder.run(&[&align[..], &[path.to_str().unwrap()]].concat());
+    assert!(page.worked().contains("{\"title\":\"pairs.tsv\","));
+    let page = folder.run_with_input(&[&align[..], &["-"]].concat(), tsv(&PAIRS[..1]));
+    assert!(page.worked().contains("{\"title\":\"standard input\","));
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::model::Architecture;
-use crate::text::{Pair, Units};
+use crate::text::{Layout, Pair, Units};
 use crate::training::TrainingSettings;
 
 /// The version of the directory's format. A program reads its own version and older ones.
@@ -53,6 +53,9 @@ impl TextSettings {
 pub struct DataSummary {
     /// The training files, as they were named on the command line: one TSV file, or source and target.
     pub training_files: Vec<String>,
+    /// How these files are laid out, and those for validation.
+    #[serde(default, skip_serializing_if = "Layout::is_plain")]
+    pub layout: Layout,
     /// The validation files, as they were named on the command line; none if a part of the training pairs was held out.
     pub validation_files: Vec<String>,
     /// Training pairs used.

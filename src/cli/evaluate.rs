@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::common::MODEL;
 use super::links::LinkArgs;
 use super::pairs::PairArgs;
 use super::reading::ReadingArgs;
@@ -15,16 +16,17 @@ use super::search::SearchArgs;
   softalign evaluate
   softalign evaluate --model my-model --pairs test.tsv --json
   softalign evaluate --pairs test.tsv --gold test.gold
-  softalign evaluate --pairs validation.tsv --gold validation.gold --search-threshold
+  softalign evaluate --pairs val.tsv --gold val.gold --search-threshold
   softalign evaluate --pairs test.tsv --by-length
-  softalign evaluate --model \"four heads=m4\" --model \"one head=m1\" --figure length.svg")]
+  softalign evaluate --model \"four heads=m4\" --model \"one head=m1\" \\
+      --figure length.svg")]
 pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
 
     /// Folder of the model; NAME=DIR gives it a name in the results. May be given several times: each model is then
     /// measured on the same pairs.
-    #[arg(long, value_name = "[NAME=]DIR", default_value = "checkpoints")]
+    #[arg(long, value_name = "[NAME=]DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: Vec<PathBuf>,
 
     /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the

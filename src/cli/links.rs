@@ -46,9 +46,18 @@ pub struct LinkArgs {
     #[arg(long, value_name = "W", help_heading = "Links")]
     pub threshold: Option<f32>,
 
-    /// What counts as a word.
-    #[arg(long, value_enum, default_value_t = Words::Whitespace, help_heading = "Links")]
-    pub words: Words,
+    /// What counts as a word [default: whitespace; each character on a side that the model cuts into characters].
+    #[arg(long, value_enum, help_heading = "Links")]
+    pub words: Option<Words>,
+}
+
+/// What a figure shows of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum View {
+    /// The weights as a heatmap, with a dot on each link.
+    Matrix,
+    /// The links as curves between the words.
+    Links,
 }
 
 /// Formats of `softalign align`.
@@ -70,7 +79,7 @@ pub enum AlignmentFormat {
     Nematus,
     /// One page to explore the alignments in a browser; needs no network.
     Html,
-    /// Heatmaps for a paper, one below the other.
+    /// Figures for a paper, one below the other; see --view.
     Svg,
 }
 
@@ -93,7 +102,7 @@ pub enum TranslationFormat {
     Tsv,
     /// One page for a browser, that shows all translations with their alignments.
     Html,
-    /// One heatmap for each translation, fit for a paper.
+    /// One figure for each translation, fit for a paper; see --view.
     Svg,
     /// Weights in the text format of Nematus and its viewers.
     Nematus,

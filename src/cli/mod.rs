@@ -1,7 +1,10 @@
 //! The command line: clap's structures, with what `--help` says.
 
+mod advice;
+mod common;
 mod evaluate;
 mod given;
+mod layout;
 mod links;
 mod pairs;
 mod reading;
@@ -13,9 +16,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use common::{COMMON, MODEL};
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
-pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat};
+pub use layout::LayoutArgs;
+pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat, View};
 pub use pairs::PairArgs;
 pub use reading::ReadingArgs;
 pub use search::SearchArgs;
@@ -30,15 +35,25 @@ pub struct Cli {
     pub command: Command,
 
     /// Print results and errors only.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
 
+    /// Whether heatmaps are coloured: in a terminal unless NO_COLOR is set, always, or never.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = COMMON)]
+    pub color: Color,
+
     /// Cores to use [default: all].
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = COMMON
+    )]
     pub threads: Option<u16>,
 
     /// Where to compute; cuda needs a softalign built with --features cuda.
-    #[arg(long, global = true, value_enum, default_value_t = DeviceName::Cpu)]
+    #[arg(long, global = true, value_enum, default_value_t = DeviceName::Cpu, help_heading = COMMON)]
     pub device: DeviceName,
 }
 
@@ -49,6 +64,17 @@ pub enum DeviceName {
     Cpu,
     /// The first NVIDIA GPU.
     Cuda,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// In a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Also in files and pipes.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 /// The commands.
@@ -66,11 +92,30 @@ pub enum Command {
     Inspect(InspectArgs),
 }
 
+/// What becomes of a line that is mostly unknown to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum UnknownLines {
+    /// It is translated all the same.
+    Translate,
+    /// It stays as it is.
+    Keep,
+}
+
+impl UnknownLines {
+    /// What a warning says of such lines.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Self::Translate => "the translation means little, --unknown keep leaves such a line as it is",
+            Self::Keep => "left as they are",
+        }
+    }
+}
+
 /// `softalign translate`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign translate \"They bought a black hat yesterday.\"
-  softalign translate --model my-model --input sentences.txt --output translations.txt
+  softalign translate --model my-model --input sentences.txt --output out.txt
   softalign translate --format align --beam 10 \"Where does she live?\"")]
 pub struct TranslateArgs {
     /// Sentences to translate, each in quotes.
@@ -78,7 +123,7 @@ pub struct TranslateArgs {
     pub text: Vec<String>,
 
     /// Folder of the model.
-    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: PathBuf,
 
     /// Sentences to translate, one a line; - is standard input.
@@ -106,6 +151,14 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
 
+    /// What --format svg draws of a translation.
+    #[arg(long, value_enum, default_value_t = View::Matrix)]
+    pub view: View,
+
+    /// What becomes of a line of which more than half is unknown to the model, as another language is.
+    #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]
+    pub unknown: UnknownLines,
+
     /// Put the source word, by the alignment, where the model writes `<unk>`.
     #[arg(long)]
     pub replace_unknown: bool,
@@ -113,6 +166,9 @@ pub struct TranslateArgs {
     /// Translations of such words: lines of word TAB translation.
     #[arg(long, value_name = "FILE", requires = "replace_unknown")]
     pub dictionary: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 
     /// Align the model's units instead of words.
     #[arg(long)]
@@ -124,13 +180,13 @@ pub struct TranslateArgs {
 #[command(after_help = "Examples:
   softalign align --pairs pairs.tsv --format pharaoh > links.txt
   softalign align --source a.en --target a.fr --format npz --output weights.npz
-  printf 'Where does she live?\\tOù habite-t-elle?\\n' | softalign align --pairs -")]
+  printf 'She sleeps.\\tElle dort.\\n' | softalign align --pairs -")]
 pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
 
     /// Folder of the model.
-    #[arg(long, value_name = "DIR", default_value = "checkpoints")]
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: PathBuf,
 
     /// Where the alignments go; - is standard output.
@@ -162,6 +218,14 @@ pub struct AlignArgs {
     )]
     pub gold_base: u8,
 
+    /// What --format svg draws of a pair.
+    #[arg(long, value_enum, default_value_t = View::Matrix)]
+    pub view: View,
+
+    /// Write the alignments of these pairs alone, by their numbers from 1.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "suspicious"])]
+    pub only: Vec<usize>,
+
     /// Also write a bilingual word list made of the links: words, translations, counts, probabilities, examples.
     #[arg(long, value_name = "FILE")]
     pub lexicon: Option<PathBuf>,
@@ -185,6 +249,10 @@ pub struct AlignArgs {
   softalign inspect checkpoints")]
 pub struct InspectArgs {
     /// Folder of the model.
-    #[arg(value_name = "DIR", default_value = "checkpoints")]
+    #[arg(value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: PathBuf,
+
+    /// One JSON object instead of lines for reading.
+    #[arg(long)]
+    pub json: bool,
 }

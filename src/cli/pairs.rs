@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::layout::LayoutArgs;
+
 /// Where sentence pairs come from.
 #[derive(Debug, Args)]
 pub struct PairArgs {
@@ -18,4 +20,7 @@ pub struct PairArgs {
     /// Translations, one a line.
     #[arg(long, value_name = "FILE", requires = "source")]
     pub target: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 }

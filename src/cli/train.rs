@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::layout::LayoutArgs;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
 use crate::text::Units;
@@ -28,7 +29,8 @@ pub enum Preset {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign train --train pairs.tsv --out my-model
-  softalign train --source train.en --target train.de --valid-source val.en --valid-target val.de --out en-de
+  softalign train --source train.en --target train.de \\
+      --valid-source val.en --valid-target val.de --out en-de
   softalign train --out my-model --resume")]
 pub struct TrainArgs {
     /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv].
@@ -54,6 +56,9 @@ pub struct TrainArgs {
     /// Translations of the validation sentences, one a line.
     #[arg(long, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
     pub valid_target: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
 
     /// Folder for the model [default: checkpoints; a model that is there is moved to checkpoints/previous].
     #[arg(long, value_name = "DIR", help_heading = "Data")]
@@ -150,7 +155,6 @@ pub struct TrainArgs {
         long,
         value_name = "WEIGHT",
         num_args = 0..=1,
-        require_equals = true,
         default_missing_value = "0.5",
         help_heading = "Training"
     )]

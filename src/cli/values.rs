@@ -46,6 +46,8 @@ impl ValueEnum for Words {
                 "The same with the punctuation at its ends apart; what stands inside, as in `l'été` or `well-known`, \
                  stays",
             ),
+            // Not to be asked for: it follows from what a model's text is cut into.
+            Self::Characters => None,
         }
     }
 }

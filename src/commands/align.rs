@@ -1,21 +1,22 @@
 //! `softalign align`: forced decoding of given pairs.
 
-use std::io::Write;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::formats::{item, renderer};
+use super::formats::{Manner, check_view, item, renderer};
 use super::gold::read_gold;
 use super::input::{CHUNK, PairFiles, SHIPPED_TEST};
-use super::linking::{check_links, linker, warn_if_linked_in_part};
-use super::output::Output;
+use super::lines::OddLines;
+use super::linking::{check_links, linker};
+use super::output::{Output, apart};
 use super::reading::{refuse_reading, translator};
+use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
 use super::usage::UsageError;
-use crate::aligner;
-use crate::alignment::{Gold, LinkedWords, Signs, suspicions};
+use crate::alignment::{Gold, LinkedWords, Signs};
 use crate::cli::{AlignArgs, AlignmentFormat};
 use crate::render::{Item, Renderer};
 use crate::text::Pair;
@@ -24,11 +25,12 @@ use crate::translator::Linked;
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
     let files = PairFiles::of(&args.pairs).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    check_places(args, &files)?;
     let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let pairs = files.read("--pairs")?;
-    let read = |path: &PathBuf| read_gold(path, &pairs, args.links.words, usize::from(args.gold_base));
-    let gold = args.gold.as_ref().map(read).transpose()?;
+    files.warn_of_spreadsheet(&pairs, console);
+    let chosen = chosen(&args.only, pairs.len())?;
     let translator = if args.links.links_from.attention() {
         Some(translator(&args.model, &args.reading, &args.links, device)?)
     } else {
@@ -37,36 +39,66 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let mut linker = linker(&args.links, &args.model, translator.as_ref(), args.subwords, &pairs, device, console)?;
     linker.translator = translator;
+    let read = |path: &PathBuf| read_gold(path, &pairs, linker.words, usize::from(args.gold_base));
+    let gold = args.gold.as_ref().map(read).transpose()?;
+    let title = files.title();
+    let manner = Manner { format: args.format, title, view: args.view, probabilities: args.probs, n_best: false };
     let mut dump = Dump {
         args,
         pairs: &pairs,
         gold,
-        renderer: renderer(args.format, files.to_string(), &linker, &output, args.probs),
+        renderer: renderer(manner, &linker, &output),
         output,
         lexicon: lexicon.map(|output| (output, LinkedWords::default())),
         signs: Vec::new(),
     };
-    let mut bar = console.bar("aligning", pairs.len());
-    for (chunk, part) in pairs.chunks(CHUNK).enumerate() {
-        let linked = linker.link(part, &mut |count| bar.advance(count))?;
-        for (id, linked) in (chunk * CHUNK..).zip(&linked) {
-            warn_if_linked_in_part(linked, id, console);
-            dump.add(id, linked)?;
+    let mut odd = OddLines::default();
+    let mut bar = console.bar("aligning", chosen.len());
+    for ids in chosen.chunks(CHUNK) {
+        let part: Vec<Pair> = ids.iter().map(|&id| pairs[id].clone()).collect();
+        let linked = linker.link(&part, &mut |count| bar.advance(count))?;
+        for (&id, linked) in ids.iter().zip(&linked) {
+            odd.see_linked(id, linked);
+            bar.hidden_while(|| dump.add(id, linked))?;
         }
     }
+    drop(bar);
+    odd.tell_parts(console);
     dump.finish()
 }
 
 /// Refuses options that do not go together.
 fn check(args: &AlignArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
+    check_view(args.view, Some(args.format))?;
     if args.probs && args.format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
     }
     if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
         bail!(UsageError("--gold is shown by --format html, between words; evaluate --gold measures".to_owned()));
     }
+    if args.suspicious && ListFormat::of(args.format).is_none() {
+        bail!(UsageError("--suspicious lists pairs: as a table, or with --format json or jsonl".to_owned()));
+    }
     Ok(())
+}
+
+/// The places of the pairs that are asked for, in their order; of all where none is.
+fn chosen(only: &[usize], count: usize) -> Result<Vec<usize>> {
+    if only.is_empty() {
+        return Ok((0..count).collect());
+    }
+    if let Some(number) = only.iter().find(|number| !(1..=count).contains(number)) {
+        bail!(UsageError(format!("--only {number}: there are {count} pairs, counted from 1")));
+    }
+    Ok(BTreeSet::from_iter(only.iter().map(|number| number - 1)).into_iter().collect())
+}
+
+/// Refuses results that would be written over each other, or over what they are made from.
+fn check_places(args: &AlignArgs, files: &PairFiles) -> Result<()> {
+    let read = files.paths().into_iter().chain(args.gold.as_deref());
+    let lexicon = args.lexicon.as_deref().map(|path| ("--lexicon", path));
+    apart(read, [("--output", &*args.output)].into_iter().chain(lexicon))
 }
 
 /// What is written of the pairs as they come, and what is collected of them to be written at the end.
@@ -94,14 +126,17 @@ impl Dump<'_> {
             return Ok(());
         }
         let with_units = self.args.format == AlignmentFormat::Html && !self.args.subwords;
-        let item = Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, linked, with_units) };
+        let Pair { source, target } = &self.pairs[id];
+        let item =
+            Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, [source, target], linked, with_units) };
         self.output.with(|out| self.renderer.item(out, &item))
     }
 
     /// Writes what is left.
     fn finish(mut self) -> Result<()> {
         if self.args.suspicious {
-            self.output.with(|out| write_suspicions(out, self.pairs, &self.signs))?;
+            let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::Table);
+            self.output.with(|out| write_suspicions(out, format, self.pairs, &self.signs))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }
@@ -112,41 +147,4 @@ impl Dump<'_> {
         }
         Ok(())
     }
-}
-
-/// Words as a word list has them: without capitals and outer punctuation, and nothing of what is punctuation alone.
-fn listed(words: &[String]) -> Vec<String> {
-    let listed = |word: &String| Some(aligner::normalised(word)).filter(|word| word.chars().any(char::is_alphanumeric));
-    words.iter().map(|word| listed(word).unwrap_or_default()).collect()
-}
-
-/// One line a word and translation.
-fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LinkedWords) -> std::io::Result<()> {
-    writeln!(out, "word\ttranslation\tcount\tp(translation|word)\tp(word|translation)\texample\texample_translation")?;
-    for entry in words.entries() {
-        let Pair { source, target } = &pairs[entry.example];
-        let shares = format!("{:.4}\t{:.4}", entry.given_source, entry.given_target);
-        let example = [source, target].map(|text| cell(text)).join("\t");
-        writeln!(out, "{}\t{}\t{}\t{shares}\t{example}", cell(&entry.source), cell(&entry.target), entry.count)?;
-    }
-    Ok(())
-}
-
-/// Text as a table takes it: what some program or other takes for the end of a cell or of a line becomes a space.
-fn cell(text: &str) -> String {
-    text.replace(|character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}'), " ")
-}
-
-/// One line a pair, the most suspicious first.
-fn write_suspicions(out: &mut dyn Write, pairs: &[Pair], signs: &[Signs]) -> std::io::Result<()> {
-    let found = suspicions(signs);
-    let mut order: Vec<usize> = (0..pairs.len()).collect();
-    order.sort_by(|&a, &b| found[b].total_cmp(&found[a]).then(a.cmp(&b)));
-    writeln!(out, "line\tsuspicion\tscore\tunlinked\tsource\ttarget")?;
-    for pair in order {
-        let Signs { score, unlinked, .. } = signs[pair];
-        let texts = [&pairs[pair].source, &pairs[pair].target].map(|text| cell(text)).join("\t");
-        writeln!(out, "{}\t{:.2}\t{score:.3}\t{unlinked:.2}\t{texts}", pair + 1, found[pair])?;
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use unicode_width::UnicodeWidthStr;
 
 use crate::render::{visible, visible_lines};
 
@@ -12,12 +13,15 @@ use crate::render::{visible, visible_lines};
 pub struct Console {
     quiet: bool,
     terminal: bool,
+    /// Columns of the terminal; none where there is no terminal.
+    width: Option<usize>,
 }
 
 impl Console {
     /// A console; `quiet` lets only errors through.
     pub fn new(quiet: bool) -> Self {
-        Self { quiet, terminal: std::io::stderr().is_terminal() }
+        let width = terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
+        Self { quiet, terminal: std::io::stderr().is_terminal(), width }
     }
 
     /// Whether notes are shown.
@@ -30,16 +34,29 @@ impl Console {
         self.terminal
     }
 
-    /// A line for the user's information. If standard error is gone, so is the line.
+    /// A line for the user's information.
     pub fn note(&self, line: impl AsRef<str>) {
         if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{}", visible_lines(line.as_ref()));
+            self.say(line);
         }
+    }
+
+    /// A line that is said in any case, since it was asked for. If standard error is gone, so is the line.
+    pub fn say(&self, line: impl AsRef<str>) {
+        let text = visible_lines(line.as_ref());
+        let fitted = |line: &str| self.width.map_or_else(|| line.to_owned(), |width| wrapped(line, width));
+        let lines: Vec<String> = text.split('\n').map(fitted).collect();
+        let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
     }
 
     /// A line about something that may be wrong.
     pub fn warn(&self, line: impl AsRef<str>) {
         self.note(format!("warning: {}", line.as_ref()));
+    }
+
+    /// A line about what the results lack, which is said in any case.
+    pub fn warn_even_if_quiet(&self, line: impl AsRef<str>) {
+        self.say(format!("warning: {}", line.as_ref()));
     }
 
     /// The one line that says what failed.
@@ -71,6 +88,24 @@ impl Console {
     fn target(&self) -> ProgressDrawTarget {
         if self.quiet || !self.terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
     }
+}
+
+/// A line broken between words so that none is wider than the terminal, as far as words allow; what follows is indented.
+fn wrapped(line: &str, width: usize) -> String {
+    const INDENT: &str = "    ";
+    let (mut text, mut used) = (String::new(), 0);
+    for word in line.split_inclusive(' ') {
+        let bare = word.trim_end_matches(' ').width();
+        if used + bare > width && !text.trim().is_empty() {
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+            text.push_str(INDENT);
+            used = INDENT.len();
+        }
+        text.push_str(word);
+        used += word.width();
+    }
+    text
 }
 
 /// A sign of work, which goes with the work.
@@ -105,6 +140,11 @@ pub struct Bar {
 }
 
 impl Bar {
+    /// Does something during which the bar is not to be seen, such as writing results to the same terminal.
+    pub fn hidden_while<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.bar.suspend(work)
+    }
+
     /// So many more things are done.
     pub fn advance(&mut self, count: usize) {
         self.done += count;
@@ -119,5 +159,19 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("a few words", 11), "a few words");
+        assert_eq!(wrapped("a few words", 10), "a few\n    words");
+        assert_eq!(wrapped("    indented words stay", 16), "    indented\n    words stay");
+        assert_eq!(wrapped("averylongword and 世界世界", 10), "averylongword\n    and\n    世界世界");
+        assert_eq!(wrapped("", 10), "");
     }
 }

@@ -12,26 +12,52 @@ use super::console::Console;
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::linking::{check_links, linker};
-use super::named_models::named_models;
-use super::output::Output;
+use super::named_models::{NamedModel, named_models};
+use super::output::{Output, apart};
 use super::reading::translator;
 use super::search::beam_settings;
 use super::usage::UsageError;
 use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
 use crate::cli::EvaluateArgs;
+use crate::metrics::Scores;
+use crate::render::SCHEMA;
 use crate::search::BeamSettings;
-use crate::text::Pair;
+use crate::text::{Pair, Words, word_spans};
 use crate::translator::{Linked, Linker, Translator};
 
 /// What is measured.
 #[derive(Serialize)]
 struct Evaluation {
+    schema: u32,
     #[serde(flatten)]
     measures: Measures,
+    #[serde(flatten)]
+    of_words: Option<WordErrors>,
     #[serde(flatten)]
     judgement: Option<Judgement>,
     #[serde(skip_serializing_if = "Option::is_none")]
     by_length: Option<Vec<ClassMeasures>>,
+}
+
+/// The errors of a model that turns single words into others or into their sounds, by the names that they have there.
+#[derive(Serialize)]
+struct WordErrors {
+    /// Words that are not exactly right, in percent.
+    wer: f64,
+    /// Edits of symbols, such as phones, for each one of the references, in percent; where the references are single words
+    /// too, symbols are characters.
+    per: f64,
+}
+
+impl WordErrors {
+    /// Those of pairs whose sources are single words; none where one is not.
+    fn of(pairs: &[Pair], scores: &Scores) -> Option<Self> {
+        let words = |text: &str| word_spans(text, Words::Whitespace).len();
+        let single = pairs.iter().all(|pair| words(&pair.source) <= 1);
+        let spelt = pairs.iter().any(|pair| words(&pair.target) > 1);
+        let per = if spelt { scores.word_error_rate } else { scores.character_error_rate };
+        single.then_some(Self { wer: 100.0 - scores.exact_match, per })
+    }
 }
 
 /// What gold alignments say.
@@ -81,12 +107,13 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
     }
     let models = named_models(&args.model)?;
-    let figure = args.figure.as_deref().map(open_figure).transpose()?;
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let written = args.figure.as_deref().map(|path| ("--figure", path));
+    apart(files.paths().into_iter().chain(gold_path.as_deref()), written)?;
+    let figure = args.figure.as_deref().map(open_figure).transpose()?;
     let pairs = files.read("--pairs")?;
+    files.warn_of_spreadsheet(&pairs, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
-    let words = args.links.words;
-    let gold = gold_path.map(|path| read_gold(&path, &pairs, words, args.gold_base.into())).transpose()?;
     let by_length = args.by_length || figure.is_some();
     let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| files.to_string())?;
 
@@ -97,6 +124,10 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         let linker = linker(&args.links, &model.folder, Some(&translator), false, &pairs, device, console)?;
         ready.push((model, translator, linker));
     }
+    let gold = match gold_path {
+        Some(path) => Some(read_gold(&path, &pairs, common_words(&ready)?, args.gold_base.into())?),
+        None => None,
+    };
     let exam = Exam { pairs, gold, lengths, beam, search_threshold: args.search_threshold };
     let several = ready.len() > 1;
     let mut compared = Vec::with_capacity(ready.len());
@@ -118,6 +149,17 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     // Each result is given even where the other one finds no place.
     let drawn = figure.map_or(Ok(()), |figure| draw(figure, &compared));
     drawn.and(show(&compared, args.json))
+}
+
+/// What counts as a word for every model, so that one gold file can be held against them all.
+fn common_words(models: &[(NamedModel, Translator, Linker)]) -> Result<[Words; 2]> {
+    let mut words = models.iter().map(|(_, translator, _)| translator.words());
+    let first = words.next().unwrap_or_default();
+    if words.any(|other| other != first) {
+        let message = "some of these models are of characters, which are then what is linked: give --words as well";
+        bail!(UsageError(message.to_owned()));
+    }
+    Ok(first)
 }
 
 /// The file that the figure goes to.
@@ -190,8 +232,11 @@ impl Exam {
             links: gold.map(|gold| (&linked[index].links[..], &gold[index])),
         };
         let outcomes: Vec<by_length::Outcome> = (0..pairs.len()).map(outcome).collect();
+        let measures = Measures::of(&outcomes);
         Ok(Evaluation {
-            measures: Measures::of(&outcomes),
+            schema: SCHEMA,
+            of_words: WordErrors::of(pairs, &measures.scores),
+            measures,
             judgement: gold.map(|gold| judge(&linked, gold, self.search_threshold)),
             by_length: self.lengths.as_ref().map(|lengths| lengths.measures(&outcomes)),
         })
@@ -247,8 +292,16 @@ impl Evaluation {
         writeln!(out, "BLEU           {:>8.2}", scores.bleu)?;
         writeln!(out, "chrF           {:>8.2}", scores.chrf)?;
         writeln!(out, "exact match    {:>8.2} %", scores.exact_match)?;
-        writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
-        writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
+        match &self.of_words {
+            Some(WordErrors { wer, per }) => {
+                writeln!(out, "WER            {wer:>8.2} %")?;
+                writeln!(out, "PER            {per:>8.2} %")?;
+            }
+            None => {
+                writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
+                writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
+            }
+        }
         writeln!(out, "perplexity     {perplexity:>8.2}")?;
         if let Some(Judgement { agreement, best, .. }) = &self.judgement {
             writeln!(out, "AER            {:>8.3}", agreement.aer)?;

@@ -1,33 +1,61 @@
 //! The formats of alignments, as the options name them.
 
-use super::output::Output;
-use crate::cli::AlignmentFormat;
-use crate::render::{Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
-use crate::translator::{Linked, Linker};
+use anyhow::{Result, bail};
+use colorchoice::ColorChoice;
 
-/// A format under a title.
-pub fn renderer(
-    format: AlignmentFormat,
-    title: String,
-    linker: &Linker,
-    output: &Output,
-    probabilities: bool,
-) -> Box<dyn Renderer> {
+use super::output::Output;
+use super::usage::UsageError;
+use crate::cli::{AlignmentFormat, View};
+use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
+use crate::translator::{Aligned, Linked, Linker};
+
+/// How alignments are to be written.
+pub struct Manner {
+    pub format: AlignmentFormat,
+    /// What the document is called.
+    pub title: String,
+    /// What figures show.
+    pub view: View,
+    /// Whether links say how much they are believed in.
+    pub probabilities: bool,
+    /// Whether a sentence may have several translations.
+    pub n_best: bool,
+}
+
+/// What writes alignments in such a manner.
+pub fn renderer(manner: Manner, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
+    let Manner { format, title, view, probabilities, n_best } = manner;
     match format {
         AlignmentFormat::Text => Box::new(heatmap(output)),
         AlignmentFormat::Json => Box::new(Json::default()),
         AlignmentFormat::Jsonl => Box::new(Json::lines()),
-        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities }),
+        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities, numbered: n_best }),
         AlignmentFormat::Npz => Box::new(Npz::default()),
+        AlignmentFormat::Tsv if n_best => Box::new(Tsv::ranked()),
         AlignmentFormat::Tsv => Box::new(Tsv::default()),
         AlignmentFormat::Nematus => Box::new(Nematus),
         AlignmentFormat::Html => Box::new(Html::new(title, linker.least_belief())),
-        AlignmentFormat::Svg => Box::new(Svg::default()),
+        AlignmentFormat::Svg => Box::new(Svg::of(drawn(view))),
     }
 }
 
-/// A pair as formats show it; with the model's own units beside the words if asked.
-pub fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
+/// Refuses a view where no figure is drawn.
+pub fn check_view(view: View, format: Option<AlignmentFormat>) -> Result<()> {
+    if view != View::Matrix && format != Some(AlignmentFormat::Svg) {
+        bail!(UsageError("--view is for --format svg; html shows both".to_owned()));
+    }
+    Ok(())
+}
+
+fn drawn(view: View) -> render::View {
+    match view {
+        View::Matrix => render::View::Matrix,
+        View::Links => render::View::Links,
+    }
+}
+
+/// A pair as formats show it, with its texts; with the model's own units beside the words if asked.
+pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a Linked, with_units: bool) -> Item<'a> {
     let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
         let [source_words, target_words] = aligned.words_of_units();
         Units { alignment: aligned.by_units(), source_words, target_words }
@@ -35,11 +63,13 @@ pub fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
     Item {
         id,
         rank: None,
+        texts,
         translation: None,
         alignment: &linked.alignment,
         beliefs: &linked.beliefs,
         links: &linked.links,
         score: linked.score,
+        unknown: linked.aligned.as_ref().map(Aligned::unknown_share),
         gold: None,
         units,
     }
@@ -49,8 +79,10 @@ pub fn item(id: usize, linked: &Linked, with_units: bool) -> Item<'_> {
 pub fn heatmap(output: &Output) -> Heatmap {
     let terminal = output.is_terminal();
     let size = if terminal { terminal_size::terminal_size() } else { None };
-    Heatmap {
-        color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-        width: size.map(|(width, _)| usize::from(width.0)),
-    }
+    let color = match ColorChoice::global() {
+        ColorChoice::Always | ColorChoice::AlwaysAnsi => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+    };
+    Heatmap::new(color, size.map(|(width, _)| usize::from(width.0)))
 }

@@ -7,9 +7,9 @@ use anyhow::{Result, anyhow, bail, ensure};
 use crate::alignment::{Gold, Link, parse_gold_line};
 use crate::text::{Pair, Words, read_lines, word_spans};
 
-/// Reads a gold file that belongs to pairs: as many lines, and no link beyond their words. `base` is the number that
-/// the file gives a sentence's first word, 0 or 1.
-pub fn read_gold(path: &Path, pairs: &[Pair], words: Words, base: usize) -> Result<Vec<Gold>> {
+/// Reads a gold file that belongs to pairs: as many lines, and no link beyond what `words` says are words of the source
+/// and of the target. `base` is the number that the file gives a sentence's first word, 0 or 1.
+pub fn read_gold(path: &Path, pairs: &[Pair], words: [Words; 2], base: usize) -> Result<Vec<Gold>> {
     let lines = read_lines(path)?;
     ensure!(
         lines.len() == pairs.len(),
@@ -23,7 +23,7 @@ pub fn read_gold(path: &Path, pairs: &[Pair], words: Words, base: usize) -> Resu
     for (index, line) in lines.iter().enumerate() {
         written.push(parse_gold_line(line).map_err(|reason| anyhow!("{}: {reason}", place(index)))?);
     }
-    let size = |pair: &Pair| [&pair.source, &pair.target].map(|text| word_spans(text, words).len());
+    let size = |pair: &Pair| [word_spans(&pair.source, words[0]).len(), word_spans(&pair.target, words[1]).len()];
     let sizes: Vec<[usize; 2]> = pairs.iter().map(size).collect();
     let mut gold = Vec::with_capacity(lines.len());
     for (index, (links, &size)) in written.iter().zip(&sizes).enumerate() {

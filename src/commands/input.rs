@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+use super::console::Console;
 use super::usage::UsageError;
 use crate::cli::PairArgs;
-use crate::text::{Pair, read_parallel, read_tsv};
+use crate::text::{Layout, Pair, has_csv_quotes, is_header, read_laid_out, read_parallel};
 
 /// The shipped training pairs, where the program is run from the project's folder.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
@@ -21,10 +22,17 @@ pub const SHIPPED_GOLD: &str = "data/test.gold";
 /// Pairs or sentences that are worked on before any is written: bounds memory, and leaves room for sorting by length.
 pub const CHUNK: usize = 2000;
 
+/// Files of pairs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairFiles {
+    place: Place,
+    layout: Layout,
+}
+
 /// Where pairs lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PairFiles {
-    /// Both sides in one TSV file.
+enum Place {
+    /// Both sides in one file.
     Tsv(PathBuf),
     /// One file a side.
     Parallel(PathBuf, PathBuf),
@@ -32,59 +40,101 @@ pub enum PairFiles {
 
 impl PairFiles {
     /// By the options given: a TSV file, or two parallel files.
-    pub fn given(tsv: Option<&Path>, source: Option<&Path>, target: Option<&Path>) -> Option<Self> {
-        match (tsv, source, target) {
-            (Some(path), ..) => Some(Self::Tsv(path.to_owned())),
-            (None, Some(source), Some(target)) => Some(Self::Parallel(source.to_owned(), target.to_owned())),
-            _ => None,
-        }
+    pub fn given(tsv: Option<&Path>, source: Option<&Path>, target: Option<&Path>, layout: &Layout) -> Option<Self> {
+        let place = match (tsv, source, target) {
+            (Some(path), ..) => Place::Tsv(path.to_owned()),
+            (None, Some(source), Some(target)) => Place::Parallel(source.to_owned(), target.to_owned()),
+            _ => return None,
+        };
+        Some(Self { place, layout: layout.clone() })
     }
 
     /// By the options of a command that reads pairs.
     pub fn of(args: &PairArgs) -> Option<Self> {
-        Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref())
+        Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref(), &args.layout.layout())
     }
 
     /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.
-    pub fn named(names: &[String]) -> Option<Self> {
-        match names {
-            [path] => Some(Self::Tsv(PathBuf::from(path))),
-            [source, target] => Some(Self::Parallel(PathBuf::from(source), PathBuf::from(target))),
+    pub fn named(names: &[String], layout: &Layout) -> Option<Self> {
+        let paths: Vec<&Path> = names.iter().map(Path::new).collect();
+        match paths[..] {
+            [path] => Self::given(Some(path), None, None, layout),
+            [source, target] => Self::given(None, Some(source), Some(target), layout),
             _ => None,
         }
     }
 
     /// One of the files of the shipped corpus.
     pub fn shipped(path: &str) -> Self {
-        Self::Tsv(PathBuf::from(path))
+        Self { place: Place::Tsv(PathBuf::from(path)), layout: Layout::default() }
     }
 
     /// Reads the pairs. `option` is what names a file, for the message where the shipped one is meant and not there.
     ///
     /// # Errors
-    /// The files cannot be read, or a line of them is no pair, with file and line; the sides are one file.
+    /// The files cannot be read, or a line of them is no pair, with file and line; the sides are one file, or are laid out
+    /// as they cannot be.
     pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
-        match self {
-            Self::Tsv(path) if is_shipped(path) && !path.exists() => bail!(
+        match &self.place {
+            Place::Tsv(path) if is_shipped(path) && !path.exists() => bail!(
                 "{}: no shipped corpus in this folder; run softalign from its own, or name your pairs with {option}",
                 path.display()
             ),
-            Self::Tsv(path) => read_tsv(path),
-            Self::Parallel(source, target) if source == target => {
+            Place::Tsv(path) => read_laid_out(path, &self.layout),
+            Place::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
+                bail!(UsageError("--csv and --columns are for one file with both sides in it".to_owned()))
+            }
+            Place::Parallel(source, target) if source == target => {
                 let one =
                     if source == Path::new("-") { "standard input".to_owned() } else { source.display().to_string() };
                 bail!(UsageError(format!("{one} cannot be both --source and --target")))
             }
-            Self::Parallel(source, target) => read_parallel(source, target),
+            Place::Parallel(source, target) => {
+                let mut pairs = read_parallel(source, target)?;
+                pairs.drain(..usize::from(self.layout.header).min(pairs.len()));
+                Ok(pairs)
+            }
         }
+    }
+
+    /// Warns of pairs that look like parts of a spreadsheet, and names the option that reads them right.
+    pub fn warn_of_spreadsheet(&self, pairs: &[Pair], console: &Console) {
+        if !self.layout.header && pairs.first().is_some_and(is_header) {
+            console.warn(format!(
+                "{self}: the first line looks like a header and is taken for a pair; --header leaves it out"
+            ));
+        }
+        if !self.layout.csv && has_csv_quotes(pairs) {
+            console
+                .warn(format!("{self}: sentences stand in quotes, as CSV has them, which stay; --csv takes them off"));
+        }
+    }
+
+    /// How the files are laid out.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The files.
+    pub fn paths(&self) -> Vec<&Path> {
+        match &self.place {
+            Place::Tsv(path) => vec![path],
+            Place::Parallel(source, target) => vec![source, target],
+        }
+    }
+
+    /// The files' own names, without the folders that they lie in.
+    pub fn title(&self) -> String {
+        let name = |path: &Path| match path.file_name() {
+            Some(name) if path != Path::new("-") => name.display().to_string(),
+            _ => "standard input".to_owned(),
+        };
+        self.paths().into_iter().map(name).collect::<Vec<_>>().join(" and ")
     }
 
     /// The files' names, as they were given.
     pub fn names(&self) -> Vec<String> {
-        match self {
-            Self::Tsv(path) => vec![path.display().to_string()],
-            Self::Parallel(source, target) => vec![source.display().to_string(), target.display().to_string()],
-        }
+        self.paths().into_iter().map(|path| path.display().to_string()).collect()
     }
 }
 

@@ -1,17 +1,20 @@
 //! `softalign inspect`: what a model's folder holds, in words.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
 use candle_core::Device;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::output::Output;
 use super::training_display::clock;
-use crate::checkpoint::{Checkpoint, Folder};
+use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::cli::InspectArgs;
-use crate::render::visible_lines;
+use crate::render::{SCHEMA, visible_lines};
 use crate::text::Units;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
@@ -19,6 +22,9 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     // A folder whose parameters are damaged should not look well.
     let (checkpoint, _) = folder.load_model(&Device::Cpu)?;
     let lexicon = folder.load_lexicon(&checkpoint)?;
+    if args.json {
+        return show_json(&args.model, &folder, &checkpoint);
+    }
     let mut text = Vec::new();
     describe_model(&mut text, &args.model, &checkpoint)?;
     if let Some(lexicon) = lexicon {
@@ -32,6 +38,37 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     let mut output = Output::open(Path::new("-"))?;
     // The folder may come from anywhere.
     output.with(|out| out.write_all(visible_lines(&String::from_utf8_lossy(&text)).as_bytes()))?;
+    output.finish()
+}
+
+/// All that there is to say, for programs.
+#[derive(Serialize)]
+struct Inspection<'a> {
+    schema: u32,
+    model: &'a Path,
+    parameters: usize,
+    /// config.json
+    config: &'a Config,
+    /// The log's lines of the best validation and of the last one.
+    best: Option<Value>,
+    last: Option<Value>,
+    /// Files with their sizes in bytes.
+    files: BTreeMap<String, u64>,
+}
+
+fn show_json(path: &Path, folder: &Folder, checkpoint: &Checkpoint) -> Result<()> {
+    let [best, last] = validations(folder);
+    let inspection = Inspection {
+        schema: SCHEMA,
+        model: path,
+        parameters: checkpoint.config.architecture.parameter_count(),
+        config: &checkpoint.config,
+        best,
+        last,
+        files: folder.sizes().into_iter().map(|(name, size)| (name.to_string(), size)).collect(),
+    };
+    let mut output = Output::open(Path::new("-"))?;
+    output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&inspection)?)?))?;
     output.finish()
 }
 
@@ -94,10 +131,7 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
 
 /// The best and the last validation, from the log.
 fn describe_history(out: &mut dyn Write, folder: &Folder) -> std::io::Result<()> {
-    let log = folder.log();
-    let validations: Vec<&serde_json::Value> = log.iter().filter(|line| line["event"] == "validation").collect();
-    let best = validations.iter().rev().find(|line| line["best"] == true).copied();
-    for (what, line) in [("best", best), ("last", validations.last().copied())] {
+    for (what, line) in ["best", "last"].into_iter().zip(validations(folder)) {
         let Some(line) = line else { continue };
         let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
         writeln!(
@@ -113,4 +147,11 @@ fn describe_history(out: &mut dyn Write, folder: &Folder) -> std::io::Result<()>
         )?;
     }
     Ok(())
+}
+
+/// The log's lines of the best validation and of the last one.
+fn validations(folder: &Folder) -> [Option<Value>; 2] {
+    let validations: Vec<Value> = folder.log().into_iter().filter(|line| line["event"] == "validation").collect();
+    let best = validations.iter().rev().find(|line| line["best"] == true).cloned();
+    [best, validations.last().cloned()]
 }

@@ -12,7 +12,7 @@ use crate::aligner::{self, WordAligner};
 use crate::checkpoint::Folder;
 use crate::cli::{LinkArgs, LinksFrom};
 use crate::text::Pair;
-use crate::translator::{Aligned, LONGEST, Linked, Linker, MOST_WORDS, Translator};
+use crate::translator::{Linker, Translator};
 
 /// Refuses options of links that do not go together.
 pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
@@ -48,14 +48,18 @@ pub fn linker(
             model.display()
         )));
     }
-    let reverse = |path: &Path| Ok::<_, anyhow::Error>(Translator::load(path, device)?.with_words(args.words));
+    let reverse = |path: &Path| {
+        let reverse = Translator::load(path, device)?.with_words(args.words);
+        translator.map_or(Ok(()), |translator| check_reverse(translator, &reverse, path))?;
+        Ok::<_, anyhow::Error>(reverse)
+    };
     let mut linker = Linker {
         attention: args.links_from.attention(),
         fixed: fixed.is_some(),
         reverse: args.reverse_model.as_deref().map(reverse).transpose()?,
         symmetrisation: args.symmetrise,
         threshold: args.threshold,
-        words: args.words,
+        words: translator.map_or([args.words.unwrap_or_default(); 2], Translator::words),
         by_units,
         ..Linker::default()
     };
@@ -81,6 +85,24 @@ pub fn linker(
     Ok(linker)
 }
 
+/// Refuses a model that does not translate back, as far as vocabularies tell.
+fn check_reverse(translator: &Translator, reverse: &Translator, path: &Path) -> Result<()> {
+    const ALIKE: f64 = 0.25;
+    let (model, reverse) = (translator.checkpoint(), reverse.checkpoint());
+    for (verb, theirs, side, ours) in
+        [("reads", &reverse.source, "target", &model.target), ("writes", &reverse.target, "source", &model.source)]
+    {
+        if ours.likeness(theirs).is_some_and(|likeness| likeness < ALIKE) {
+            bail!(UsageError(format!(
+                "--reverse-model {}: it {verb} another language than the model's {side}; name one that translates the other \
+                 way",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Learns word alignments, with a bar.
 pub fn learn_aligner(pairs: &[Pair], console: &Console) -> WordAligner {
     let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
@@ -89,22 +111,4 @@ pub fn learn_aligner(pairs: &[Pair], console: &Console) -> WordAligner {
             bar.advance(share);
         }
     })
-}
-
-/// Tells of a sentence that was read only in part.
-pub fn warn_if_cut(aligned: &Aligned, id: usize, console: &Console) {
-    if aligned.cut {
-        console.warn(format!("line {}: longer than {LONGEST} units; only its beginning was read", id + 1));
-    }
-}
-
-/// Tells of a pair that was linked only in part.
-pub fn warn_if_linked_in_part(linked: &Linked, id: usize, console: &Console) {
-    match &linked.aligned {
-        Some(aligned) => warn_if_cut(aligned, id, console),
-        None if linked.cut => {
-            console.warn(format!("line {}: longer than {MOST_WORDS} words; only its beginning was linked", id + 1));
-        }
-        None => {}
-    }
 }

@@ -4,17 +4,20 @@ mod align;
 mod attention_watch;
 mod by_length;
 mod console;
+mod conversation;
 mod evaluate;
 mod formats;
 mod gold;
 mod input;
 mod inspect;
+mod lines;
 mod linking;
 mod named_models;
 mod output;
 mod reading;
 mod search;
 mod signals;
+mod tables;
 mod train;
 mod training_data;
 mod training_display;
@@ -26,8 +29,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use candle_core::Device;
+use colorchoice::ColorChoice;
 
-use crate::cli::{Cli, Command, DeviceName};
+use crate::cli::{Cli, Color, Command, DeviceName};
 use console::Console;
 use signals::Stopped;
 use usage::UsageError;
@@ -35,6 +39,12 @@ use usage::UsageError;
 /// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong, from 128
 /// on stopped by a signal.
 pub fn run(cli: &Cli) -> ExitCode {
+    match cli.color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    }
+    .write_global();
     let console = Console::new(cli.quiet);
     let Err(error) = dispatch(cli, &console) else { return ExitCode::SUCCESS };
     if is_broken_pipe(&error) {

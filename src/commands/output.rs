@@ -5,8 +5,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
+use super::usage::UsageError;
 use crate::checkpoint::{Growing, remove_abandoned};
 use crate::render::visible;
 
@@ -30,7 +31,7 @@ impl Output {
     /// # Errors
     /// The path, with the system's reason.
     pub fn open(path: &Path) -> Result<Self> {
-        let path = if open_already(path) == Some(1) { Path::new("-") } else { path };
+        let path = standard_or(path);
         let sink = Sink::open(path).with_context(|| format!("{}: cannot write here", path.display()))?;
         Ok(Self { writer: BufWriter::new(sink), path: path.to_owned() })
     }
@@ -110,6 +111,48 @@ impl Write for Sink {
             Self::File(growing) => growing.flush(),
         }
     }
+}
+
+/// Refuses to write results, given with the options that name their places, over each other or over what they are made
+/// from.
+///
+/// # Errors
+/// A [`UsageError`] that names the place.
+pub fn apart<'a>(
+    read: impl IntoIterator<Item = &'a Path>,
+    written: impl IntoIterator<Item = (&'a str, &'a Path)>,
+) -> Result<()> {
+    let read: Vec<PathBuf> = read.into_iter().filter(|path| !is_standard(path)).filter_map(place).collect();
+    let mut taken: Vec<(&str, PathBuf)> = Vec::new();
+    for (option, path) in written {
+        let Some(place) = place(standard_or(path)) else { continue };
+        let shown = if is_standard(&place) { "standard output".to_owned() } else { path.display().to_string() };
+        if read.contains(&place) {
+            bail!(UsageError(format!("{option} {shown}: this file is read as well; name another one to write to")));
+        }
+        if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == place) {
+            bail!(UsageError(format!("{other} and {option} both write to {shown}; name a place for each")));
+        }
+        taken.push((option, place));
+    }
+    Ok(())
+}
+
+/// What a path leads to, whether it is there yet or not; none if it is no file, such as `/dev/null`, which takes all.
+fn place(path: &Path) -> Option<PathBuf> {
+    if is_standard(path) {
+        return Some(path.to_owned());
+    }
+    let Ok(real) = std::fs::canonicalize(path) else {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        return Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?));
+    };
+    real.is_file().then_some(real)
+}
+
+/// The path, or `-` where it is another name of standard output.
+fn standard_or(path: &Path) -> &Path {
+    if open_already(path) == Some(1) { Path::new("-") } else { path }
 }
 
 /// Whether a path means standard output: `-` does, whatever files there are; `./-` is a file.

@@ -10,7 +10,7 @@ use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use crate::checkpoint::{DataSummary, fingerprint};
 use crate::cli::TrainArgs;
 use crate::random::Stream;
-use crate::text::{Corpus, Pair, Vocabulary};
+use crate::text::{Corpus, Layout, Pair, Vocabulary};
 
 /// Validation pairs held out where none are given, at most.
 const MOST_HELD_OUT: usize = 1000;
@@ -27,7 +27,8 @@ pub struct DataFiles {
 impl DataFiles {
     /// Those given, or the shipped corpus.
     pub fn of_new_run(args: &TrainArgs) -> Self {
-        match (training_files(args), validation_files(args)) {
+        let layout = &args.layout.layout();
+        match (training_files(args, layout), validation_files(args, layout)) {
             (Some(training), validation) => Self { training, validation },
             (None, validation) => Self {
                 training: PairFiles::shipped(SHIPPED_TRAINING),
@@ -36,13 +37,14 @@ impl DataFiles {
         }
     }
 
-    /// Those given, or the files that the run began with, by the names that they had from where it was started.
+    /// Those given, or the files that the run began with, by the names that they had from where it was started; laid out as
+    /// those were.
     ///
     /// # Errors
     /// It does not say which they were, or they are not there.
     pub fn of_resumed_run(args: &TrainArgs, began_with: &DataSummary) -> Result<Self> {
         let named = |names: &[String], one: &str, two: &str| -> Result<Option<PairFiles>> {
-            let files = PairFiles::named(names);
+            let files = PairFiles::named(names, &began_with.layout);
             match names.iter().find(|name| *name != "-" && !Path::new(name).exists()) {
                 Some(gone) if files.is_some() => bail!(
                     "{gone}: training began with this file, which is not here; run softalign where it began, or say \
@@ -52,7 +54,8 @@ impl DataFiles {
                 _ => Ok(files),
             }
         };
-        let (training, validation) = (training_files(args), validation_files(args));
+        let layout = &began_with.layout;
+        let (training, validation) = (training_files(args, layout), validation_files(args, layout));
         let training = match training {
             Some(files) => Some(files),
             None => named(&began_with.training_files, "--train", "--source and --target")?,
@@ -66,12 +69,12 @@ impl DataFiles {
     }
 }
 
-fn training_files(args: &TrainArgs) -> Option<PairFiles> {
-    PairFiles::given(args.train.as_deref(), args.source.as_deref(), args.target.as_deref())
+fn training_files(args: &TrainArgs, layout: &Layout) -> Option<PairFiles> {
+    PairFiles::given(args.train.as_deref(), args.source.as_deref(), args.target.as_deref(), layout)
 }
 
-fn validation_files(args: &TrainArgs) -> Option<PairFiles> {
-    PairFiles::given(args.valid.as_deref(), args.valid_source.as_deref(), args.valid_target.as_deref())
+fn validation_files(args: &TrainArgs, layout: &Layout) -> Option<PairFiles> {
+    PairFiles::given(args.valid.as_deref(), args.valid_source.as_deref(), args.valid_target.as_deref(), layout)
 }
 
 /// What a run trains on.
@@ -96,6 +99,7 @@ impl Data {
         console: &Console,
     ) -> Result<Self> {
         let mut validated_on_training = false;
+        files.training.warn_of_spreadsheet(&pairs, console);
         let (validation, validation_name) = match &files.validation {
             Some(files) => {
                 let validation = files.read("--valid")?;
@@ -112,6 +116,7 @@ impl Data {
         let validation = corpus(validation, &validation_name, vocabularies, longest, console)?;
         let summary = DataSummary {
             training_files: files.training.names(),
+            layout: files.training.layout().clone(),
             validation_files: files.validation.as_ref().map(PairFiles::names).unwrap_or_default(),
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),

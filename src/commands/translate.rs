@@ -1,23 +1,24 @@
 //! `softalign translate`
 
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::formats::{heatmap, item, renderer};
+use super::conversation::converse;
+use super::formats::{Manner, check_view, item, renderer};
 use super::input::CHUNK;
-use super::linking::{check_links, linker, warn_if_cut};
-use super::output::Output;
+use super::lines::OddLines;
+use super::linking::{check_links, linker};
+use super::output::{Output, apart};
 use super::reading::translator;
 use super::search::beam_settings;
 use super::usage::UsageError;
-use crate::cli::{TranslateArgs, TranslationFormat};
-use crate::render::{Heatmap, Item};
-use crate::search::BeamSettings;
-use crate::text::{Pair, read_lines, read_tsv};
+use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
+use crate::render::{Item, Renderer};
+use crate::text::{Pair, Units, Words, read_laid_out, read_lines, word_spans};
 use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -26,55 +27,117 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     beam.best = usize::from(args.n_best);
     beam.beam = beam.beam.max(beam.best);
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
+    apart(args.input.as_deref().into_iter().chain(args.dictionary.as_deref()), [("--output", &*args.output)])?;
     let mut output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
-        Some(path) => Some(Dictionary::of(read_tsv(path)?)),
+        Some(path) => Some(Dictionary::of(read_laid_out(path, &args.layout.layout())?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
-    let translator = translator(&args.model, &args.reading, &args.links, device)?.with_dictionary(dictionary);
+    let translator = translator(&args.model, &args.reading, &args.links, device)?
+        .with_dictionary(dictionary)
+        .with_unknown_kept(args.unknown == UnknownLines::Keep);
     if interactive {
         return converse(&translator, &beam, &mut output, console);
     }
-    let sentences = match &args.input {
-        Some(path) => read_lines(path)?,
-        None if args.text.is_empty() => read_lines(Path::new("-"))?,
-        None => args.text.clone(),
-    };
-    let mut alignments = match args.format.of_alignments() {
-        None => None,
-        Some(format) => {
-            let linker = linker(&args.links, &args.model, Some(&translator), args.subwords, &[], device, console)?;
-            let renderer = renderer(format, "translations".to_owned(), &linker, &output, false);
-            Some((linker, renderer))
-        }
-    };
+    let sentences = sentences(args)?;
+    warn_of_loose_words(args, &translator, console);
+    let mut results = Results::new(args, &translator, output, device, console)?;
+    let mut odd = OddLines::default();
     let mut bar = console.bar("translating", sentences.len());
     let size = CHUNK.div_ceil(beam.best);
-    for (chunk, sentences) in sentences.chunks(size).enumerate() {
-        let translated = translator.translate(sentences, &beam, &mut |count| bar.advance(count))?;
-        for (index, translations) in translated.iter().enumerate() {
-            warn_if_cut(&translations[0].alignment, chunk * size + index, console);
-        }
+    for (chunk, part) in sentences.chunks(size).enumerate() {
         let first = chunk * size;
-        let Some((linker, renderer)) = &mut alignments else {
-            write_texts(&mut output, &translated, first, args.n_best)?;
-            continue;
+        let translated = translator.translate(part, &beam, &mut |count| bar.advance(count))?;
+        for (id, translations) in (first..).zip(&translated) {
+            odd.see(id, &translations[0].alignment);
+        }
+        bar.hidden_while(|| results.write(first, part, &translated))?;
+    }
+    drop(bar);
+    odd.tell_parts(console);
+    odd.tell_unknown(args.unknown.consequence(), console);
+    results.finish()
+}
+
+/// What is written of translations.
+struct Results<'a> {
+    args: &'a TranslateArgs,
+    output: Output,
+    /// What links words and what writes them, if alignments are asked for.
+    alignments: Option<(Linker, Box<dyn Renderer>)>,
+}
+
+impl<'a> Results<'a> {
+    fn new(
+        args: &'a TranslateArgs,
+        translator: &Translator,
+        output: Output,
+        device: &Device,
+        console: &Console,
+    ) -> Result<Self> {
+        let Some(format) = args.format.of_alignments() else { return Ok(Self { args, output, alignments: None }) };
+        let linker = linker(&args.links, &args.model, Some(translator), args.subwords, &[], device, console)?;
+        let title = "translations".to_owned();
+        let manner = Manner { format, title, view: args.view, probabilities: false, n_best: args.n_best > 1 };
+        let renderer = renderer(manner, &linker, &output);
+        Ok(Self { args, output, alignments: Some((linker, renderer)) })
+    }
+
+    /// Adds the translations of sentences, the first of which has number `first`.
+    fn write(&mut self, first: usize, sentences: &[String], translations: &[Vec<Translation>]) -> Result<()> {
+        let Some((linker, renderer)) = &mut self.alignments else {
+            return write_texts(&mut self.output, translations, first, self.args.n_best);
         };
-        for written in written(&translated, sentences, first, linker)? {
-            let units = args.format == TranslationFormat::Html && !args.subwords;
+        for written in written(translations, sentences, first, linker)? {
+            let texts = [&sentences[written.id - first], &*written.translation.text];
+            let units = self.args.format == TranslationFormat::Html && !self.args.subwords;
             let item = Item {
                 rank: Some(written.rank),
                 translation: Some(&written.translation.text),
                 score: written.translation.score,
-                ..item(written.id, &written.linked, units)
+                ..item(written.id, texts, &written.linked, units)
             };
-            output.with(|out| renderer.item(out, &item))?;
+            self.output.with(|out| renderer.item(out, &item))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<()> {
+        if let Some((_, mut renderer)) = self.alignments {
+            self.output.with(|out| renderer.finish(out))?;
+        }
+        self.output.finish()
+    }
+}
+
+/// The sentences that the options name; `-` is standard input.
+fn sentences(args: &TranslateArgs) -> Result<Vec<String>> {
+    let standard_input = Path::new("-");
+    if args.text.is_empty() {
+        return read_lines(args.input.as_deref().unwrap_or(standard_input));
+    }
+    let mut sentences = Vec::with_capacity(args.text.len());
+    for text in &args.text {
+        if Path::new(text) == standard_input {
+            sentences.extend(read_lines(standard_input)?);
+        } else {
+            sentences.push(text.clone());
         }
     }
-    if let Some((_, mut renderer)) = alignments {
-        output.with(|out| renderer.finish(out))?;
+    Ok(sentences)
+}
+
+/// Tells of what looks like a sentence without its quotes, unless single words are what this model is for.
+fn warn_of_loose_words(args: &TranslateArgs, translator: &Translator, console: &Console) {
+    let of_sentences = translator.config().text.source_units != Units::Char;
+    if of_sentences && args.text.len() > 1 && args.text.iter().all(|text| is_word(text)) {
+        let count = args.text.len();
+        console.warn(format!("{count} words are translated one by one; put a sentence in quotes to have it as one"));
     }
-    output.finish()
+}
+
+fn is_word(text: &str) -> bool {
+    word_spans(text, Words::Whitespace).len() == 1
 }
 
 /// A translation with its links.
@@ -107,6 +170,7 @@ fn written<'a>(
 /// Refuses options that do not go together.
 fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
+    check_view(args.view, args.format.of_alignments())?;
     if !args.links.links_from.attention() {
         bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
     }
@@ -129,41 +193,4 @@ fn write_texts(output: &mut Output, translations: &[Vec<Translation>], first: us
         }
     }
     Ok(())
-}
-
-/// Reads sentences from the terminal until its end.
-fn converse(translator: &Translator, beam: &BeamSettings, output: &mut Output, console: &Console) -> Result<()> {
-    console.note("A sentence gives its translation, :align the alignment of the last one, :quit or Ctrl-D ends.");
-    let drawing: Heatmap = heatmap(output);
-    let mut last: Option<Translation> = None;
-    let mut lines = std::io::stdin().lock();
-    loop {
-        output.with(|out| {
-            write!(out, "> ")?;
-            out.flush()
-        })?;
-        let mut line = Vec::new();
-        if lines.read_until(b'\n', &mut line)? == 0 {
-            return output.with(|out| writeln!(out));
-        }
-        let Ok(line) = String::from_utf8(line) else {
-            console.warn("this was not UTF-8; set the terminal to UTF-8");
-            continue;
-        };
-        match (line.trim(), &last) {
-            ("", _) => {}
-            (":quit" | ":q", _) => return Ok(()),
-            (":align" | ":a", Some(translation)) => {
-                output.with(|out| drawing.matrix(out, &translation.alignment.by_words()))?;
-            }
-            (":align" | ":a", None) => console.note("nothing has been translated yet"),
-            (sentence, _) => {
-                let mut found = translator.translate(&[sentence.to_owned()], beam, &mut |_| {})?;
-                let best = found.remove(0).remove(0);
-                let text = output.shown(&best.text).into_owned();
-                output.with(|out| writeln!(out, "{text}"))?;
-                last = Some(best);
-            }
-        }
-    }
 }

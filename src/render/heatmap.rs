@@ -1,12 +1,14 @@
 //! A heatmap for the terminal: target words down, source words across, weights in percent.
 //!
 //! Every cell says its weight twice, as a number and as a shade, so it reads without colour; colour only adds to it. A
-//! matrix wider than the terminal is broken into panels.
+//! matrix wider than the terminal is broken into panels. Whatever the script, the first word stands leftmost, above its own
+//! weights.
 
 use std::io::{Result, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use super::direction::isolated;
 use super::{Item, Renderer, visible};
 use crate::alignment::Alignment;
 
@@ -18,14 +20,15 @@ const CELL: usize = 5;
 /// Draws matrices for the terminal.
 pub struct Heatmap {
     /// Whether to colour cells by ANSI escapes.
-    pub color: bool,
+    color: bool,
     /// Columns of the terminal; none if lines may be of any length.
-    pub width: Option<usize>,
+    width: Option<usize>,
+    begun: bool,
 }
 
 impl Renderer for Heatmap {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
-        if item.id > 0 || item.rank.is_some_and(|rank| rank > 1) {
+        if std::mem::replace(&mut self.begun, true) {
             writeln!(out)?;
         }
         if let Some(translation) = item.translation {
@@ -36,11 +39,16 @@ impl Renderer for Heatmap {
 }
 
 impl Heatmap {
+    /// Heatmaps, coloured or not, for a terminal of so many columns; none if lines may be of any length.
+    pub fn new(color: bool, width: Option<usize>) -> Self {
+        Self { color, width, begun: false }
+    }
+
     /// Draws one matrix.
     pub fn matrix(&self, out: &mut dyn Write, alignment: &Alignment) -> Result<()> {
-        let rows: Vec<String> = alignment.target().iter().map(|word| visible(word)).collect();
-        let columns: Vec<String> =
-            alignment.source().iter().map(|word| visible(word)).chain([END.to_owned()]).collect();
+        let label = |word: &String| isolated(visible(word));
+        let rows: Vec<String> = alignment.target().iter().map(label).collect();
+        let columns: Vec<String> = alignment.source().iter().map(label).chain([END.to_owned()]).collect();
         let margin = rows.iter().map(|word| word.width()).max().unwrap_or(0);
         let widths: Vec<usize> = columns.iter().map(|word| word.width().max(CELL)).collect();
         let mut first = 0;
@@ -114,7 +122,7 @@ mod tests {
 
     #[test]
     fn snapshot() {
-        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: None })).unwrap();
+        let text = String::from_utf8(samples::render(&mut Heatmap::new(false, None))).unwrap();
         let expected = "
         the  black  \"cat\"   </s>
   le  █  90      5      2      3
@@ -127,17 +135,31 @@ noir      ·  █  85     10      5
     }
 
     #[test]
+    fn words_from_right_to_left_stay_above_their_weights() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let alignment = Alignment::from_rows(words("שלום עולם."), words("مرحبا x"), &vec![vec![0.75, 0.25, 0.0]; 2]);
+        let mut out = Vec::new();
+        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
+        let expected = "
+        \u{2068}שלום\u{2069}  \u{2068}עולם.\u{2069}   </s>
+\u{2068}مرحبا\u{2069}  ▓  75  ░  25      ·
+    x  ▓  75  ░  25      ·
+";
+        assert_eq!(String::from_utf8(out).unwrap(), expected[1..]);
+    }
+
+    #[test]
     fn narrow_terminals_get_panels() {
-        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: Some(19) })).unwrap();
+        let text = String::from_utf8(samples::render(&mut Heatmap::new(false, Some(19)))).unwrap();
         assert!(text.starts_with("        the  black\n  le  █  90      5\n"), "{text}");
         assert!(text.lines().all(|line| line.width() <= 19), "{text}");
-        let text = String::from_utf8(samples::render(&mut Heatmap { color: false, width: Some(1) })).unwrap();
+        let text = String::from_utf8(samples::render(&mut Heatmap::new(false, Some(1)))).unwrap();
         assert!(text.contains("\"cat\""));
     }
 
     #[test]
     fn colour_changes_nothing_but_colour() {
-        let render = |color| String::from_utf8(samples::render(&mut Heatmap { color, width: None })).unwrap();
+        let render = |color| String::from_utf8(samples::render(&mut Heatmap::new(color, None))).unwrap();
         let (coloured, mut plain) = (render(true), String::new());
         assert!(coloured.contains("\x1b["), "{coloured}");
         for (index, part) in coloured.split('\x1b').enumerate() {
@@ -151,7 +173,7 @@ noir      ·  █  85     10      5
         let words = |word: &str| vec![word.repeat(70_000), "b".to_owned()];
         let alignment = Alignment::from_rows(words("a"), words("世"), &vec![vec![0.5, 0.5, 0.0]; 2]);
         let mut out = Vec::new();
-        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
         let widths: Vec<usize> = String::from_utf8(out).unwrap().lines().map(str::width).collect();
         assert_eq!(widths, [140_000 + 2 + 70_000 + 2 * 7; 3]);
     }
@@ -161,7 +183,7 @@ noir      ·  █  85     10      5
         let words = vec!["\u{1b}[2J\u{202e}".to_owned()];
         let alignment = Alignment::from_rows(words.clone(), words, &[vec![0.5, 0.5]]);
         let mut out = Vec::new();
-        Heatmap { color: false, width: None }.matrix(&mut out, &alignment).unwrap();
+        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text.matches("␛[2J\u{fffd}").count(), 2, "{text}");
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");

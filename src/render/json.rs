@@ -9,6 +9,9 @@ use serde::Serialize;
 
 use super::{Item, Renderer};
 
+/// The version of what JSON results hold. It rises when a key changes its meaning or goes; keys may come at any time.
+pub const SCHEMA: u32 = 1;
+
 /// Writes an object for each sentence, inside an array or on a line of its own.
 #[derive(Default)]
 pub struct Json {
@@ -25,11 +28,16 @@ impl Json {
 
 #[derive(Serialize)]
 struct Object<'a> {
+    schema: u32,
     id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     translation: Option<&'a str>,
+    source_text: &'a str,
+    /// None where it is the translation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_text: Option<&'a str>,
     source: &'a [String],
     target: &'a [String],
     attention: Vec<&'a [f32]>,
@@ -38,14 +46,20 @@ struct Object<'a> {
     /// Of each link.
     beliefs: Vec<f32>,
     score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown: Option<f64>,
 }
 
 impl Renderer for Json {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
+        let [source_text, target_text] = item.texts;
         let object = Object {
+            schema: SCHEMA,
             id: item.id,
             rank: item.rank,
             translation: item.translation,
+            source_text,
+            target_text: item.translation.is_none().then_some(target_text),
             source: item.alignment.source(),
             target: item.alignment.target(),
             attention: item.alignment.rows().collect(),
@@ -53,6 +67,7 @@ impl Renderer for Json {
             links: item.links.iter().map(|link| [link.source, link.target]).collect(),
             beliefs: item.links.iter().map(|link| item.beliefs.of(*link)).collect(),
             score: item.score,
+            unknown: item.unknown,
         };
         if !self.lines {
             out.write_all(if self.items == 0 { b"[\n" } else { b",\n" })?;
@@ -79,8 +94,8 @@ mod tests {
     fn snapshot() {
         let text = String::from_utf8(samples::render(&mut Json::default())).unwrap();
         let expected = r#"[
-{"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"beliefs":[0.95220155,0.7917948,0.82062227],"score":-0.25},
-{"id":1,"source":["नमस्ते","世界"],"target":[],"attention":[],"eos":[],"links":[],"beliefs":[],"score":-0.25}
+{"schema":1,"id":0,"source_text":"the  black \"cat\"","target_text":"le chat  noir","source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"beliefs":[0.95220155,0.7917948,0.82062227],"score":-0.25},
+{"schema":1,"id":1,"source_text":"the  black \"cat\"","target_text":"le chat  noir","source":["नमस्ते","世界"],"target":[],"attention":[],"eos":[],"links":[],"beliefs":[],"score":-0.25}
 ]
 "#;
         assert_eq!(text, expected);

@@ -1,5 +1,6 @@
 //! Output formats of alignments, and figures of lines: one file a format, data in, bytes out.
 
+mod direction;
 mod figure;
 mod heatmap;
 mod html;
@@ -16,11 +17,11 @@ use std::io::{Result, Write};
 pub use figure::{Axis, Counts, Figure, Series, Span};
 pub use heatmap::Heatmap;
 pub use html::Html;
-pub use json::Json;
+pub use json::{Json, SCHEMA};
 pub use nematus::Nematus;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;
-pub use svg::Svg;
+pub use svg::{Svg, View};
 pub use tsv::Tsv;
 pub use visible::{visible, visible_lines};
 
@@ -32,6 +33,8 @@ pub struct Item<'a> {
     pub id: usize,
     /// Rank of a translation among those of its sentence, from 1; none where the target was given.
     pub rank: Option<usize>,
+    /// Both sides as they were read or written.
+    pub texts: [&'a str; 2],
     /// The translation as it reads; none where the target was given.
     pub translation: Option<&'a str>,
     /// The weights.
@@ -42,6 +45,8 @@ pub struct Item<'a> {
     pub links: &'a [Link],
     /// Mean log-probability of a target unit, in nats.
     pub score: f64,
+    /// Share of the source's units that the model does not know; none where no model read it.
+    pub unknown: Option<f64>,
     /// The links that annotators saw between the same words, where they are known.
     pub gold: Option<&'a Gold>,
     /// The pair cut into the model's own units instead of words, where a format may show both.
@@ -92,6 +97,18 @@ mod samples {
 
     /// A pair whose target was given.
     pub fn item<'a>(id: usize, alignment: &'a Alignment, beliefs: &'a Beliefs, links: &'a [Link]) -> Item<'a> {
-        Item { id, rank: None, translation: None, alignment, links, score: -0.25, beliefs, gold: None, units: None }
+        Item {
+            id,
+            rank: None,
+            texts: ["the \u{a0}black \"cat\"", "le chat  noir"],
+            translation: None,
+            alignment,
+            beliefs,
+            links,
+            score: -0.25,
+            unknown: None,
+            gold: None,
+            units: None,
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! NumPy's .npz: for each sentence an array `[target words × source words]` of f32, named by the sentence's number.
+//! NumPy's .npz: for each sentence an array `[target words × source words]` of f32, named by the sentence's number, and
+//! two arrays with the words of both sides, named `0.source` and `0.target`.
 //!
 //! What a row lacks of 1 is the weight on the source's end of sentence. An .npz is a zip of .npy files (NumPy's "NPY
 //! format", version 1.0).
@@ -11,7 +12,10 @@ use zip::{CompressionMethod, ZipWriter};
 use super::{Item, Renderer};
 use crate::alignment::Alignment;
 
-/// Writes the archive, an array for each sentence.
+/// Characters of a word that are kept: every word of a sentence takes as much room as its longest.
+const LONGEST_WORD: usize = 256;
+
+/// Writes the archive, arrays for each sentence.
 pub struct Npz {
     archive: ZipWriter<Cursor<Vec<u8>>>,
 }
@@ -25,15 +29,12 @@ impl Default for Npz {
 impl Renderer for Npz {
     fn item(&mut self, _out: &mut dyn Write, item: &Item) -> Result<()> {
         let name = match item.rank {
-            Some(rank) if rank > 1 => format!("{}.{rank}.npy", item.id),
-            _ => format!("{}.npy", item.id),
+            Some(rank) if rank > 1 => format!("{}.{rank}", item.id),
+            _ => item.id.to_string(),
         };
-        // The archive's bytes depend on nothing but its content.
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(zip::DateTime::default());
-        self.archive.start_file(name, options)?;
-        self.archive.write_all(&npy(item.alignment))
+        self.add(&name, &weights(item.alignment))?;
+        self.add(&format!("{name}.source"), &texts(item.alignment.source()))?;
+        self.add(&format!("{name}.target"), &texts(item.alignment.target()))
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
@@ -42,10 +43,36 @@ impl Renderer for Npz {
     }
 }
 
+impl Npz {
+    fn add(&mut self, name: &str, npy: &[u8]) -> Result<()> {
+        // The archive's bytes depend on nothing but its content.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .last_modified_time(zip::DateTime::default());
+        self.archive.start_file(format!("{name}.npy"), options)?;
+        self.archive.write_all(npy)
+    }
+}
+
+fn weights(alignment: &Alignment) -> Vec<u8> {
+    let shape = format!("{}, {}", alignment.target().len(), alignment.source().len());
+    npy("<f4", &shape, alignment.weights().iter().flat_map(|weight| weight.to_le_bytes()))
+}
+
+/// Words as NumPy's texts of equal width.
+fn texts(words: &[String]) -> Vec<u8> {
+    let longest = words.iter().map(|word| word.chars().count()).max().unwrap_or(0);
+    let width = longest.clamp(1, LONGEST_WORD);
+    let filled = |word: &'_ String| -> Vec<u32> {
+        let characters = word.chars().map(u32::from).chain(std::iter::repeat(0));
+        characters.take(width).collect()
+    };
+    npy(&format!("<U{width}"), &format!("{},", words.len()), words.iter().flat_map(filled).flat_map(u32::to_le_bytes))
+}
+
 /// One array as a .npy file.
-fn npy(alignment: &Alignment) -> Vec<u8> {
-    let (rows, columns) = (alignment.target().len(), alignment.source().len());
-    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+fn npy(kind: &str, shape: &str, values: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Magic, version and length take 10 bytes; the header ends in a line feed at a multiple of 64.
     while !(10 + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
@@ -54,7 +81,7 @@ fn npy(alignment: &Alignment) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
-    bytes.extend(alignment.weights().iter().flat_map(|weight| weight.to_le_bytes()));
+    bytes.extend(values);
     bytes
 }
 
@@ -68,7 +95,8 @@ mod tests {
         let bytes = samples::render(&mut Npz::default());
         assert_eq!(bytes, samples::render(&mut Npz::default()), "the same bytes each time");
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
-        assert_eq!(archive.file_names().collect::<Vec<_>>(), ["0.npy", "1.npy"]);
+        let names = ["0.npy", "0.source.npy", "0.target.npy", "1.npy", "1.source.npy", "1.target.npy"];
+        assert_eq!(archive.file_names().collect::<Vec<_>>(), names);
         let mut array = Vec::new();
         std::io::Read::read_to_end(&mut archive.by_name("0.npy").unwrap(), &mut array).unwrap();
         assert_eq!(&array[..10], b"\x93NUMPY\x01\x00\x76\x00");
@@ -76,6 +104,15 @@ mod tests {
         assert_eq!(header.trim_end(), "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }");
         let values: Vec<f32> =
             array[128..].chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
+        let mut words = Vec::new();
+        std::io::Read::read_to_end(&mut archive.by_name("1.source.npy").unwrap(), &mut words).unwrap();
+        let header = std::str::from_utf8(&words[10..128]).unwrap();
+        assert_eq!(header.trim_end(), "{'descr': '<U6', 'fortran_order': False, 'shape': (2,), }");
+        let text: String = words[128..]
+            .chunks(4)
+            .filter_map(|bytes| char::from_u32(u32::from_le_bytes(bytes.try_into().unwrap())))
+            .collect();
+        assert_eq!(text, "नमस्ते世界\0\0\0\0");
         assert_eq!(values, [0.9, 0.05, 0.02, 0.0, 0.25, 0.75, 0.004, 0.846, 0.1]);
     }
 }

@@ -1,5 +1,5 @@
 //! Pharaoh's format: `s-t` for each link, 0-indexed, one line a sentence; with probabilities `s-t:p`, where p is how
-//! much is believed in the link.
+//! much is believed in the link. Where a sentence has several lines, its number stands before each: `0 ||| s-t s-t`.
 
 use std::io::{Result, Write};
 
@@ -11,10 +11,15 @@ use crate::alignment::{Link, pharaoh};
 pub struct Pharaoh {
     /// Whether to write probabilities.
     pub probabilities: bool,
+    /// Whether a sentence may have several lines, which then say whose they are.
+    pub numbered: bool,
 }
 
 impl Renderer for Pharaoh {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
+        if self.numbered {
+            write!(out, "{} ||| ", item.id)?;
+        }
         if !self.probabilities {
             return writeln!(out, "{}", pharaoh(item.links));
         }
@@ -32,7 +37,9 @@ mod tests {
     fn snapshot() {
         let text = String::from_utf8(samples::render(&mut Pharaoh::default())).unwrap();
         assert_eq!(text, "0-0 1-2 2-1\n\n");
-        let text = samples::render(&mut Pharaoh { probabilities: true });
+        let text = samples::render(&mut Pharaoh { probabilities: true, numbered: false });
         assert_eq!(String::from_utf8(text).unwrap(), "0-0:0.9522 1-2:0.7918 2-1:0.8206\n\n");
+        let text = samples::render(&mut Pharaoh { probabilities: false, numbered: true });
+        assert_eq!(String::from_utf8(text).unwrap(), "0 ||| 0-0 1-2 2-1\n1 ||| \n");
     }
 }

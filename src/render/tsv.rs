@@ -10,19 +10,26 @@ use crate::alignment::Link;
 /// Weights below this are left out where there is no link.
 const LEAST: f32 = 0.001;
 
-/// The columns. Positions count from 0; `belief` is empty where links are made of the weights alone.
-const HEAD: &str = "sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
+/// The columns after the sentence's. Positions count from 0; `belief` is empty where links are made of the weights alone.
+const HEAD: &str = "source\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
 
 /// Writes the table, a line for each pair of words.
 #[derive(Default)]
 pub struct Tsv {
     begun: bool,
+    /// Whether a sentence may have several translations, which a column then tells apart.
+    ranked: bool,
 }
 
 impl Tsv {
+    /// A table with a column for the ranks of translations.
+    pub fn ranked() -> Self {
+        Self { ranked: true, ..Self::default() }
+    }
+
     fn begin(&mut self, out: &mut dyn Write) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
-            writeln!(out, "{HEAD}")?;
+            writeln!(out, "sentence\t{}{HEAD}", if self.ranked { "rank\t" } else { "" })?;
         }
         Ok(())
     }
@@ -32,6 +39,7 @@ impl Renderer for Tsv {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
         self.begin(out)?;
         let links: BTreeSet<Link> = item.links.iter().copied().collect();
+        let rank = item.rank.filter(|_| self.ranked).map(|rank| format!("{rank}\t")).unwrap_or_default();
         for (target, row) in item.alignment.rows().enumerate() {
             for (source, weight) in row.iter().enumerate() {
                 let link = links.contains(&Link { source, target });
@@ -42,7 +50,7 @@ impl Renderer for Tsv {
                 let words =
                     [&item.alignment.source()[source], &item.alignment.target()[target]].map(|word| visible(word));
                 let link = u8::from(link);
-                let place = format!("{}\t{source}\t{target}\t{}\t{}", item.id, words[0], words[1]);
+                let place = format!("{}\t{rank}{source}\t{target}\t{}\t{}", item.id, words[0], words[1]);
                 writeln!(out, "{place}\t{weight:.4}\t{link}\t{belief:.4}")?;
             }
         }
@@ -61,11 +69,13 @@ fn visible(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples;
     use super::*;
+    use crate::alignment::{Alignment, Beliefs};
 
     #[test]
     fn snapshot() {
-        let text = String::from_utf8(super::super::samples::render(&mut Tsv::default())).unwrap();
+        let text = String::from_utf8(samples::render(&mut Tsv::default())).unwrap();
         let expected = "\
 sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
 0\t0\t0\tthe\tle\t0.9000\t1\t0.9522
@@ -85,6 +95,17 @@ sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
         assert_eq!(visible("a\tb\\\n"), "a\\tb\\\\\\n");
         let mut out = Vec::new();
         Tsv::default().finish(&mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), format!("{HEAD}\n"));
+        assert_eq!(String::from_utf8(out).unwrap(), format!("sentence\t{HEAD}\n"));
+    }
+
+    #[test]
+    fn translations_of_one_sentence_are_told_apart() {
+        let words = || vec!["a".to_owned()];
+        let alignment = Alignment::from_rows(words(), words(), &[vec![1.0, 0.0]]);
+        let beliefs = Beliefs::of_attention(&alignment);
+        let (mut tsv, mut out) = (Tsv::ranked(), Vec::new());
+        tsv.item(&mut out, &Item { rank: Some(2), ..samples::item(7, &alignment, &beliefs, &[]) }).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.starts_with(&format!("sentence\trank\t{HEAD}\n7\t2\t0\t0\ta\ta\t")), "{text}");
     }
 }

@@ -5,13 +5,19 @@
 mod batch;
 mod bpe_dropout;
 mod corpus;
+mod layout;
+mod pair;
 mod pairs;
+mod segmentation;
 mod vocabulary;
 mod words;
 
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;
-pub use pairs::{Pair, read_lines, read_parallel, read_tsv};
-pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Segmentation, UNKNOWN, Units, Vocabulary};
+pub use layout::{Layout, has_csv_quotes, is_header};
+pub use pair::Pair;
+pub use pairs::{read_laid_out, read_lines, read_parallel, read_tsv};
+pub use segmentation::{Segmentation, UNKNOWN};
+pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Units, Vocabulary};
 pub use words::{Words, word_of_span, word_spans};

@@ -6,16 +6,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
-/// A sentence and its translation, as the user wrote them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pair {
-    /// The sentence to translate.
-    pub source: String,
-    /// Its translation.
-    pub target: String,
-}
+use super::{Layout, Pair};
 
 /// Reads a text file line by line; the path `-` is standard input.
 ///
@@ -42,6 +35,11 @@ fn name(path: &Path) -> String {
 }
 
 fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
+    ensure!(
+        !is_utf_16(bytes),
+        "{}: this is UTF-16, as spreadsheets save Unicode text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+        name(path)
+    );
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let Some(bytes) = bytes.strip_suffix(b"\n").or((!bytes.is_empty()).then_some(bytes)) else {
         return Ok(Vec::new());
@@ -62,22 +60,29 @@ fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
     Ok(lines)
 }
 
+/// Whether a file is UTF-16: it begins with that byte order mark, or half of its bytes are zero as in Latin text.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    let beginning = &bytes[..bytes.len().min(1000)];
+    let zeros = beginning.iter().filter(|&&byte| byte == 0).count();
+    bytes.starts_with(b"\xff\xfe")
+        || bytes.starts_with(b"\xfe\xff")
+        || beginning.len() > 7 && 5 * zeros > 2 * beginning.len()
+}
+
 /// Reads sentence pairs from a file with `source TAB target` on every line.
 ///
 /// # Errors
 /// The file cannot be read, or a line is not UTF-8, or has no tab or more than one.
 pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
-    let mut pairs = Vec::new();
-    for (index, line) in read_lines(path)?.into_iter().enumerate() {
-        let place = || format!("{}:{}", name(path), index + 1);
-        let tabs = line.bytes().filter(|&byte| byte == b'\t').count();
-        ensure!(tabs > 0, "{}: no tab in this line; a pair is written: sentence TAB translation", place());
-        let Some((source, target)) = line.split_once('\t').filter(|_| tabs == 1) else {
-            bail!("{}: {tabs} tabs in this line; a pair has exactly one, between the two sentences", place());
-        };
-        pairs.push(Pair { source: source.to_owned(), target: target.to_owned() });
-    }
-    Ok(pairs)
+    read_laid_out(path, &Layout::default())
+}
+
+/// Reads sentence pairs from a file that is laid out in some way.
+///
+/// # Errors
+/// The file cannot be read, or a line is not UTF-8, or no pair.
+pub fn read_laid_out(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
+    layout.pairs(&read_lines(path)?).map_err(|reason| anyhow!("{}:{reason}", name(path)))
 }
 
 /// Reads sentence pairs from two files whose lines belong together. A tab inside a line is ordinary text here.
@@ -122,15 +127,16 @@ mod tests {
     }
 
     #[test]
-    fn tabs_are_counted() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pairs.tsv");
-        let read = |text: &str| {
-            std::fs::write(&path, text).unwrap();
-            read_tsv(&path)
-        };
-        assert_eq!(read("a b\tc\n\t\n").unwrap().len(), 2);
-        assert!(read("a\tb\nc\n").unwrap_err().to_string().contains("pairs.tsv:2: no tab"));
-        assert!(read("a\tb\tc\n").unwrap_err().to_string().contains("pairs.tsv:1: 2 tabs"));
+    fn utf_16_is_called_by_its_name() {
+        let text = "The fox sleeps.\tRufo.\n";
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [
+            units.clone(),
+            [&b"\xff\xfe"[..], &units].concat(),
+            "\u{feff}日本".encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        ] {
+            assert!(lines(&bytes).unwrap_err().to_string().contains("UTF-16"));
+        }
+        assert!(lines(b"a\0\tb\n").is_ok());
     }
 }

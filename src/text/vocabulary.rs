@@ -5,7 +5,7 @@
 //! out as it went in. What it does not cover becomes `<unk>`, one for each unknown character (BPE, characters) or
 //! word. The types of the tokenizers crate appear in this file alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -22,7 +22,7 @@ use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as N
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{AddedToken, DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
-use super::{Merges, Recutting, Words, word_of_span, word_spans};
+use super::{Merges, Recutting, Segmentation, UNKNOWN, Words};
 
 /// `<pad>`: fills up short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -30,8 +30,6 @@ pub const PADDING: u32 = 0;
 pub const BEGIN: u32 = 1;
 /// `</s>`: ends every sequence.
 pub const END: u32 = 2;
-/// `<unk>`: whatever the vocabulary does not cover.
-pub const UNKNOWN: u32 = 3;
 /// The units that stand for no text, by id.
 pub const SPECIALS: [&str; 4] = ["<pad>", "<s>", "</s>", "<unk>"];
 
@@ -51,6 +49,15 @@ pub enum Units {
 }
 
 impl Units {
+    /// What counts as a word of such a text, where nothing else is asked for: of characters each is one, since what
+    /// stands between spaces is usually all there is.
+    pub fn words(self) -> Words {
+        match self {
+            Self::Bpe | Self::Word => Words::Whitespace,
+            Self::Char => Words::Characters,
+        }
+    }
+
     /// How text falls apart before units are looked up. The two joiners keep Persian and Indic words whole.
     fn pattern(self) -> &'static str {
         match self {
@@ -61,46 +68,6 @@ impl Units {
             Self::Word => "▁?[\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]+|▁?[^▁\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]|▁",
             Self::Char => "[\\s\\S]",
         }
-    }
-}
-
-/// A text cut into units, with the user's own words beside them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segmentation {
-    /// The units' ids.
-    pub ids: Vec<u32>,
-    /// The units as the vocabulary writes them; an unknown one as the text has it.
-    pub units: Vec<String>,
-    /// The words of the text.
-    pub words: Vec<String>,
-    /// For each unit, the word it belongs to.
-    pub word_of_unit: Vec<usize>,
-    /// Whether units beyond a limit were cut off.
-    pub cut: bool,
-}
-
-impl Segmentation {
-    /// At most the first `longest` units, with the words that they belong to.
-    pub fn cut_to(mut self, longest: usize) -> Self {
-        if self.ids.len() > longest {
-            self.ids.truncate(longest);
-            self.units.truncate(longest);
-            self.word_of_unit.truncate(longest);
-            self.words.truncate(self.word_of_unit.last().map_or(0, |word| word + 1));
-            self.cut = true;
-        }
-        self
-    }
-
-    fn new(text: &str, ids: Vec<u32>, units: Vec<String>, spans: &[Range<usize>], words: Words) -> Self {
-        let word_spans = word_spans(text, words);
-        let mut words: Vec<String> = word_spans.iter().map(|span| text[span.clone()].to_owned()).collect();
-        let word_of_unit = spans.iter().map(|span| word_of_span(&word_spans, span)).collect();
-        if words.is_empty() && !ids.is_empty() {
-            // Nothing but white space: one word that holds it all, so that every unit has a word.
-            words.push(text.to_owned());
-        }
-        Self { ids, units, words, word_of_unit, cut: false }
     }
 }
 
@@ -172,6 +139,22 @@ impl Vocabulary {
     /// What its texts are cut into.
     pub fn units(&self) -> Units {
         self.units
+    }
+
+    /// How much this vocabulary and another have in common: the share of the smaller one's long units that the other has
+    /// too; none where there are too few of them to tell. Those of one language have a third in common even where the
+    /// texts are very different, those of two languages a fifth at most.
+    pub fn likeness(&self, other: &Self) -> Option<f64> {
+        const LONG: usize = 3;
+        const ENOUGH: usize = 5;
+        let long = |vocabulary: &Self| -> HashSet<String> {
+            let units = vocabulary.tokenizer.get_vocab(false).into_keys();
+            let units = units.filter(|unit| !SPECIALS.contains(&unit.as_str()));
+            units.filter(|unit| unit.trim_start_matches(SPACE).chars().count() >= LONG).collect()
+        };
+        let (ours, theirs) = (long(self), long(other));
+        let fewer = ours.len().min(theirs.len());
+        (fewer >= ENOUGH).then(|| ours.intersection(&theirs).count() as f64 / fewer as f64)
     }
 
     /// Cuts a text into unit ids.
@@ -504,6 +487,17 @@ mod tests {
         for units in [Units::Word, Units::Char] {
             assert!(learn(units).recutting(TEXTS.into_iter()).unwrap().is_none());
         }
+    }
+
+    #[test]
+    fn vocabularies_of_one_language_are_alike() {
+        let learn = |texts: [&str; 2]| Vocabulary::train(texts.into_iter(), Units::Word, 500).unwrap();
+        let english = learn(["the old fox sleeps here", "where the owl sings"]);
+        let other_texts = learn(["the grey cat sleeps", "here the old dog sings"]);
+        let german = learn(["der alte Fuchs schläft hier", "wo die Eule singt"]);
+        assert!(english.likeness(&other_texts).unwrap() > 0.5);
+        assert_eq!(english.likeness(&german), Some(0.0));
+        assert_eq!(english.likeness(&learn(["a b", "c d"])), None, "letters say nothing");
     }
 
     #[test]

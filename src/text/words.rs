@@ -11,15 +11,22 @@ pub enum Words {
     /// What stands between white space without the punctuation at its ends, and each of those marks; what stands inside,
     /// as in `l'été` or `well-known`, stays.
     Punctuation,
+    /// Each character but white space, where texts are cut into nothing larger.
+    Characters,
 }
 
 /// The byte ranges of the words of a text.
 pub fn word_spans(text: &str, words: Words) -> Vec<Range<usize>> {
-    let spans = between_spaces(text);
     match words {
-        Words::Whitespace => spans,
-        Words::Punctuation => spans.into_iter().flat_map(|span| punctuation_apart(text, span)).collect(),
+        Words::Whitespace => between_spaces(text),
+        Words::Punctuation => between_spaces(text).into_iter().flat_map(|span| punctuation_apart(text, span)).collect(),
+        Words::Characters => characters(text),
     }
+}
+
+fn characters(text: &str) -> Vec<Range<usize>> {
+    let characters = text.char_indices().filter(|(_, character)| !character.is_whitespace());
+    characters.map(|(start, character)| start..start + character.len_utf8()).collect()
 }
 
 /// Splits marks off the ends of a word, equal ones in a row as one.
@@ -107,6 +114,12 @@ mod tests {
         };
         assert_eq!(apart("«Well-known», he said..."), ["«", "Well-known", "»", ",", "he", "said", "..."]);
         assert_eq!(apart("?! – हिन्दी। مرحبا؟"), ["?", "!", "–", "हिन्दी", "।", "مرحبا", "؟"]);
+    }
+
+    #[test]
+    fn characters_are_words_of_their_own() {
+        assert_eq!(word_spans(" é a", Words::Characters), [1..3, 4..5]);
+        assert!(word_spans(" \u{a0}", Words::Characters).is_empty());
     }
 
     #[test]

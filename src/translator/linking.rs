@@ -46,8 +46,8 @@ pub struct Linker {
     pub symmetrisation: Option<Symmetrisation>,
     /// Links are made from this much on; none for the usual.
     pub threshold: Option<f32>,
-    /// What is linked.
-    pub words: Words,
+    /// What is linked of the source and of the target.
+    pub words: [Words; 2],
     /// Whether the model's units are linked instead of words.
     pub by_units: bool,
 }
@@ -124,7 +124,7 @@ impl Linker {
     }
 
     fn by_statistics(&self, pair: &Pair) -> Linked {
-        let spans = [&pair.source, &pair.target].map(|text| word_spans(text, self.words));
+        let spans = [word_spans(&pair.source, self.words[0]), word_spans(&pair.target, self.words[1])];
         let cut = spans.iter().any(|spans| spans.len() > MOST_WORDS);
         let words = |text: &str, spans: &[Range<usize>]| -> Vec<String> {
             spans.iter().take(MOST_WORDS).map(|span| text[span.clone()].to_owned()).collect()

@@ -31,9 +31,12 @@ pub struct Translator {
     path: PathBuf,
     checkpoint: Checkpoint,
     model: RnnSearch,
-    words: Words,
+    /// What counts as a word of the source and of the target.
+    words: [Words; 2],
     /// What replaces units that the model does not know, if anything.
     dictionary: Option<Dictionary>,
+    /// Whether sentences that are mostly unknown stay as they are.
+    keeps_unknown: bool,
 }
 
 /// One translation of one sentence.
@@ -47,6 +50,22 @@ pub struct Translation {
     pub score: f64,
     /// Its alignment.
     pub alignment: Aligned,
+}
+
+impl Translation {
+    /// The sentence itself, each unit from the same one.
+    fn copied(sentence: &str, source: Segmentation) -> Self {
+        let units = source.ids.len();
+        let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
+        let rows: Vec<Vec<f32>> = (0..=units).map(row).collect();
+        let alignment = Aligned::new(source.clone(), source, &rows, 0.0);
+        Self { text: sentence.to_owned(), log_probability: 0.0, score: 0.0, alignment }
+    }
+}
+
+/// Whether a sentence is of another language or script, as far as units tell: a model has nothing to say of it.
+fn is_mostly_unknown(source: &Segmentation) -> bool {
+    source.unknown_share() > 0.5
 }
 
 /// An alignment by the model's units, from which that by words can be made.
@@ -73,6 +92,16 @@ impl Aligned {
     /// Mean log-probability of a target unit, in nats.
     pub fn mean_log_probability(&self) -> f64 {
         self.log_probability / self.length as f64
+    }
+
+    /// The share of the source's units that the model does not know.
+    pub fn unknown_share(&self) -> f64 {
+        self.source.unknown_share()
+    }
+
+    /// Whether more than half of the source's units are unknown to the model.
+    pub fn is_mostly_unknown(&self) -> bool {
+        is_mostly_unknown(&self.source)
     }
 
     /// The alignment of the model's own units.
@@ -106,19 +135,31 @@ impl Translator {
         let (checkpoint, parameters) = folder.load_model(device)?;
         let lexicon = folder.load_lexicon(&checkpoint)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
-        Ok(Self { path: path.to_owned(), checkpoint, model, words: Words::default(), dictionary: None })
+        let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
+        Ok(Self { path: path.to_owned(), checkpoint, model, words, dictionary: None, keeps_unknown: false })
     }
 
-    /// This translator, made to align what `words` says are words.
+    /// This translator, made to align what `words` says are words; none leaves that to what each side is cut into.
     #[must_use]
-    pub fn with_words(self, words: Words) -> Self {
-        Self { words, ..self }
+    pub fn with_words(self, words: Option<Words>) -> Self {
+        Self { words: words.map_or(self.words, |words| [words; 2]), ..self }
+    }
+
+    /// What counts as a word of the source and of the target.
+    pub fn words(&self) -> [Words; 2] {
+        self.words
     }
 
     /// This translator, made to replace unknown words in translations by what a dictionary says; none replaces none.
     #[must_use]
     pub fn with_dictionary(self, dictionary: Option<Dictionary>) -> Self {
         Self { dictionary, ..self }
+    }
+
+    /// This translator, made to leave sentences as they are that are mostly unknown to it.
+    #[must_use]
+    pub fn with_unknown_kept(self, keeps_unknown: bool) -> Self {
+        Self { keeps_unknown, ..self }
     }
 
     /// The same with its attention used otherwise; the settings must fit the model's parameters, as those that
@@ -155,11 +196,17 @@ impl Translator {
         beam: &BeamSettings,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let sources = self.segment_all(&self.checkpoint.source, sentences.iter().map(String::as_str))?;
-        let ids: Vec<Vec<u32>> = sources.iter().map(|source| source.ids.clone()).collect();
+        let sources = self.segment_sources(sentences.iter().map(String::as_str))?;
+        let kept = |source: &Segmentation| self.keeps_unknown && is_mostly_unknown(source);
+        let read = |source: &Segmentation| if kept(source) { Vec::new() } else { source.ids.clone() };
+        let ids: Vec<Vec<u32>> = sources.iter().map(read).collect();
         let found = search_all(&self.model, &ids, beam, on_progress)?;
         let mut translations = Vec::with_capacity(sentences.len());
         for ((sentence, source), hypotheses) in sentences.iter().zip(sources).zip(found) {
+            if kept(&source) {
+                translations.push(vec![Translation::copied(sentence, source)]);
+                continue;
+            }
             // Where nothing is better than anything else, search comes back with nothing.
             let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_nothing);
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
@@ -175,7 +222,7 @@ impl Translator {
             Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
             None => HashMap::new(),
         };
-        let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words);
+        let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         Ok(Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment })
     }
@@ -185,8 +232,9 @@ impl Translator {
     /// # Errors
     /// The model's own; its scores are not finite.
     pub fn align(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
-        let sources = self.segment_all(&self.checkpoint.source, pairs.iter().map(|pair| pair.source.as_str()))?;
-        let targets = self.segment_all(&self.checkpoint.target, pairs.iter().map(|pair| pair.target.as_str()))?;
+        let sources = self.segment_sources(pairs.iter().map(|pair| pair.source.as_str()))?;
+        let targets = pairs.iter().map(|pair| pair.target.as_str());
+        let targets = segment_all(&self.checkpoint.target, self.words[1], targets)?;
         let examples = examples(&sources, &targets);
         let mut rows: Vec<(f64, Vec<Vec<f32>>)> = vec![(0.0, Vec::new()); pairs.len()];
         for chosen in batches(&examples) {
@@ -214,14 +262,18 @@ impl Translator {
         Ok(())
     }
 
-    fn segment_all<'a>(
-        &self,
-        vocabulary: &Vocabulary,
-        texts: impl Iterator<Item = &'a str>,
-    ) -> Result<Vec<Segmentation>> {
-        let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, self.words);
-        texts.map(|text| Ok(segment(text)?.cut_to(LONGEST))).collect()
+    fn segment_sources<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Segmentation>> {
+        segment_all(&self.checkpoint.source, self.words[0], texts)
     }
+}
+
+fn segment_all<'a>(
+    vocabulary: &Vocabulary,
+    words: Words,
+    texts: impl Iterator<Item = &'a str>,
+) -> Result<Vec<Segmentation>> {
+    let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, words);
+    texts.map(|text| Ok(segment(text)?.cut_to(LONGEST))).collect()
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {

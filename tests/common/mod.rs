@@ -159,7 +159,7 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_softalign"));
         command.args(["--threads", "1"]).args(arguments).current_dir(&self.path);
         // Backtraces are switched on, since a user's shell may do so: none may show.
-        command.env("COLUMNS", "100").env("RUST_BACKTRACE", "1").env_remove("NO_COLOR");
+        command.env("COLUMNS", "100").env("RUST_BACKTRACE", "1").env_remove("NO_COLOR").env_remove("SOFTALIGN_MODEL");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -83,18 +83,18 @@ function corpusErrorRate(pairs, threshold) {
   return withGold.length ? errorRate(total) : null;
 }
 
-/** The mean entropy of the target words' attention, the source's end included, in bits; null without target words. */
+/** The mean entropy of the target words' attention, the source's end included, in nats; null without target words. */
 function entropy(matrix) {
   const columns = matrix.source.length + 1;
   const rows = matrix.target.length;
   if (rows === 0) return null;
-  let bits = 0;
+  let nats = 0;
   for (let t = 0; t < rows; t += 1) {
     const row = matrix.weights.slice(t * columns, (t + 1) * columns);
     const sum = row.reduce((total, weight) => total + weight, 0);
-    for (const weight of row) if (weight > 0) bits -= (weight / sum) * Math.log2(weight / sum);
+    for (const weight of row) if (weight > 0) nats -= (weight / sum) * Math.log(weight / sum);
   }
-  return bits / rows;
+  return nats / rows;
 }
 
 /** How many source words no link reaches. */
@@ -103,14 +103,18 @@ function uncovered(pair, threshold) {
   return pair.source.length - reached.size;
 }
 
-/** What pairs can be sorted and filtered by. `of` gives a number, or null where a pair has none. */
+/** What pairs can be sorted and filtered by. `of` gives a number, or null where a pair has none; `about` is what it means. */
 const MEASURES = [
-  { name: "length", label: "Words, both sides", short: "words", digits: 0,
+  { name: "length", label: "Words, both sides", short: "words", digits: 0, about: "Words of both sides together",
     of: (pair) => pair.source.length + pair.target.length },
-  { name: "score", label: "Score", short: "score", digits: 2, of: (pair) => pair.score },
-  { name: "entropy", label: "Entropy, bits", short: "bits", digits: 2, of: (pair) => entropy(pair) },
-  { name: "uncovered", label: "Uncovered source words", short: "uncovered", digits: 0, byLinks: true, of: uncovered },
+  { name: "score", label: "Score, nats", short: "score", digits: 2, of: (pair) => pair.score,
+    about: "Mean log-probability of a target unit, in nats: the nearer to 0, the likelier the model finds the target" },
+  { name: "entropy", label: "Entropy, nats", short: "entropy", digits: 2, of: (pair) => entropy(pair),
+    about: "How spread attention is, as the mean over target words, in nats: 0 looks at one source word only" },
+  { name: "uncovered", label: "Uncovered source words", short: "uncovered", digits: 0, byLinks: true, of: uncovered,
+    about: "Source words that no link reaches from this threshold on" },
   { name: "aer", label: "Alignment error rate", short: "AER", digits: 3, byLinks: true, gold: true,
+    about: "Share of links that disagree with the gold alignment: 0 is full agreement",
     of: (pair, threshold) => (pair.gold ? errorRate(agreementCounts(pair, threshold)) : null) },
 ];
 

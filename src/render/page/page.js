@@ -91,7 +91,7 @@ function measureText(measure, place) {
 }
 
 function showMeasures() {
-  const items = shownPair() ? measures.map((measure) => html("div", { title: measure.label },
+  const items = shownPair() ? measures.map((measure) => html("div", { title: `${measure.label}. ${measure.about}` },
     html("dt", {}, measure.short), html("dd", {}, measureText(measure, state.place)))) : [];
   at("measures").replaceChildren(...items);
 }

@@ -1,0 +1,139 @@
+//! The interactive translator: sentences are typed, with line editing and a history, and answered.
+
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+
+use anyhow::Result;
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{Behavior, Config, Editor};
+
+use super::console::Console;
+use super::formats::heatmap;
+use super::output::Output;
+use crate::search::BeamSettings;
+use crate::translator::{Translation, Translator};
+
+const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";
+const HELP: &str = ":align, :a  the alignment of the last translation
+:help, :h   this
+:quit, :q   ends, as Ctrl-D does
+Arrow up and down go through what was typed, Ctrl-R searches it, Ctrl-C drops a line. A line that begins with a colon and a
+letter is a command; with a space before the colon it is a sentence.";
+
+/// What somebody typed.
+enum Said<'a> {
+    Nothing,
+    Sentence(&'a str),
+    Align,
+    Help,
+    Quit,
+    /// A command that there is not.
+    Unknown(&'a str),
+}
+
+impl<'a> Said<'a> {
+    fn of(line: &'a str) -> Self {
+        let command = line.strip_prefix(':').filter(|rest| rest.starts_with(char::is_alphabetic));
+        match (command.map(str::trim_end), line.trim()) {
+            (Some("align" | "a"), _) => Self::Align,
+            (Some("help" | "h"), _) => Self::Help,
+            (Some("quit" | "q"), _) => Self::Quit,
+            (Some(_), text) => Self::Unknown(text.split_whitespace().next().unwrap_or(text)),
+            (None, "") => Self::Nothing,
+            (None, sentence) => Self::Sentence(sentence),
+        }
+    }
+}
+
+/// Answers what is typed until its end.
+///
+/// # Errors
+/// The terminal's, the model's and the output's own.
+pub fn converse(translator: &Translator, beam: &BeamSettings, output: &mut Output, console: &Console) -> Result<()> {
+    console.note(GREETING);
+    // The terminal itself, so that results alone go where results go.
+    let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
+    let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
+    let mut conversation = Conversation { translator, beam, output, console, last: None };
+    loop {
+        match editor.readline("> ") {
+            Ok(typed) => {
+                // What is pasted may be several lines.
+                for line in typed.lines() {
+                    if conversation.answer(line)?.is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => return Ok(()),
+            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                console.warn("this was not UTF-8; set the terminal to UTF-8");
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// What a conversation goes on with.
+struct Conversation<'a> {
+    translator: &'a Translator,
+    beam: &'a BeamSettings,
+    output: &'a mut Output,
+    console: &'a Console,
+    last: Option<Translation>,
+}
+
+impl Conversation<'_> {
+    /// Answers a line; breaks where it was the last.
+    fn answer(&mut self, line: &str) -> Result<ControlFlow<()>> {
+        let console = self.console;
+        match Said::of(line) {
+            Said::Nothing => {}
+            Said::Quit => return Ok(ControlFlow::Break(())),
+            Said::Help => console.say(HELP),
+            Said::Unknown(command) => console.say(format!("there is no {command}; :help lists what there is")),
+            Said::Align => match &self.last {
+                None => console.say("nothing has been translated yet"),
+                Some(translation) => {
+                    let drawing = heatmap(self.output);
+                    self.output.with(|out| drawing.matrix(out, &translation.alignment.by_words()))?;
+                }
+            },
+            Said::Sentence(sentence) => self.translate(sentence)?,
+        }
+        self.output.with(|out| out.flush())?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn translate(&mut self, sentence: &str) -> Result<()> {
+        let mut found = self.translator.translate(&[sentence.to_owned()], self.beam, &mut |_| {})?;
+        let best = found.remove(0).remove(0);
+        if best.alignment.is_mostly_unknown() {
+            self.console.warn("mostly unknown to the model, as another language is");
+        }
+        let text = self.output.shown(&best.text).into_owned();
+        self.output.with(|out| writeln!(out, "{text}"))?;
+        self.last = Some(best);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_sentences() {
+        let is = |line: &str, expected: fn(&Said) -> bool| assert!(expected(&Said::of(line)), "{line:?}");
+        is(":a", |said| matches!(said, Said::Align));
+        is(":help ", |said| matches!(said, Said::Help));
+        is(":quit", |said| matches!(said, Said::Quit));
+        is(":quti now", |said| matches!(said, Said::Unknown(":quti")));
+        is(" :quit", |said| matches!(said, Said::Sentence(":quit")));
+        is(": what?", |said| matches!(said, Said::Sentence(": what?")));
+        is(":)", |said| matches!(said, Said::Sentence(":)")));
+        is("  ", |said| matches!(said, Said::Nothing));
+    }
+}

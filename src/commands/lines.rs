@@ -1,0 +1,108 @@
+//! Lines of the input that something is to be said of, all at once.
+
+use std::fmt;
+
+use super::console::Console;
+use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS};
+
+/// Lines that are named one by one.
+const NAMED: usize = 5;
+
+/// Lines by their numbers.
+#[derive(Default)]
+struct Lines {
+    /// The first few, counted from 1.
+    named: Vec<usize>,
+    count: usize,
+}
+
+impl Lines {
+    fn add(&mut self, id: usize) {
+        self.count += 1;
+        if self.named.len() < NAMED {
+            self.named.push(id + 1);
+        }
+    }
+}
+
+/// As in `line 3`, `lines 3 and 7`, `lines 3, 7, 8, 9, 10 and 812 more`.
+impl fmt::Display for Lines {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let mut parts: Vec<String> = self.named.iter().map(usize::to_string).collect();
+        if self.count > parts.len() {
+            parts.push(format!("{} more", self.count - parts.len()));
+        }
+        match parts.split_last() {
+            Some((only, [])) => write!(formatter, "line {only}"),
+            Some((last, others)) => write!(formatter, "lines {} and {last}", others.join(", ")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Lines that came through in part, or not as their author would think.
+#[derive(Default)]
+pub struct OddLines {
+    read_in_part: Lines,
+    linked_in_part: Lines,
+    unknown: Lines,
+}
+
+impl OddLines {
+    /// Takes in the line of number `id`, from 0, as a model read it.
+    pub fn see(&mut self, id: usize, aligned: &Aligned) {
+        if aligned.cut {
+            self.read_in_part.add(id);
+        }
+        if aligned.is_mostly_unknown() {
+            self.unknown.add(id);
+        }
+    }
+
+    /// Takes in a pair of which only the links are wanted.
+    pub fn see_linked(&mut self, id: usize, linked: &Linked) {
+        match &linked.aligned {
+            Some(aligned) if aligned.cut => self.read_in_part.add(id),
+            None if linked.cut => self.linked_in_part.add(id),
+            _ => {}
+        }
+    }
+
+    /// Tells of those that came through in part. What the results lack is said in any case.
+    pub fn tell_parts(&self, console: &Console) {
+        for (lines, what) in [
+            (&self.read_in_part, format!("longer than {LONGEST} units; only the beginning was read")),
+            (&self.linked_in_part, format!("longer than {MOST_WORDS} words; only the beginning was linked")),
+        ] {
+            if lines.count > 0 {
+                console.warn_even_if_quiet(format!("{lines}: {what}"));
+            }
+        }
+    }
+
+    /// Tells of those that are mostly unknown to the model, and what became of them.
+    pub fn tell_unknown(&self, consequence: &str, console: &Console) {
+        let lines = &self.unknown;
+        if lines.count > 0 {
+            console.warn(format!("{lines}: mostly unknown to the model, as another language is; {consequence}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_lines_are_named_and_the_others_counted() {
+        let said = |ids: &[usize]| {
+            let mut lines = Lines::default();
+            ids.iter().for_each(|&id| lines.add(id));
+            lines.to_string()
+        };
+        assert_eq!(said(&[2]), "line 3");
+        assert_eq!(said(&[2, 6]), "lines 3 and 7");
+        assert_eq!(said(&[0, 1, 2, 3, 4]), "lines 1, 2, 3, 4 and 5");
+        assert_eq!(said(&[0, 1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5 and 2 more");
+    }
+}

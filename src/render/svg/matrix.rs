@@ -1,0 +1,202 @@
+//! The matrix of weights: source words across, target words down.
+//!
+//! Shades go from white to a dark blue, and so from light to dark in print without colour; a dot marks each link. Columns
+//! run as the source does, from left to right or from right to left, and the column of the source's end stands apart after
+//! the last word.
+
+use super::super::Item;
+use super::drawing::{Drawing, MARGIN};
+use super::lettering::{FONT_SIZE, Labels, aslant, escaped, width};
+use crate::alignment::Alignment;
+
+/// The name of the column for the source's end of sentence.
+const END: &str = "</s>";
+/// Side of a cell.
+const CELL: usize = 24;
+/// Between the last source word's column and that of the source's end.
+const END_GAP: usize = 8;
+/// The darkest shade: red, green, blue.
+const DARK: [f64; 3] = [23.0, 64.0, 115.0];
+
+/// Draws a pair's matrix.
+pub fn matrix(item: &Item) -> Drawing {
+    Matrix::of(item.alignment).drawing(item)
+}
+
+/// The shades with what they stand for.
+pub fn scale() -> Drawing {
+    const WEIGHTS: [(f32, &str); 5] = [(0.0, "0"), (0.25, "25"), (0.5, "50"), (0.75, "75"), (1.0, "100 %")];
+    const WIDTH: usize = CELL + 8;
+    let (height, text) = (CELL / 2, CELL / 2 + FONT_SIZE + 4);
+    let mut body = String::new();
+    for (place, (weight, name)) in WEIGHTS.into_iter().enumerate() {
+        let (x, middle, shade) = (MARGIN + place * WIDTH, MARGIN + place * WIDTH + WIDTH / 2, shade(weight));
+        body.push_str(&format!(
+            "<rect x=\"{x}\" y=\"0\" width=\"{WIDTH}\" height=\"{height}\" fill=\"{shade}\" stroke=\"#ddd\"/>\n"
+        ));
+        body.push_str(&format!("<text x=\"{middle}\" y=\"{text}\" text-anchor=\"middle\">{name}</text>\n"));
+    }
+    Drawing { body, width: MARGIN + WEIGHTS.len() * WIDTH + MARGIN, height: text + MARGIN }
+}
+
+/// Where things stand in one heatmap.
+struct Matrix {
+    source: Labels,
+    target: Labels,
+    /// Whether source words are written aslant, since they are wider than their columns.
+    slanted: bool,
+    /// The matrix' upper left corner.
+    left: usize,
+    top: usize,
+}
+
+impl Matrix {
+    fn of(alignment: &Alignment) -> Self {
+        let widest = |words: &[String]| words.iter().map(|word| width(word)).max().unwrap_or(0);
+        let widest_source = widest(alignment.source());
+        let slanted = widest_source > CELL;
+        Self {
+            source: Labels::of(alignment.source()),
+            target: Labels::of(alignment.target()),
+            slanted,
+            left: MARGIN + widest(alignment.target()) + MARGIN,
+            top: MARGIN + if slanted { aslant(widest_source.max(width(END))) + FONT_SIZE } else { FONT_SIZE + MARGIN },
+        }
+    }
+
+    /// The left edge of a source word's column, or that of the source's end.
+    fn x(&self, column: usize) -> usize {
+        let end = self.source.texts.len();
+        let (place, after_gap) =
+            if self.source.right_to_left { (end - column, column < end) } else { (column, column == end) };
+        self.left + place * CELL + if after_gap { END_GAP } else { 0 }
+    }
+
+    fn y(&self, row: usize) -> usize {
+        self.top + row * CELL
+    }
+
+    fn drawing(&self, item: &Item) -> Drawing {
+        let (columns, rows) = (self.source.texts.len(), self.target.texts.len());
+        let mut body = String::new();
+        self.cells(&mut body, item.alignment);
+        body.push_str(&self.grid());
+        self.dots(&mut body, item);
+        self.target_labels(&mut body);
+        self.source_labels(&mut body);
+        let words = item.alignment.source().iter().map(String::as_str).chain([END]);
+        let reach = |(column, word): (usize, &str)| {
+            let beyond = if self.slanted { CELL / 2 + aslant(width(word)) } else { CELL };
+            self.x(column) + beyond
+        };
+        let labels_end = words.enumerate().map(reach).max().unwrap_or(0);
+        let cells_end = self.left + (columns + 1) * CELL + END_GAP;
+        Drawing { body, width: labels_end.max(cells_end) + MARGIN, height: self.y(rows) + MARGIN }
+    }
+
+    /// Lines between all cells, as one path.
+    fn grid(&self) -> String {
+        let (columns, rows) = (self.source.texts.len(), self.target.texts.len());
+        if rows == 0 {
+            return String::new();
+        }
+        let mut path = String::new();
+        for (first, last) in [(0, columns), (columns, columns + 1)].into_iter().filter(|(first, last)| first < last) {
+            let left = self.x(first).min(self.x(last - 1));
+            let right = left + (last - first) * CELL;
+            for row in 0..=rows {
+                path.push_str(&format!("M{left} {}H{right}", self.y(row)));
+            }
+            for column in 0..=last - first {
+                path.push_str(&format!("M{} {}V{}", left + column * CELL, self.top, self.y(rows)));
+            }
+        }
+        format!("<path d=\"{path}\" fill=\"none\" stroke=\"#ddd\"/>\n")
+    }
+
+    fn cells(&self, body: &mut String, alignment: &Alignment) {
+        for (row, (weights, end)) in alignment.rows().zip(alignment.end_weights()).enumerate() {
+            for (column, &weight) in weights.iter().chain([end]).enumerate() {
+                let shade = shade(weight);
+                if shade != "#ffffff" {
+                    let (x, y) = (self.x(column), self.y(row));
+                    body.push_str(&format!(
+                        "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{shade}\"/>\n"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// The links, light on dark cells and dark on light ones.
+    fn dots(&self, body: &mut String, item: &Item) {
+        for link in item.links {
+            let weight = item.alignment.row(link.target)[link.source];
+            let ink = if weight > 0.5 { "white" } else { "black" };
+            let (x, y) = (self.x(link.source) + CELL / 2, self.y(link.target) + CELL / 2);
+            body.push_str(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"3\" fill=\"{ink}\"/>\n"));
+        }
+    }
+
+    fn target_labels(&self, body: &mut String) {
+        if self.target.texts.is_empty() {
+            return;
+        }
+        // An anchor's start is where reading begins.
+        let attributes =
+            if self.target.right_to_left { "direction=\"rtl\" text-anchor=\"start\"" } else { "text-anchor=\"end\"" };
+        body.push_str(&format!("<g {attributes}>\n"));
+        for (row, text) in self.target.texts.iter().enumerate() {
+            let (x, y) = (self.left - MARGIN, self.y(row) + CELL / 2 + FONT_SIZE / 3);
+            body.push_str(&format!("<text x=\"{x}\" y=\"{y}\">{text}</text>\n"));
+        }
+        body.push_str("</g>\n");
+    }
+
+    fn source_labels(&self, body: &mut String) {
+        let anchor = match (self.slanted, self.source.right_to_left) {
+            (false, _) => "middle",
+            (true, false) => "start",
+            (true, true) => "end",
+        };
+        let direction = if self.source.right_to_left { " direction=\"rtl\"" } else { "" };
+        if !self.source.texts.is_empty() {
+            body.push_str(&format!("<g text-anchor=\"{anchor}\"{direction}>\n"));
+            for (column, text) in self.source.texts.iter().enumerate() {
+                self.source_label(body, column, text);
+            }
+            body.push_str("</g>\n");
+        }
+        let anchor = if self.slanted { "start" } else { "middle" };
+        body.push_str(&format!("<g text-anchor=\"{anchor}\" fill=\"#666\">\n"));
+        self.source_label(body, self.source.texts.len(), &escaped(END));
+        body.push_str("</g>\n");
+    }
+
+    fn source_label(&self, body: &mut String, column: usize, text: &str) {
+        let (x, y) = (self.x(column) + CELL / 2, self.top - MARGIN);
+        let place = if self.slanted {
+            format!("transform=\"translate({} {y}) rotate(-45)\"", x + FONT_SIZE / 3)
+        } else {
+            format!("x=\"{x}\" y=\"{y}\"")
+        };
+        body.push_str(&format!("<text {place}>{text}</text>\n"));
+    }
+}
+
+/// A weight's colour, white where it is nothing or no number.
+fn shade(weight: f32) -> String {
+    let weight = f64::from(if weight > 0.0 { weight.min(1.0) } else { 0.0 });
+    let [red, green, blue] = DARK.map(|dark| (255.0 + weight * (dark - 255.0)).round() as u8);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shades_are_colours_whatever_the_weight() {
+        assert_eq!([0.0, 0.5, 1.0, 2.0, f32::NAN].map(shade), ["#ffffff", "#8ba0b9", "#174073", "#174073", "#ffffff"]);
+    }
+}

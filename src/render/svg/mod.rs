@@ -1,0 +1,245 @@
+//! SVG: for each sentence a figure fit for a paper, a heatmap or its links. Several sentences stand below each other, each
+//! under its number.
+
+mod drawing;
+mod lettering;
+mod links;
+mod matrix;
+
+use std::io::{Result, Write};
+
+use super::{Item, Renderer};
+use drawing::{Drawing, MARGIN};
+pub(super) use lettering::{FONT_SIZE, FONTS, escaped, width};
+
+/// Room for a sentence's number, and the space before the next one.
+const HEADING: usize = 24;
+
+/// What is drawn of a sentence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// The matrix of weights.
+    #[default]
+    Matrix,
+    /// The links as curves between words.
+    Links,
+}
+
+/// Draws a figure for each sentence. Everything is kept until the end: a document names its size first.
+#[derive(Default)]
+pub struct Svg {
+    view: View,
+    /// With the sentences' numbers, from 1.
+    drawings: Vec<(String, Drawing)>,
+}
+
+impl Svg {
+    /// Figures of this kind.
+    pub fn of(view: View) -> Self {
+        Self { view, ..Self::default() }
+    }
+}
+
+impl Renderer for Svg {
+    fn item(&mut self, _out: &mut dyn Write, item: &Item) -> Result<()> {
+        let number = match item.rank {
+            Some(rank) if rank > 1 => format!("{}.{rank}", item.id + 1),
+            _ => (item.id + 1).to_string(),
+        };
+        let drawing = match self.view {
+            View::Matrix => matrix::matrix(item),
+            View::Links => links::links(item),
+        };
+        self.drawings.push((number, drawing));
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
+        let drawings = std::mem::take(&mut self.drawings);
+        let heading = if drawings.len() > 1 { HEADING } else { 0 };
+        let scale = (self.view == View::Matrix && !drawings.is_empty()).then(matrix::scale);
+        let all = || drawings.iter().map(|(_, drawing)| drawing).chain(&scale);
+        let width = all().map(|drawing| drawing.width).max().unwrap_or(2 * MARGIN);
+        let height = all().map(|drawing| drawing.height).sum::<usize>() + heading * drawings.len();
+        let height = height.max(2 * MARGIN);
+        writeln!(
+            out,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONTS}" font-size="{FONT_SIZE}" fill="black">"#
+        )?;
+        let mut top = 0;
+        for (number, drawing) in &drawings {
+            if heading > 0 {
+                writeln!(out, r#"<text x="{MARGIN}" y="{}" font-weight="bold">{number}</text>"#, top + heading - 6)?;
+            }
+            place(out, drawing, top + heading)?;
+            top += heading + drawing.height;
+        }
+        if let Some(scale) = scale {
+            place(out, &scale, top)?;
+        }
+        writeln!(out, "</svg>")
+    }
+}
+
+fn place(out: &mut dyn Write, drawing: &Drawing, top: usize) -> Result<()> {
+    writeln!(out, "<g transform=\"translate(0 {top})\">\n{}</g>", drawing.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Beliefs, samples};
+    use super::*;
+    use crate::alignment::Alignment;
+
+    fn render(words: [&[&str]; 2], rows: &[Vec<f32>]) -> String {
+        let [source, target] = words.map(|side| side.iter().map(|&word| word.to_owned()).collect());
+        let alignment = Alignment::from_rows(source, target, rows);
+        let beliefs = Beliefs::of_attention(&alignment);
+        let links = beliefs.links(0.4);
+        let (mut svg, mut out) = (Svg::default(), Vec::new());
+        svg.item(&mut out, &samples::item(0, &alignment, &beliefs, &links)).unwrap();
+        svg.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn snapshot() {
+        let text = String::from_utf8(samples::render(&mut Svg::default())).unwrap();
+        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="180" height="285" viewBox="0 0 180 285" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
+<text x="8" y="18" font-weight="bold">1</text>
+<g transform="translate(0 24)">
+<rect x="48" y="59" width="24" height="24" fill="#2e5381"/>
+<rect x="72" y="59" width="24" height="24" fill="#f3f5f8"/>
+<rect x="96" y="59" width="24" height="24" fill="#fafbfc"/>
+<rect x="128" y="59" width="24" height="24" fill="#f8f9fb"/>
+<rect x="72" y="83" width="24" height="24" fill="#c5cfdc"/>
+<rect x="96" y="83" width="24" height="24" fill="#517096"/>
+<rect x="48" y="107" width="24" height="24" fill="#fefefe"/>
+<rect x="72" y="107" width="24" height="24" fill="#3b5d89"/>
+<rect x="96" y="107" width="24" height="24" fill="#e8ecf1"/>
+<rect x="128" y="107" width="24" height="24" fill="#f3f5f8"/>
+<path d="M48 59H120M48 83H120M48 107H120M48 131H120M48 59V131M72 59V131M96 59V131M120 59V131M128 59H152M128 83H152M128 107H152M128 131H152M128 59V131M152 59V131" fill="none" stroke="#ddd"/>
+<circle cx="60" cy="71" r="3" fill="white"/>
+<circle cx="84" cy="119" r="3" fill="white"/>
+<circle cx="108" cy="95" r="3" fill="white"/>
+<g text-anchor="end">
+<text x="40" y="75">le</text>
+<text x="40" y="99">chat</text>
+<text x="40" y="123">noir</text>
+</g>
+<g text-anchor="start">
+<text transform="translate(64 51) rotate(-45)">the</text>
+<text transform="translate(88 51) rotate(-45)">black</text>
+<text transform="translate(112 51) rotate(-45)">&quot;cat&quot;</text>
+</g>
+<g text-anchor="start" fill="#666">
+<text transform="translate(144 51) rotate(-45)">&lt;/s&gt;</text>
+</g>
+</g>
+<text x="8" y="181" font-weight="bold">2</text>
+<g transform="translate(0 187)">
+<g text-anchor="start">
+<text transform="translate(32 45) rotate(-45)">नमस्ते</text>
+<text transform="translate(56 45) rotate(-45)">世界</text>
+</g>
+<g text-anchor="start" fill="#666">
+<text transform="translate(88 45) rotate(-45)">&lt;/s&gt;</text>
+</g>
+</g>
+<g transform="translate(0 248)">
+<rect x="8" y="0" width="32" height="12" fill="#ffffff" stroke="#ddd"/>
+<text x="24" y="29" text-anchor="middle">0</text>
+<rect x="40" y="0" width="32" height="12" fill="#c5cfdc" stroke="#ddd"/>
+<text x="56" y="29" text-anchor="middle">25</text>
+<rect x="72" y="0" width="32" height="12" fill="#8ba0b9" stroke="#ddd"/>
+<text x="88" y="29" text-anchor="middle">50</text>
+<rect x="104" y="0" width="32" height="12" fill="#517096" stroke="#ddd"/>
+<text x="120" y="29" text-anchor="middle">75</text>
+<rect x="136" y="0" width="32" height="12" fill="#174073" stroke="#ddd"/>
+<text x="152" y="29" text-anchor="middle">100 %</text>
+</g>
+</svg>
+"##;
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn one_sentence_has_no_number() {
+        assert!(!render([&["a"], &["b"]], &[vec![1.0, 0.0]]).contains("bold"));
+    }
+
+    #[test]
+    fn short_words_stand_upright() {
+        assert!(!render([&["a"], &["b"]], &[vec![1.0, 0.0]]).contains("rotate"));
+        assert!(render([&["longer"], &["b"]], &[vec![1.0, 0.0]]).contains("rotate"));
+    }
+
+    #[test]
+    fn no_word_becomes_markup() {
+        let text = render([&["</text><script>", "a&b\u{1}\u{ffff}\u{202e}"], &["\"'"]], &[vec![0.5, 0.5, 0.0]]);
+        for part in ["&lt;/text&gt;&lt;script&gt;<", ">a&amp;b\u{202e}<", ">&quot;&#39;<"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn scripts_from_right_to_left_keep_their_anchors() {
+        let text = render([&["שלום", "עולם."], &["1", "(مرحبا)", "hello"]], &vec![vec![0.5, 0.5, 0.0]; 3]);
+        assert!(text.contains("<g direction=\"rtl\" text-anchor=\"start\">\n<text x=\"64\" "), "{text}");
+        assert!(text.contains("<g text-anchor=\"end\" direction=\"rtl\">"), "{text}");
+    }
+
+    #[test]
+    fn columns_run_as_the_source_does() {
+        let places = |source: &[&str]| -> Vec<usize> {
+            let text = render([source, &["c"]], &[vec![1.0, 0.75, 0.5]]);
+            let cells = text.lines().filter_map(|line| line.strip_prefix("<rect x=\""));
+            // Cells come before the scale.
+            cells.take(3).map(|cell| cell.split('"').next().unwrap().parse().unwrap()).collect()
+        };
+        assert_eq!(places(&["a", "b"]), [24, 48, 80], "two words and, apart, the end");
+        assert_eq!(places(&["א", "ב"]), [80, 56, 24]);
+    }
+
+    #[test]
+    fn combining_marks_take_no_room() {
+        let width = |word| {
+            let text = render([&["a"], &[word]], &[vec![1.0, 0.0]]);
+            text.split('"').nth(3).unwrap().to_owned()
+        };
+        assert_eq!(width("e\u{301}e\u{301}"), width("éé"));
+    }
+
+    #[test]
+    fn links_are_curves_between_words() {
+        let mut svg = Svg::of(View::Links);
+        let text = String::from_utf8(samples::render(&mut svg)).unwrap();
+        assert_eq!(text.matches("<path ").count(), 3, "one for each link: {text}");
+        assert!(text.contains("<text x=\"20\" y=\"21\">the</text>"), "{text}");
+        assert!(text.contains(" fill=\"#666\">世界<") && !text.contains("<rect"), "{text}");
+    }
+
+    #[test]
+    fn links_run_as_each_side_does() {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let alignment = Alignment::from_rows(words(&["א", "ב"]), words(&["a", "b"]), &vec![vec![0.5, 0.5, 0.0]; 2]);
+        let beliefs = Beliefs::of_attention(&alignment);
+        let (mut svg, mut out) = (Svg::of(View::Links), Vec::new());
+        svg.item(&mut out, &samples::item(0, &alignment, &beliefs, &[])).unwrap();
+        svg.finish(&mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let place = |word: &str| -> usize {
+            let (before, _) = text.split_once(&format!(">{word}<")).unwrap();
+            before.rsplit("x=\"").next().unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        assert!(place("א") > place("ב") && place("a") < place("b"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_document_is_a_document() {
+        let mut out = Vec::new();
+        Svg::default().finish(&mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.starts_with("<svg ") && text.contains("viewBox=\"0 0 16 16\"") && text.ends_with(">\n</svg>\n"));
+    }
+}

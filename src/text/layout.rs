@@ -1,0 +1,240 @@
+//! How lines of a file hold sentence pairs: plainly, with a tab between the two sides, or as spreadsheets write them.
+
+use anyhow::{Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::Pair;
+
+/// What may stand between the cells of a spreadsheet, the likeliest first.
+const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
+
+/// Where in a file's lines the two sides of a pair are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// Whether cells may stand in quotes, as CSV has them (RFC 4180), and be separated by commas or semicolons as well.
+    pub csv: bool,
+    /// Whether the first line is no pair but says what the columns are.
+    pub header: bool,
+    /// The columns of source and target, counted from 1; none where there are just these two.
+    pub columns: Option<[usize; 2]>,
+}
+
+/// The cells of what is one line, or of a few where cells hold line ends.
+struct Record {
+    /// The first line's number, from 1.
+    line: usize,
+    cells: Vec<String>,
+}
+
+impl Layout {
+    /// Whether this is a plain file of pairs.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The pairs of lines. An empty line is a pair of empty sides.
+    ///
+    /// # Errors
+    /// A line is no pair; begins with its number.
+    pub fn pairs(&self, lines: &[String]) -> Result<Vec<Pair>> {
+        let records: Box<dyn Iterator<Item = Record>> =
+            if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines)) };
+        let pairs = records.skip(usize::from(self.header));
+        pairs.map(|record| self.pair(record, lines)).collect()
+    }
+
+    fn pair(&self, Record { line, cells }: Record, lines: &[String]) -> Result<Pair> {
+        if cells.iter().all(|cell| cell.trim().is_empty()) && cells.len() == 1 {
+            return Ok(Pair { source: String::new(), target: String::new() });
+        }
+        let count = cells.len();
+        if let Some(wanted) = self.columns {
+            let missing = wanted.into_iter().find(|&column| column > count);
+            ensure!(missing.is_none(), "{line}: no column {} here, only {count}", missing.unwrap_or_default());
+            let [source, target] = wanted.map(|column| cells[column - 1].clone());
+            return Ok(Pair { source, target });
+        }
+        match <[String; 2]>::try_from(cells) {
+            Ok([source, target]) => Ok(Pair { source, target }),
+            Err(_) if count == 1 => bail!("{line}: {}", self.one_cell(lines)),
+            Err(_) if self.csv => {
+                bail!("{line}: {count} columns here, and a pair has two; --columns 1,2 takes the first two")
+            }
+            Err(_) => bail!(
+                "{line}: {} tabs in this line, and a pair has exactly one, between the two sentences; of more columns \
+                 --columns 1,2 takes the first two",
+                count - 1
+            ),
+        }
+    }
+
+    /// What to say of a line that holds only one cell.
+    fn one_cell(&self, lines: &[String]) -> String {
+        match separator(lines) {
+            _ if self.csv => "only one column here; a pair has two".to_owned(),
+            Some((mark, name)) if mark != '\t' => {
+                format!("no tab in this line; this looks like CSV with {name}, which --csv reads")
+            }
+            _ => "no tab in this line; a pair is written: sentence TAB translation".to_owned(),
+        }
+    }
+}
+
+fn plain(lines: &[String]) -> impl Iterator<Item = Record> {
+    let cells = |line: &String| line.split('\t').map(str::to_owned).collect();
+    lines.iter().enumerate().map(move |(index, line)| Record { line: index + 1, cells: cells(line) })
+}
+
+fn csv(lines: &[String]) -> Result<Vec<Record>> {
+    let (mark, _) = separator(lines).unwrap_or(SEPARATORS[0]);
+    split(lines, mark)
+}
+
+/// What separates the cells of lines: what makes the same number of several cells of most of them.
+fn separator(lines: &[String]) -> Option<(char, &'static str)> {
+    const LOOKED_AT: usize = 1000;
+    let lines = &lines[..lines.len().min(LOOKED_AT)];
+    let regular = |mark: char| {
+        let counts: Vec<usize> = split(lines, mark)
+            .into_iter()
+            .flatten()
+            .map(|record| record.cells.len())
+            .filter(|&cells| cells > 1)
+            .collect();
+        let usual = counts.first().copied().unwrap_or_default();
+        counts.into_iter().filter(|&cells| cells == usual).count()
+    };
+    let best = SEPARATORS.iter().rev().max_by_key(|(mark, _)| regular(*mark)).copied();
+    best.filter(|(mark, _)| 2 * regular(*mark) > lines.iter().filter(|line| !line.trim().is_empty()).count())
+}
+
+/// Splits lines into cells, which may stand in quotes and then hold separators, line ends (which become spaces) and quotes,
+/// written twice.
+fn split(lines: &[String], separator: char) -> Result<Vec<Record>> {
+    let mut records = Vec::new();
+    let mut open: Option<Record> = None;
+    for (index, line) in lines.iter().enumerate() {
+        let mut quoted = open.is_some();
+        let mut record = open.take().unwrap_or_else(|| Record { line: index + 1, cells: vec![String::new()] });
+        if quoted {
+            push(&mut record, ' ');
+        }
+        let mut characters = line.chars().peekable();
+        // Quotes are quotes only at a cell's beginning.
+        let mut begins = !quoted;
+        while let Some(character) = characters.next() {
+            match character {
+                '"' if quoted => match characters.next_if_eq(&'"') {
+                    Some(quote) => push(&mut record, quote),
+                    None => quoted = false,
+                },
+                '"' if begins => quoted = true,
+                _ if character == separator && !quoted => record.cells.push(String::new()),
+                _ => push(&mut record, character),
+            }
+            begins = character == separator && !quoted;
+        }
+        if quoted {
+            open = Some(record);
+        } else {
+            records.push(record);
+        }
+    }
+    match open {
+        Some(Record { line, .. }) => bail!("{line}: a quote is opened in this line and never closed"),
+        None => Ok(records),
+    }
+}
+
+fn push(record: &mut Record, character: char) {
+    if let Some(cell) = record.cells.last_mut() {
+        cell.push(character);
+    }
+}
+
+/// Whether a pair looks like the names of two columns rather than a sentence and its translation: every word of it is one
+/// that columns are called by.
+pub fn is_header(pair: &Pair) -> bool {
+    const NAMES: &str = " source target src tgt trg input output original translation translations sentence sentences text texts \
+        word words phrase phrases form lemma pronunciation phonemes phones ipa transcription transliteration gloss lang language \
+        side column english french german spanish italian portuguese dutch russian arabic hebrew hindi chinese japanese korean \
+        turkish polish czech swedish finnish greek latin persian swahili français deutsch español italiano en fr de es it pt nl \
+        ru ar he hi zh ja ko tr pl cs sv fi el fa sw ";
+    let names = |cell: &str| {
+        let mut words =
+            cell.split(|character: char| !character.is_alphabetic()).filter(|word| !word.is_empty()).peekable();
+        words.peek().is_some() && words.all(|word| NAMES.contains(&format!(" {} ", word.to_lowercase())))
+    };
+    names(&pair.source) && names(&pair.target)
+}
+
+/// Whether sentences still stand in the quotes that a spreadsheet has put around them: such cells hold quotes written
+/// twice, or there is none without.
+pub fn has_csv_quotes(pairs: &[Pair]) -> bool {
+    let cells = || pairs.iter().flat_map(|pair| [pair.source.as_str(), &pair.target]).filter(|cell| !cell.is_empty());
+    let inner = |cell: &str| cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(str::to_owned);
+    let doubled = |cell: &str| {
+        inner(cell).is_some_and(|inner| inner.contains("\"\"") && !inner.replace("\"\"", "").contains('"'))
+    };
+    cells().any(doubled) || cells().next().is_some() && cells().all(|cell| inner(cell).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(layout: &Layout, text: &str) -> Result<Vec<[String; 2]>> {
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        Ok(layout.pairs(&lines)?.into_iter().map(|pair| [pair.source, pair.target]).collect())
+    }
+
+    fn csv() -> Layout {
+        Layout { csv: true, ..Layout::default() }
+    }
+
+    #[test]
+    fn plain_lines_are_taken_as_they_are() {
+        let plain = Layout::default();
+        assert_eq!(read(&plain, "a b\tc\n\t\n\n  \n\"a\"\tb").unwrap().len(), 5);
+        let refused = |text: &str| read(&plain, text).unwrap_err().to_string();
+        assert!(refused("a\tb\nc\n").starts_with("2: no tab in this line; a pair"), "{}", refused("a\tb\nc\n"));
+        assert!(refused("a\tb\tc\n").starts_with("1: 2 tabs"));
+        assert!(refused("a\tb\tc\n").contains("--columns"));
+        assert!(refused("a,b\nc,d\n").contains("CSV with commas"));
+        assert!(refused("a, b; c\nc;d\ne;f").contains("CSV with semicolons"));
+    }
+
+    #[test]
+    fn columns_and_headers_are_as_told() {
+        let layout = Layout { columns: Some([3, 1]), header: true, ..Layout::default() };
+        assert_eq!(read(&layout, "x\ty\tz\na\tb\tc\n").unwrap(), [["c", "a"]]);
+        let message = read(&layout, "x\n\na\tb").unwrap_err().to_string();
+        assert_eq!(message, "3: no column 3 here, only 2");
+    }
+
+    #[test]
+    fn quotes_of_csv_are_taken_off() {
+        let text = "\"He said \"\"hi\"\"\",\"Il a dit, \"\"salut\"\"\"\nplain,\"two\nlines\"\n\n5\" long,x\n";
+        let expected = [["He said \"hi\"", "Il a dit, \"salut\""], ["plain", "two lines"], ["", ""], ["5\" long", "x"]];
+        assert_eq!(read(&csv(), text).unwrap(), expected);
+        assert_eq!(read(&csv(), "a, b\tc, d\ne\tf").unwrap(), [["a, b", "c, d"], ["e", "f"]]);
+        assert_eq!(read(&csv(), "a, b;c\nd;e").unwrap(), [["a, b", "c"], ["d", "e"]]);
+        assert!(read(&csv(), "a,b\n\"c,d\n").unwrap_err().to_string().starts_with("2: a quote is opened"));
+        assert!(read(&csv(), "a,b,c\n").unwrap_err().to_string().contains("--columns"));
+    }
+
+    #[test]
+    fn spreadsheets_are_recognised() {
+        let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
+        for (source, target) in [("Source", "target"), ("English sentence", "French_translation"), ("en", "de")] {
+            assert!(is_header(&pair(source, target)), "{source}");
+        }
+        for (source, target) in [("text", "texte"), ("a word", "ein Wort"), ("", ""), ("1", "2")] {
+            assert!(!is_header(&pair(source, target)), "{source}");
+        }
+        assert!(has_csv_quotes(&[pair("a", "b"), pair("\"He said \"\"hi\"\"\"", "b")]));
+        assert!(has_csv_quotes(&[pair("\"a\"", "\"b\""), pair("", "\"c\"")]));
+        assert!(!has_csv_quotes(&[pair("\"Yes.\"", "«Oui.»"), pair("\"No\" she said \"\"", "b")]));
+        assert!(!has_csv_quotes(&[]));
+    }
+}

@@ -1,0 +1,93 @@
+//! Sentence pairs as spreadsheets export them: what is recognised, what is said, and what reads them right.
+
+mod common;
+
+use common::{Folder, Outcome, PAIRS, QUICK, model_path, tsv};
+
+fn links(folder: &Folder, file: &str, options: &[&str]) -> Outcome {
+    folder.run(&[&["align", "--model", model_path(), "--format", "pharaoh", "--pairs", file], options].concat())
+}
+
+/// [`PAIRS`] as an export has them: a header, a column of numbers first, each sentence in quotes.
+fn export(separator: &str) -> String {
+    let line = |(number, (source, target)): (usize, &(&str, &str))| {
+        format!("{number}{separator}\"{source}\"{separator}\"{target}\"\r\n")
+    };
+    let lines: String = PAIRS.iter().enumerate().map(line).collect();
+    format!("{}\r\n{lines}", ["id", "English", "translation"].join(separator))
+}
+
+#[test]
+fn an_export_is_read_as_the_plain_pairs_are() {
+    let folder = Folder::with_pairs();
+    let plain = links(&folder, "pairs.tsv", &[]);
+    for separator in ["\t", ",", ";"] {
+        folder.write("export.csv", export(separator));
+        let exported = links(&folder, "export.csv", &["--csv", "--header", "--columns", "2,3"]);
+        assert_eq!(exported.worked(), plain.worked(), "{separator:?}");
+        assert_eq!(exported.stderr, "", "{separator:?}");
+    }
+    folder.write("with-source.txt", "English\nthe fox\n");
+    folder.write("with-target.txt", "French\nmi .\n");
+    let sides = ["align", "--model", model_path(), "--source", "with-source.txt", "--target", "with-target.txt"];
+    let outcome = folder.run(&[&sides[..], &["--format", "jsonl", "--header"]].concat());
+    assert_eq!((outcome.worked().lines().count(), outcome.stderr.as_str()), (1, ""));
+}
+
+#[test]
+fn what_looks_like_a_spreadsheet_is_told_of() {
+    let folder = Folder::new();
+    folder.write("header.tsv", format!("English\tFrench\n{}", tsv(&PAIRS)));
+    folder.write("quotes.tsv", "the fox\tmi .\n\"the \"\"red\"\" owl\"\tku .\n");
+    for (file, option) in [("header.tsv", "--header"), ("quotes.tsv", "--csv")] {
+        let told = links(&folder, file, &[]);
+        told.worked();
+        assert!(told.stderr.starts_with(&format!("warning: {file}: ")), "{told:?}");
+        assert!(told.stderr.contains(option) && told.stderr.lines().count() == 1, "{told:?}");
+        let train =
+            ["train", "--preset", "tiny", "--max-epochs", "1", "--train", file, "--out", file.trim_end_matches(".tsv")];
+        let train = folder.run(&train);
+        train.worked();
+        assert!(train.stderr.contains(&format!("warning: {file}: ")), "{train:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_as_it_is_says_how_it_can() {
+    let folder = Folder::new();
+    let utf_16: Vec<u8> = tsv(&PAIRS).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    folder.write("utf16.tsv", [&b"\xff\xfe"[..], &utf_16].concat());
+    folder.write("commas.csv", "the fox,mi .\nthe owl,ku .\n");
+    folder.write("three.tsv", "the fox\tmi .\tCC-BY\n");
+    folder.write("open.csv", "the fox,mi .\n\"the owl,ku .\n");
+    links(&folder, "utf16.tsv", &[]).refused_with(1, &["utf16.tsv: ", "UTF-16", "UTF-8"]);
+    links(&folder, "commas.csv", &[]).refused_with(1, &["commas.csv:1: ", "CSV", "--csv"]);
+    links(&folder, "three.tsv", &[]).refused_with(1, &["three.tsv:1: ", "--columns 1,2"]);
+    links(&folder, "three.tsv", &["--columns", "1,4"]).refused_with(1, &["three.tsv:1: ", "no column 4"]);
+    links(&folder, "open.csv", &["--csv"]).refused_with(1, &["open.csv:2: ", "quote"]);
+    for columns in ["1", "1,1", "0,1", "a,b", "1,2,3"] {
+        assert_eq!(links(&folder, "three.tsv", &["--columns", columns]).code, Some(2), "{columns}");
+    }
+    let sides = ["align", "--model", model_path(), "--source", "three.tsv", "--target", "commas.csv", "--csv"];
+    folder.run(&sides).refused_with(2, &["--csv"]);
+}
+
+#[test]
+fn an_empty_line_is_a_pair_of_nothing() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", "the red fox\trufo mi\n\nthe owl\tku\n");
+    let lines: Vec<bool> = links(&folder, "pairs.tsv", &[]).worked().lines().map(str::is_empty).collect();
+    assert_eq!(lines, [false, true, false]);
+}
+
+#[test]
+fn a_training_on_an_export_goes_on_with_it() {
+    let folder = Folder::new();
+    folder.write("export.csv", export(","));
+    let layout = ["--csv", "--header", "--columns", "2,3"];
+    let train = ["train", "--train", "export.csv", "--out", "out", "--max-epochs", "1"];
+    folder.run(&[&train[..], &layout, &QUICK].concat()).worked();
+    assert!(folder.text("out/config.json").contains("\"csv\": true"), "{}", folder.text("out/config.json"));
+    folder.run(&["train", "--out", "out", "--resume", "--max-epochs", "2", "--quiet"]).worked();
+    folder.run(&["train", "--out", "out", "--resume", "--csv"]).refused_with(2, &["--csv", "--resume"]);
+}

@@ -1,0 +1,127 @@
+//! `softalign translate` as its users call it: where sentences come from, what is said of them, and what comes out.
+
+mod common;
+
+use common::{Folder, Outcome, model_path};
+use serde_json::Value;
+
+fn translate(arguments: &[&str], input: &str) -> Outcome {
+    Folder::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
+}
+
+#[test]
+fn a_dash_among_the_sentences_is_standard_input() {
+    assert_eq!(translate(&["-"], "the red fox sleeps\n\n").worked(), "rufo mi dorma .\n\n");
+    let both = translate(&["the old fox runs", "-"], "the red fox sleeps\n");
+    assert_eq!(both.worked(), "vela mi kura .\nrufo mi dorma .\n");
+}
+
+#[test]
+fn a_sentence_without_its_quotes_is_told_of() {
+    let loose = translate(&["the", "red", "fox", "sleeps"], "");
+    assert_eq!(loose.worked().lines().count(), 4, "every argument has its line all the same");
+    assert!(loose.stderr.starts_with("warning: 4 words") && loose.stderr.contains("quotes"), "{loose:?}");
+    for arguments in [&["the red fox sleeps", "the"][..], &["the"], &["the", ""]] {
+        assert_eq!(translate(arguments, "").stderr, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn single_words_are_what_models_of_characters_are_for() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
+    folder.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
+    assert_eq!(folder.run(&["translate", "--model", "out", "fox", "owl"]).stderr, "");
+}
+
+#[test]
+fn translations_of_one_sentence_say_which() {
+    let n_best = |format: &str| {
+        let outcome = translate(&["--n-best", "2", "--format", format], "the red fox sings\n\nthe owl\n");
+        outcome.worked().to_owned()
+    };
+    let links = n_best("pharaoh");
+    let numbers: Vec<&str> = links.lines().map(|line| line.split_once(" ||| ").unwrap().0).collect();
+    assert_eq!(numbers, ["0", "0", "1", "2", "2"], "{links}");
+    let table = n_best("tsv");
+    assert!(table.starts_with("sentence\trank\tsource\t"), "{table}");
+    let mut of: Vec<&str> = table.lines().skip(1).map(|line| &line[..3]).collect();
+    of.dedup();
+    assert_eq!(of, ["0\t1", "0\t2", "2\t1", "2\t2"], "{table}");
+    let alone = translate(&["--format", "pharaoh"], "the red fox sings\n");
+    assert!(!alone.worked().contains('|'), "one translation has the line to itself: {alone:?}");
+}
+
+#[test]
+fn lines_of_another_language_are_told_of_once_and_may_be_kept() {
+    let input = "the red fox sleeps\n日本語です\n\nПривет zebra\nthe zebra sleeps\n";
+    let translated = translate(&[], input);
+    assert_eq!(translated.worked().lines().count(), 5);
+    assert!(translated.stderr.starts_with("warning: lines 2 and 4: mostly unknown"), "{translated:?}");
+    assert!(translated.stderr.contains("--unknown keep") && translated.stderr.lines().count() == 1, "{translated:?}");
+    let kept = translate(&["--unknown", "keep"], input);
+    let lines: Vec<&str> = kept.worked().lines().collect();
+    assert_eq!(lines[..4], ["rufo mi dorma .", "日本語です", "", "Привет zebra"]);
+    let copied = translate(&["--unknown", "keep", "--format", "jsonl", "--n-best", "2"], input);
+    let copied: Vec<Value> = copied.worked().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of_fourth: Vec<&Value> = copied.iter().filter(|item| item["id"] == 3).collect();
+    assert_eq!((of_fourth.len(), &of_fourth[0]["unknown"]), (1, &Value::from(1.0)));
+    assert_eq!(of_fourth[0]["attention"], serde_json::json!([[1.0, 0.0], [0.0, 1.0]]));
+    let known = copied.iter().find(|item| item["id"] == 0).unwrap();
+    assert_eq!(known["unknown"], Value::from(0.0));
+}
+
+#[test]
+fn lines_that_are_read_in_part_are_told_of_once_even_if_quietly() {
+    let input = format!("the fox\n{}", format!("{}\n", "the red fox sleeps ".repeat(200)).repeat(7));
+    for options in [&["--beam", "1"][..], &["--beam", "1", "--quiet"]] {
+        let outcome = translate(options, &input);
+        assert_eq!(outcome.worked().lines().count(), 8);
+        let expected = "warning: lines 2, 3, 4, 5, 6 and 2 more: longer than 500 units; only the beginning was read\n";
+        assert_eq!(outcome.stderr, expected, "{options:?}");
+    }
+}
+
+#[test]
+fn json_has_the_text_as_it_was_and_the_version_of_its_keys() {
+    let outcome = translate(&["--format", "jsonl"], "  the red\u{a0} fox  sleeps \n");
+    let item: Value = serde_json::from_str(outcome.worked()).unwrap();
+    assert_eq!(item["source_text"], "  the red\u{a0} fox  sleeps ");
+    assert_eq!(item["schema"], 1);
+    assert!(item.get("target_text").is_none(), "that is the translation: {item}");
+}
+
+/// What a terminal shows of the program when this is typed there.
+#[cfg(target_os = "linux")]
+fn at_a_terminal(options: &str, typed: &str) -> String {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let program = format!("\"$PROGRAM\" --threads 1 translate --model \"$MODEL\" {options}");
+    let mut child = Command::new("timeout")
+        .args(["60", "script", "-qec", &program, "/dev/null"])
+        .env("PROGRAM", env!("CARGO_BIN_EXE_softalign"))
+        .env("MODEL", model_path())
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(typed.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_conversation_answers_sentences_and_commands() {
+    let shown = at_a_terminal("", ":align\nthe red fox sleeps\n:align\n:helo\n:help\n:quit\n");
+    for part in ["nothing has been translated", "rufo mi dorma .", "</s>", "there is no :helo", "Ctrl-R"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // Arrow up brings back what was typed before.
+    let again = at_a_terminal("--quiet", "the old fox runs\n:nope\n\u{1b}[A\u{1b}[A\n:q\n");
+    assert_eq!(again.matches("vela mi kura .").count(), 2, "{again}");
+}
