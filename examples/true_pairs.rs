@@ -192,6 +192,6 @@ fn show(parameters: &Parameters, pair: &Pair, words: &[Vocabulary; 2]) -> Result
         units.map(|unit| unit.trim_start_matches('▁').to_owned()).collect()
     });
     writeln!(stdout())?;
-    let heatmap = Heatmap { color: stdout().is_terminal(), width: None };
+    let heatmap = Heatmap::new(stdout().is_terminal(), None);
     Ok(heatmap.matrix(&mut stdout(), &Alignment::from_rows(english, french, &weights))?)
 }

@@ -158,7 +158,7 @@ fn report(words: &[Word], answers: &[Answer]) -> Result<()> {
     let french = words.iter().filter(|word| word.language == 1).count();
     let percent = |count: usize| 100.0 * count as f64 / words.len() as f64;
     writeln!(stdout(), "accuracy on words held out: {:.1}% (always French: {:.1}%)", percent(right), percent(french))?;
-    let heatmap = Heatmap { color: stdout().is_terminal(), width: None };
+    let heatmap = Heatmap::new(stdout().is_terminal(), None);
     for (language, name) in LANGUAGES.iter().enumerate() {
         writeln!(stdout(), "\n{name} words: what they were taken for, and the letters' weights in percent")?;
         let shown = |(word, _): &(&Word, &Answer)| word.language == language && (5..9).contains(&word.ids.len());
