@@ -2,7 +2,7 @@
 
 mod common;
 
-use clap::{Arg, ArgAction, CommandFactory};
+use clap::{Arg, ArgAction, CommandFactory, Parser};
 use common::{Folder, Outcome};
 use softalign::cli::Cli;
 
@@ -26,7 +26,11 @@ fn given(argument: &Arg) -> String {
     match (argument.get_action(), choices.first()) {
         (ArgAction::SetTrue, _) => format!("--{name}"),
         (_, Some(choice)) => format!("--{name}={}", choice.get_name()),
-        (_, None) => format!("--{name}=1"),
+        (_, None) => {
+            let values = ["1", "1,2"].map(|value| format!("--{name}={value}"));
+            let taken = |option: &&String| Cli::try_parse_from(["softalign", "train", option]).is_ok();
+            values.iter().find(taken).unwrap_or_else(|| panic!("--{name} takes none of {values:?}")).clone()
+        }
     }
 }
 
