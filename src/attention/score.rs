@@ -61,16 +61,15 @@ pub struct ScoreDerivatives<'a> {
 /// Rows of `width` neighbouring columns of a matrix that lies row by row.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
+    /// The matrix' rows, whole.
     values: &'a [f32],
-    stride: usize,
-    width: usize,
+    columns: Columns,
 }
 
 /// [`Rows`] that can be changed.
 pub struct RowsMut<'a> {
     values: &'a mut [f32],
-    stride: usize,
-    width: usize,
+    columns: Columns,
 }
 
 /// Neighbouring columns of a matrix.
@@ -94,15 +93,13 @@ impl Columns {
     /// Of some rows of a matrix.
     #[inline(always)]
     pub fn of(self, matrix: &[f32], rows: std::ops::Range<usize>) -> Rows<'_> {
-        let values = &matrix[rows.start * self.stride..rows.end * self.stride];
-        Rows { values: values.get(self.first..).unwrap_or_default(), stride: self.stride, width: self.width }
+        Rows { values: &matrix[rows.start * self.stride..rows.end * self.stride], columns: self }
     }
 
     /// [`Self::of`], to be changed.
     #[inline(always)]
     pub fn of_mut(self, matrix: &mut [f32], rows: std::ops::Range<usize>) -> RowsMut<'_> {
-        let values = &mut matrix[rows.start * self.stride..rows.end * self.stride];
-        RowsMut { values: values.get_mut(self.first..).unwrap_or_default(), stride: self.stride, width: self.width }
+        RowsMut { values: &mut matrix[rows.start * self.stride..rows.end * self.stride], columns: self }
     }
 
     /// Of one row of a matrix.
@@ -122,27 +119,28 @@ impl<'a> Rows<'a> {
     /// One after the other.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = &'a [f32]> {
-        self.values.chunks(self.stride).map(move |row| &row[..self.width])
+        self.block(0, self.columns.width)
     }
 
-    /// `WIDTH` columns of all rows, from `start` on.
+    /// `width` columns of all rows, from `start` on.
     #[inline(always)]
-    pub fn block<const WIDTH: usize>(self, start: usize) -> impl Iterator<Item = &'a [f32; WIDTH]> {
-        self.values.get(start..).unwrap_or_default().chunks(self.stride).map_while(<[f32]>::first_chunk)
+    pub fn block(self, start: usize, width: usize) -> impl Iterator<Item = &'a [f32]> {
+        let Columns { stride, first, .. } = self.columns;
+        self.values.chunks_exact(stride).map(move |row| &row[first + start..][..width])
     }
 }
 
 impl RowsMut<'_> {
-    /// `WIDTH` columns of all rows, from `start` on.
-    #[inline(always)]
-    pub fn block<const WIDTH: usize>(&mut self, start: usize) -> impl Iterator<Item = &mut [f32; WIDTH]> {
-        self.values.get_mut(start..).unwrap_or_default().chunks_mut(self.stride).map_while(<[f32]>::first_chunk_mut)
-    }
-
     /// One after the other.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
-        let width = self.width;
-        self.values.chunks_mut(self.stride).map(move |row| &mut row[..width])
+        self.block(0, self.columns.width)
+    }
+
+    /// `width` columns of all rows, from `start` on.
+    #[inline(always)]
+    pub fn block(&mut self, start: usize, width: usize) -> impl Iterator<Item = &mut [f32]> {
+        let Columns { stride, first, .. } = self.columns;
+        self.values.chunks_exact_mut(stride).map(move |row| &mut row[first + start..][..width])
     }
 }

@@ -95,7 +95,7 @@ impl Sentence<'_> {
         let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
         let (q, v) = (part(query), part(self.v));
         let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
-        let blocks = keys.block::<WIDTH>(start).zip(d.keys.block::<WIDTH>(start));
+        let blocks = keys.block(start, WIDTH).zip(d.keys.block(start, WIDTH));
         for (&d_energy, (key, d_key)) in d_energies.iter().zip(blocks) {
             for i in 0..WIDTH {
                 let x = tanh(q[i] + key[i]);
