@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use candle_core::{Device, Tensor};
 
-use crate::text::Example;
+use crate::text::{END, Example};
 
 /// ε: how much of a translation by nothing in L is believed in; the paper's value.
 const EPSILON: f32 = 1e-3;
@@ -34,7 +34,8 @@ pub struct UnitLexicon {
 }
 
 impl UnitLexicon {
-    /// Counts how often target units were guided to each source unit, each as much as the guide says.
+    /// Counts how often target units were guided to each source unit, each as much as the guide says. The end is translated
+    /// by the end: without that, whatever is looked at would say that there is more to come.
     pub fn learn<'e>(
         examples: impl Iterator<Item = &'e Example>,
         [source_vocabulary, target_vocabulary]: [usize; 2],
@@ -42,10 +43,9 @@ impl UnitLexicon {
         let mut counts: Vec<BTreeMap<u32, f32>> = vec![BTreeMap::new(); source_vocabulary];
         for Example { source, target, guide } in examples {
             for look in guide {
-                // The ends belong together, which is nothing to be told.
-                if let (Some(&x), Some(&y)) = (source.get(look.source as usize), target.get(look.target as usize)) {
-                    *counts[x as usize].entry(y).or_default() += look.weight;
-                }
+                let unit = |units: &[u32], place: u32| units.get(place as usize).copied().unwrap_or(END);
+                let (x, y) = (unit(source, look.source), unit(target, look.target));
+                *counts[x as usize].entry(y).or_default() += look.weight;
             }
         }
         let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
@@ -185,8 +185,8 @@ mod tests {
 
     fn lexicon() -> UnitLexicon {
         let look = |target, source, weight| Look { target, source, weight };
-        let mut example = Example::new(vec![1, 2], vec![5, 3, 4]);
-        // The last look is from end to end.
+        let mut example = Example::new(vec![1, 3], vec![5, 3, 4]);
+        // The last look is from end to end, which is unit 2.
         example.guide = vec![look(0, 0, 0.3), look(1, 0, 0.1), look(2, 1, 0.2), look(3, 2, 0.4)];
         UnitLexicon::learn([&example].into_iter(), [4, 6])
     }
@@ -194,9 +194,11 @@ mod tests {
     #[test]
     fn shares_are_those_of_the_looks() {
         let lexicon = lexicon();
-        assert_eq!(lexicon.starts, [0, 0, 2, 3, 3]);
-        assert_eq!(lexicon.units, [3, 5, 4]);
-        assert!(lexicon.shares.iter().zip([0.25, 0.75, 1.0]).all(|(share, expected)| (share - expected).abs() < 1e-6));
+        assert_eq!(lexicon.starts, [0, 0, 2, 3, 4]);
+        assert_eq!(lexicon.units, [3, 5, 2, 4]);
+        assert!(
+            lexicon.shares.iter().zip([0.25, 0.75, 1.0, 1.0]).all(|(share, expected)| (share - expected).abs() < 1e-6)
+        );
         let ([starts, units], shares) = lexicon.parts();
         let again = UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], shares.to_vec(), [4, 6]).unwrap();
         assert_eq!(again, lexicon);
@@ -224,7 +226,7 @@ mod tests {
     fn the_bias_is_the_plain_one_and_its_derivative_the_slope() {
         let lexicon = lexicon();
         let mut bias = Bias::new(&lexicon);
-        let sources = [1u32, 2, 3];
+        let sources = [1u32, 3, 0];
         let alphas = [0.5f32, 0.3, 0.2];
         let mut logits = [0.1f32; 6];
         bias.add(&mut logits, &alphas, sources.into_iter());

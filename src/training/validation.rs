@@ -119,7 +119,7 @@ impl ValidationSet<'_> {
 }
 
 impl ValidationReport {
-    /// The score that a metric speaks of, turned so that more is better. BLEU below [`LEAST_BLEU`] is 0.
+    /// The score that a metric speaks of, turned so that more is better. BLEU below 1 is 0.
     pub fn score(&self, metric: Metric) -> f64 {
         match metric {
             Metric::Bleu if self.scores.bleu < LEAST_BLEU => 0.0,
