@@ -18,8 +18,9 @@ const GREETING: &str = "A sentence gives its translation; :help says what else t
 const HELP: &str = ":align, :a  the alignment of the last translation
 :help, :h   this
 :quit, :q   ends, as Ctrl-D does
-Arrow up and down go through what was typed, Ctrl-R searches it, Ctrl-C drops a line. A line that begins with a colon and a
-letter is a command; with a space before the colon it is a sentence.";
+Arrows up and down go through what was typed, Ctrl-R searches it, Ctrl-C
+drops a line. What begins with a colon and a letter is a command; with a
+space before the colon it is a sentence.";
 
 /// What somebody typed.
 enum Said<'a> {
