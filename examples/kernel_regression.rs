@@ -46,16 +46,12 @@ struct Arguments {
     /// The figure to write
     #[arg(default_value = "kernel_regression.svg")]
     figure: PathBuf,
-    /// Learn for fewer steps
-    #[arg(long)]
-    quick: bool,
-    /// What points and noise are drawn by
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    run: common::Run,
 }
 
 fn main() -> Result<()> {
-    let Arguments { figure, quick, seed } = common::arguments();
+    let Arguments { figure, run: common::Run { quick, seed } } = common::arguments();
     let place = figure.display();
     let mut file = File::create(&figure).unwrap_or_else(|error| common::refuse(format!("{place}: {error}")));
     let points = Points::draw(seed);

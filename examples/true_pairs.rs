@@ -46,12 +46,8 @@ const RATE: f64 = 3e-3;
 /// Learns to tell true sentence pairs from false ones, and shows the alignment that it takes.
 #[derive(Parser)]
 struct Arguments {
-    /// Learn for a moment only
-    #[arg(long)]
-    quick: bool,
-    /// What pairs are held out and falsified by, and parameters drawn
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    run: common::Run,
 }
 
 /// An English sentence and a French one, word by word.
@@ -66,7 +62,7 @@ enum Kind {
 }
 
 fn main() -> Result<()> {
-    let Arguments { quick, seed } = common::arguments();
+    let common::Run { quick, seed } = common::arguments::<Arguments>().run;
     let mut pairs = read_tsv(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
     Stream::new(seed, "pairs", 0).shuffle(&mut pairs);
     pairs.truncate(if quick { HELD_OUT + 6000 } else { pairs.len() });

@@ -42,12 +42,8 @@ const BATCH: usize = 32;
 /// Learns to tell English words from French ones, and shows by which letters it does.
 #[derive(Parser)]
 struct Arguments {
-    /// Learn for a moment only
-    #[arg(long)]
-    quick: bool,
-    /// What words are held out by, and parameters drawn
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    run: common::Run,
 }
 
 /// A word, its letters' ids and its language's index.
@@ -66,7 +62,7 @@ struct Answer {
 }
 
 fn main() -> Result<()> {
-    let Arguments { quick, seed } = common::arguments();
+    let common::Run { quick, seed } = common::arguments::<Arguments>().run;
     let mut words = words()?;
     Stream::new(seed, "words", 0).shuffle(&mut words);
     let held_out = words.len() / 5;

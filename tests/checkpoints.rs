@@ -434,6 +434,34 @@ fn the_aligner_of_another_model_is_noticed() {
 }
 
 #[test]
+fn a_lexicon_that_is_missing_damaged_or_of_another_model_is_noticed() {
+    let folder = Folder::with_pairs();
+    let guided = ["--guided-alignment=0.3", "--max-epochs", "1"];
+    folder.train("model", &guided).worked();
+    folder.train("other", &[&guided[..], &["--joint-vocabulary"]].concat()).worked();
+    let whole = folder.read("model/lexicon.safetensors");
+    let mut beyond = whole.clone();
+    // The last number is a target unit.
+    let end = beyond.len();
+    beyond[end - 4..].copy_from_slice(&9999u32.to_le_bytes());
+    let others = folder.read("other/lexicon.safetensors");
+    for (bytes, reason) in [
+        (&whole[..whole.len() / 2], "damaged, or no lexicon"),
+        (&beyond[..], "beyond the vocabulary"),
+        (&[], "damaged, or no lexicon"),
+        (&others, "does not belong"),
+    ] {
+        folder.write("model/lexicon.safetensors", bytes);
+        refused_by_all(&folder, &["model/lexicon.safetensors", reason]);
+    }
+    std::fs::remove_file(folder.path("model/lexicon.safetensors")).unwrap();
+    refused_by_all(&folder, &["model/lexicon.safetensors", "cannot read"]);
+    folder.run(&["train", "--out", "model", "--resume", "--max-epochs", "2"]).refused_with(1, &["lexicon.safetensors"]);
+    folder.write("model/lexicon.safetensors", whole);
+    folder.run(&["train", "--out", "model", "--resume", "--max-epochs", "2", "--quiet"]).worked();
+}
+
+#[test]
 fn an_aligner_of_before_it_said_where_it_belongs_is_read() {
     let folder = Folder::with_model();
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "json"];

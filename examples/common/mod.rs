@@ -4,8 +4,19 @@
 use std::fmt::Display;
 
 use candle_core::{Device::Cpu, Result, Tensor};
-use clap::Parser;
+use clap::{Args, Parser};
 use softalign::text::Padded;
+
+/// What examples that learn are asked.
+#[derive(Args)]
+pub struct Run {
+    /// Learn for a moment only
+    #[arg(long)]
+    pub quick: bool,
+    /// What everything random is drawn by
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
 
 /// The arguments, or the help that was asked for. To be called first.
 pub fn arguments<A: Parser>() -> A {

@@ -241,10 +241,11 @@ impl Trace {
     }
 
     fn mean(&self, all: &[f32], step: usize, row: usize, mean: &mut [f32]) {
-        let of_head = |head: usize| &all[self.place(step, row) + head * self.longest..][..mean.len()];
-        let heads: Vec<&[f32]> = (0..self.layout.heads).map(of_head).collect();
-        mean.copy_from_slice(heads[0]);
-        heads[1..].iter().for_each(|weights| add_scaled(mean, 1.0, weights));
+        let of_heads = &all[self.place(step, row)..][..self.layout.heads * self.longest];
+        mean.fill(0.0);
+        for weights in of_heads.chunks_exact(self.longest) {
+            add_scaled(mean, 1.0, &weights[..mean.len()]);
+        }
         mean.iter_mut().for_each(|weight| *weight /= self.layout.heads as f32);
     }
 

@@ -149,8 +149,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training")]
     pub bpe_dropout: Option<f64>,
 
-    /// How much attention is taught the links of the statistical aligner: 0 not at all; without a number 0.5
-    /// [default: 0.1 from 2,000 pairs on].
+    /// How much attention is taught the links of the statistical aligner: 0 not at all, and no lexicon is made of them
+    /// either; without a number 0.5 [default: 0.1 from 2,000 pairs on].
     #[arg(
         long,
         value_name = "WEIGHT",
