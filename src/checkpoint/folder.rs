@@ -298,11 +298,12 @@ impl Folder {
         }
         let place = self.path.join(LEXICON);
         let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
-        let read = lexicon::deserialise(&bytes, [sizes.source_vocabulary, sizes.target_vocabulary]);
-        let (known, metadata) =
-            read.with_context(|| format!("{}: damaged, or no lexicon of softalign", place.display()))?;
-        self.check_belonging(LEXICON, checkpoint, &metadata)?;
-        Ok(Some(Arc::new(known)))
+        let damaged = || format!("{}: damaged, or no lexicon of softalign", place.display());
+        let header = Header::read(&mut &bytes[..], bytes.len() as u64).with_context(damaged)?;
+        // First of all, since between other vocabularies its numbers make no sense.
+        self.check_belonging(LEXICON, checkpoint, &header.metadata)?;
+        let known = lexicon::deserialise(&bytes, [sizes.source_vocabulary, sizes.target_vocabulary]);
+        Ok(Some(Arc::new(known.with_context(damaged)?)))
     }
 
     fn save_tensors(

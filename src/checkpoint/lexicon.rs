@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use bytemuck::cast_slice;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use super::tensors::{Header, array};
+use super::tensors::array;
 use crate::model::UnitLexicon;
 
 /// The file's content, with what is noted beside it.
@@ -21,15 +21,13 @@ pub fn serialise(lexicon: &UnitLexicon, metadata: HashMap<String, String>) -> Re
     Ok(safetensors::serialize(views, Some(metadata))?)
 }
 
-/// The lexicon of a file's content between vocabularies of these sizes, and what is noted beside it.
+/// The lexicon of a file's content between vocabularies of these sizes.
 ///
 /// # Errors
 /// The file is damaged, or holds no such lexicon.
-pub fn deserialise(bytes: &[u8], vocabularies: [usize; 2]) -> Result<(UnitLexicon, HashMap<String, String>)> {
-    let header = Header::read(&mut &bytes[..], bytes.len() as u64)?;
+pub fn deserialise(bytes: &[u8], vocabularies: [usize; 2]) -> Result<UnitLexicon> {
     let file = SafeTensors::deserialize(bytes)?;
     let [starts, units] = ["starts", "units"].map(|name| array::<u32>(&file, name, Dtype::U32));
     let shares = array::<f32>(&file, "shares", Dtype::F32)?;
-    let lexicon = UnitLexicon::from_parts([starts?, units?], shares, vocabularies);
-    Ok((lexicon.map_err(|reason| anyhow!(reason))?, header.metadata))
+    UnitLexicon::from_parts([starts?, units?], shares, vocabularies).map_err(|reason| anyhow!(reason))
 }
