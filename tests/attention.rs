@@ -52,7 +52,7 @@ fn all(pairs: &[Vec<Vec<f64>>]) -> impl Iterator<Item = &Vec<f64>> {
 
 fn with_model(options: &[&str]) -> Folder {
     let folder = Folder::with_pairs();
-    folder.train("model", &[&["--max-epochs", "3", "--patience", "100"], options].concat()).worked();
+    folder.train("model", &[&["--max-epochs", "3", "--schedule", "plateau"], options].concat()).worked();
     folder
 }
 
@@ -61,7 +61,7 @@ fn every_kind_trains_resumes_and_shows_itself() {
     for (options, name) in KINDS {
         println!("{name}");
         let folder = with_model(options);
-        folder.train("stopped", &[&["--max-epochs", "2", "--patience", "100"], options].concat()).worked();
+        folder.train("stopped", &[&["--max-epochs", "2", "--schedule", "plateau"], options].concat()).worked();
         folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--quiet"]).worked();
         for file in ["model.safetensors", "resume.safetensors"] {
             let [whole, resumed] = ["model", "stopped"].map(|run| numbers(&folder.read(&format!("{run}/{file}"))));

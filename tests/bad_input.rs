@@ -394,6 +394,8 @@ fn numbers_that_make_no_sense_are_a_wrong_command_line() {
     for (option, value) in [
         ("--length-penalty", "-1"),
         ("--length-penalty", "nan"),
+        ("--coverage-penalty", "-1"),
+        ("--coverage-penalty", "inf"),
         ("--length-factor", "-1"),
         ("--length-factor", "nan"),
         ("--length-factor", "1e9"),

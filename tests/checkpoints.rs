@@ -359,8 +359,9 @@ fn a_model_whose_training_cannot_go_on_is_no_dead_end() {
 #[test]
 fn a_best_model_that_was_not_written_any_more_is_written_by_the_resumed_run() {
     let folder = Folder::with_pairs();
-    folder.train("whole", &["--max-epochs", "3"]).worked();
-    folder.train("parts", &["--max-epochs", "1"]).worked();
+    let train = |out: &str, epochs| folder.train(out, &["--schedule", "plateau", "--max-epochs", epochs]);
+    train("whole", "3").worked();
+    train("parts", "1").worked();
     std::fs::remove_file(folder.path("parts/model.safetensors")).unwrap();
     folder.train("parts", &[]).refused_with(1, &["parts", "--resume"]);
     folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "1"]).worked();
@@ -639,7 +640,9 @@ fn two_epochs_and_two_more_are_four() {
     let folder = Folder::with_pairs();
     // Dropout, so that a resumed run must draw the numbers that the whole run draws.
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--dropout", "0.2"];
-    let settings = [&settings[..], &["--batch-sentences", "2", "--hidden-size", "32"]].concat();
+    // What is planned for four epochs is no plan for two.
+    let settings =
+        [&settings[..], &["--batch-sentences", "2", "--hidden-size", "32", "--schedule", "plateau"]].concat();
     let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
     folder.run(&[&settings[..], &["--out", "whole", "--max-epochs", "4"]].concat()).worked();
     folder.run(&[&settings[..], &["--out", "parts", "--max-epochs", "2"]].concat()).worked();
@@ -655,12 +658,13 @@ fn two_epochs_and_two_more_are_four() {
 #[test]
 fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
     let folder = Folder::with_pairs();
-    folder.train("whole", &["--max-epochs", "3"]).worked();
+    let settings = ["--max-epochs", "3", "--schedule", "plateau"];
+    folder.train("whole", &settings).worked();
     // So short a time ends the run after its first step.
-    folder.train("parts", &["--max-epochs", "3", "--max-minutes", "0.0000001"]).worked();
+    folder.train("parts", &[&settings[..], &["--max-minutes", "0.0000001"]].concat()).worked();
     let progress: Value = serde_json::from_str(&folder.text("parts/resume.json")).unwrap();
     assert_eq!((&progress["step"], &progress["epoch"]), (&Value::from(1), &Value::from(0)));
-    folder.run(&["train", "--out", "parts", "--resume", "--quiet"]).worked();
+    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-minutes", "60"]).worked();
     let [parts, whole] = ["parts", "whole"]
         .map(|out| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata());
     assert!(parts == whole, "parameters or moments differ");
@@ -680,7 +684,7 @@ fn a_resumed_run_is_guided_as_the_whole_one() {
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
     let sizes = ["--hidden-size", "16", "--embedding-size", "16", "--attention-size", "16", "--batch-sentences", "256"];
     let train = |out: &str, options: &[&str]| {
-        folder.run(&[&settings[..], &sizes, &["--out", out], options].concat()).worked();
+        folder.run(&[&settings[..], &sizes, &["--schedule", "plateau", "--out", out], options].concat()).worked();
     };
     let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
     train("whole", &["--max-epochs", "2"]);
@@ -689,7 +693,9 @@ fn a_resumed_run_is_guided_as_the_whole_one() {
     // So short a time ends the run after its first step.
     train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);
     for out in ["epochs", "middle"] {
-        folder.run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2"]).worked();
+        folder
+            .run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2", "--max-minutes", "60"])
+            .worked();
         assert!(state(out) == state("whole"), "{out}: parameters or moments differ");
     }
 }

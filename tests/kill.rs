@@ -32,8 +32,8 @@ const RESTLESS: [&str; 10] = [
 /// What runs differ in.
 const RUNS: [&[&str]; 6] = [
     &["--units=word", "--guided-alignment=0.3", "--dropout=0.3"],
-    &["--guided-alignment=0.1", "--units=bpe", "--vocabulary-size=40", "--bpe-dropout=0.3", "--average-decay=0.9"],
-    &["--units=word", "--patience=3", "--learning-rate=0.01", "--dropout=0.2"],
+    &["--guided-alignment=0.1", "--units=bpe", "--vocabulary-size=40", "--bpe-dropout=0.3", "--join-pairs=0.5"],
+    &["--units=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2"],
     &["--units=word", "--attention=scaled-dot", "--heads=4", "--hard-attention"],
     &["--units=word", "--attention=cosine", "--decoder=bahdanau", "--layers=2"],
     &["--attention=mean", "--units=char"],

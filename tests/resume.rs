@@ -73,16 +73,21 @@ fn what_may_go_with_it_is_let_through() {
 fn units_that_are_cut_anew_go_on_in_the_middle_of_an_epoch() {
     let folder = Folder::with_pairs();
     let options = ["train", "--train", "pairs.tsv", "--vocabulary-size", "40", "--batch-sentences", "2", "--quiet"];
-    let options = [&options[..], &["--preset", "tiny", "--guided-alignment=0.1", "--metric", "perplexity"]].concat();
+    let options = [
+        &options[..],
+        &["--schedule", "plateau", "--preset", "tiny", "--guided-alignment=0.1", "--metric", "perplexity"],
+    ]
+    .concat();
     let run =
         |out: &str, more: &[&str]| folder.run(&[&options[..], &["--out", out], more].concat()).worked().to_owned();
     let cut_anew = ["--bpe-dropout", "0.3", "--validate-every", "4"];
     run("whole", &[&cut_anew[..], &["--max-epochs", "3"]].concat());
     run("stopped", &[&cut_anew[..], &["--max-minutes", "0.0000001"]].concat());
-    folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--quiet"]).worked();
+    let resume = ["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--max-minutes", "60", "--quiet"];
+    folder.run(&resume).worked();
     let [whole, stopped] = ["whole", "stopped"].map(|run| folder.read(&format!("{run}/model.safetensors")));
     assert!(whole == stopped, "a run that was stopped learns something else");
-    run("plain", &["--max-epochs", "3", "--validate-every", "4"]);
+    run("plain", &["--bpe-dropout", "0", "--max-epochs", "3", "--validate-every", "4"]);
     assert!(whole != folder.read("plain/model.safetensors"), "nothing is cut anew");
     for wrong in ["1", "-0.1", "nan"] {
         folder.train("wrong", &["--bpe-dropout", wrong]).refused_with(2, &["--bpe-dropout"]);
@@ -92,13 +97,13 @@ fn units_that_are_cut_anew_go_on_in_the_middle_of_an_epoch() {
 #[test]
 fn an_average_goes_on_where_it_stopped() {
     let folder = Folder::with_pairs();
-    let options = ["--average-decay", "0.99", "--patience", "100"];
+    let options = ["--average-decay", "0.99", "--schedule", "plateau"];
     folder.train("whole", &[&options[..], &["--max-epochs", "4"]].concat()).worked();
     folder.train("stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
     folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "4", "--quiet"]).worked();
     let [whole, stopped] = ["whole", "stopped"].map(|run| folder.read(&format!("{run}/model.safetensors")));
     assert!(whole == stopped, "a run that was stopped keeps another model");
-    let plain = folder.train("plain", &["--max-epochs", "4", "--patience", "100"]);
+    let plain = folder.train("plain", &["--average-decay", "0", "--max-epochs", "4", "--schedule", "plateau"]);
     plain.worked();
     assert!(whole != folder.read("plain/model.safetensors"), "the average is the parameters themselves");
     for wrong in ["1", "-0.1", "nan"] {

@@ -13,6 +13,10 @@ pub struct SearchArgs {
     #[arg(long, value_name = "A", default_value_t = 1.0)]
     pub length_penalty: f64,
 
+    /// What it counts against a translation that parts of the source were hardly looked at: 0 nothing.
+    #[arg(long, value_name = "B", default_value_t = 0.2)]
+    pub coverage_penalty: f64,
+
     /// Most units of a translation for each unit of its source (20 more are always allowed).
     #[arg(long, value_name = "F", default_value_t = 2.0)]
     pub length_factor: f64,

@@ -8,13 +8,17 @@ use super::layout::LayoutArgs;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
 use crate::text::Units;
-use crate::training::Metric;
+use crate::training::{Metric, Schedule};
 
 /// Sizes and settings that fit together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
-    /// By the number of training pairs.
+    /// By the training pairs, and by --max-minutes.
     Auto,
+    /// Smaller and shorter, for a first look.
+    Fast,
+    /// Larger and longer.
+    Best,
     /// Embedding 64, hidden 128, attention 128.
     Tiny,
     /// Embedding 128, hidden 256, attention 128.
@@ -149,6 +153,10 @@ pub struct TrainArgs {
     #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training")]
     pub bpe_dropout: Option<f64>,
 
+    /// Share of pairs that another one is joined to, each epoch others, so that longer ones are met.
+    #[arg(long, value_name = "P", help_heading = "Training")]
+    pub join_pairs: Option<f64>,
+
     /// How much attention is taught the links of the statistical aligner: 0 not at all, and no lexicon is made of them
     /// either; without a number 0.5 [default: 0.1 from 2,000 pairs on].
     #[arg(
@@ -183,6 +191,10 @@ pub struct TrainArgs {
     /// Steps over which the learning rate rises to its value [default: 100].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub warmup_steps: Option<u64>,
+
+    /// What becomes of the learning rate after warm-up [default: plateau].
+    #[arg(long, value_enum, help_heading = "Training")]
+    pub schedule: Option<Schedule>,
 
     /// Factor on the learning rate after two validations in a row without improvement [default: 0.5].
     #[arg(long, value_name = "F", help_heading = "Training")]

@@ -9,7 +9,7 @@ use crate::alignment::Symmetrisation;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
 use crate::text::{Units, Words};
-use crate::training::Metric;
+use crate::training::{Metric, Schedule};
 
 /// A choice by its name, with what it means.
 fn choice(name: &'static str, help: &'static str) -> Option<PossibleValue> {
@@ -113,6 +113,20 @@ impl ValueEnum for DecoderKind {
             Self::Conditional => {
                 choice("conditional", "The word in one cell, whose state asks, then the context in another")
             }
+        }
+    }
+}
+
+impl ValueEnum for Schedule {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Plateau, Self::Cosine, Self::Linear]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Plateau => choice("plateau", "Falls by --decay when validations bring nothing better"),
+            Self::Cosine => choice("cosine", "Falls along a cosine"),
+            Self::Linear => choice("linear", "Falls evenly"),
         }
     }
 }

@@ -11,6 +11,9 @@ pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
     if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
         bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
     }
+    if !(args.coverage_penalty.is_finite() && args.coverage_penalty >= 0.0) {
+        bail!(UsageError(format!("--coverage-penalty must be at least 0, not {}", args.coverage_penalty)));
+    }
     if !(args.length_factor >= 0.0 && args.length_factor <= 100.0) {
         bail!(UsageError(format!("--length-factor must be between 0 and 100, not {}", args.length_factor)));
     }
@@ -18,6 +21,7 @@ pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
         beam: usize::from(args.beam),
         length_penalty: args.length_penalty,
         length_factor: args.length_factor,
+        coverage_penalty: args.coverage_penalty,
         best: 1,
         ..BeamSettings::default()
     })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
@@ -14,7 +14,7 @@ use super::output::Output;
 use super::signals::Signals;
 use super::training_data::{Data, DataFiles};
 use super::training_display::{TrainingDisplay, clock};
-use super::training_plan::{self, TrainingPlan};
+use super::training_plan::{self, SettledPlan, TrainingPlan};
 use super::usage::UsageError;
 use crate::aligner::WordAligner;
 use crate::checkpoint::{Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock, TextSettings};
@@ -23,9 +23,10 @@ use crate::model::RnnSearch;
 use crate::parameters::Parameters;
 use crate::render::visible;
 use crate::search::BeamSettings;
-use crate::text::{Corpus, Pair, Vocabulary};
+use crate::text::{Corpus, Pair, Profile, Vocabulary};
 use crate::training::{
-    Examples, Guides, Optimiser, Pace, Progress, StopReason, Trainer, TrainingSettings, ValidationSet,
+    Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, Variation,
+    seconds_of_epoch,
 };
 use crate::translator::Translator;
 
@@ -64,9 +65,8 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     let args = &given.args;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     let folder = Folder::new(&out);
-    let time = args.max_minutes.map(|time| minutes("--max-minutes", time)).transpose()?;
-    let save_every = minutes("--save-every", args.save_every.unwrap_or(SAVE_EVERY))?;
-    let signals = Signals::listen();
+    let save_every = training_plan::minutes("--save-every", args.save_every.unwrap_or(SAVE_EVERY))?;
+    let (began, signals) = (Instant::now(), Signals::listen());
     let start =
         if args.resume { resume(given, &folder, device, console)? } else { begin(args, &folder, device, console)? };
     let Start { lock, checkpoint, model, optimiser, progress, examples, validation: held_out } = start;
@@ -77,12 +77,12 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
         source_vocabulary: &checkpoint.source,
         target_vocabulary: &checkpoint.target,
     };
-    let trainer = Trainer::new(model, optimiser, progress, settings, &examples, &validation);
+    let trainer = Trainer::new(model, optimiser, progress, settings, &examples, &validation, began);
     // A new run begins at the beginning, so that nothing can be wrong with it.
     let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
     let reason = {
-        let mut display = TrainingDisplay::new(console, &folder, &checkpoint, &signals, time);
-        trainer.run(Pace { time, save_every }, &mut display)?
+        let mut display = TrainingDisplay::new(console, &folder, &checkpoint, &signals);
+        trainer.run(Duration::from_secs_f64(60.0 * save_every), &mut display)?
     };
     console.note(ending(reason, settings, trainer.progress(), &out));
     if let Some(stopped) = signals.asked() {
@@ -121,16 +121,10 @@ fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<
     bail!("{}: {why}; choose another folder with --out, or remove what is there", folder.path().display())
 }
 
-fn minutes(option: &str, minutes: f64) -> Result<Duration> {
-    match Duration::try_from_secs_f64(minutes * 60.0) {
-        Ok(time) if !time.is_zero() && minutes <= 1e6 => Ok(time),
-        _ => bail!(UsageError(format!("{option} must be above 0 and at most a million, not {minutes:e}"))),
-    }
-}
-
 /// A new model.
 fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
     let plan = TrainingPlan::new(args)?;
+    let seed = plan.seed();
     // A folder that is not there yet is made only when all else is known to be right.
     let there = folder.path().is_dir();
     let lock = there.then(|| take_for_new(args, folder, console)).transpose()?;
@@ -138,21 +132,24 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     let pairs = files.training.read("--train")?;
     let usable: Vec<&Pair> =
         pairs.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty()).collect();
-    let count = usable.len();
-    ensure!(count > 0, "{}: no sentence pair in it", files.training);
-    plan.check_sizes(count)?;
+    ensure!(!usable.is_empty(), "{}: no sentence pair in it", files.training);
+    let profile = Profile::new(&usable);
+    let mut plan = plan.settle(&profile)?;
     folder.make()?;
     let lock = lock.map_or_else(|| take_for_new(args, folder, console), Ok)?;
     let [source, target] = vocabularies(&plan, &usable, console)?;
-    let data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, plan.seed(), console)?;
+    let data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, seed, console)?;
     let [source_size, target_size] = [source.size(), target.size()];
-    let architecture = plan.architecture(count, [source_size, target_size]);
+    plan.fit_time([source_size, target_size], |architecture, settings| {
+        Ok(seconds_of_epoch(architecture, settings, &data.training.examples, device)?)
+    })?;
+    let architecture = plan.architecture([source_size, target_size]);
     let config = Config {
         format_version: FORMAT_VERSION,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         architecture: architecture.clone(),
         text: plan.text().clone(),
-        training: plan.training_settings(count, &data.validation.pairs),
+        training: plan.training_settings(&data.validation.pairs),
         data: data.summary.clone(),
     };
     let checkpoint = Checkpoint::new(config, source, target)?;
@@ -162,13 +159,14 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     }
     folder.clear()?;
     folder.begin(&checkpoint)?;
+    plan.reasons(&checkpoint.config.training).into_iter().for_each(|line| console.note(line));
     describe(&checkpoint.config, console);
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
         folder.save_aligner(&checkpoint, &aligner)?;
     }
     let examples = examples(data.training, folder, &checkpoint)?;
     if architecture.lexicon {
-        folder.save_lexicon(&checkpoint, &examples.lexicon([source_size, target_size], plan.seed()))?;
+        folder.save_lexicon(&checkpoint, &examples.lexicon([source_size, target_size], seed))?;
     }
     let lexicon = folder.load_lexicon(&checkpoint)?;
     let settings = &checkpoint.config.training;
@@ -185,12 +183,12 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
 }
 
 /// Learns the vocabularies of both sides; a joint one is there twice.
-fn vocabularies(plan: &TrainingPlan, pairs: &[&Pair], console: &Console) -> Result<[Arc<Vocabulary>; 2]> {
+fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], console: &Console) -> Result<[Arc<Vocabulary>; 2]> {
     let _waiting = console.waiting("learning a vocabulary");
     let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
     let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
     let learn = |texts: Vec<&str>, units| -> Result<Arc<Vocabulary>> {
-        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, plan.vocabulary_size(units, pairs.len()))?))
+        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, plan.vocabulary_size(units))?))
     };
     let text = plan.text();
     if text.joint_vocabulary {
@@ -222,7 +220,8 @@ fn examples(training: Corpus, folder: &Folder, checkpoint: &Checkpoint) -> Resul
     };
     let guides = settings.guidance.map(|weight| guided(weight as f32)).transpose()?;
     let vocabularies = [checkpoint.source.clone(), checkpoint.target.clone()];
-    Examples::new(training, &vocabularies, guides, settings.bpe_dropout)
+    let variation = Variation { bpe_dropout: settings.bpe_dropout, joined: settings.joined };
+    Examples::new(training, &vocabularies, guides, variation, checkpoint.config.text.max_length)
 }
 
 /// Refuses what was decided when the training to be resumed began.
@@ -242,7 +241,8 @@ fn refuse_what_is_settled(given: &[String]) -> Result<()> {
 fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
     refuse_what_is_settled(&given.names)?;
     let args = &given.args;
-    let (max_epochs, patience) = (training_plan::max_epochs(args)?, training_plan::patience(args)?);
+    let (max_epochs, max_minutes) = (training_plan::max_epochs(args)?, training_plan::max_minutes(args)?);
+    let patience = training_plan::patience(args)?;
     let path = folder.path().display();
     let nothing = "nothing to go on with (resume.safetensors is missing)";
     ensure!(folder.path().is_dir(), "{path}: {nothing}; train without --resume");
@@ -270,7 +270,8 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     );
     let settings = &mut checkpoint.config.training;
     settings.max_epochs = max_epochs.unwrap_or(settings.max_epochs);
-    settings.patience = patience.unwrap_or(settings.patience);
+    settings.max_minutes = max_minutes.or(settings.max_minutes);
+    settings.patience = patience.or(settings.patience);
     let mut saved = folder.load_resume(&checkpoint, device)?;
     let architecture = checkpoint.config.architecture.clone();
     let lexicon = folder.load_lexicon(&checkpoint)?;
@@ -326,8 +327,8 @@ fn describe(config: &Config, console: &Console) {
 fn ending(reason: StopReason, settings: &TrainingSettings, progress: &Progress, out: &Path) -> String {
     let why = match reason {
         StopReason::Epochs => format!("{} epochs are done", settings.max_epochs),
-        StopReason::Time => "the time is over".to_owned(),
-        StopReason::Patience => format!("no improvement for {} validations", settings.patience),
+        StopReason::Time => "the time is over; --resume with more --max-minutes goes on".to_owned(),
+        StopReason::Patience => format!("no improvement for {} validations", settings.patience.unwrap_or_default()),
         StopReason::Asked => "stopped as asked; --resume goes on from here".to_owned(),
     };
     format!(

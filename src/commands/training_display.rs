@@ -26,25 +26,17 @@ pub struct TrainingDisplay<'a> {
     watch: AttentionWatch,
     signals: &'a Signals,
     last_line: Instant,
-    /// When this run should end, if it was given a time.
-    until: Option<Instant>,
 }
 
 impl<'a> TrainingDisplay<'a> {
-    pub fn new(
-        console: &'a Console,
-        folder: &'a Folder,
-        checkpoint: &'a Checkpoint,
-        signals: &'a Signals,
-        time: Option<Duration>,
-    ) -> Self {
+    pub fn new(console: &'a Console, folder: &'a Folder, checkpoint: &'a Checkpoint, signals: &'a Signals) -> Self {
         let visible = console.is_terminal() && !console.is_quiet();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {wide_msg}"));
-        let (last_line, until) = (Instant::now(), time.map(|time| Instant::now() + time));
+        let last_line = Instant::now();
         let watch = AttentionWatch::new(&checkpoint.config);
-        Self { console, folder, checkpoint, bar, watch, signals, last_line, until }
+        Self { console, folder, checkpoint, bar, watch, signals, last_line }
     }
 
     fn line(&self, line: &str) {
@@ -57,17 +49,14 @@ impl<'a> TrainingDisplay<'a> {
 
     fn step(&mut self, report: &StepReport) -> Result<()> {
         self.bar.inc(1);
-        let left = match self.until {
-            Some(until) => until.saturating_duration_since(Instant::now()),
-            None => self.bar.eta(),
-        };
+        // If the rest goes as fast as what is done.
+        let left = report.seconds * (1.0 / report.done - 1.0);
         let figures = format!(
-            "step {}  loss {:.3}  {:.0} tokens/s  {} left{}",
+            "step {}  loss {:.3}  {:.0} tokens/s  {} left",
             report.step,
             report.loss,
             report.tokens_per_second,
-            clock(left),
-            if self.until.is_some() { "" } else { " in this epoch" }
+            clock(Duration::try_from_secs_f64(left).unwrap_or_default()),
         );
         if !self.console.is_terminal() && self.last_line.elapsed() >= LINE_EVERY {
             self.last_line = Instant::now();

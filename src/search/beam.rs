@@ -15,6 +15,8 @@ pub struct BeamSettings {
     pub beam: usize,
     /// Exponent α of the length by which scores are divided: 0 compares plain log-probabilities, 1 their mean.
     pub length_penalty: f64,
+    /// β, what it counts that source units were not looked at (Wu et al. 2016, section 7): 0 nothing.
+    pub coverage_penalty: f64,
     /// A translation has at most `length_factor` × the source's units …
     pub length_factor: f64,
     /// … and this many more units, `</s>` counted.
@@ -25,7 +27,14 @@ pub struct BeamSettings {
 
 impl Default for BeamSettings {
     fn default() -> Self {
-        Self { beam: 5, length_penalty: 1.0, length_factor: 2.0, length_extra: 20, best: usize::MAX }
+        Self {
+            beam: 5,
+            length_penalty: 1.0,
+            coverage_penalty: 0.2,
+            length_factor: 2.0,
+            length_extra: 20,
+            best: usize::MAX,
+        }
     }
 }
 
@@ -74,6 +83,9 @@ struct Node {
     log_probability: f64,
     attention: Vec<f32>,
 }
+
+/// What is looked at less than this is not worse off.
+const LEAST_COVERAGE: f64 = 0.02;
 
 /// Nodes after which those that no hypothesis goes back to are forgotten for the first time.
 const MANY_NODES: usize = 1 << 12;
@@ -207,10 +219,17 @@ impl Beam {
         done.into_iter().map(|(score, node, finished)| self.hypothesis(score, node, finished)).collect()
     }
 
-    /// The log-probability of the hypothesis that ends with a node, over its length to the power of the penalty.
+    /// What the hypothesis that ends with a node is ranked by: `(log p + β Σ_j ln min(1, Σ_t α_tj)) / lengthᵅ`.
     fn score(&self, last: usize, settings: &BeamSettings) -> f64 {
-        let length = std::iter::successors(Some(last), |&node| self.nodes[node].parent).count();
-        self.nodes[last].log_probability / (length as f64).powf(settings.length_penalty)
+        let steps = || std::iter::successors(Some(last), |&node| self.nodes[node].parent);
+        let length = steps().count() as f64;
+        let mut coverage = vec![LEAST_COVERAGE; self.nodes[last].attention.len()];
+        for node in steps() {
+            coverage.iter_mut().zip(&self.nodes[node].attention).for_each(|(sum, &alpha)| *sum += f64::from(alpha));
+        }
+        let uncovered: f64 = coverage.iter().map(|sum| sum.min(1.0).ln()).sum();
+        (self.nodes[last].log_probability + settings.coverage_penalty * uncovered)
+            / length.powf(settings.length_penalty)
     }
 
     /// Follows the back-pointers from a last node to the first.
@@ -274,14 +293,23 @@ mod tests {
                     .collect();
                 candidates.sort_by(|a, b| b.log_probability.total_cmp(&a.log_probability));
                 candidates.truncate(width);
-                Prediction { candidates, attention: vec![unit as f32] }
+                // All on the position that is the unit taken in.
+                let attention = (0..8).map(|position| f32::from(u8::from(position == unit))).collect();
+                Prediction { candidates, attention }
             };
             Ok(self.rows.iter().zip(units).map(predict).collect())
         }
     }
 
     fn settings(beam: usize, length_penalty: f64) -> BeamSettings {
-        BeamSettings { beam, length_penalty, length_factor: 0.0, length_extra: 4, best: usize::MAX }
+        BeamSettings {
+            beam,
+            length_penalty,
+            coverage_penalty: 0.0,
+            length_factor: 0.0,
+            length_extra: 4,
+            best: usize::MAX,
+        }
     }
 
     /// log p of a finished sequence, by the table itself.
@@ -295,25 +323,42 @@ mod tests {
         sum
     }
 
+    /// All sequences of up to three of the four words.
+    fn every_sequence() -> Vec<Vec<u32>> {
+        let mut all: Vec<Vec<u32>> = vec![vec![]];
+        for length in 0..3 {
+            let longer: Vec<Vec<u32>> = all
+                .iter()
+                .filter(|units| units.len() == length)
+                .flat_map(|units| (4..8).map(move |unit| [units.as_slice(), &[unit]].concat()))
+                .collect();
+            all.extend(longer);
+        }
+        all
+    }
+
     #[test]
     fn a_wide_beam_finds_what_trying_everything_finds() {
-        for seed in 0..20 {
+        // What the table attends to is the words taken in, so that those that were not said are not covered.
+        let uncovered = |units: &[u32]| {
+            let covered: std::collections::HashSet<u32> = units.iter().copied().chain([BEGIN]).collect();
+            (8 - covered.len()) as f64 * LEAST_COVERAGE.ln()
+        };
+        for (seed, coverage_penalty, length_penalty) in (0..20).flat_map(|seed| [(seed, 0.0, 0.0), (seed, 0.3, 0.7)]) {
             let mut table = Table::new(1, seed);
-            let found = search(&mut table, &[0], &settings(400, 0.0)).unwrap().remove(0);
-            // All sequences of up to three of the four words.
-            let mut all: Vec<Vec<u32>> = vec![vec![]];
-            for length in 0..3 {
-                let longer: Vec<Vec<u32>> = all
-                    .iter()
-                    .filter(|units| units.len() == length)
-                    .flat_map(|units| (4..8).map(move |unit| [units.as_slice(), &[unit]].concat()))
-                    .collect();
-                all.extend(longer);
+            let settings = BeamSettings { coverage_penalty, ..settings(400, length_penalty) };
+            let found = search(&mut table, &[0], &settings).unwrap().remove(0);
+            let score = |units: &[u32]| {
+                let sum = log_probability(&table, 0, units) + coverage_penalty * uncovered(units);
+                sum / (units.len() as f64 + 1.0).powf(length_penalty)
+            };
+            let mut all = every_sequence();
+            all.sort_by(|a, b| score(b).total_cmp(&score(a)));
+            for (found, units) in found.iter().zip(&all[..2]) {
+                assert_eq!(&found.units, units);
+                assert!((found.score - score(units)).abs() < 1e-5);
+                assert!((found.log_probability - log_probability(&table, 0, units)).abs() < 1e-5);
             }
-            all.sort_by(|a, b| log_probability(&table, 0, b).total_cmp(&log_probability(&table, 0, a)));
-            assert_eq!(found[0].units, all[0]);
-            assert_eq!(found[1].units, all[1]);
-            assert!((found[0].log_probability - log_probability(&table, 0, &all[0])).abs() < 1e-5);
         }
     }
 
@@ -395,7 +440,7 @@ mod tests {
             assert_eq!(hypothesis.attention.len(), rows);
             // The table's attention is the unit taken in, so row t + 1 shows unit t.
             for (row, &unit) in hypothesis.attention[1..].iter().zip(&hypothesis.units) {
-                assert_eq!(row, &[unit as f32]);
+                assert_eq!(row.iter().position(|&alpha| alpha == 1.0), Some(unit as usize));
             }
             let length = rows as f64;
             assert!((hypothesis.score - hypothesis.log_probability / length.powf(0.6)).abs() < 1e-12);

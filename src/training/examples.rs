@@ -9,17 +9,34 @@ use rayon::prelude::*;
 use super::guide::{Guides, WORDS};
 use crate::model::UnitLexicon;
 use crate::random::Stream;
-use crate::text::{Corpus, Example, Recutting, UNKNOWN, Vocabulary};
+use crate::text::{Corpus, Example, Look, Pair, Recutting, UNKNOWN, Vocabulary};
 
 /// Epochs whose cuts of words a lexicon is learnt from.
 const CUTS: u64 = 3;
 
-/// The training pairs as ids, with guides if attention is to have any: the same in each epoch, or cut anew with merges
-/// left out.
+/// How the pairs of an epoch differ from what they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Variation {
+    /// The share of merges left out.
+    pub bpe_dropout: Option<f64>,
+    /// The share of pairs that another one is joined to.
+    pub joined: Option<f64>,
+}
+
+/// The training pairs as ids, with guides if attention is to have any: the same in each epoch, or varied.
 pub struct Examples {
+    cuts: Cuts,
+    /// How many pairs another one is joined to, and the pairs as they are cut after others.
+    joined: Option<(f64, Cuts)>,
+    guides: Option<Guides>,
+    /// Most units of a side.
+    longest: usize,
+}
+
+/// Pairs in units.
+struct Cuts {
     /// As the vocabularies cut them.
     whole: Vec<Example>,
-    guides: Option<Guides>,
     recut: Option<Recut>,
 }
 
@@ -32,7 +49,7 @@ struct Recut {
 }
 
 impl Examples {
-    /// From usable pairs; `bpe_dropout` is the share of merges left out.
+    /// From usable pairs, of which none has more than `longest` units on a side.
     ///
     /// # Errors
     /// The vocabularies' own.
@@ -40,12 +57,86 @@ impl Examples {
         corpus: Corpus,
         vocabularies: &[Arc<Vocabulary>; 2],
         guides: Option<Guides>,
+        variation: Variation,
+        longest: usize,
+    ) -> Result<Self> {
+        let Corpus { pairs, examples, .. } = corpus;
+        let joined = |share: f64| -> Result<_> {
+            let pairs: Vec<Pair> = pairs.par_iter().map(after_a_space).collect();
+            let sources = vocabularies[0].encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;
+            let targets = vocabularies[1].encode_all(pairs.iter().map(|pair| pair.target.as_str()))?;
+            let examples = sources.into_iter().zip(targets).map(|(source, target)| Example::new(source, target));
+            Ok((share, Cuts::new(&pairs, examples.collect(), vocabularies, guides.as_ref(), variation.bpe_dropout)?))
+        };
+        Ok(Self {
+            joined: variation.joined.map(joined).transpose()?,
+            cuts: Cuts::new(&pairs, examples, vocabularies, guides.as_ref(), variation.bpe_dropout)?,
+            guides,
+            longest,
+        })
+    }
+
+    /// The translations of units that the guides show, in all the cuts of a few epochs.
+    pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
+        let epochs: Vec<_> =
+            (0..if self.cuts.recut.is_some() { CUTS } else { 0 }).map(|epoch| self.of_epoch(seed, epoch)).collect();
+        let whole = self.cuts.whole.iter();
+        UnitLexicon::learn(whole.chain(epochs.iter().flat_map(|examples| examples.iter())), vocabularies)
+    }
+
+    /// Those of one epoch: the same whenever they are asked for.
+    pub fn of_epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
+        if self.cuts.recut.is_none() && self.joined.is_none() {
+            return Cow::Borrowed(&self.cuts.whole);
+        }
+        (0..self.cuts.whole.len()).into_par_iter().map(|index| self.vary(index, seed, epoch)).collect::<Vec<_>>().into()
+    }
+
+    /// One pair as an epoch has it.
+    fn vary(&self, index: usize, seed: u64, epoch: u64) -> Example {
+        let stream = |purpose: &str| Stream::new(seed, &format!("{purpose} of epoch {epoch}"), index as u64);
+        let example = self.cuts.cut(index, self.guides.as_ref(), &mut stream("merges"));
+        let Some((share, after)) = &self.joined else { return example };
+        let mut stream = stream("joints");
+        if stream.uniform() >= *share {
+            return example;
+        }
+        let second = after.cut(stream.below(self.cuts.whole.len()), self.guides.as_ref(), &mut stream);
+        let joined = join(&example, &second);
+        if joined.source.len().max(joined.target.len()) <= self.longest { joined } else { example }
+    }
+}
+
+/// A pair as it stands after another one.
+fn after_a_space(pair: &Pair) -> Pair {
+    Pair { source: format!(" {}", pair.source), target: format!(" {}", pair.target) }
+}
+
+/// Two pairs as one, which ends where the second one does.
+fn join(first: &Example, second: &Example) -> Example {
+    let (sources, targets) = (first.source.len() as u32, first.target.len() as u32);
+    let moved = |look: &Look| Look { target: look.target + targets, source: look.source + sources, ..*look };
+    let before = first.guide.iter().copied().filter(|look| look.target < targets);
+    Example {
+        guide: before.chain(second.guide.iter().map(moved)).collect(),
+        ..Example::new(
+            [&first.source[..], &second.source].concat(),
+            [&first.target[..], &second.target].concat(),
+        )
+    }
+}
+
+impl Cuts {
+    fn new(
+        pairs: &[Pair],
+        mut whole: Vec<Example>,
+        vocabularies: &[Arc<Vocabulary>; 2],
+        guides: Option<&Guides>,
         bpe_dropout: Option<f64>,
     ) -> Result<Self> {
-        let Corpus { pairs, examples: mut whole, .. } = corpus;
         let [source, target] = vocabularies;
-        if let Some(guides) = &guides {
-            whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
+        if let Some(guides) = guides {
+            whole.par_iter_mut().zip(pairs).enumerate().try_for_each(|(index, (example, pair))| {
                 let source = source.segment(&pair.source, WORDS)?;
                 let target = target.segment(&pair.target, WORDS)?;
                 example.guide = guides.guide(index, [&source.word_of_unit, &target.word_of_unit]);
@@ -57,30 +148,21 @@ impl Examples {
             let target = target.recutting(pairs.iter().map(|pair| pair.target.as_str()))?;
             Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], rate })
         };
-        Ok(Self { recut: bpe_dropout.map(recut).transpose()?, whole, guides })
+        Ok(Self { recut: bpe_dropout.map(recut).transpose()?, whole })
     }
 
-    /// The translations of units that the guides show, in all the cuts of a few epochs.
-    pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
-        let epochs: Vec<_> =
-            (0..if self.recut.is_some() { CUTS } else { 0 }).map(|epoch| self.of_epoch(seed, epoch)).collect();
-        UnitLexicon::learn(self.whole.iter().chain(epochs.iter().flat_map(|examples| examples.iter())), vocabularies)
-    }
-
-    /// Those of one epoch: the same whenever they are asked for.
-    pub fn of_epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
-        let Some(recut) = &self.recut else { return Cow::Borrowed(&self.whole) };
-        let cut = |(index, whole): (usize, &Example)| {
-            let mut stream = Stream::new(seed, &format!("merges of epoch {epoch}"), index as u64);
-            let mut example = recut.cut(index, whole, &mut stream)?;
-            if let Some(guides) = &self.guides {
+    /// A pair, cut anew if pairs are.
+    fn cut(&self, index: usize, guides: Option<&Guides>, stream: &mut Stream) -> Example {
+        let whole = &self.whole[index];
+        let recut = self.recut.as_ref().and_then(|recut| {
+            let mut example = recut.cut(index, whole, stream)?;
+            if let Some(guides) = guides {
                 let [source, target] = recut.words(&example);
                 example.guide = guides.guide(index, [&source, &target]);
             }
             Some(example)
-        };
-        let cut = |(index, whole)| cut((index, whole)).unwrap_or_else(|| whole.clone());
-        self.whole.par_iter().enumerate().map(cut).collect::<Vec<_>>().into()
+        });
+        recut.unwrap_or_else(|| whole.clone())
     }
 }
 
@@ -102,5 +184,73 @@ impl Recut {
     fn words(&self, example: &Example) -> [Vec<usize>; 2] {
         let [source, target] = &self.vocabularies;
         [source.join(&example.source, WORDS), target.join(&example.target, WORDS)].map(|(_, units)| units.word_of_unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aligner;
+    use crate::text::Units;
+
+    const LONGEST: usize = 40;
+
+    fn pairs() -> Vec<Pair> {
+        let words = [("the", "la"), ("red", "rufo"), ("fox", "mi"), ("old", "vela"), ("owl", "ku"), ("sings", "kanta")];
+        let pair = |number: usize| {
+            let chosen = (0..=number % 4).map(|place| words[(number * (place + 1)) % words.len()]);
+            let (source, target): (Vec<&str>, Vec<&str>) = chosen.unzip();
+            Pair { source: source.join(" "), target: target.join(" ") }
+        };
+        (0..60).map(pair).collect()
+    }
+
+    fn examples(units: Units, variation: Variation) -> ([Arc<Vocabulary>; 2], Examples) {
+        let learn = |side: fn(&Pair) -> &str| {
+            Arc::new(Vocabulary::train(pairs().iter().map(side), units, 60).unwrap())
+        };
+        let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
+        let corpus = Corpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
+        let guides = Guides::new(&corpus.pairs, &aligner::learn(&corpus.pairs, &|_| {}), 1.0);
+        let examples = Examples::new(corpus, &vocabularies, Some(guides), variation, LONGEST).unwrap();
+        (vocabularies, examples)
+    }
+
+    #[test]
+    fn joined_pairs_read_as_both_do_and_are_guided_within_each() {
+        for (units, bpe_dropout) in [(Units::Bpe, None), (Units::Bpe, Some(0.3)), (Units::Word, None), (Units::Char, None)] {
+            let (vocabularies, examples) = examples(units, Variation { bpe_dropout, joined: Some(0.5) });
+            let all = pairs();
+            let epoch = examples.of_epoch(1, 3);
+            assert_eq!(epoch, examples.of_epoch(1, 3));
+            assert_ne!(epoch, examples.of_epoch(1, 4));
+            let mut joints = 0;
+            for (example, pair) in epoch.iter().zip(&all) {
+                let source = vocabularies[0].decode(&example.source);
+                let target = vocabularies[1].decode(&example.target);
+                assert_eq!(example.guide.iter().filter(|look| look.target as usize == example.target.len()).count(), 1);
+                assert!(example.source.len().max(example.target.len()) <= LONGEST);
+                if source == pair.source {
+                    assert_eq!(target, pair.target);
+                    continue;
+                }
+                joints += 1;
+                let second = Pair {
+                    source: source.strip_prefix(&format!("{} ", pair.source)).unwrap().to_owned(),
+                    target: target.strip_prefix(&format!("{} ", pair.target)).unwrap().to_owned(),
+                };
+                assert!(all.contains(&second), "{second:?}");
+                // A guide never crosses the joint.
+                let [from, to] = [(&vocabularies[0], &pair.source), (&vocabularies[1], &pair.target)]
+                    .map(|(vocabulary, first)| match bpe_dropout {
+                        None => Some(vocabulary.encode(first).unwrap().len() as u32),
+                        Some(_) => None,
+                    });
+                if let (Some(from), Some(to)) = (from, to) {
+                    assert!(example.guide.iter().all(|look| (look.source < from) == (look.target < to)));
+                }
+            }
+            assert!((15..46).contains(&joints), "{joints}");
+        }
     }
 }

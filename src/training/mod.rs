@@ -5,13 +5,17 @@
 mod examples;
 mod guide;
 mod optimiser;
+mod rehearsal;
+mod schedule;
 mod settings;
 mod trainer;
 mod validation;
 
-pub use examples::Examples;
+pub use examples::{Examples, Variation};
 pub use guide::Guides;
 pub use optimiser::Optimiser;
+pub use rehearsal::seconds_of_epoch;
+pub use schedule::Schedule;
 pub use settings::{Metric, TrainingSettings};
-pub use trainer::{Event, Observer, Pace, Progress, Snapshot, StepReport, StopReason, Trainer};
+pub use trainer::{Event, Observer, Progress, Snapshot, StepReport, StopReason, Trainer};
 pub use validation::{Sample, ValidationReport, ValidationSet};

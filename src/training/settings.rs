@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Schedule;
 use crate::model::DropoutRates;
 use crate::text::BatchSize;
 
@@ -30,7 +31,10 @@ pub struct TrainingSettings {
     pub learning_rate: f64,
     /// Steps over which the learning rate rises from 0.
     pub warmup_steps: u64,
-    /// Factor on the learning rate after two validations in a row without improvement.
+    /// What becomes of it then.
+    #[serde(default)]
+    pub schedule: Schedule,
+    /// Factor on the learning rate after two validations in a row without improvement, where that is the schedule.
     pub decay: f64,
     /// ε of label smoothing.
     pub label_smoothing: f64,
@@ -45,16 +49,23 @@ pub struct TrainingSettings {
     /// way.
     #[serde(default)]
     pub bpe_dropout: Option<f64>,
+    /// The share of pairs that another one is joined to, so that longer ones are met; none where all stay as they are.
+    #[serde(default)]
+    pub joined: Option<f64>,
     /// Dropout at each place.
     pub dropout: DropoutRates,
     /// Gradients of a larger global norm are scaled down to it.
     pub max_gradient_norm: f64,
     /// Passes over the training pairs after which training ends.
     pub max_epochs: u64,
+    /// Minutes after which it ends if not before, over all runs.
+    #[serde(default)]
+    pub max_minutes: Option<f64>,
     /// Steps between validations; none means once an epoch.
     pub validate_every: Option<u64>,
-    /// Validations in a row without improvement after which training ends.
-    pub patience: u64,
+    /// Validations in a row without improvement after which training ends; none where it goes on to the end that is
+    /// planned.
+    pub patience: Option<u64>,
     /// What chooses the best model.
     pub metric: Metric,
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use candle_core::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::{Examples, Optimiser, TrainingSettings, ValidationReport, ValidationSet};
+use super::{Examples, Optimiser, Schedule, TrainingSettings, ValidationReport, ValidationSet};
 use crate::model::{Dropout, RnnSearch};
 use crate::parameters::{Gradients, Parameters};
 use crate::random::Stream;
@@ -41,7 +41,7 @@ pub struct Progress {
     pub best_loss: Option<f64>,
     /// The step after which the best score was reached.
     pub best_step: u64,
-    /// Seconds spent training and validating, over all runs.
+    /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
 }
 
@@ -95,11 +95,13 @@ pub struct StepReport {
     pub step: u64,
     /// Mean smoothed loss for each target unit, over the epoch so far.
     pub loss: f64,
+    /// Share of the training that is done, as far as it is planned.
+    pub done: f64,
     /// Learning rate of this step.
     pub learning_rate: f64,
     /// Target units (padding not counted) for each second of training in this epoch.
     pub tokens_per_second: f64,
-    /// Seconds spent training and validating, over all runs.
+    /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
 }
 
@@ -168,15 +170,6 @@ pub trait Observer {
     fn stop(&self) -> bool;
 }
 
-/// The clock that a run goes by.
-#[derive(Clone, Copy, Debug)]
-pub struct Pace {
-    /// When this run ends, if not before.
-    pub time: Option<Duration>,
-    /// How much work may be lost to a kill: that long without a validation, and what training goes on from is saved.
-    pub save_every: Duration,
-}
-
 /// A training run.
 pub struct Trainer<'a> {
     model: RnnSearch,
@@ -203,6 +196,7 @@ struct EpochTotals {
 
 impl<'a> Trainer<'a> {
     /// A run that begins, or one that goes on where `progress` says, which [`Progress::check_position`] has let through.
+    /// Its time counts from when it `began`: what was prepared took time as well.
     /// The model's parameters must be tracked.
     pub fn new(
         model: RnnSearch,
@@ -211,6 +205,7 @@ impl<'a> Trainer<'a> {
         settings: &'a TrainingSettings,
         examples: &'a Examples,
         validation: &'a ValidationSet<'a>,
+        began: Instant,
     ) -> Result<Self> {
         let (seconds_before, validated_step) = (progress.seconds, progress.step);
         Ok(Self {
@@ -221,7 +216,7 @@ impl<'a> Trainer<'a> {
             examples,
             validation,
             progress,
-            began: Instant::now(),
+            began,
             seconds_before,
             validated_step,
             saved: Instant::now(),
@@ -233,19 +228,20 @@ impl<'a> Trainer<'a> {
         &self.progress
     }
 
-    /// Trains until one of the reasons to stop.
+    /// Trains until one of the reasons to stop. `save_every` is how much work may be lost to a kill: that long without a
+    /// validation, and what training goes on from is saved.
     ///
     /// # Errors
     /// The loss is no longer finite, or the observer cannot save. What was saved before stays.
-    pub fn run(&mut self, pace: Pace, observer: &mut dyn Observer) -> Result<StopReason> {
+    pub fn run(&mut self, save_every: Duration, observer: &mut dyn Observer) -> Result<StopReason> {
         let reason = loop {
             if self.progress.epoch >= self.settings.max_epochs {
                 break StopReason::Epochs;
             }
-            if self.progress.stale >= self.settings.patience {
+            if self.out_of_patience() {
                 break StopReason::Patience;
             }
-            if let Some(reason) = self.epoch(pace, observer)? {
+            if let Some(reason) = self.epoch(save_every, observer)? {
                 break reason;
             }
         };
@@ -256,15 +252,15 @@ impl<'a> Trainer<'a> {
     }
 
     /// Trains one epoch, or the rest of one.
-    fn epoch(&mut self, pace: Pace, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
+    fn epoch(&mut self, save_every: Duration, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
         let examples = self.examples.of_epoch(self.settings.seed, self.progress.epoch);
         let batches = batches(&examples, self.settings, self.progress.epoch);
         observer.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
         let mut totals = EpochTotals::default();
         loop {
-            let report = self.step(&Batch::new(&examples, &batches[self.progress.position]), &mut totals)?;
-            self.progress.position += 1;
+            let batch = Batch::new(&examples, &batches[self.progress.position]);
+            let report = self.step(&batch, batches.len(), &mut totals)?;
             observer.event(&Event::Step(report))?;
             let last = self.progress.position == batches.len();
             if last {
@@ -274,31 +270,46 @@ impl<'a> Trainer<'a> {
             let due = self.settings.validate_every.map_or(last, |every| self.progress.step.is_multiple_of(every));
             if due {
                 self.validate(observer)?;
-            } else if self.saved.elapsed() >= pace.save_every {
+            } else if self.saved.elapsed() >= save_every {
                 self.save(observer)?;
             }
             if observer.stop() {
                 return Ok(Some(StopReason::Asked));
             }
-            if pace.time.is_some_and(|time| self.began.elapsed() >= time) {
+            if self.share_of_time() >= 1.0 {
                 return Ok(Some(StopReason::Time));
             }
-            if last || self.progress.stale >= self.settings.patience {
+            if last || self.out_of_patience() {
                 return Ok(None);
             }
         }
     }
 
-    fn step(&mut self, batch: &Batch, totals: &mut EpochTotals) -> Result<StepReport> {
+    /// How much of the training that is planned is done, within an epoch of so many batches.
+    fn done(&self, batches: usize) -> f64 {
+        let epochs = self.progress.epoch as f64 + self.progress.position as f64 / batches as f64;
+        (epochs / self.settings.max_epochs as f64).max(self.share_of_time())
+    }
+
+    fn share_of_time(&self) -> f64 {
+        self.settings.max_minutes.map_or(0.0, |minutes| self.seconds() / (60.0 * minutes))
+    }
+
+    fn out_of_patience(&self) -> bool {
+        self.settings.patience.is_some_and(|patience| self.progress.stale >= patience)
+    }
+
+    fn step(&mut self, batch: &Batch, batches: usize, totals: &mut EpochTotals) -> Result<StepReport> {
         let settings = self.settings;
         let began = Instant::now();
         let step = self.progress.step + 1;
-        let learning_rate = self.learning_rate(step);
+        let learning_rate = self.learning_rate(self.done(batches));
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
         let loss = self.model.gradients(batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
         let norm = self.optimiser.step(self.model.parameters(), &self.gradients, learning_rate)?;
         let epoch = self.progress.epoch + 1;
         self.progress.step = step;
+        self.progress.position += 1;
         if !loss.smoothed.is_finite() {
             return Err(self.diverged("loss"));
         }
@@ -313,6 +324,7 @@ impl<'a> Trainer<'a> {
             epoch,
             step,
             loss: totals.loss / totals.units as f64,
+            done: self.done(batches),
             learning_rate,
             tokens_per_second: totals.units as f64 / totals.time.as_secs_f64(),
             seconds: self.progress.seconds,
@@ -330,9 +342,14 @@ impl<'a> Trainer<'a> {
         )
     }
 
-    fn learning_rate(&self, step: u64) -> f64 {
-        let warmup = (step as f64 / self.settings.warmup_steps.max(1) as f64).min(1.0);
-        self.settings.learning_rate * warmup * self.settings.decay.powi(self.progress.decays as i32)
+    /// Of the next step, when so much of the training is done.
+    fn learning_rate(&self, done: f64) -> f64 {
+        let settings = self.settings;
+        let warmup = ((self.progress.step + 1) as f64 / settings.warmup_steps.max(1) as f64).min(1.0);
+        settings.learning_rate
+            * warmup
+            * settings.schedule.factor(done)
+            * settings.decay.powi(self.progress.decays as i32)
     }
 
     fn seconds(&self) -> f64 {
@@ -351,7 +368,7 @@ impl<'a> Trainer<'a> {
             progress.stale = 0;
         } else {
             progress.stale += 1;
-            if progress.stale.is_multiple_of(STALE_BEFORE_DECAY) {
+            if self.settings.schedule == Schedule::Plateau && progress.stale.is_multiple_of(STALE_BEFORE_DECAY) {
                 progress.decays += 1;
             }
         }

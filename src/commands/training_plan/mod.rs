@@ -1,0 +1,370 @@
+//! From the options of `train` and the data to settings.
+
+mod by_data;
+mod options;
+mod reasons;
+
+use anyhow::{Result, anyhow, bail};
+
+use self::by_data::{ByData, pieces};
+use self::options::{above_zero, positive, share, within};
+pub use self::options::{max_epochs, max_minutes, minutes, patience};
+use super::usage::UsageError;
+use crate::attention::{Choice, Settings};
+use crate::checkpoint::TextSettings;
+use crate::cli::{Preset, TrainArgs};
+use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, LARGEST, MOST_LAYERS};
+use crate::text::{BatchSize, Pair, Profile, SPECIALS, Units};
+use crate::training::{Metric, Schedule, TrainingSettings};
+
+/// The seed where none is given.
+const SEED: u64 = 1;
+/// What a guide of attention counts where nothing is said, and pairs from which links can be learnt well enough for
+/// that.
+const GUIDANCE: f64 = 0.1;
+const ENOUGH_FOR_LINKS: usize = 2000;
+/// How much of the parameters' average each step keeps.
+const AVERAGE: f64 = 0.999;
+/// Most units that an option may ask for.
+const MOST_UNITS: usize = 1_000_000;
+/// Validations in a row without improvement after which training ends, where its end is not planned.
+const PATIENCE: u64 = 6;
+
+/// What the options settle, each of them checked. A number that is not there is for the data to decide.
+pub struct TrainingPlan {
+    preset: Preset,
+    text: TextPlan,
+    model: ModelPlan,
+    run: RunPlan,
+}
+
+/// What the options settle of how text becomes units.
+struct TextPlan {
+    units: [Option<Units>; 2],
+    joint_vocabulary: bool,
+    vocabulary_size: Option<usize>,
+    max_length: usize,
+}
+
+/// What the options settle of the model.
+struct ModelPlan {
+    embedding_size: Option<usize>,
+    hidden_size: Option<usize>,
+    attention_size: Option<usize>,
+    layers: usize,
+    tied_output: bool,
+    initial_state: InitialState,
+    decoder: DecoderKind,
+    attention: Settings,
+}
+
+/// What the options settle of the training run.
+struct RunPlan {
+    seed: u64,
+    batch: Option<BatchSize>,
+    learning_rate: Option<f64>,
+    warmup_steps: u64,
+    schedule: Schedule,
+    decay: f64,
+    label_smoothing: f64,
+    guidance: Guidance,
+    dropout: Option<f64>,
+    bpe_dropout: Option<f64>,
+    joined: Option<f64>,
+    average: Option<f64>,
+    max_gradient_norm: f64,
+    max_epochs: Option<u64>,
+    max_minutes: Option<f64>,
+    validate_every: Option<u64>,
+    patience: Option<u64>,
+    metric: Option<Metric>,
+}
+
+/// What guides of attention count.
+enum Guidance {
+    /// [`GUIDANCE`], if there are pairs enough to learn links from.
+    ByData,
+    /// There are none.
+    None,
+    Weight(f64),
+}
+
+impl TrainingPlan {
+    /// Checks every option, before any work is done.
+    ///
+    /// # Errors
+    /// A [`UsageError`] that names the option.
+    pub fn new(args: &TrainArgs) -> Result<Self> {
+        Ok(Self {
+            preset: args.preset.unwrap_or(Preset::Auto),
+            text: TextPlan::new(args)?,
+            model: ModelPlan::new(args)?,
+            run: RunPlan::new(args)?,
+        })
+    }
+
+    /// What decides everything random.
+    pub fn seed(&self) -> u64 {
+        self.run.seed
+    }
+
+    /// Settles what is left to the data.
+    ///
+    /// # Errors
+    /// A [`UsageError`] that names the option that does not go with them.
+    pub fn settle<'p>(&'p self, profile: &'p Profile) -> Result<SettledPlan<'p>> {
+        let text = self.text.settle(profile)?;
+        let settled = SettledPlan { plan: self, text, by_data: ByData::new(self.preset, profile), profile };
+        if matches!(self.run.guidance, Guidance::Weight(_)) && settled.text.of_characters() {
+            bail!(UsageError("--guided-alignment needs words: units of characters have no word alignments".to_owned()));
+        }
+        let architecture = settled.architecture([0, 0]);
+        let fits = architecture.attention.check(architecture.dimensions());
+        fits.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?;
+        Ok(settled)
+    }
+}
+
+/// All that is decided before training, by options and data.
+pub struct SettledPlan<'p> {
+    plan: &'p TrainingPlan,
+    text: TextSettings,
+    by_data: ByData,
+    profile: &'p Profile,
+}
+
+impl SettledPlan<'_> {
+    /// How text becomes units.
+    pub fn text(&self) -> &TextSettings {
+        &self.text
+    }
+
+    /// What the data are, what follows from that for how long, and what so few of them allow to hope for.
+    pub fn reasons(&self, settings: &TrainingSettings) -> Vec<String> {
+        let lines =
+            [Some(reasons::data(self.profile)), Some(reasons::length(settings)), reasons::warning(self.profile)];
+        lines.into_iter().flatten().collect()
+    }
+
+    /// Chooses the sizes that a time given makes best use of, unless they are settled. `seconds_of_epoch` says how long a
+    /// pass over the pairs takes.
+    ///
+    /// # Errors
+    /// Its own.
+    pub fn fit_time(
+        &mut self,
+        vocabularies: [usize; 2],
+        seconds_of_epoch: impl Fn(&Architecture, &TrainingSettings) -> Result<f64>,
+    ) -> Result<()> {
+        let plan = self.plan;
+        let Some(minutes) = plan.run.max_minutes.filter(|_| plan.preset == Preset::Auto && plan.model.sizes_are_open())
+        else {
+            return Ok(());
+        };
+        let fitting = self.by_data.within(self.profile, 60.0 * minutes, |sizes| {
+            let tried = Self { by_data: ByData { sizes, ..self.by_data }, text: self.text.clone(), ..*self };
+            seconds_of_epoch(&tried.architecture(vocabularies), &tried.training_settings(&[]))
+        })?;
+        self.by_data = fitting;
+        Ok(())
+    }
+
+    /// Most units in a vocabulary.
+    pub fn vocabulary_size(&self, units: Units) -> usize {
+        self.plan.text.vocabulary_size.unwrap_or(match units {
+            Units::Bpe => pieces(self.profile.pairs),
+            Units::Word => 30_000,
+            Units::Char => 8000,
+        })
+    }
+
+    /// The model's sizes, over vocabularies of these sizes.
+    pub fn architecture(&self, [source_vocabulary, target_vocabulary]: [usize; 2]) -> Architecture {
+        let (sizes, model) = (self.by_data.sizes, &self.plan.model);
+        Architecture {
+            source_vocabulary,
+            target_vocabulary,
+            embedding_size: model.embedding_size.unwrap_or(sizes.embedding),
+            hidden_size: model.hidden_size.unwrap_or(sizes.hidden),
+            attention_size: model.attention_size.unwrap_or(sizes.attention),
+            layers: model.layers,
+            tied_output: model.tied_output,
+            initial_state: model.initial_state,
+            lexicon: self.guidance().is_some(),
+            decoder: model.decoder,
+            attention: model.attention.clone(),
+        }
+    }
+
+    /// What guides of attention count. Where there are guides, the translations of units that they show weigh on the output
+    /// too.
+    fn guidance(&self) -> Option<f64> {
+        match self.plan.run.guidance {
+            Guidance::ByData if self.text.of_characters() || self.plan.model.attention.is_fixed() => None,
+            Guidance::ByData => (self.profile.pairs >= ENOUGH_FOR_LINKS).then_some(GUIDANCE),
+            Guidance::None => None,
+            Guidance::Weight(weight) => Some(weight),
+        }
+    }
+
+    /// The training settings, with these pairs to validate.
+    pub fn training_settings(&self, validation: &[Pair]) -> TrainingSettings {
+        let (run, by_data) = (&self.plan.run, &self.by_data);
+        let merged = [self.text.source_units, self.text.target_units].contains(&Units::Bpe);
+        let bpe_dropout = run.bpe_dropout.unwrap_or(if merged { by_data.bpe_dropout } else { 0.0 });
+        TrainingSettings {
+            seed: run.seed,
+            batch: run.batch.unwrap_or(BatchSize::Sentences(by_data.sentences)),
+            learning_rate: run.learning_rate.unwrap_or(by_data.sizes.learning_rate),
+            warmup_steps: run.warmup_steps,
+            schedule: run.schedule,
+            decay: run.decay,
+            label_smoothing: run.label_smoothing,
+            guidance: self.guidance(),
+            average: run.average,
+            dropout: dropout_rates(run.dropout.unwrap_or(by_data.dropout)),
+            bpe_dropout: Some(bpe_dropout).filter(|rate| *rate > 0.0),
+            joined: run.joined,
+            max_gradient_norm: run.max_gradient_norm,
+            max_epochs: run.max_epochs.unwrap_or(by_data.epochs),
+            max_minutes: run.max_minutes,
+            validate_every: run.validate_every,
+            patience: run.patience,
+            metric: run.metric.unwrap_or_else(|| metric(&self.text, validation)),
+        }
+    }
+}
+
+impl TextPlan {
+    fn new(args: &TrainArgs) -> Result<Self> {
+        let vocabulary_size =
+            args.vocabulary_size.map(|size| within("--vocabulary-size", size, SPECIALS.len() + 1, MOST_UNITS));
+        let units = [args.source_units, args.target_units].map(|side| side.or(args.units));
+        let plan = Self {
+            units,
+            joint_vocabulary: args.joint_vocabulary,
+            vocabulary_size: vocabulary_size.transpose()?,
+            max_length: positive("--max-length", args.max_length.unwrap_or(128))?,
+        };
+        if let [Some(source), Some(target)] = units {
+            plan.check_joint(source, target)?;
+        }
+        Ok(plan)
+    }
+
+    fn check_joint(&self, source: Units, target: Units) -> Result<()> {
+        if self.joint_vocabulary && source != target {
+            bail!(UsageError("--joint-vocabulary needs the same units on both sides".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn settle(&self, profile: &Profile) -> Result<TextSettings> {
+        let [source_units, target_units] =
+            [0, 1].map(|side| self.units[side].unwrap_or_else(|| profile.sides[side].kind.units()));
+        self.check_joint(source_units, target_units)?;
+        let Self { joint_vocabulary, max_length, .. } = *self;
+        Ok(TextSettings { source_units, target_units, joint_vocabulary, max_length })
+    }
+}
+
+impl ModelPlan {
+    fn sizes_are_open(&self) -> bool {
+        self.embedding_size.is_none() && self.hidden_size.is_none() && self.attention_size.is_none()
+    }
+
+    fn new(args: &TrainArgs) -> Result<Self> {
+        let size = |option, given: Option<usize>| given.map(|size| within(option, size, 1, LARGEST)).transpose();
+        let hidden_size = size("--hidden-size", args.hidden_size)?;
+        if let Some(odd) = hidden_size.filter(|size| !size.is_multiple_of(2)) {
+            bail!(UsageError(format!("--hidden-size {odd} is odd; each encoder direction has half of it")));
+        }
+        Ok(Self {
+            embedding_size: size("--embedding-size", args.embedding_size)?,
+            hidden_size,
+            attention_size: size("--attention-size", args.attention_size)?,
+            layers: within("--layers", args.layers.unwrap_or(1), 1, MOST_LAYERS)?,
+            tied_output: !args.untied,
+            initial_state: args.initial_state.unwrap_or(InitialState::Mean),
+            decoder: args.decoder.unwrap_or(DecoderKind::Conditional),
+            attention: Settings {
+                score: args.attention.unwrap_or_default(),
+                heads: args.heads.unwrap_or(1),
+                temperature: args.attention_temperature.unwrap_or(1.0),
+                choice: if args.hard_attention { Choice::Sampled } else { Choice::Soft },
+                shown: None,
+            },
+        })
+    }
+}
+
+impl RunPlan {
+    fn new(args: &TrainArgs) -> Result<Self> {
+        let batch = match (args.batch_sentences, args.batch_tokens) {
+            (Some(sentences), _) => Some(BatchSize::Sentences(positive("--batch-sentences", sentences)?)),
+            (None, Some(tokens)) => Some(BatchSize::Tokens(positive("--batch-tokens", tokens)?)),
+            (None, None) => None,
+        };
+        let decay = args.decay.unwrap_or(0.5);
+        if !(decay > 0.0 && decay <= 1.0) {
+            bail!(UsageError(format!("--decay must be above 0 and at most 1, not {decay}")));
+        }
+        let schedule = args.schedule.unwrap_or(if args.decay.is_some() { Schedule::Plateau } else { Schedule::Cosine });
+        let shares = |option, given: Option<f64>| given.map(|value| share(option, value)).transpose();
+        Ok(Self {
+            seed: args.seed.unwrap_or(SEED),
+            batch,
+            learning_rate: args.learning_rate.map(|rate| above_zero("--learning-rate", rate)).transpose()?,
+            warmup_steps: args.warmup_steps.unwrap_or(100),
+            schedule,
+            decay,
+            label_smoothing: share("--label-smoothing", args.label_smoothing.unwrap_or(0.1))?,
+            guidance: Guidance::new(args)?,
+            average: shares("--average-decay", args.average_decay)?.or(Some(AVERAGE)).filter(|decay| *decay > 0.0),
+            bpe_dropout: shares("--bpe-dropout", args.bpe_dropout)?,
+            joined: shares("--join-pairs", args.join_pairs)?.filter(|share| *share > 0.0),
+            dropout: shares("--dropout", args.dropout)?,
+            max_gradient_norm: above_zero("--max-gradient-norm", args.max_gradient_norm.unwrap_or(1.0))?,
+            max_epochs: max_epochs(args)?,
+            max_minutes: max_minutes(args)?,
+            validate_every: args.validate_every.map(|steps| positive("--validate-every", steps)).transpose()?,
+            // A step size that is planned brings most at its end, after a while that brought little.
+            patience: patience(args)?.or((schedule == Schedule::Plateau).then_some(PATIENCE)),
+            metric: args.metric,
+        })
+    }
+}
+
+impl Guidance {
+    /// By the weight given. What is fixed learns nothing.
+    fn new(args: &TrainArgs) -> Result<Self> {
+        let score = args.attention.unwrap_or_default();
+        Ok(match args.guided_alignment {
+            None => Self::ByData,
+            Some(0.0) => Self::None,
+            Some(_) if score.is_fixed() => {
+                let score = score.name();
+                bail!(UsageError(format!(
+                    "--guided-alignment needs a score: with --attention {score} there is nothing to teach"
+                )))
+            }
+            Some(weight) => Self::Weight(above_zero("--guided-alignment", weight)?),
+        })
+    }
+}
+
+/// The score that suits the data: BLEU counts runs of four words, so it says nothing of shorter texts.
+fn metric(text: &TextSettings, validation: &[Pair]) -> Metric {
+    let short = validation.iter().filter(|pair| pair.target.split_whitespace().count() < 4).count();
+    if text.of_characters() {
+        Metric::ExactMatch
+    } else if 2 * short > validation.len() {
+        Metric::Chrf
+    } else {
+        Metric::Bleu
+    }
+}
+
+fn dropout_rates(rate: f64) -> DropoutRates {
+    DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate }
+}

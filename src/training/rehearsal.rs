@@ -1,0 +1,46 @@
+//! How long training takes here, before it begins.
+
+use std::time::Instant;
+
+use candle_core::{Device, Result};
+
+use super::{Optimiser, TrainingSettings};
+use crate::model::{Architecture, Dropout, RnnSearch};
+use crate::parameters::{Gradients, Parameters};
+use crate::random::Stream;
+use crate::text::{Batch, Example, bucketed};
+
+/// Steps that are timed, after one that is not: the first one makes room.
+const STEPS: usize = 3;
+
+/// Seconds that a pass over these examples takes with a model of this architecture, by a few steps whose outcome is thrown
+/// away.
+///
+/// # Errors
+/// The device's own.
+pub fn seconds_of_epoch(
+    architecture: &Architecture,
+    settings: &TrainingSettings,
+    examples: &[Example],
+    device: &Device,
+) -> Result<f64> {
+    let lengths: Vec<(usize, usize)> =
+        examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+    let batches = bucketed(&lengths, settings.batch, &mut Stream::new(settings.seed, "rehearsal", 0));
+    let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
+    let mut gradients = Gradients::zeros(&parameters)?;
+    let mut optimiser = Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?;
+    let model = RnnSearch::new(architecture.clone(), parameters)?;
+    let mut step = |number: usize| {
+        let batch = Batch::new(examples, &batches[number % batches.len()]);
+        let dropout = Dropout::new(settings.dropout, settings.seed, number as u64);
+        let loss = model.gradients(&batch, settings.label_smoothing, &dropout, &mut gradients)?;
+        optimiser.step(model.parameters(), &gradients, settings.learning_rate)?;
+        Ok::<_, candle_core::Error>(loss.units)
+    };
+    step(0)?;
+    let began = Instant::now();
+    let units = (1..=STEPS).map(&mut step).sum::<Result<usize>>()?;
+    let all: usize = lengths.iter().map(|(_, target)| target + 1).sum();
+    Ok(began.elapsed().as_secs_f64() * all as f64 / units as f64)
+}
