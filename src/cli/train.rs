@@ -72,7 +72,7 @@ pub struct TrainArgs {
     #[arg(long, help_heading = "Data")]
     pub resume: bool,
 
-    /// What sentences are cut into: bpe (pieces of words), word or char [default: bpe].
+    /// What lines are cut into: bpe (pieces of words), word or char [default: by data, each side for itself].
     #[arg(long, value_enum, help_heading = "Text")]
     pub units: Option<Units>,
 
@@ -145,16 +145,18 @@ pub struct TrainArgs {
     #[arg(long, value_enum, help_heading = "Model")]
     pub initial_state: Option<InitialState>,
 
-    /// Share of numbers dropped in embeddings, annotations, states and readout [default: 0.2].
+    /// Share of numbers dropped in embeddings, annotations, states and readout [default: 0.3].
     #[arg(long, value_name = "P", help_heading = "Training")]
     pub dropout: Option<f64>,
 
-    /// Share of merges left out at random, so that words are learnt in other cuts too, each epoch others; bpe only.
+    /// Share of merges left out at random, each epoch others, so that words are learnt in other cuts too; bpe only
+    /// [default: 0.1 where many words are rare].
     #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training")]
     pub bpe_dropout: Option<f64>,
 
-    /// Share of pairs that another one is joined to, each epoch others, so that longer ones are met.
-    #[arg(long, value_name = "P", help_heading = "Training")]
+    /// Share of pairs that another one is joined to, each epoch others, so that longer ones are met [default: 0.1 for
+    /// sentences].
+    #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training")]
     pub join_pairs: Option<f64>,
 
     /// How much attention is taught the links of the statistical aligner: 0 not at all, and no lexicon is made of them
@@ -172,7 +174,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "E", help_heading = "Training")]
     pub label_smoothing: Option<f64>,
 
-    /// Use a running average of the parameters, of which each step keeps this much: 0 uses them as they are [default: 0].
+    /// Use a running average of the parameters, of which each step keeps this much: 0 uses them as they are [default:
+    /// 0.999].
     #[arg(long, value_name = "D", allow_negative_numbers = true, help_heading = "Training")]
     pub average_decay: Option<f64>,
 
@@ -192,11 +195,12 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub warmup_steps: Option<u64>,
 
-    /// What becomes of the learning rate after warm-up [default: plateau].
+    /// What becomes of the learning rate after warm-up [default: cosine; plateau with --decay].
     #[arg(long, value_enum, help_heading = "Training")]
     pub schedule: Option<Schedule>,
 
-    /// Factor on the learning rate after two validations in a row without improvement [default: 0.5].
+    /// Factor on the learning rate after two validations in a row without improvement, where the schedule is plateau
+    /// [default: 0.5].
     #[arg(long, value_name = "F", help_heading = "Training")]
     pub decay: Option<f64>,
 
@@ -204,11 +208,11 @@ pub struct TrainArgs {
     #[arg(long, value_name = "R", help_heading = "Training")]
     pub max_gradient_norm: Option<f64>,
 
-    /// Stop after so many passes over the pairs [default: 100].
+    /// Stop after so many passes over the pairs [default: by data].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub max_epochs: Option<u64>,
 
-    /// Stop after so many minutes.
+    /// Stop after so many minutes, those of preparing and of earlier runs included; sizes are chosen by it too.
     #[arg(long, value_name = "M", help_heading = "Training")]
     pub max_minutes: Option<f64>,
 
@@ -216,7 +220,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "M", help_heading = "Training")]
     pub save_every: Option<f64>,
 
-    /// Stop after so many validations without improvement [default: 6].
+    /// Stop after so many validations without improvement [default: 6 with plateau, else never].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub patience: Option<u64>,
 

@@ -119,14 +119,15 @@ impl ValueEnum for DecoderKind {
 
 impl ValueEnum for Schedule {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Plateau, Self::Cosine, Self::Linear]
+        &[Self::Cosine, Self::Plateau]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Plateau => choice("plateau", "Falls by --decay when validations bring nothing better"),
-            Self::Cosine => choice("cosine", "Falls along a cosine"),
-            Self::Linear => choice("linear", "Falls evenly"),
+            Self::Cosine => {
+                choice("cosine", "Falls to nothing by the end of the epochs or the minutes that are planned")
+            }
+            Self::Plateau => choice("plateau", "Falls by --decay whenever validations bring nothing better"),
         }
     }
 }

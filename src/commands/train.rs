@@ -187,15 +187,15 @@ fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], console: &Console) -> Resul
     let _waiting = console.waiting("learning a vocabulary");
     let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
     let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-    let learn = |texts: Vec<&str>, units| -> Result<Arc<Vocabulary>> {
-        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, plan.vocabulary_size(units))?))
+    let learn = |texts: Vec<&str>, sides, units| -> Result<Arc<Vocabulary>> {
+        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, plan.vocabulary_size(sides, units))?))
     };
     let text = plan.text();
     if text.joint_vocabulary {
-        let joint = learn([sources, targets].concat(), text.source_units)?;
+        let joint = learn([sources, targets].concat(), 0..2, text.source_units)?;
         Ok([joint.clone(), joint])
     } else {
-        Ok([learn(sources, text.source_units)?, learn(targets, text.target_units)?])
+        Ok([learn(sources, 0..1, text.source_units)?, learn(targets, 1..2, text.target_units)?])
     }
 }
 

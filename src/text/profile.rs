@@ -50,7 +50,7 @@ pub struct SideProfile {
     pub kind: Kind,
     /// Words of a line, in the mean.
     pub words: f64,
-    /// Different words.
+    /// Different words, punctuation apart.
     pub different_words: usize,
 }
 
@@ -88,7 +88,7 @@ impl Profile {
 impl SideProfile {
     fn new<'t>(lines: impl Iterator<Item = &'t str>) -> Self {
         let (mut count, mut single, mut words, mut characters) = (0, 0, 0, 0);
-        let mut different = HashSet::new();
+        let (mut symbols, mut different) = (HashSet::new(), HashSet::new());
         for line in lines {
             let spans = word_spans(line, Words::Whitespace);
             count += 1;
@@ -96,11 +96,12 @@ impl SideProfile {
             words += spans.len();
             for span in spans {
                 characters += line[span.clone()].chars().count();
-                different.insert(&line[span]);
+                symbols.insert(&line[span]);
             }
+            different.extend(word_spans(line, Words::Punctuation).into_iter().map(|span| &line[span]));
         }
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
-        let kind = if share(characters, words) <= SHORT_SYMBOL && different.len() <= MOST_SYMBOLS && words > count {
+        let kind = if share(characters, words) <= SHORT_SYMBOL && symbols.len() <= MOST_SYMBOLS && words > count {
             Kind::Symbols
         } else if share(single, count) >= NEARLY_ALL && share(characters, words) <= LONG_WORD {
             Kind::Words
@@ -143,9 +144,9 @@ mod tests {
     #[test]
     fn what_occurs_more_than_once_counts_once() {
         let pair = Pair { source: "the cat".to_owned(), target: "le chat".to_owned() };
-        let other = Pair { target: "un chat".to_owned(), ..pair.clone() };
+        let other = Pair { target: "un chat!".to_owned(), ..pair.clone() };
         let profile = Profile::new(&[&pair, &other, &pair]);
         assert_eq!((profile.pairs, profile.different_sources), (3, 1));
-        assert_eq!((profile.sides[1].words, profile.sides[1].different_words), (2.0, 3));
+        assert_eq!((profile.sides[1].words, profile.sides[1].different_words), (2.0, 4));
     }
 }

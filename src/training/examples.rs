@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::guide::{Guides, WORDS};
 use crate::model::UnitLexicon;
 use crate::random::Stream;
-use crate::text::{Corpus, Example, Look, Pair, Recutting, UNKNOWN, Vocabulary};
+use crate::text::{Corpus, Example, Look, Recutting, UNKNOWN, Vocabulary};
 
 /// Epochs whose cuts of words a lexicon is learnt from.
 const CUTS: u64 = 3;
@@ -25,19 +25,13 @@ pub struct Variation {
 
 /// The training pairs as ids, with guides if attention is to have any: the same in each epoch, or varied.
 pub struct Examples {
-    cuts: Cuts,
-    /// How many pairs another one is joined to, and the pairs as they are cut after others.
-    joined: Option<(f64, Cuts)>,
-    guides: Option<Guides>,
-    /// Most units of a side.
-    longest: usize,
-}
-
-/// Pairs in units.
-struct Cuts {
     /// As the vocabularies cut them.
     whole: Vec<Example>,
+    guides: Option<Guides>,
     recut: Option<Recut>,
+    joined: Option<f64>,
+    /// Most units of a side.
+    longest: usize,
 }
 
 /// What pairs are cut anew by.
@@ -60,83 +54,10 @@ impl Examples {
         variation: Variation,
         longest: usize,
     ) -> Result<Self> {
-        let Corpus { pairs, examples, .. } = corpus;
-        let joined = |share: f64| -> Result<_> {
-            let pairs: Vec<Pair> = pairs.par_iter().map(after_a_space).collect();
-            let sources = vocabularies[0].encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;
-            let targets = vocabularies[1].encode_all(pairs.iter().map(|pair| pair.target.as_str()))?;
-            let examples = sources.into_iter().zip(targets).map(|(source, target)| Example::new(source, target));
-            Ok((share, Cuts::new(&pairs, examples.collect(), vocabularies, guides.as_ref(), variation.bpe_dropout)?))
-        };
-        Ok(Self {
-            joined: variation.joined.map(joined).transpose()?,
-            cuts: Cuts::new(&pairs, examples, vocabularies, guides.as_ref(), variation.bpe_dropout)?,
-            guides,
-            longest,
-        })
-    }
-
-    /// The translations of units that the guides show, in all the cuts of a few epochs.
-    pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
-        let epochs: Vec<_> =
-            (0..if self.cuts.recut.is_some() { CUTS } else { 0 }).map(|epoch| self.of_epoch(seed, epoch)).collect();
-        let whole = self.cuts.whole.iter();
-        UnitLexicon::learn(whole.chain(epochs.iter().flat_map(|examples| examples.iter())), vocabularies)
-    }
-
-    /// Those of one epoch: the same whenever they are asked for.
-    pub fn of_epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
-        if self.cuts.recut.is_none() && self.joined.is_none() {
-            return Cow::Borrowed(&self.cuts.whole);
-        }
-        (0..self.cuts.whole.len()).into_par_iter().map(|index| self.vary(index, seed, epoch)).collect::<Vec<_>>().into()
-    }
-
-    /// One pair as an epoch has it.
-    fn vary(&self, index: usize, seed: u64, epoch: u64) -> Example {
-        let stream = |purpose: &str| Stream::new(seed, &format!("{purpose} of epoch {epoch}"), index as u64);
-        let example = self.cuts.cut(index, self.guides.as_ref(), &mut stream("merges"));
-        let Some((share, after)) = &self.joined else { return example };
-        let mut stream = stream("joints");
-        if stream.uniform() >= *share {
-            return example;
-        }
-        let second = after.cut(stream.below(self.cuts.whole.len()), self.guides.as_ref(), &mut stream);
-        let joined = join(&example, &second);
-        if joined.source.len().max(joined.target.len()) <= self.longest { joined } else { example }
-    }
-}
-
-/// A pair as it stands after another one.
-fn after_a_space(pair: &Pair) -> Pair {
-    Pair { source: format!(" {}", pair.source), target: format!(" {}", pair.target) }
-}
-
-/// Two pairs as one, which ends where the second one does.
-fn join(first: &Example, second: &Example) -> Example {
-    let (sources, targets) = (first.source.len() as u32, first.target.len() as u32);
-    let moved = |look: &Look| Look { target: look.target + targets, source: look.source + sources, ..*look };
-    let before = first.guide.iter().copied().filter(|look| look.target < targets);
-    Example {
-        guide: before.chain(second.guide.iter().map(moved)).collect(),
-        ..Example::new(
-            [&first.source[..], &second.source].concat(),
-            [&first.target[..], &second.target].concat(),
-        )
-    }
-}
-
-impl Cuts {
-    fn new(
-        pairs: &[Pair],
-        mut whole: Vec<Example>,
-        vocabularies: &[Arc<Vocabulary>; 2],
-        guides: Option<&Guides>,
-        bpe_dropout: Option<f64>,
-    ) -> Result<Self> {
+        let Corpus { pairs, examples: mut whole, .. } = corpus;
         let [source, target] = vocabularies;
-        if let Some(guides) = guides {
-            whole.par_iter_mut().zip(pairs).enumerate().try_for_each(|(index, (example, pair))| {
+        if let Some(guides) = &guides {
+            whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
                 let source = source.segment(&pair.source, WORDS)?;
                 let target = target.segment(&pair.target, WORDS)?;
                 example.guide = guides.guide(index, [&source.word_of_unit, &target.word_of_unit]);
@@ -148,21 +69,60 @@ impl Cuts {
             let target = target.recutting(pairs.iter().map(|pair| pair.target.as_str()))?;
             Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], rate })
         };
-        Ok(Self { recut: bpe_dropout.map(recut).transpose()?, whole })
+        let recut = variation.bpe_dropout.map(recut).transpose()?;
+        Ok(Self { whole, guides, recut, joined: variation.joined, longest })
+    }
+
+    /// The translations of units that the guides show, in all the cuts of a few epochs.
+    pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
+        let epochs: Vec<_> =
+            (0..if self.recut.is_some() { CUTS } else { 0 }).map(|epoch| self.of_epoch(seed, epoch)).collect();
+        UnitLexicon::learn(self.whole.iter().chain(epochs.iter().flat_map(|examples| examples.iter())), vocabularies)
+    }
+
+    /// Those of one epoch: the same whenever they are asked for.
+    pub fn of_epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
+        if self.recut.is_none() && self.joined.is_none() {
+            return Cow::Borrowed(&self.whole);
+        }
+        (0..self.whole.len()).into_par_iter().map(|index| self.vary(index, seed, epoch)).collect::<Vec<_>>().into()
+    }
+
+    /// One pair as an epoch has it.
+    fn vary(&self, index: usize, seed: u64, epoch: u64) -> Example {
+        let stream = |purpose: &str| Stream::new(seed, &format!("{purpose} of epoch {epoch}"), index as u64);
+        let example = self.cut(index, &mut stream("merges"));
+        let mut stream = stream("joints");
+        if self.joined.is_none_or(|share| stream.uniform() >= share) {
+            return example;
+        }
+        let joined = join(&example, &self.cut(stream.below(self.whole.len()), &mut stream));
+        if joined.source.len().max(joined.target.len()) <= self.longest { joined } else { example }
     }
 
     /// A pair, cut anew if pairs are.
-    fn cut(&self, index: usize, guides: Option<&Guides>, stream: &mut Stream) -> Example {
+    fn cut(&self, index: usize, stream: &mut Stream) -> Example {
         let whole = &self.whole[index];
         let recut = self.recut.as_ref().and_then(|recut| {
             let mut example = recut.cut(index, whole, stream)?;
-            if let Some(guides) = guides {
+            if let Some(guides) = &self.guides {
                 let [source, target] = recut.words(&example);
                 example.guide = guides.guide(index, [&source, &target]);
             }
             Some(example)
         });
         recut.unwrap_or_else(|| whole.clone())
+    }
+}
+
+/// Two pairs as one, which ends where the second one does. Pieces of words and words bring the space before them along.
+fn join(first: &Example, second: &Example) -> Example {
+    let (sources, targets) = (first.source.len() as u32, first.target.len() as u32);
+    let moved = |look: &Look| Look { target: look.target + targets, source: look.source + sources, ..*look };
+    let before_its_end = first.guide.iter().copied().filter(|look| look.target < targets);
+    Example {
+        guide: before_its_end.chain(second.guide.iter().map(moved)).collect(),
+        ..Example::new([&first.source[..], &second.source].concat(), [&first.target[..], &second.target].concat())
     }
 }
 
@@ -191,7 +151,7 @@ impl Recut {
 mod tests {
     use super::*;
     use crate::aligner;
-    use crate::text::Units;
+    use crate::text::{Pair, Units};
 
     const LONGEST: usize = 40;
 
@@ -206,9 +166,7 @@ mod tests {
     }
 
     fn examples(units: Units, variation: Variation) -> ([Arc<Vocabulary>; 2], Examples) {
-        let learn = |side: fn(&Pair) -> &str| {
-            Arc::new(Vocabulary::train(pairs().iter().map(side), units, 60).unwrap())
-        };
+        let learn = |side: fn(&Pair) -> &str| Arc::new(Vocabulary::train(pairs().iter().map(side), units, 60).unwrap());
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
         let corpus = Corpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
         let guides = Guides::new(&corpus.pairs, &aligner::learn(&corpus.pairs, &|_| {}), 1.0);
@@ -217,40 +175,45 @@ mod tests {
     }
 
     #[test]
-    fn joined_pairs_read_as_both_do_and_are_guided_within_each() {
-        for (units, bpe_dropout) in [(Units::Bpe, None), (Units::Bpe, Some(0.3)), (Units::Word, None), (Units::Char, None)] {
+    fn joined_pairs_read_as_both_do() {
+        for (units, bpe_dropout) in [(Units::Bpe, None), (Units::Bpe, Some(0.3)), (Units::Word, None)] {
             let (vocabularies, examples) = examples(units, Variation { bpe_dropout, joined: Some(0.5) });
             let all = pairs();
             let epoch = examples.of_epoch(1, 3);
-            assert_eq!(epoch, examples.of_epoch(1, 3));
-            assert_ne!(epoch, examples.of_epoch(1, 4));
+            assert!(epoch == examples.of_epoch(1, 3) && epoch != examples.of_epoch(1, 4));
             let mut joints = 0;
             for (example, pair) in epoch.iter().zip(&all) {
                 let source = vocabularies[0].decode(&example.source);
                 let target = vocabularies[1].decode(&example.target);
-                assert_eq!(example.guide.iter().filter(|look| look.target as usize == example.target.len()).count(), 1);
-                assert!(example.source.len().max(example.target.len()) <= LONGEST);
-                if source == pair.source {
-                    assert_eq!(target, pair.target);
-                    continue;
-                }
-                joints += 1;
-                let second = Pair {
-                    source: source.strip_prefix(&format!("{} ", pair.source)).unwrap().to_owned(),
-                    target: target.strip_prefix(&format!("{} ", pair.target)).unwrap().to_owned(),
-                };
-                assert!(all.contains(&second), "{second:?}");
-                // A guide never crosses the joint.
-                let [from, to] = [(&vocabularies[0], &pair.source), (&vocabularies[1], &pair.target)]
-                    .map(|(vocabulary, first)| match bpe_dropout {
-                        None => Some(vocabulary.encode(first).unwrap().len() as u32),
-                        Some(_) => None,
-                    });
-                if let (Some(from), Some(to)) = (from, to) {
-                    assert!(example.guide.iter().all(|look| (look.source < from) == (look.target < to)));
+                let ends = example.guide.iter().filter(|look| look.target as usize == example.target.len());
+                assert_eq!(ends.map(|look| look.source as usize).collect::<Vec<_>>(), [example.source.len()]);
+                if source != pair.source {
+                    joints += 1;
+                    let rest = |whole: &str, first: &str| whole.strip_prefix(&format!("{first} ")).unwrap().to_owned();
+                    let second = Pair { source: rest(&source, &pair.source), target: rest(&target, &pair.target) };
+                    assert!(all.contains(&second), "{second:?}");
                 }
             }
             assert!((15..46).contains(&joints), "{joints}");
         }
+    }
+
+    #[test]
+    fn guides_do_not_cross_a_joint() {
+        let look = |target, source| Look { target, source, weight: 1.0 };
+        let first = Example { guide: vec![look(0, 1), look(1, 0), look(2, 2)], ..Example::new(vec![5, 6], vec![7, 8]) };
+        let second = Example { guide: vec![look(0, 0), look(1, 1)], ..Example::new(vec![9], vec![4]) };
+        let joined = join(&first, &second);
+        assert_eq!((&joined.source[..], &joined.target[..]), (&[5, 6, 9][..], &[7, 8, 4][..]));
+        assert_eq!(joined.guide, [look(0, 1), look(1, 0), look(2, 2), look(3, 3)]);
+    }
+
+    #[test]
+    fn what_would_be_too_long_is_not_joined() {
+        let (_, mut examples) = examples(Units::Word, Variation { bpe_dropout: None, joined: Some(0.999) });
+        examples.longest = 4;
+        let epoch = examples.of_epoch(1, 0);
+        assert!(epoch.iter().all(|example| example.source.len().max(example.target.len()) <= 4));
+        assert!(epoch.iter().zip(&examples.whole).any(|(example, whole)| example != whole));
     }
 }

@@ -1,5 +1,7 @@
 //! How the step size goes over a training run.
 
+use std::f64::consts::PI;
+
 use serde::{Deserialize, Serialize};
 
 /// What becomes of the step size after warm-up.
@@ -12,8 +14,6 @@ pub enum Schedule {
     /// It falls to nothing along half a wave of a cosine, over the epochs or the time that training is to take (Loshchilov
     /// & Hutter 2017).
     Cosine,
-    /// It falls to nothing evenly.
-    Linear,
 }
 
 impl Schedule {
@@ -21,8 +21,19 @@ impl Schedule {
     pub fn factor(self, done: f64) -> f64 {
         match self {
             Self::Plateau => 1.0,
-            Self::Cosine => 0.5 * (1.0 + (std::f64::consts::PI * done.clamp(0.0, 1.0)).cos()),
-            Self::Linear => 1.0 - done.clamp(0.0, 1.0),
+            Self::Cosine => 0.5 * (1.0 + (PI * done.clamp(0.0, 1.0)).cos()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cosine_falls_to_nothing_and_a_plateau_waits() {
+        let factors = [-1.0, 0.0, 0.5, 1.0, 2.0].map(|done| (Schedule::Cosine.factor(done) * 1e9).round() / 1e9);
+        assert_eq!(factors, [1.0, 1.0, 0.5, 0.0, 0.0]);
+        assert_eq!(Schedule::Plateau.factor(0.9), 1.0);
     }
 }

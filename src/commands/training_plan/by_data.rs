@@ -1,7 +1,7 @@
 //! What presets mean, and what the data decide where no option does.
 
 use crate::cli::Preset;
-use crate::text::Profile;
+use crate::text::{Kind, Profile};
 
 /// Dimensions with a learning rate that suits them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,23 +19,25 @@ const LARGE: Sizes = Sizes { embedding: 256, hidden: 512, attention: 512, learni
 /// From the smallest.
 const ALL: [Sizes; 4] = [TINY, SMALL, MEDIUM, LARGE];
 
+/// How much longer than [`enough`] training is planned where time is given, at most.
+const MOST_WORTHWHILE: f64 = 3.0;
+
 /// The settings that follow from the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByData {
     pub sizes: Sizes,
+    /// Most pieces of words in a vocabulary, of source and target.
+    pub pieces: [usize; 2],
     /// Pairs in a batch.
     pub sentences: usize,
     pub dropout: f64,
     pub bpe_dropout: f64,
+    /// The share of pairs that another one is joined to.
+    pub joined: f64,
     /// Passes over the pairs.
     pub epochs: u64,
-    /// The place in [`ALL`] of the sizes that more time is worth spending on, at most.
-    pub largest: usize,
-}
-
-/// Passes after which more bring little.
-fn enough(pairs: usize) -> f64 {
-    (4000.0 / (pairs.max(1) as f64).sqrt()).clamp(6.0, 100.0)
+    /// The place in [`ALL`] of the largest sizes that time is worth spending on.
+    largest: usize,
 }
 
 impl ByData {
@@ -57,39 +59,92 @@ impl ByData {
             Preset::Fast => (usual.saturating_sub(1), 0.5),
             Preset::Best => (largest, 2.0),
         };
+        let sentences = profile.sides.iter().all(|side| side.kind == Kind::Sentences);
         Self {
             sizes: ALL[size],
+            pieces: [0, 1].map(|side| pieces(profile, side)),
             // Small data needs many steps more than smooth ones.
             sentences: if pairs < 10_000 { 32 } else { 64 },
             dropout: 0.3,
-            bpe_dropout: 0.1,
+            bpe_dropout: if (0..2).any(|side| has_rare_words(profile, side)) { 0.1 } else { 0.0 },
+            joined: if sentences { 0.1 } else { 0.0 },
             epochs: (enough(pairs) * share_of_epochs).round() as u64,
             largest,
         }
     }
 
     /// The same with the largest sizes by which the pairs are seen often enough in a time, and with passes to fill it;
-    /// `seconds` says how long one takes.
+    /// `seconds_of_epoch` says how long one takes.
     pub fn within<E>(
         self,
         profile: &Profile,
         time: f64,
-        mut seconds: impl FnMut(Sizes) -> Result<f64, E>,
+        mut seconds_of_epoch: impl FnMut(Self) -> Result<f64, E>,
     ) -> Result<Self, E> {
         let enough = enough(profile.pairs);
+        let longest = Self { epochs: (MOST_WORTHWHILE * enough).round() as u64, ..self };
         for sizes in ALL[1..=self.largest].iter().rev() {
-            if time / seconds(*sizes)? >= enough {
-                return Ok(Self { sizes: *sizes, epochs: (MOST_WORTHWHILE * enough).round() as u64, ..self });
+            let larger = Self { sizes: *sizes, ..longest };
+            if time / seconds_of_epoch(larger)? >= enough {
+                return Ok(larger);
             }
         }
-        Ok(Self { sizes: TINY, epochs: (MOST_WORTHWHILE * enough).round() as u64, ..self })
+        Ok(Self { sizes: TINY, ..longest })
     }
 }
 
-/// How much longer than enough training may be planned.
-const MOST_WORTHWHILE: f64 = 3.0;
+/// Passes over so many pairs after which more bring little.
+fn enough(pairs: usize) -> f64 {
+    (4000.0 / (pairs.max(1) as f64).sqrt()).clamp(6.0, 100.0)
+}
 
-/// Most units in a vocabulary of pieces of words: small data cannot teach many rare ones.
-pub fn pieces(pairs: usize) -> usize {
-    (23.0 * (pairs as f64).sqrt()).clamp(500.0, 12_000.0) as usize
+/// Pieces of words that so many pairs can teach.
+fn teachable(pairs: usize) -> usize {
+    (23.0 * (pairs as f64).sqrt()) as usize
+}
+
+/// Most pieces for a side: rare ones cannot be taught, and where each word is a piece they have nothing in common.
+fn pieces(profile: &Profile, side: usize) -> usize {
+    teachable(profile.pairs).min(profile.sides[side].different_words / 2).clamp(500, 12_000)
+}
+
+/// Whether there are many words that are met too seldom to be learnt as a whole. Where there are none, cutting words in
+/// other ways teaches nothing of use.
+fn has_rare_words(profile: &Profile, side: usize) -> bool {
+    2 * profile.sides[side].different_words > 3 * teachable(profile.pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::SideProfile;
+
+    fn profile(pairs: usize, kinds: [Kind; 2], different_words: usize) -> Profile {
+        let side = |kind| SideProfile { kind, words: 10.0, different_words };
+        Profile { pairs, different_sources: pairs, sides: kinds.map(side) }
+    }
+
+    #[test]
+    fn captions_have_rare_words_and_a_small_grammar_has_none() {
+        let captions = ByData::new(Preset::Auto, &profile(29_000, [Kind::Sentences; 2], 18_000));
+        assert_eq!((captions.sizes, captions.pieces, captions.bpe_dropout), (SMALL, [3916; 2], 0.1));
+        let grammar = ByData::new(Preset::Auto, &profile(24_000, [Kind::Sentences; 2], 3000));
+        assert_eq!((grammar.sizes, grammar.pieces, grammar.bpe_dropout), (SMALL, [1500; 2], 0.0));
+        let speech = ByData::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
+        assert_eq!((speech.sizes, speech.joined), (TINY, 0.0));
+        let few = ByData::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
+        assert_eq!((few.pieces, few.epochs), ([500; 2], 100));
+    }
+
+    #[test]
+    fn time_buys_size_as_long_as_the_pairs_are_seen_often_enough() {
+        let profile = profile(29_000, [Kind::Sentences; 2], 18_000);
+        let auto = ByData::new(Preset::Auto, &profile);
+        // Seconds of a pass grow with the square of the hidden size.
+        let seconds = |tried: ByData| Ok::<_, ()>(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2));
+        let sizes = |minutes: f64| auto.within(&profile, 60.0 * minutes, seconds).unwrap().sizes;
+        assert_eq!([1.0, 5.0, 15.0, 60.0, 1000.0].map(sizes), [TINY, TINY, SMALL, MEDIUM, MEDIUM]);
+        assert_eq!(auto.within(&profile, 60.0, seconds).unwrap().epochs, 70);
+        assert_eq!(auto.within(&profile, 60.0, |_| Err("no device")), Err("no device"));
+    }
 }

@@ -6,7 +6,7 @@ mod reasons;
 
 use anyhow::{Result, anyhow, bail};
 
-use self::by_data::{ByData, pieces};
+use self::by_data::ByData;
 use self::options::{above_zero, positive, share, within};
 pub use self::options::{max_epochs, max_minutes, minutes, patience};
 use super::usage::UsageError;
@@ -118,6 +118,9 @@ impl TrainingPlan {
         if matches!(self.run.guidance, Guidance::Weight(_)) && settled.text.of_characters() {
             bail!(UsageError("--guided-alignment needs words: units of characters have no word alignments".to_owned()));
         }
+        if self.run.joined.is_some_and(|share| share > 0.0) && settled.text.of_characters() {
+            bail!(UsageError("--join-pairs needs sentences: characters would run together".to_owned()));
+        }
         let architecture = settled.architecture([0, 0]);
         let fits = architecture.attention.check(architecture.dimensions());
         fits.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?;
@@ -161,18 +164,18 @@ impl SettledPlan<'_> {
         else {
             return Ok(());
         };
-        let fitting = self.by_data.within(self.profile, 60.0 * minutes, |sizes| {
-            let tried = Self { by_data: ByData { sizes, ..self.by_data }, text: self.text.clone(), ..*self };
+        let fitting = self.by_data.within(self.profile, 60.0 * minutes, |by_data| {
+            let tried = Self { by_data, text: self.text.clone(), ..*self };
             seconds_of_epoch(&tried.architecture(vocabularies), &tried.training_settings(&[]))
         })?;
         self.by_data = fitting;
         Ok(())
     }
 
-    /// Most units in a vocabulary.
-    pub fn vocabulary_size(&self, units: Units) -> usize {
+    /// Most units in the vocabulary of sides, which are one or, if it is joint, both.
+    pub fn vocabulary_size(&self, sides: std::ops::Range<usize>, units: Units) -> usize {
         self.plan.text.vocabulary_size.unwrap_or(match units {
-            Units::Bpe => pieces(self.profile.pairs),
+            Units::Bpe => self.by_data.pieces[sides].iter().sum(),
             Units::Word => 30_000,
             Units::Char => 8000,
         })
@@ -224,7 +227,7 @@ impl SettledPlan<'_> {
             average: run.average,
             dropout: dropout_rates(run.dropout.unwrap_or(by_data.dropout)),
             bpe_dropout: Some(bpe_dropout).filter(|rate| *rate > 0.0),
-            joined: run.joined,
+            joined: Some(run.joined.unwrap_or(by_data.joined)).filter(|share| *share > 0.0),
             max_gradient_norm: run.max_gradient_norm,
             max_epochs: run.max_epochs.unwrap_or(by_data.epochs),
             max_minutes: run.max_minutes,
@@ -322,7 +325,7 @@ impl RunPlan {
             guidance: Guidance::new(args)?,
             average: shares("--average-decay", args.average_decay)?.or(Some(AVERAGE)).filter(|decay| *decay > 0.0),
             bpe_dropout: shares("--bpe-dropout", args.bpe_dropout)?,
-            joined: shares("--join-pairs", args.join_pairs)?.filter(|share| *share > 0.0),
+            joined: shares("--join-pairs", args.join_pairs)?,
             dropout: shares("--dropout", args.dropout)?,
             max_gradient_norm: above_zero("--max-gradient-norm", args.max_gradient_norm.unwrap_or(1.0))?,
             max_epochs: max_epochs(args)?,

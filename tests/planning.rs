@@ -1,0 +1,96 @@
+//! What `train` settles by the data and by the time it is given.
+
+mod common;
+
+use common::{Folder, PAIRS, tsv};
+use serde_json::Value;
+
+const FEW_STEPS: [&str; 4] = ["--max-epochs", "1", "--hidden-size", "16"];
+
+fn config(folder: &Folder, out: &str) -> Value {
+    serde_json::from_str(&folder.text(&format!("{out}/config.json"))).unwrap()
+}
+
+/// Trains on a text and says what config.json holds, and what was said.
+fn settled(text: &str, options: &[&str]) -> (Value, String) {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", text);
+    let outcome = folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], options].concat());
+    outcome.worked();
+    (config(&folder, "model"), outcome.stderr)
+}
+
+#[test]
+fn each_side_is_cut_as_its_lines_ask_for() {
+    let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
+    let units = |text: &str, options: &[&str]| {
+        let (config, said) = settled(text, &[&FEW_STEPS, options].concat());
+        let [source, target] = ["source_units", "target_units"].map(|side| config["text"][side].clone());
+        (source.as_str().unwrap().to_owned(), target.as_str().unwrap().to_owned(), said)
+    };
+    let (source, target, said) = units(spoken, &[]);
+    assert_eq!((&source[..], &target[..]), ("char", "word"));
+    assert!(said.contains("3 pairs of single words and symbols such as phones\n"), "{said}");
+    assert!(!said.contains("are few"), "{said}");
+    let (source, target, _) = units("walk\twalked\nsing\tsang\n", &[]);
+    assert_eq!((&source[..], &target[..]), ("char", "char"));
+    let (source, target, said) = units(&tsv(&PAIRS), &[]);
+    assert_eq!((&source[..], &target[..]), ("bpe", "bpe"));
+    assert!(said.contains("pairs of sentences of 4.0 and 4.0 words in the mean\n"), "{said}");
+    assert!(said.contains("12 pairs are few: expect"), "{said}");
+    let (source, target, _) = units(spoken, &["--target-units", "char"]);
+    assert_eq!((&source[..], &target[..]), ("char", "char"));
+    let wrong = ["train", "--train", "pairs.tsv", "--out", "model", "--joint-vocabulary"];
+    let folder = Folder::new();
+    folder.write("pairs.tsv", spoken);
+    folder.run(&wrong).refused_with(2, &["--joint-vocabulary", "same units"]);
+    assert!(!folder.path("model").exists(), "a folder was made for nothing");
+}
+
+#[test]
+fn presets_are_larger_and_longer_or_smaller_and_shorter() {
+    let size = |preset: &str| {
+        let (config, _) = settled(&tsv(&PAIRS), &["--preset", preset, "--max-epochs", "1"]);
+        config["architecture"]["hidden_size"].as_u64().unwrap()
+    };
+    assert_eq!(["fast", "auto", "best"].map(size), [128, 256, 384]);
+}
+
+#[test]
+fn a_time_given_is_planned_for() {
+    let folder = Folder::with_pairs();
+    let began = std::time::Instant::now();
+    let train = ["train", "--train", "pairs.tsv", "--out", "model", "--max-minutes", "0.05", "--max-epochs", "1000000"];
+    let quick =
+        ["--hidden-size", "16", "--embedding-size", "16", "--batch-sentences", "1", "--validate-every", "10000"];
+    let outcome = folder.run(&[&train[..], &quick[..]].concat());
+    outcome.worked();
+    // Not a matter of speed: it must neither stop at once nor go on for its million epochs.
+    assert!((3.0..60.0).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
+    assert!(outcome.stderr.contains("0.05 minutes, or 1000000 epochs"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("the time is over; --resume with more --max-minutes"), "{}", outcome.stderr);
+    let log = folder.text("model/log.jsonl");
+    let steps: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let steps: Vec<&Value> = steps.iter().filter(|line| line["event"] == "progress").collect();
+    let figures = |key: &str| -> Vec<f64> { steps.iter().map(|step| step[key].as_f64().unwrap()).collect() };
+    let (done, rates) = (figures("done"), figures("learning_rate"));
+    assert!(done.is_sorted() && done[0] > 0.0, "{done:?}");
+    // After warm-up the rate only falls.
+    assert!(rates[2..].is_sorted_by(|a, b| a >= b) && rates.last() < rates.get(2), "{rates:?}");
+    // Its time is used up; with more it goes on.
+    let again = folder.run(&["train", "--out", "model", "--resume", "--quiet"]);
+    again.worked();
+    let before = folder.text("model/resume.json");
+    folder.run(&["train", "--out", "model", "--resume", "--quiet", "--max-minutes", "0.1"]).worked();
+    let steps = |text: &str| serde_json::from_str::<Value>(text).unwrap()["step"].as_u64().unwrap();
+    assert!(steps(&folder.text("model/resume.json")) > steps(&before) + 1);
+}
+
+#[test]
+fn how_large_a_model_may_be_is_found_out() {
+    let folder = Folder::with_pairs();
+    let train = ["train", "--train", "pairs.tsv", "--out", "model", "--quiet", "--max-minutes"];
+    folder.run(&[&train[..], &["0.001"]].concat()).worked();
+    assert_eq!(config(&folder, "model")["architecture"]["hidden_size"], 128, "there is no time for more");
+    folder.run(&["translate", "--model", "model", "the red fox sleeps"]).worked();
+}
