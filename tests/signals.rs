@@ -73,3 +73,25 @@ fn what_nohup_ignores_stays_ignored() {
     training.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
     assert_eq!(code_after(&folder, training, "-HUP", "attention is"), Some(0), "a hangup ended it");
 }
+
+#[test]
+fn results_that_were_being_written_leave_nothing_behind() {
+    let folder = Folder::with_model();
+    folder.write("endless.txt", "the red fox sleeps\n".repeat(200_000));
+    folder.write("out.txt", "what was there\n");
+    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+        let arguments = ["translate", "--model", "model", "--input", "endless.txt", "--output", "out.txt"];
+        let mut child = folder.command(&arguments).spawn().unwrap();
+        let unfinished = || folder.contents().keys().any(|name| name.ends_with(".tmp"));
+        let began = Instant::now();
+        while !unfinished() {
+            assert!(began.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(number));
+        assert!(!unfinished(), "{signal} leaves a file");
+        assert_eq!(folder.text("out.txt"), "what was there\n");
+    }
+}

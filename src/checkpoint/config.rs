@@ -26,6 +26,18 @@ pub struct Config {
     pub training: TrainingSettings,
     /// What it was trained on.
     pub data: DataSummary,
+    /// How the training was begun, if that was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<Beginning>,
+}
+
+/// How a training was begun: with the same on the same machine it comes out the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// What was given to the program.
+    pub command_line: Vec<String>,
+    /// Cores that were used.
+    pub threads: usize,
 }
 
 /// How text becomes units.

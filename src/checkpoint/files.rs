@@ -7,11 +7,15 @@ use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 
 /// What a name ends with until the file is whole.
 const UNFINISHED: &str = ".tmp";
+
+/// The files of this process that are not whole yet.
+static GROWING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file that grows beside its place and is given its name in the end. Dropped before, it leaves nothing.
 pub struct Growing {
@@ -28,6 +32,7 @@ impl Growing {
     pub fn create(place: &Path) -> IoResult<Self> {
         let temporary = beside(place);
         let file = File::create(&temporary)?;
+        growing(|names| names.push(temporary.clone()));
         // Where there are no locks, nothing is ever cleared away.
         let _ = file.try_lock();
         Ok(Self { file, temporary, place: place.to_owned() })
@@ -44,7 +49,10 @@ impl Growing {
     /// The system's own; what had the name before keeps it.
     pub fn finish(self) -> IoResult<()> {
         self.file.sync_all()?;
-        std::fs::rename(&self.temporary, &self.place)
+        std::fs::rename(&self.temporary, &self.place)?;
+        // Not every system can sync a folder; the file is whole in any case.
+        let _ = File::open(folder_of(&self.place)).and_then(|folder| folder.sync_all());
+        Ok(())
     }
 }
 
@@ -62,7 +70,21 @@ impl Drop for Growing {
     fn drop(&mut self) {
         // A finished one has this name no longer, and of an unfinished one the reason is on its way to the user.
         let _ = std::fs::remove_file(&self.temporary);
+        growing(|names| names.retain(|name| *name != self.temporary));
     }
+}
+
+fn growing(change: impl FnOnce(&mut Vec<PathBuf>)) {
+    change(&mut GROWING.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// Removes all that this process has begun to write and not finished, before it ends.
+pub fn remove_growing() {
+    growing(|names| names.drain(..).for_each(|name| drop(std::fs::remove_file(name))));
+}
+
+fn folder_of(place: &Path) -> &Path {
+    place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 /// Writes a file beside its place, syncs it and renames it. If anything fails, what was there stays as it was.
@@ -94,10 +116,9 @@ pub(super) fn is_unfinished(name: &OsStr, wanted: impl Fn(&str) -> bool) -> bool
 
 /// Removes what was to become this file where the process that wrote it is no more.
 pub fn remove_abandoned(place: &Path) {
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let wanted = |name: &str| place.file_name() == Some(OsStr::new(name));
     // What cannot be listed or removed does no harm where it is.
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(folder_of(place)).into_iter().flatten().flatten() {
         if is_unfinished(&entry.file_name(), wanted) && is_abandoned(&entry.path()) {
             let _ = std::fs::remove_file(entry.path());
         }

@@ -24,7 +24,7 @@ mod lexicon;
 mod lock;
 mod tensors;
 
-pub use config::{Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
-pub use files::{Growing, remove_abandoned, write_atomically};
+pub use config::{Beginning, Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
+pub use files::{Growing, remove_abandoned, remove_growing, write_atomically};
 pub use folder::{Checkpoint, Folder, Holds, Resume};
 pub use lock::Lock;

@@ -16,6 +16,7 @@ use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::cli::InspectArgs;
 use crate::render::{SCHEMA, visible_lines};
 use crate::text::Units;
+use crate::training::Schedule;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
     let folder = Folder::new(&args.model);
@@ -126,7 +127,23 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         "settings        batches of {}, learning rate {}, dropout {}, label smoothing {}, seed {}",
         settings.batch, settings.learning_rate, settings.dropout.embeddings, settings.label_smoothing, settings.seed
     )?;
-    writeln!(out, "                attention {}", settings.teaching())
+    writeln!(out, "                attention {}", settings.teaching())?;
+    let schedule = match settings.schedule {
+        Schedule::Cosine => "falls along a cosine",
+        Schedule::Plateau => "falls when validations bring nothing better",
+    };
+    let minutes = settings.max_minutes.map(|minutes| format!(" or {minutes} minutes")).unwrap_or_default();
+    let share = |share: Option<f64>| share.unwrap_or_default();
+    writeln!(out, "                the learning rate {schedule}; at most {} epochs{minutes}", settings.max_epochs)?;
+    writeln!(
+        out,
+        "                merges left out {}, pairs joined {}, average of parameters {}",
+        share(settings.bpe_dropout),
+        share(settings.joined),
+        share(settings.average)
+    )?;
+    let Some(begun) = &checkpoint.config.begun else { return Ok(()) };
+    writeln!(out, "command         softalign {} (on {} threads)", begun.command_line.join(" "), begun.threads)
 }
 
 /// The best and the last validation, from the log.

@@ -59,6 +59,9 @@ pub fn run(cli: &Cli) -> ExitCode {
 }
 
 fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
+    if !matches!(cli.command, Command::Train(_)) {
+        signals::end_tidily();
+    }
     match &cli.command {
         Command::Train(args) => train::run(args, &device(cli.device)?, console),
         Command::Translate(args) => translate::run(args, &device(cli.device)?, console),

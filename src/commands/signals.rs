@@ -9,6 +9,8 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use crate::checkpoint::remove_growing;
+
 #[cfg(unix)]
 const ASKING: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
@@ -56,6 +58,23 @@ impl Signals {
         (signal > 0).then_some(Stopped { signal: signal as u8 })
     }
 }
+
+/// From now on a signal that ends this program first takes away what is half written.
+#[cfg(unix)]
+pub fn end_tidily() {
+    let heeded = ASKING.into_iter().filter(|&signal| !is_ignored(signal));
+    // Without a handler the next run clears away what this one leaves.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            remove_growing();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+pub fn end_tidily() {}
 
 /// Whether a signal does nothing to this process.
 #[cfg(unix)]

@@ -17,7 +17,7 @@ use super::training_display::{TrainingDisplay, clock};
 use super::training_plan::{self, SettledPlan, TrainingPlan};
 use super::usage::UsageError;
 use crate::aligner::WordAligner;
-use crate::checkpoint::{Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock, TextSettings};
+use crate::checkpoint::{Beginning, Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock, TextSettings};
 use crate::cli::{Given, TrainArgs};
 use crate::model::RnnSearch;
 use crate::parameters::Parameters;
@@ -25,8 +25,7 @@ use crate::render::visible;
 use crate::search::BeamSettings;
 use crate::text::{Corpus, Pair, Profile, Vocabulary};
 use crate::training::{
-    Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, Variation,
-    seconds_of_epoch,
+    Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, seconds_of_epoch,
 };
 use crate::translator::Translator;
 
@@ -47,6 +46,8 @@ const WITH_RESUME: [&str; 12] = [
 ];
 /// Minutes that a kill may cost at most.
 const SAVE_EVERY: f64 = 5.0;
+/// Pairs that are enough to find out how fast training is.
+const REHEARSED: usize = 2000;
 /// Sentences shown with their alignments at the end.
 const SHOWN: usize = 2;
 
@@ -140,9 +141,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     let [source, target] = vocabularies(&plan, &usable, console)?;
     let data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, seed, console)?;
     let [source_size, target_size] = [source.size(), target.size()];
-    plan.fit_time([source_size, target_size], |architecture, settings| {
-        Ok(seconds_of_epoch(architecture, settings, &data.training.examples, device)?)
-    })?;
+    fit_time(&mut plan, &data.training, &[source.clone(), target.clone()], device)?;
     let architecture = plan.architecture([source_size, target_size]);
     let config = Config {
         format_version: FORMAT_VERSION,
@@ -151,6 +150,10 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         text: plan.text().clone(),
         training: plan.training_settings(&data.validation.pairs),
         data: data.summary.clone(),
+        begun: Some(Beginning {
+            command_line: std::env::args_os().skip(1).map(|part| part.to_string_lossy().into_owned()).collect(),
+            threads: rayon::current_num_threads(),
+        }),
     };
     let checkpoint = Checkpoint::new(config, source, target)?;
     if folder.holds() != Holds::Nothing {
@@ -182,6 +185,21 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     })
 }
 
+/// Makes the best of the time given: tries a few steps with some of the pairs, varied as training varies them.
+fn fit_time(
+    plan: &mut SettledPlan,
+    training: &Corpus,
+    vocabularies: &[Arc<Vocabulary>; 2],
+    device: &Device,
+) -> Result<()> {
+    let (some, longest) = (training.pairs.len().min(REHEARSED), plan.text().max_length);
+    plan.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
+        let examples = Examples::new(training.some(some), vocabularies, None, settings.variation(), longest)?;
+        let seconds = seconds_of_epoch(architecture, settings, &examples.of_epoch(settings.seed, 0), device)?;
+        Ok(seconds * training.pairs.len() as f64 / some as f64)
+    })
+}
+
 /// Learns the vocabularies of both sides; a joint one is there twice.
 fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], console: &Console) -> Result<[Arc<Vocabulary>; 2]> {
     let _waiting = console.waiting("learning a vocabulary");
@@ -192,10 +210,10 @@ fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], console: &Console) -> Resul
     };
     let text = plan.text();
     if text.joint_vocabulary {
-        let joint = learn([sources, targets].concat(), 0..2, text.source_units)?;
+        let joint = learn([sources, targets].concat(), 2, text.source_units)?;
         Ok([joint.clone(), joint])
     } else {
-        Ok([learn(sources, 0..1, text.source_units)?, learn(targets, 1..2, text.target_units)?])
+        Ok([learn(sources, 1, text.source_units)?, learn(targets, 1, text.target_units)?])
     }
 }
 
@@ -220,8 +238,7 @@ fn examples(training: Corpus, folder: &Folder, checkpoint: &Checkpoint) -> Resul
     };
     let guides = settings.guidance.map(|weight| guided(weight as f32)).transpose()?;
     let vocabularies = [checkpoint.source.clone(), checkpoint.target.clone()];
-    let variation = Variation { bpe_dropout: settings.bpe_dropout, joined: settings.joined };
-    Examples::new(training, &vocabularies, guides, variation, checkpoint.config.text.max_length)
+    Examples::new(training, &vocabularies, guides, settings.variation(), checkpoint.config.text.max_length)
 }
 
 /// Refuses what was decided when the training to be resumed began.

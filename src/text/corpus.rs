@@ -17,6 +17,19 @@ pub struct Corpus {
 }
 
 impl Corpus {
+    /// Some of the pairs, `most` at most, spread evenly.
+    #[must_use]
+    pub fn some(&self, most: usize) -> Self {
+        let count = self.pairs.len().min(most);
+        let places = || (0..count).map(|number| number * self.pairs.len() / count);
+        Self {
+            pairs: places().map(|place| self.pairs[place].clone()).collect(),
+            examples: places().map(|place| self.examples[place].clone()).collect(),
+            empty: 0,
+            too_long: 0,
+        }
+    }
+
     /// Turns pairs into ids. A side may have at most `longest` units.
     pub fn new(pairs: Vec<Pair>, source: &Vocabulary, target: &Vocabulary, longest: usize) -> Result<Self> {
         let sources = source.encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;

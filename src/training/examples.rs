@@ -19,7 +19,7 @@ const CUTS: u64 = 3;
 pub struct Variation {
     /// The share of merges left out.
     pub bpe_dropout: Option<f64>,
-    /// The share of pairs that another one is joined to.
+    /// The share of pairs that are joined, two and two.
     pub joined: Option<f64>,
 }
 
@@ -29,9 +29,19 @@ pub struct Examples {
     whole: Vec<Example>,
     guides: Option<Guides>,
     recut: Option<Recut>,
-    joined: Option<f64>,
+    share_joined: Option<f64>,
     /// Most units of a side.
     longest: usize,
+}
+
+/// What a pair is joined to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Partner {
+    None,
+    /// The one that comes after it.
+    Second(usize),
+    /// One that it comes after.
+    First,
 }
 
 /// What pairs are cut anew by.
@@ -70,7 +80,7 @@ impl Examples {
             Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], rate })
         };
         let recut = variation.bpe_dropout.map(recut).transpose()?;
-        Ok(Self { whole, guides, recut, joined: variation.joined, longest })
+        Ok(Self { whole, guides, recut, share_joined: variation.joined, longest })
     }
 
     /// The translations of units that the guides show, in all the cuts of a few epochs.
@@ -82,22 +92,42 @@ impl Examples {
 
     /// Those of one epoch: the same whenever they are asked for.
     pub fn of_epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
-        if self.recut.is_none() && self.joined.is_none() {
+        if self.recut.is_none() && self.share_joined.is_none() {
             return Cow::Borrowed(&self.whole);
         }
-        (0..self.whole.len()).into_par_iter().map(|index| self.vary(index, seed, epoch)).collect::<Vec<_>>().into()
+        let partners = self.partners(seed, epoch);
+        let vary = |(index, partner): (usize, &Partner)| {
+            let cut = |index: usize| {
+                self.cut(index, &mut Stream::new(seed, &format!("merges of epoch {epoch}"), index as u64))
+            };
+            match *partner {
+                Partner::None => vec![cut(index)],
+                Partner::Second(second) => self.joined(cut(index), cut(second)),
+                Partner::First => Vec::new(),
+            }
+        };
+        partners.par_iter().enumerate().flat_map_iter(vary).collect::<Vec<_>>().into()
     }
 
-    /// One pair as an epoch has it.
-    fn vary(&self, index: usize, seed: u64, epoch: u64) -> Example {
-        let stream = |purpose: &str| Stream::new(seed, &format!("{purpose} of epoch {epoch}"), index as u64);
-        let example = self.cut(index, &mut stream("merges"));
-        let mut stream = stream("joints");
-        if self.joined.is_none_or(|share| stream.uniform() >= share) {
-            return example;
+    /// What each pair is joined to in an epoch.
+    fn partners(&self, seed: u64, epoch: u64) -> Vec<Partner> {
+        let mut partners = vec![Partner::None; self.whole.len()];
+        let Some(share) = self.share_joined else { return partners };
+        let mut stream = Stream::new(seed, "joints", epoch);
+        let mut chosen: Vec<usize> = (0..partners.len()).filter(|_| stream.uniform() < share).collect();
+        stream.shuffle(&mut chosen);
+        for two in chosen.chunks_exact(2) {
+            partners[two[0]] = Partner::Second(two[1]);
+            partners[two[1]] = Partner::First;
         }
-        let joined = join(&example, &self.cut(stream.below(self.whole.len()), &mut stream));
-        if joined.source.len().max(joined.target.len()) <= self.longest { joined } else { example }
+        partners
+    }
+
+    /// Two pairs as one, unless that would be too long.
+    fn joined(&self, first: Example, second: Example) -> Vec<Example> {
+        let joined = join(&first, &second);
+        let fits = joined.source.len().max(joined.target.len()) <= self.longest;
+        if fits { vec![joined] } else { vec![first, second] }
     }
 
     /// A pair, cut anew if pairs are.
@@ -181,20 +211,29 @@ mod tests {
             let all = pairs();
             let epoch = examples.of_epoch(1, 3);
             assert!(epoch == examples.of_epoch(1, 3) && epoch != examples.of_epoch(1, 4));
+            let texts = |example: &Example| {
+                [(0, &example.source), (1, &example.target)]
+                    .map(|(side, ids): (usize, _)| vocabularies[side].decode(ids))
+            };
+            let mut left: Vec<[String; 2]> =
+                all.iter().map(|pair| [pair.source.clone(), pair.target.clone()]).collect();
             let mut joints = 0;
-            for (example, pair) in epoch.iter().zip(&all) {
-                let source = vocabularies[0].decode(&example.source);
-                let target = vocabularies[1].decode(&example.target);
+            for example in epoch.iter() {
                 let ends = example.guide.iter().filter(|look| look.target as usize == example.target.len());
                 assert_eq!(ends.map(|look| look.source as usize).collect::<Vec<_>>(), [example.source.len()]);
-                if source != pair.source {
-                    joints += 1;
-                    let rest = |whole: &str, first: &str| whole.strip_prefix(&format!("{first} ")).unwrap().to_owned();
-                    let second = Pair { source: rest(&source, &pair.source), target: rest(&target, &pair.target) };
-                    assert!(all.contains(&second), "{second:?}");
+                let read = texts(example);
+                if let Some(place) = left.iter().position(|pair| *pair == read) {
+                    left.remove(place);
+                    continue;
                 }
+                joints += 1;
+                let begins = |pair: &&[String; 2]| {
+                    let rest = [0, 1].map(|side: usize| read[side].strip_prefix(&format!("{} ", pair[side])));
+                    matches!(rest, [Some(source), Some(target)] if all.iter().any(|pair| pair.source == source && pair.target == target))
+                };
+                assert!(left.iter().any(|pair| begins(&pair)), "{read:?}");
             }
-            assert!((15..46).contains(&joints), "{joints}");
+            assert!((8..23).contains(&joints) && epoch.len() == all.len() - joints, "{joints}");
         }
     }
 
@@ -214,6 +253,6 @@ mod tests {
         examples.longest = 4;
         let epoch = examples.of_epoch(1, 0);
         assert!(epoch.iter().all(|example| example.source.len().max(example.target.len()) <= 4));
-        assert!(epoch.iter().zip(&examples.whole).any(|(example, whole)| example != whole));
+        assert!(epoch.len() > examples.whole.len() / 2 && epoch.len() < examples.whole.len());
     }
 }

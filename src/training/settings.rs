@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Schedule;
+use super::{Schedule, Variation};
 use crate::model::DropoutRates;
 use crate::text::BatchSize;
 
@@ -49,7 +49,7 @@ pub struct TrainingSettings {
     /// way.
     #[serde(default)]
     pub bpe_dropout: Option<f64>,
-    /// The share of pairs that another one is joined to, so that longer ones are met; none where all stay as they are.
+    /// The share of pairs that are joined, two and two, so that longer ones are met; none where all stay as they are.
     #[serde(default)]
     pub joined: Option<f64>,
     /// Dropout at each place.
@@ -71,6 +71,11 @@ pub struct TrainingSettings {
 }
 
 impl TrainingSettings {
+    /// How the pairs of an epoch differ from what they are.
+    pub fn variation(&self) -> Variation {
+        Variation { bpe_dropout: self.bpe_dropout, joined: self.joined }
+    }
+
     /// Whether and by what attention is taught, in words.
     pub fn teaching(&self) -> String {
         match self.guidance {

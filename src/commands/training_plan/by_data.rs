@@ -1,7 +1,7 @@
 //! What presets mean, and what the data decide where no option does.
 
 use crate::cli::Preset;
-use crate::text::{Kind, Profile};
+use crate::text::Profile;
 
 /// Dimensions with a learning rate that suits them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,13 +26,13 @@ const MOST_WORTHWHILE: f64 = 3.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByData {
     pub sizes: Sizes,
-    /// Most pieces of words in a vocabulary, of source and target.
-    pub pieces: [usize; 2],
+    /// Most pieces of words in a vocabulary.
+    pub pieces: usize,
     /// Pairs in a batch.
     pub sentences: usize,
     pub dropout: f64,
     pub bpe_dropout: f64,
-    /// The share of pairs that another one is joined to.
+    /// The share of pairs that are joined.
     pub joined: f64,
     /// Passes over the pairs.
     pub epochs: u64,
@@ -59,15 +59,21 @@ impl ByData {
             Preset::Fast => (usual.saturating_sub(1), 0.5),
             Preset::Best => (largest, 2.0),
         };
-        let sentences = profile.sides.iter().all(|side| side.kind == Kind::Sentences);
+        // A text that few words make up has rules rather than exceptions: less needs to be forgotten, and longer sentences are
+        // those that it has none of.
+        let (dropout, bpe_dropout, joined) = match pairs {
+            _ if has_few_words(profile) => (0.2, 0.0, 0.2),
+            0..10_000 => (0.3, 0.1, 0.0),
+            _ => (0.3, 0.05, 0.0),
+        };
         Self {
             sizes: ALL[size],
-            pieces: [0, 1].map(|side| pieces(profile, side)),
+            pieces: pieces(profile),
             // Small data needs many steps more than smooth ones.
             sentences: if pairs < 10_000 { 32 } else { 64 },
-            dropout: 0.3,
-            bpe_dropout: if (0..2).any(|side| has_rare_words(profile, side)) { 0.1 } else { 0.0 },
-            joined: if sentences { 0.1 } else { 0.0 },
+            dropout,
+            bpe_dropout,
+            joined,
             epochs: (enough(pairs) * share_of_epochs).round() as u64,
             largest,
         }
@@ -103,21 +109,26 @@ fn teachable(pairs: usize) -> usize {
     (23.0 * (pairs as f64).sqrt()) as usize
 }
 
-/// Most pieces for a side: rare ones cannot be taught, and where each word is a piece they have nothing in common.
-fn pieces(profile: &Profile, side: usize) -> usize {
-    teachable(profile.pairs).min(profile.sides[side].different_words / 2).clamp(500, 12_000)
+/// The different words of the side that has more of them.
+fn different_words(profile: &Profile) -> usize {
+    profile.sides.iter().map(|side| side.different_words).max().unwrap_or_default()
 }
 
-/// Whether there are many words that are met too seldom to be learnt as a whole. Where there are none, cutting words in
-/// other ways teaches nothing of use.
-fn has_rare_words(profile: &Profile, side: usize) -> bool {
-    2 * profile.sides[side].different_words > 3 * teachable(profile.pairs)
+/// Most pieces for a side: rare ones cannot be taught, and where each word is a piece they have nothing in common.
+fn pieces(profile: &Profile) -> usize {
+    teachable(profile.pairs).min(different_words(profile) / 2).clamp(500, 12_000)
+}
+
+/// Whether every word is met often enough to be learnt as a whole, as in texts about little: then cutting words in other ways
+/// teaches nothing of use.
+fn has_few_words(profile: &Profile) -> bool {
+    !profile.of_words() && 2 * different_words(profile) <= 3 * teachable(profile.pairs)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::SideProfile;
+    use crate::text::{Kind, SideProfile};
 
     fn profile(pairs: usize, kinds: [Kind; 2], different_words: usize) -> Profile {
         let side = |kind| SideProfile { kind, words: 10.0, different_words };
@@ -127,13 +138,13 @@ mod tests {
     #[test]
     fn captions_have_rare_words_and_a_small_grammar_has_none() {
         let captions = ByData::new(Preset::Auto, &profile(29_000, [Kind::Sentences; 2], 18_000));
-        assert_eq!((captions.sizes, captions.pieces, captions.bpe_dropout), (SMALL, [3916; 2], 0.1));
+        assert_eq!((captions.sizes, captions.pieces, captions.dropout, captions.bpe_dropout), (SMALL, 3916, 0.3, 0.05));
         let grammar = ByData::new(Preset::Auto, &profile(24_000, [Kind::Sentences; 2], 3000));
-        assert_eq!((grammar.sizes, grammar.pieces, grammar.bpe_dropout), (SMALL, [1500; 2], 0.0));
+        assert_eq!((grammar.pieces, grammar.dropout, grammar.bpe_dropout, grammar.joined), (1500, 0.2, 0.0, 0.2));
         let speech = ByData::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
-        assert_eq!((speech.sizes, speech.joined), (TINY, 0.0));
+        assert_eq!((speech.sizes, speech.dropout, speech.joined), (TINY, 0.3, 0.0));
         let few = ByData::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
-        assert_eq!((few.pieces, few.epochs), ([500; 2], 100));
+        assert_eq!((few.pieces, few.epochs), (500, 100));
     }
 
     #[test]

@@ -172,10 +172,10 @@ impl SettledPlan<'_> {
         Ok(())
     }
 
-    /// Most units in the vocabulary of sides, which are one or, if it is joint, both.
-    pub fn vocabulary_size(&self, sides: std::ops::Range<usize>, units: Units) -> usize {
+    /// Most units in a vocabulary for so many sides.
+    pub fn vocabulary_size(&self, sides: usize, units: Units) -> usize {
         self.plan.text.vocabulary_size.unwrap_or(match units {
-            Units::Bpe => self.by_data.pieces[sides].iter().sum(),
+            Units::Bpe => sides * self.by_data.pieces,
             Units::Word => 30_000,
             Units::Char => 8000,
         })
