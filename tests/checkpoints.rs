@@ -630,14 +630,14 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     let [a, b, c] = ["a", "b", "c"].map(|out| folder.read(&format!("{out}/model.safetensors")));
     assert!(a == b, "the same seed, and yet another model");
     assert!(a != c, "another seed, and yet the same model");
-    assert_eq!(settings(&folder, "a"), settings(&folder, "b"));
+    assert_eq!(config_of(&folder, "a"), config_of(&folder, "b"));
     for name in ["source.tokenizer.json", "target.tokenizer.json"] {
         assert_eq!(folder.text(&format!("a/{name}")), folder.text(&format!("b/{name}")));
     }
 }
 
 /// config.json but for how the training was begun, which names the folder.
-fn settings(folder: &Folder, out: &str) -> Value {
+fn config_of(folder: &Folder, out: &str) -> Value {
     let mut config: Value = serde_json::from_str(&folder.text(&format!("{out}/config.json"))).unwrap();
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
     assert!(begun["command_line"].as_array().unwrap().contains(&Value::from(out)), "{begun}");
@@ -659,7 +659,7 @@ fn two_epochs_and_two_more_are_four() {
     assert!(state("parts") != state("whole"), "two epochs are not four");
     folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "4"]).worked();
     assert!(folder.read("parts/model.safetensors") == folder.read("whole/model.safetensors"));
-    assert_eq!(settings(&folder, "parts"), settings(&folder, "whole"));
+    assert_eq!(config_of(&folder, "parts"), config_of(&folder, "whole"));
     assert!(state("parts") == state("whole"), "parameters or moments differ");
     let [parts, whole] = ["parts", "whole"].map(|out| folder.text(&format!("{out}/log.jsonl")).lines().count());
     assert_eq!(parts, whole);

@@ -449,3 +449,20 @@ impl Snapshot<'_> {
         parameters.chain(self.optimiser.state()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run that goes on compares new scores with these: the last bit can decide which model is kept.
+    #[test]
+    fn progress_comes_back_to_the_last_bit() {
+        let mut stream = Stream::new(1, "losses", 0);
+        for _ in 0..20_000 {
+            let (score, loss) = (Some(100.0 * stream.uniform()), Some(10.0 * stream.uniform()));
+            let progress = Progress { best_score: score, best_loss: loss, ..Progress::default() };
+            let text = serde_json::to_string(&progress).unwrap();
+            assert_eq!(serde_json::from_str::<Progress>(&text).unwrap(), progress);
+        }
+    }
+}
