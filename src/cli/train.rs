@@ -145,8 +145,8 @@ pub struct TrainArgs {
     #[arg(long, value_enum, help_heading = "Model")]
     pub initial_state: Option<InitialState>,
 
-    /// Share of numbers dropped in embeddings, annotations, states and readout [default: 0.3; 0.2 where few
-    /// words make up the text].
+    /// Share of numbers dropped in embeddings, annotations, states and readout [default: 0.3; 0.5 for single
+    /// words, 0.2 where few words make up the text].
     #[arg(long, value_name = "P", help_heading = "Training")]
     pub dropout: Option<f64>,
 

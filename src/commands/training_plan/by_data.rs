@@ -19,7 +19,8 @@ const LARGE: Sizes = Sizes { embedding: 256, hidden: 512, attention: 512, learni
 /// From the smallest.
 const ALL: [Sizes; 4] = [TINY, SMALL, MEDIUM, LARGE];
 
-/// How much longer than [`enough`] training is planned where time is given, at most.
+/// How much of [`enough`] passes there must be time for, and how many times that is planned at most.
+const LEAST_WORTHWHILE: f64 = 0.75;
 const MOST_WORTHWHILE: f64 = 3.0;
 
 /// The settings that follow from the data.
@@ -44,7 +45,6 @@ impl ByData {
     pub fn new(preset: Preset, profile: &Profile) -> Self {
         let pairs = profile.pairs;
         let usual = match pairs {
-            _ if profile.of_words() => 0,
             0..=50_000 => 1,
             50_001..=150_000 => 2,
             _ => 3,
@@ -62,6 +62,8 @@ impl ByData {
         // A text that few words make up has rules rather than exceptions: less needs to be forgotten, and longer sentences are
         // those that it has none of.
         let (dropout, bpe_dropout, joined) = match pairs {
+            // Few words are soon learnt by heart, and with them what is wrong for others.
+            _ if profile.of_words() => (0.5, 0.0, 0.0),
             _ if has_few_words(profile) => (0.2, 0.0, 0.2),
             0..10_000 => (0.3, 0.1, 0.0),
             _ => (0.3, 0.05, 0.0),
@@ -74,7 +76,7 @@ impl ByData {
             dropout,
             bpe_dropout,
             joined,
-            epochs: (enough(pairs) * share_of_epochs).round() as u64,
+            epochs: (enough(profile) * share_of_epochs).round() as u64,
             largest,
         }
     }
@@ -87,11 +89,11 @@ impl ByData {
         time: f64,
         mut seconds_of_epoch: impl FnMut(Self) -> Result<f64, E>,
     ) -> Result<Self, E> {
-        let enough = enough(profile.pairs);
+        let enough = enough(profile);
         let longest = Self { epochs: (MOST_WORTHWHILE * enough).round() as u64, ..self };
         for sizes in ALL[1..=self.largest].iter().rev() {
             let larger = Self { sizes: *sizes, ..longest };
-            if time / seconds_of_epoch(larger)? >= enough {
+            if time / seconds_of_epoch(larger)? >= LEAST_WORTHWHILE * enough {
                 return Ok(larger);
             }
         }
@@ -99,9 +101,10 @@ impl ByData {
     }
 }
 
-/// Passes over so many pairs after which more bring little.
-fn enough(pairs: usize) -> f64 {
-    (4000.0 / (pairs.max(1) as f64).sqrt()).clamp(6.0, 100.0)
+/// Passes over the pairs after which more bring little; where much is dropped, it takes longer.
+fn enough(profile: &Profile) -> f64 {
+    let passes = if profile.of_words() { 6000.0 } else { 4000.0 };
+    (passes / (profile.pairs.max(1) as f64).sqrt()).clamp(6.0, 100.0)
 }
 
 /// Pieces of words that so many pairs can teach.
@@ -142,7 +145,7 @@ mod tests {
         let grammar = ByData::new(Preset::Auto, &profile(24_000, [Kind::Sentences; 2], 3000));
         assert_eq!((grammar.pieces, grammar.dropout, grammar.bpe_dropout, grammar.joined), (1500, 0.2, 0.0, 0.2));
         let speech = ByData::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
-        assert_eq!((speech.sizes, speech.dropout, speech.joined), (TINY, 0.3, 0.0));
+        assert_eq!((speech.sizes, speech.dropout, speech.epochs), (SMALL, 0.5, 100));
         let few = ByData::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
         assert_eq!((few.pieces, few.epochs), (500, 100));
     }
