@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use candle_core::{Device, Result};
 
+use super::trainer::batches;
 use super::{Optimiser, TrainingSettings};
 use crate::model::{Architecture, Dropout, RnnSearch};
 use crate::parameters::{Gradients, Parameters};
-use crate::random::Stream;
-use crate::text::{Batch, Example, bucketed};
+use crate::text::{Batch, Example};
 
 /// Steps that are timed, after one that is not: the first one makes room.
 const STEPS: usize = 3;
@@ -24,9 +24,7 @@ pub fn seconds_of_epoch(
     examples: &[Example],
     device: &Device,
 ) -> Result<f64> {
-    let lengths: Vec<(usize, usize)> =
-        examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-    let batches = bucketed(&lengths, settings.batch, &mut Stream::new(settings.seed, "rehearsal", 0));
+    let batches = batches(examples, settings, 0);
     let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     let mut gradients = Gradients::zeros(&parameters)?;
     let mut optimiser = Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?;
@@ -41,6 +39,6 @@ pub fn seconds_of_epoch(
     step(0)?;
     let began = Instant::now();
     let units = (1..=STEPS).map(&mut step).sum::<Result<usize>>()?;
-    let all: usize = lengths.iter().map(|(_, target)| target + 1).sum();
+    let all: usize = examples.iter().map(|example| example.target.len() + 1).sum();
     Ok(began.elapsed().as_secs_f64() * all as f64 / units as f64)
 }

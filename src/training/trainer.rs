@@ -436,7 +436,7 @@ impl<'a> Trainer<'a> {
 }
 
 /// The batches of an epoch: the same whenever they are asked for.
-fn batches(examples: &[Example], settings: &TrainingSettings, epoch: u64) -> Vec<Vec<usize>> {
+pub(super) fn batches(examples: &[Example], settings: &TrainingSettings, epoch: u64) -> Vec<Vec<usize>> {
     let lengths: Vec<(usize, usize)> =
         examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
     bucketed(&lengths, settings.batch, &mut Stream::new(settings.seed, "shuffle", epoch))

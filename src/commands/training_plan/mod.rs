@@ -215,6 +215,7 @@ impl SettledPlan<'_> {
         let (run, by_data) = (&self.plan.run, &self.by_data);
         let merged = [self.text.source_units, self.text.target_units].contains(&Units::Bpe);
         let bpe_dropout = run.bpe_dropout.unwrap_or(if merged { by_data.bpe_dropout } else { 0.0 });
+        let joined = run.joined.unwrap_or(if self.text.of_characters() { 0.0 } else { by_data.joined });
         TrainingSettings {
             seed: run.seed,
             batch: run.batch.unwrap_or(BatchSize::Sentences(by_data.sentences)),
@@ -227,7 +228,7 @@ impl SettledPlan<'_> {
             average: run.average,
             dropout: dropout_rates(run.dropout.unwrap_or(by_data.dropout)),
             bpe_dropout: Some(bpe_dropout).filter(|rate| *rate > 0.0),
-            joined: Some(run.joined.unwrap_or(by_data.joined)).filter(|share| *share > 0.0),
+            joined: Some(joined).filter(|share| *share > 0.0),
             max_gradient_norm: run.max_gradient_norm,
             max_epochs: run.max_epochs.unwrap_or(by_data.epochs),
             max_minutes: run.max_minutes,

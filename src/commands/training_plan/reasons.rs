@@ -34,7 +34,7 @@ pub fn length(settings: &TrainingSettings) -> String {
     };
     match settings.schedule {
         Schedule::Plateau => format!("at most {limit}; training ends when validations bring nothing better"),
-        _ => format!("{limit}, towards the end of which the step size falls to nothing"),
+        Schedule::Cosine => format!("{limit}, towards the end of which the step size falls to nothing"),
     }
 }
 
