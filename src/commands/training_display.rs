@@ -33,7 +33,7 @@ impl<'a> TrainingDisplay<'a> {
         let visible = console.is_terminal() && !console.is_quiet();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(style("{prefix} {bar:24} {pos}/{len}  {wide_msg}"));
+        bar.set_style(style("{prefix} {bar:16} {pos}/{len}  {wide_msg}"));
         let last_line = Instant::now();
         let watch = AttentionWatch::new(&checkpoint.config);
         Self { console, folder, checkpoint, bar, watch, signals, last_line }
