@@ -2,9 +2,10 @@
 """Drives the page that `softalign align --format html` writes in a real browser, and looks at the SVG output.
 
 Pages are made by the program itself with the shipped model: one of made-up pairs (hostile text, scripts from right to left,
-combining marks, empty sides), the shipped test set, and 5,000 pairs. Where the program writes no gold alignment and no
-subwords into a page, this script adds them to a page's data block: gold from data/test.gold, subwords from a page made
-with --subwords. Needs `cargo build --release` first, and Debian's chromium and chromium-driver; without them it says so.
+combining marks, empty sides), the shipped test set, and 5,000 pairs; a small training's page of attention being learnt comes
+last. Where the program writes no gold alignment and no subwords into a page, this script adds them to a page's data block:
+gold from data/test.gold, subwords from a page made with --subwords. Needs `cargo build --release` first, and Debian's
+chromium and chromium-driver; without them it says so.
 """
 
 import argparse
@@ -471,6 +472,41 @@ class Check:
         self.quiet("no pairs")
 
 
+    def learning(self):
+        """A page of attention being learnt."""
+        pairs = self.folder / "some.tsv"
+        lines = (HERE / "data/train.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+        pairs.write_text("".join(lines[:300]), encoding="utf-8")
+        model = self.folder / "learning"
+        softalign(self.binary, "train", "--quiet", "--train", pairs, "--out", model, "--preset", "tiny", "--max-epochs", "4",
+                  "--validate-every", "4", "--keep-attention")
+        steps = data_of(model / "attention.html")["steps"]
+        check(len(steps) > 3 and steps == sorted(set(steps)), f"steps {steps}")
+        browser = self.browser
+        browser.open(model / "attention.html")
+        step = lambda: text_of(browser, "#moment-value")
+        check(step() == str(steps[-1]), f"the page opens after step {step()}")
+        check(text_of(browser, "#translation").startswith("The model says: "), "what the model says is not there")
+        browser.press("v")
+        cells = "return [...document.querySelectorAll('#drawing rect')].map((cell) => cell.getAttribute('fill-opacity') ?? cell.getAttribute('fill')).join()"
+        last = browser.run(cells)
+        browser.press(",")
+        check(step() == str(steps[-2]), "a key goes to the validation before")
+        browser.run(change("moment", 0, "input"))
+        check(step() == str(steps[0]) and browser.run(cells) != last, "the slider does not change the drawing")
+        self.picture("learning")
+        browser.press("p")
+        time.sleep(0.2 * len(steps) + 1)
+        check(step() == str(steps[-1]) and browser.run(cells) == last, "playing ends at the last validation")
+        check(text_of(browser, "#play") == "▶", "it plays on")
+        self.quiet("learning")
+        drawn = xml.parse(model / "training.svg").getroot()
+        kinds = {element.tag.rpartition("}")[2] for element in drawn.iter()}
+        check(kinds <= DRAWN, f"training.svg has {kinds - DRAWN}")
+        browser.open(model / "training.svg")
+        self.picture("curves")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=Path, default=HERE / "target/release/softalign")
@@ -490,6 +526,7 @@ def main():
         checks.made_up()
         checks.shipped()
         checks.many()
+        checks.learning()
     print("page: all checks passed")
 
 

@@ -34,7 +34,7 @@ const RUNS: [&[&str]; 6] = [
     &["--units=word", "--guided-alignment=0.3", "--dropout=0.3"],
     &["--guided-alignment=0.1", "--units=bpe", "--vocabulary-size=40", "--bpe-dropout=0.3", "--join-pairs=0.5"],
     &["--units=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2"],
-    &["--units=word", "--attention=scaled-dot", "--heads=4", "--hard-attention"],
+    &["--units=word", "--attention=scaled-dot", "--heads=4", "--hard-attention", "--keep-attention"],
     &["--units=word", "--attention=cosine", "--decoder=bahdanau", "--layers=2"],
     &["--attention=mean", "--units=char"],
 ];
@@ -89,7 +89,8 @@ fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
         }
         let end = killed.run(&[&arguments[..], &["--quiet"]].concat());
         end.worked();
-        for name in ["model.safetensors", "config.json"] {
+        let kept = options.contains(&"--keep-attention").then_some("attention.html");
+        for name in ["model.safetensors", "config.json"].into_iter().chain(kept) {
             assert!(whole.read(&format!("out/{name}")) == killed.read(&format!("out/{name}")), "{options:?}: {name}");
         }
         assert_eq!(log(&whole), log(&killed), "{options:?}");

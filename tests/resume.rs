@@ -4,6 +4,7 @@ mod common;
 
 use clap::{Arg, ArgAction, CommandFactory, Parser};
 use common::{Folder, Outcome};
+use serde_json::Value;
 use softalign::cli::Cli;
 
 /// Options that may go with --resume, together where one needs the other.
@@ -67,6 +68,42 @@ fn what_may_go_with_it_is_let_through() {
         // There is nothing to resume, which is found only after the options.
         resume(&folder, options).refused_with(1, &["nothing to go on with"]);
     }
+}
+
+/// A run may end between saving its last step and judging it.
+#[test]
+fn what_was_saved_at_the_end_is_judged_by_the_next_run() {
+    let folder = Folder::with_pairs();
+    let options = ["--validate-every", "1000", "--save-every", "0.00001", "--schedule", "plateau", "--max-epochs"];
+    folder.train("whole", &[&options[..], &["2"]].concat()).worked();
+    folder.train("cut", &[&options[..], &["1"]].concat()).worked();
+    let log = folder.text("cut/log.jsonl");
+    std::fs::remove_file(folder.path("cut/log.jsonl")).unwrap();
+    // Where the log cannot be written there is no validation.
+    std::fs::create_dir(folder.path("cut/log.jsonl")).unwrap();
+    let go_on = ["train", "--resume", "--out", "cut", "--max-epochs", "2", "--save-every", "0.00001", "--quiet"];
+    folder.run(&go_on).refused_with(1, &["log.jsonl: cannot write this file"]);
+    std::fs::remove_dir(folder.path("cut/log.jsonl")).unwrap();
+    folder.write("cut/log.jsonl", log);
+    folder.run(&go_on).worked();
+    assert!(folder.read("whole/model.safetensors") == folder.read("cut/model.safetensors"));
+    let last_loss = |out: &str| {
+        let log = folder.text(&format!("{out}/log.jsonl"));
+        serde_json::from_str::<Value>(log.lines().last().unwrap()).unwrap()["loss"].clone()
+    };
+    assert_eq!(last_loss("whole"), last_loss("cut"));
+}
+
+/// A run that goes on after its time takes no step more.
+#[test]
+fn a_run_whose_time_is_over_ends_at_once() {
+    let folder = Folder::with_pairs();
+    folder.train("out", &["--max-minutes", "0.0001"]).worked();
+    let steps = || serde_json::from_str::<Value>(&folder.text("out/resume.json")).unwrap()["step"].clone();
+    let before = steps();
+    let again = folder.run(&["train", "--resume", "--out", "out"]);
+    assert!(again.stderr.contains("the time is over"), "{}", again.stderr);
+    assert_eq!(steps(), before);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::config::hexadecimal;
 use super::files::{beside, is_unfinished, write_atomically};
+use super::journal::Journal;
 use super::lock::{Lock, cannot_write};
 use super::tensors::Header;
 use super::{Config, aligner, lexicon};
@@ -32,9 +33,13 @@ const LEXICON: &str = "lexicon.safetensors";
 const RESUME: &str = "resume.safetensors";
 const RESUME_JSON: &str = "resume.json";
 const LOG: &str = "log.jsonl";
+const CURVES: &str = "training.svg";
+const ATTENTION: &str = "attention.jsonl";
+const LEARNING: &str = "attention.html";
 
 /// All of them.
-const FILES: [&str; 10] = [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, LEXICON, RESUME, RESUME_JSON, LOG];
+const FILES: [&str; 13] =
+    [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, LEXICON, RESUME, RESUME_JSON, LOG, CURVES, ATTENTION, LEARNING];
 
 /// A folder for a model that was moved aside.
 const PREVIOUS: &str = "previous";
@@ -423,40 +428,30 @@ impl Folder {
         std::fs::read_to_string(&place).with_context(|| format!("{}: cannot read this file", place.display()))
     }
 
-    /// Adds one line to the log.
+    /// Reports of training.
+    pub fn log(&self) -> Journal {
+        Journal::new(self.path.join(LOG))
+    }
+
+    /// Attention at each validation, where it is kept.
+    pub fn attention(&self) -> Journal {
+        Journal::new(self.path.join(ATTENTION))
+    }
+
+    /// Writes training's curves.
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn append_log(&self, line: &serde_json::Value) -> Result<()> {
-        use std::io::Write;
-        let place = self.path.join(LOG);
-        std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&place)
-            .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
-            .with_context(|| format!("{}: cannot write this file", place.display()))
+    pub fn save_curves(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+        write_atomically(&self.path.join(CURVES), |file| Ok(write(file)?))
     }
 
-    /// Drops log lines of later steps than `step`, which a resumed run will write again, and a last line cut short.
+    /// Writes the page of attention being learnt.
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn rewind_log(&self, step: u64) -> Result<()> {
-        let place = self.path.join(LOG);
-        let Ok(text) = std::fs::read_to_string(&place) else { return Ok(()) };
-        let kept = |line: &&str| {
-            let value: Option<serde_json::Value> = serde_json::from_str(line).ok();
-            value.and_then(|value| value["step"].as_u64()).is_some_and(|logged| logged <= step)
-        };
-        let kept: String = text.lines().filter(kept).flat_map(|line| [line, "\n"]).collect();
-        write_atomically(&place, |file| Ok(file.write_all(kept.as_bytes())?))
-    }
-
-    /// The log's lines that can be read.
-    pub fn log(&self) -> Vec<serde_json::Value> {
-        let text = std::fs::read_to_string(self.path.join(LOG)).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    pub fn save_learning(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+        write_atomically(&self.path.join(LEARNING), |file| Ok(write(file)?))
     }
 
     /// The sizes in bytes of the files that are there.

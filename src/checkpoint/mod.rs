@@ -9,6 +9,9 @@
 //! resume.safetensors     the last parameters with the optimiser's moments; its header holds the progress
 //! resume.json            that progress, for reading
 //! log.jsonl              one object for each report of training
+//! training.svg           what it says, drawn
+//! attention.jsonl        attention on some pairs at each validation, if that is to be kept
+//! attention.html         the same to look at
 //! training.lock          who trains here, as long as somebody does
 //! ```
 //!
@@ -20,6 +23,7 @@ mod aligner;
 mod config;
 mod files;
 mod folder;
+mod journal;
 mod lexicon;
 mod lock;
 mod tensors;
@@ -27,4 +31,5 @@ mod tensors;
 pub use config::{Beginning, Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
 pub use files::{Growing, remove_abandoned, remove_growing, write_atomically};
 pub use folder::{Checkpoint, Folder, Holds, Resume};
+pub use journal::Journal;
 pub use lock::Lock;

@@ -233,6 +233,10 @@ pub struct TrainArgs {
     #[arg(long, value_enum, help_heading = "Training")]
     pub metric: Option<Metric>,
 
+    /// Keep attention on a few validation pairs at each validation: attention.html in the folder shows it being learnt.
+    #[arg(long, help_heading = "Training")]
+    pub keep_attention: bool,
+
     /// Decides everything random [default: 1].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seed: Option<u64>,

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
+use super::numbers::readable;
 use crate::alignment::{Agreement, AgreementCounts, Gold, Link};
 use crate::metrics::{LengthClass, Scores, length_classes, perplexity};
 use crate::render::{Axis, Counts, Figure, Series, Span};
@@ -118,7 +119,7 @@ pub fn print(out: &mut dyn Write, classes: &[ClassMeasures]) -> std::io::Result<
     for ClassMeasures { class, measures, agreement, .. } in classes {
         let Measures { pairs, scores, perplexity } = measures;
         write!(out, "{:<14} {pairs:>8} {:>8.2} {:>8.2}", named(*class), scores.bleu, scores.chrf)?;
-        write!(out, " {:>10.2} % {perplexity:>11.2}", scores.exact_match)?;
+        write!(out, " {:>10.2} % {:>11}", scores.exact_match, readable(*perplexity, 2))?;
         match agreement {
             Some(agreement) => writeln!(out, " {:>7.3}", agreement.aer)?,
             None => writeln!(out)?,

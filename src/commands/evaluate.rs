@@ -13,6 +13,7 @@ use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::linking::{check_links, linker};
 use super::named_models::{NamedModel, named_models};
+use super::numbers::readable;
 use super::output::{Output, apart};
 use super::reading::translator;
 use super::search::beam_settings;
@@ -302,7 +303,7 @@ impl Evaluation {
                 writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
             }
         }
-        writeln!(out, "perplexity     {perplexity:>8.2}")?;
+        writeln!(out, "perplexity     {:>8}", readable(*perplexity, 2))?;
         if let Some(Judgement { agreement, best, .. }) = &self.judgement {
             writeln!(out, "AER            {:>8.3}", agreement.aer)?;
             writeln!(out, "precision      {:>8.3}", agreement.precision)?;

@@ -10,6 +10,7 @@ use candle_core::Device;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::numbers::readable;
 use super::output::Output;
 use super::training_display::clock;
 use crate::checkpoint::{Checkpoint, Config, Folder};
@@ -153,14 +154,14 @@ fn describe_history(out: &mut dyn Write, folder: &Folder) -> std::io::Result<()>
         let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
         writeln!(
             out,
-            "{what}            epoch {}, step {}, after {}: BLEU {:.2}, chrF {:.2}, exact {:.1} %, perplexity {:.2}",
+            "{what}            epoch {}, step {}, after {}: BLEU {:.2}, chrF {:.2}, exact {:.1} %, perplexity {}",
             line["epoch"],
             line["step"],
             clock(Duration::try_from_secs_f64(number("seconds")).unwrap_or_default()),
             number("bleu"),
             number("chrf"),
             number("exact_match"),
-            number("perplexity")
+            readable(number("perplexity"), 2)
         )?;
     }
     Ok(())
@@ -168,7 +169,8 @@ fn describe_history(out: &mut dyn Write, folder: &Folder) -> std::io::Result<()>
 
 /// The log's lines of the best validation and of the last one.
 fn validations(folder: &Folder) -> [Option<Value>; 2] {
-    let validations: Vec<Value> = folder.log().into_iter().filter(|line| line["event"] == "validation").collect();
+    let validations: Vec<Value> =
+        folder.log().lines().into_iter().filter(|line| line["event"] == "validation").collect();
     let best = validations.iter().rev().find(|line| line["best"] == true).cloned();
     [best, validations.last().cloned()]
 }

@@ -13,6 +13,7 @@ mod inspect;
 mod lines;
 mod linking;
 mod named_models;
+mod numbers;
 mod output;
 mod reading;
 mod search;
@@ -22,6 +23,7 @@ mod train;
 mod training_data;
 mod training_display;
 mod training_plan;
+mod training_record;
 mod translate;
 mod usage;
 

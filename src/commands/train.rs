@@ -307,7 +307,8 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
         // The run may have ended before it wrote its best model.
         folder.save_model(&checkpoint, optimiser.average().unwrap_or(&parameters))?;
     }
-    folder.rewind_log(saved.progress.step)?;
+    folder.log().rewind(saved.progress.step)?;
+    folder.attention().rewind(saved.progress.step)?;
     describe(&checkpoint.config, console);
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
     Ok(Start {

@@ -8,14 +8,18 @@ use serde_json::json;
 
 use super::attention_watch::{AttentionWatch, attention_line};
 use super::console::{Console, style};
+use super::numbers::readable;
 use super::signals::Signals;
+use super::training_record::TrainingRecord;
 use crate::checkpoint::{Checkpoint, Folder};
-use crate::training::{Event, Observer, Progress, Snapshot, StepReport, ValidationReport};
+use crate::training::{Event, Observer, Progress, Sample, Snapshot, StepReport, ValidationReport};
 
 /// Steps between two progress lines of the log.
 const LOG_EVERY: u64 = 50;
 /// Time between two lines on standard error where it is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(15);
+/// Samples shown after each validation.
+const SHOWN: usize = 2;
 
 /// Shows a run on standard error, writes its log, and saves its checkpoints.
 pub struct TrainingDisplay<'a> {
@@ -24,6 +28,7 @@ pub struct TrainingDisplay<'a> {
     checkpoint: &'a Checkpoint,
     bar: ProgressBar,
     watch: AttentionWatch,
+    record: TrainingRecord<'a>,
     signals: &'a Signals,
     last_line: Instant,
 }
@@ -36,7 +41,8 @@ impl<'a> TrainingDisplay<'a> {
         bar.set_style(style("{prefix} {bar:16} {pos}/{len}  {wide_msg}"));
         let last_line = Instant::now();
         let watch = AttentionWatch::new(&checkpoint.config);
-        Self { console, folder, checkpoint, bar, watch, signals, last_line }
+        let record = TrainingRecord::new(folder, checkpoint);
+        Self { console, folder, checkpoint, bar, watch, record, signals, last_line }
     }
 
     fn line(&self, line: &str) {
@@ -52,9 +58,9 @@ impl<'a> TrainingDisplay<'a> {
         // If the rest goes as fast as what is done.
         let left = report.seconds * (1.0 / report.done - 1.0);
         let figures = format!(
-            "step {}  loss {:.3}  {:.0} tokens/s  {} left",
+            "step {}  loss {}  {:.0} tokens/s  {} left",
             report.step,
-            report.loss,
+            readable(report.loss, 3),
             report.tokens_per_second,
             clock(Duration::try_from_secs_f64(left).unwrap_or_default()),
         );
@@ -66,7 +72,7 @@ impl<'a> TrainingDisplay<'a> {
         if report.step.is_multiple_of(LOG_EVERY) {
             let mut line = json!({"event": "progress"});
             merge(&mut line, serde_json::to_value(report)?);
-            self.folder.append_log(&line)?;
+            self.record.log(line)?;
         }
         Ok(())
     }
@@ -75,11 +81,11 @@ impl<'a> TrainingDisplay<'a> {
         let epochs = progress.epoch + u64::from(progress.position > 0);
         let scores = &report.scores;
         self.line(&format!(
-            "epoch {epochs}  step {}  {}  validation: loss {:.3}  perplexity {:.2}  BLEU {:.2}  chrF {:.2}  exact {:.1} %{}",
+            "epoch {epochs}  step {}  {}  validation: loss {}  perplexity {}  BLEU {:.2}  chrF {:.2}  exact {:.1} %{}",
             progress.step,
             clock(Duration::from_secs_f64(progress.seconds)),
-            report.loss,
-            report.perplexity,
+            readable(report.loss, 3),
+            readable(report.perplexity, 2),
             scores.bleu,
             scores.chrf,
             scores.exact_match,
@@ -91,13 +97,14 @@ impl<'a> TrainingDisplay<'a> {
                 self.line(&format!("warning: {warning}"));
             }
         }
-        for sample in &report.samples {
-            self.line(&format!("    {}\n    → {}", sample.source, sample.translation));
+        for Sample { source, reference, translation, .. } in report.samples.iter().take(SHOWN) {
+            self.line(&format!("    {source}\n    = {reference}\n    → {translation}"));
         }
         let mut line = json!({"event": "validation", "epoch": epochs, "step": progress.step,
             "seconds": progress.seconds, "best": best});
         merge(&mut line, serde_json::to_value(report)?);
-        self.folder.append_log(&line)
+        self.record.log(line)?;
+        self.record.validation(progress.step, &report.samples)
     }
 }
 

@@ -14,9 +14,9 @@ mod visible;
 
 use std::io::{Result, Write};
 
-pub use figure::{Axis, Counts, Figure, Series, Span};
+pub use figure::{Axis, Counts, Figure, Series, Span, write_below_each_other};
 pub use heatmap::Heatmap;
-pub use html::Html;
+pub use html::{Html, Moment, Seen, write_learning};
 pub use json::{Json, SCHEMA};
 pub use nematus::Nematus;
 pub use npz::Npz;

@@ -68,6 +68,9 @@ pub struct TrainingSettings {
     pub patience: Option<u64>,
     /// What chooses the best model.
     pub metric: Metric,
+    /// Whether attention on the sample sentences is kept at each validation.
+    #[serde(default)]
+    pub keep_attention: bool,
 }
 
 impl TrainingSettings {

@@ -33,6 +33,9 @@ pub struct Progress {
     pub decays: u32,
     /// Validations held.
     pub validations: u64,
+    /// The step after which the last one was held: what was learnt since then is yet to be judged.
+    #[serde(default)]
+    pub validated_step: u64,
     /// Validations in a row without improvement.
     pub stale: u64,
     /// The best validation score, more being better.
@@ -52,7 +55,7 @@ impl Progress {
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
         // Each validation and each epoch takes a step at least, and all these numbers count.
-        let counts = [self.epoch, self.position as u64, self.best_step, self.validations];
+        let counts = [self.epoch, self.position as u64, self.best_step, self.validations, self.validated_step];
         let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
         if !within || self.stale > self.validations || u64::from(self.decays) > self.validations {
             return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
@@ -181,8 +184,6 @@ pub struct Trainer<'a> {
     progress: Progress,
     began: Instant,
     seconds_before: f64,
-    /// The step after which the last validation was held.
-    validated_step: u64,
     saved: Instant,
 }
 
@@ -207,8 +208,8 @@ impl<'a> Trainer<'a> {
         validation: &'a ValidationSet<'a>,
         began: Instant,
     ) -> Result<Self> {
-        let (seconds_before, validated_step) = (progress.seconds, progress.step);
         Ok(Self {
+            seconds_before: progress.seconds,
             gradients: Gradients::zeros(model.parameters())?,
             model,
             optimiser,
@@ -217,8 +218,6 @@ impl<'a> Trainer<'a> {
             validation,
             progress,
             began,
-            seconds_before,
-            validated_step,
             saved: Instant::now(),
         })
     }
@@ -241,11 +240,15 @@ impl<'a> Trainer<'a> {
             if self.out_of_patience() {
                 break StopReason::Patience;
             }
+            // A run that goes on may have used up its time before; a new one takes a step at least.
+            if self.progress.step > 0 && self.share_of_time() >= 1.0 {
+                break StopReason::Time;
+            }
             if let Some(reason) = self.epoch(save_every, observer)? {
                 break reason;
             }
         };
-        if self.progress.step > self.validated_step {
+        if self.progress.step > self.progress.validated_step {
             self.close(observer)?;
         }
         Ok(reason)
@@ -390,7 +393,7 @@ impl<'a> Trainer<'a> {
         let averaged =
             self.optimiser.average().map(|average| self.model.with_parameters(average.clone())).transpose()?;
         let model = averaged.as_ref().unwrap_or(&self.model);
-        let report = self.validation.report(model, self.settings.label_smoothing, self.progress.validations)?;
+        let report = self.validation.report(model, self.settings.label_smoothing)?;
         if report.loss.is_finite() && report.perplexity.is_finite() {
             Ok(report)
         } else {
@@ -416,7 +419,7 @@ impl<'a> Trainer<'a> {
 
     fn keep(&mut self, report: &ValidationReport, best: bool, observer: &mut dyn Observer) -> Result<()> {
         self.progress.seconds = self.seconds();
-        self.validated_step = self.progress.step;
+        self.progress.validated_step = self.progress.step;
         observer.event(&Event::Validation { progress: &self.progress, report, best })?;
         self.save(observer)?;
         if best { observer.save_best(&self.snapshot()) } else { Ok(()) }

@@ -1,6 +1,8 @@
 //! Scores on held-out pairs while training goes on.
 
-use candle_core::Result;
+use std::collections::BTreeMap;
+
+use anyhow::Result;
 use serde::Serialize;
 
 use super::Metric;
@@ -14,8 +16,8 @@ use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
 const MOST_TRANSLATED: usize = 1000;
 /// Below this BLEU is noise: a few runs of words that happen to be right. Between zeros the loss decides.
 const LEAST_BLEU: f64 = 1.0;
-/// Sample translations in each report.
-const SAMPLES: usize = 2;
+/// Sample translations in each report: the first pairs each time, so that one sees them getting better.
+const SAMPLES: usize = 5;
 
 /// Held-out pairs as text and as ids.
 pub struct ValidationSet<'a> {
@@ -30,7 +32,7 @@ pub struct ValidationSet<'a> {
 }
 
 /// A validation sentence, its reference, and what the model makes of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// The source sentence.
     pub source: String,
@@ -38,6 +40,12 @@ pub struct Sample {
     pub reference: String,
     /// The model's translation.
     pub translation: String,
+    /// Where attention lies, word by word, when the reference is forced.
+    #[serde(skip)]
+    pub attention: Alignment,
+    /// Mean log-probability of a unit of the reference, its end included, in nats.
+    #[serde(skip)]
+    pub score: f64,
 }
 
 /// All that one validation has measured.
@@ -57,49 +65,66 @@ pub struct ValidationReport {
     pub samples: Vec<Sample>,
 }
 
+/// What the references say, forced.
+struct Forced {
+    loss: BatchLoss,
+    /// None where attention is fixed.
+    attention: Option<AttentionHealth>,
+    /// Attention and score of the samples.
+    samples: Vec<(Alignment, f64)>,
+}
+
 impl ValidationSet<'_> {
-    /// Measures a model. `number` counts the validations and moves the samples on, so that one sees different ones.
-    pub fn report(&self, model: &RnnSearch, smoothing: f64, number: u64) -> Result<ValidationReport> {
-        let (loss, attention) = self.force(model, smoothing)?;
+    /// Measures a model.
+    ///
+    /// # Errors
+    /// The model's own.
+    pub fn report(&self, model: &RnnSearch, smoothing: f64) -> Result<ValidationReport> {
+        let Forced { loss, attention, samples } = self.force(model, smoothing)?;
         let translated = self.examples.len().min(MOST_TRANSLATED);
         let sources: Vec<Vec<u32>> = self.examples[..translated].iter().map(|example| example.source.clone()).collect();
         let found = search_all(model, &sources, &BeamSettings::greedy(), &mut |_| {})?;
         let translations: Vec<String> =
             found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
         let references: Vec<&str> = self.pairs[..translated].iter().map(|pair| pair.target.as_str()).collect();
-        let sample = |index: usize| {
-            let index = (number as usize * SAMPLES + index) % translated;
-            Sample {
-                source: self.pairs[index].source.clone(),
-                reference: self.pairs[index].target.clone(),
-                translation: translations[index].clone(),
-            }
+        let sample = |((pair, translation), (attention, score)): ((&Pair, &String), (Alignment, f64))| Sample {
+            source: pair.source.clone(),
+            reference: pair.target.clone(),
+            translation: translation.clone(),
+            attention,
+            score,
         };
         Ok(ValidationReport {
             loss: loss.smoothed / loss.units as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
             scores: Scores::of(&translations, &references),
             attention,
-            samples: (0..SAMPLES.min(translated)).map(sample).collect(),
+            samples: self.pairs.iter().zip(&translations).zip(samples).map(sample).collect(),
         })
     }
 
-    /// Forced decoding of all pairs: their loss, and how attention fares.
-    fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<(BatchLoss, Option<AttentionHealth>)> {
+    /// Forced decoding of all pairs.
+    fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<Forced> {
         let lengths: Vec<(usize, usize)> =
             self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
         let mut stream = crate::random::Stream::new(0, "validation", 0);
-        let (mut total, mut attention) = (BatchLoss::default(), AttentionTotals::default());
+        let (mut loss, mut attention) = (BatchLoss::default(), AttentionTotals::default());
+        let mut samples = BTreeMap::new();
         for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
             let batch = Batch::new(self.examples, &chosen);
             for (&index, pair) in chosen.iter().zip(model.force(&batch, smoothing)?) {
-                total += BatchLoss {
+                loss += BatchLoss {
                     smoothed: pair.smoothed,
                     negative_log_likelihood: -pair.log_probability,
                     guidance: 0.0,
                     units: pair.weights.len(),
                 };
-                attention.add(&self.alignment(index, &pair.weights));
+                let units = self.alignment(index, &pair.weights);
+                attention.add(&units);
+                if index < SAMPLES {
+                    let score = pair.log_probability / pair.weights.len() as f64;
+                    samples.insert(index, (self.by_words(index, &units)?, score));
+                }
             }
         }
         let settings = &model.architecture().attention;
@@ -107,7 +132,8 @@ impl ValidationSet<'_> {
         if settings.is_hard() {
             health.evenness = None;
         }
-        Ok((total, (!settings.is_fixed()).then_some(health)))
+        let attention = (!settings.is_fixed()).then_some(health);
+        Ok(Forced { loss, attention, samples: samples.into_values().collect() })
     }
 
     /// The alignment of a pair by the model's units.
@@ -115,6 +141,17 @@ impl ValidationSet<'_> {
         let example = &self.examples[index];
         let source = self.source_vocabulary.written(&example.source);
         Alignment::from_rows(source, self.target_vocabulary.written(&example.target), rows)
+    }
+
+    /// The alignment of a pair's words, by that of its units.
+    fn by_words(&self, index: usize, units: &Alignment) -> Result<Alignment> {
+        let (pair, example) = (&self.pairs[index], &self.examples[index]);
+        let cut = |vocabulary: &Vocabulary, text: &str, length: usize| {
+            vocabulary.segment(text, vocabulary.units().words()).map(|segmentation| segmentation.cut_to(length))
+        };
+        let source = cut(self.source_vocabulary, &pair.source, example.source.len())?;
+        let target = cut(self.target_vocabulary, &pair.target, example.target.len())?;
+        Ok(units.merge(source.words, &source.word_of_unit, target.words, &target.word_of_unit))
     }
 }
 

@@ -78,6 +78,7 @@ struct RunPlan {
     validate_every: Option<u64>,
     patience: Option<u64>,
     metric: Option<Metric>,
+    keep_attention: bool,
 }
 
 /// What guides of attention count.
@@ -235,6 +236,7 @@ impl SettledPlan<'_> {
             validate_every: run.validate_every,
             patience: run.patience,
             metric: run.metric.unwrap_or_else(|| metric(&self.text, validation)),
+            keep_attention: run.keep_attention,
         }
     }
 }
@@ -313,6 +315,13 @@ impl RunPlan {
         if !(decay > 0.0 && decay <= 1.0) {
             bail!(UsageError(format!("--decay must be above 0 and at most 1, not {decay}")));
         }
+        let score = args.attention.unwrap_or_default();
+        if args.keep_attention && score.is_fixed() {
+            bail!(UsageError(format!(
+                "--keep-attention needs a score: with --attention {} there is nothing to see",
+                score.name()
+            )));
+        }
         let schedule = args.schedule.unwrap_or(if args.decay.is_some() { Schedule::Plateau } else { Schedule::Cosine });
         let shares = |option, given: Option<f64>| given.map(|value| share(option, value)).transpose();
         Ok(Self {
@@ -335,6 +344,7 @@ impl RunPlan {
             // A step size that is planned brings most at its end, after a while that brought little.
             patience: patience(args)?.or((schedule == Schedule::Plateau).then_some(PATIENCE)),
             metric: args.metric,
+            keep_attention: args.keep_attention,
         })
     }
 }

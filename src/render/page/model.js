@@ -121,6 +121,15 @@ const MEASURES = [
 /** Measures that were taken, by name: sorting asks for the same ones many times. */
 const taken = new Map();
 
+/** The steps of training after which attention was kept, where the page shows it being learnt; else none. */
+const STEPS = DATA.steps ?? [];
+
+/** Makes every pair what it was after one of the steps. */
+function turnTo(moment) {
+  for (const pair of DATA.pairs) Object.assign(pair, pair.moments?.[moment]);
+  taken.clear();
+}
+
 /** A pair's measure, by the pair's place in the file. */
 function measured(measure, place, threshold) {
   const basis = measure.byLinks ? threshold : null;

@@ -5,7 +5,7 @@ const at = (id) => document.getElementById(id);
 /** All that can be chosen. `place` is the shown pair's place in the file, null where there is none. */
 const state = {
   place: null, view: "links", pieces: "words", gold: true, threshold: DATA.threshold || 1,
-  query: "", sort: "file", descending: false, ranges: {}, theme: "auto",
+  moment: STEPS.length - 1, query: "", sort: "file", descending: false, ranges: {}, theme: "auto",
 };
 
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
@@ -72,10 +72,17 @@ function showPair(place) {
   state.place = place;
   const pair = shownPair();
   at("sentence").textContent = pair ? `Sentence ${numberOf(pair)}` : "";
-  at("translation").textContent = visible(pair?.translation ?? "");
-  at("translation").hidden = !pair?.translation;
+  showTranslation();
   list.choose(place);
   draw();
+}
+
+/** The translation as it reads; while attention is learnt, what the model itself says beside the forced reference. */
+function showTranslation() {
+  const pair = shownPair();
+  const said = pair?.said === undefined ? null : `The model says: ${pair.said || "nothing"}`;
+  at("translation").textContent = visible(pair?.translation ?? said ?? "");
+  at("translation").hidden = !pair?.translation && said === null;
 }
 
 /** Goes so many pairs further down the list. */
@@ -277,6 +284,41 @@ function setThreshold(value) {
   }, 150);
 }
 
+/** Shows attention as it was after another step of training. */
+function setMoment(moment) {
+  if (STEPS.length === 0) return;
+  state.moment = Math.min(Math.max(moment, 0), STEPS.length - 1);
+  turnTo(state.moment);
+  at("moment").value = state.moment;
+  at("moment-value").textContent = STEPS[state.moment].toLocaleString("en");
+  showTranslation();
+  draw();
+}
+
+/** From the shown moment to the last, or from the first where that is shown; some five a second. */
+let playing = 0;
+
+function play() {
+  if (STEPS.length === 0) return;
+  const stop = () => {
+    clearInterval(playing);
+    playing = 0;
+    at("play").textContent = "▶";
+    at("play").setAttribute("aria-label", "Play");
+  };
+  if (playing) {
+    stop();
+    return;
+  }
+  at("play").textContent = "❚❚";
+  at("play").setAttribute("aria-label", "Pause");
+  if (state.moment === STEPS.length - 1) setMoment(0);
+  playing = setInterval(() => {
+    setMoment(state.moment + 1);
+    if (state.moment === STEPS.length - 1) stop();
+  }, 200);
+}
+
 function showSummary() {
   const rate = hasGold ? corpusErrorRate(DATA.pairs, state.threshold) : null;
   const pairs = DATA.pairs.length === 1 ? "1 sentence pair" : `${DATA.pairs.length.toLocaleString("en")} sentence pairs`;
@@ -317,6 +359,7 @@ const KEYS = {
   w: () => hasUnits && choose("pieces", state.pieces === "words" ? "units" : "words"),
   g: () => hasGold && choose("gold", !state.gold),
   "[": () => setThreshold(state.threshold - 50), "]": () => setThreshold(state.threshold + 50),
+  ",": () => setMoment(state.moment - 1), ".": () => setMoment(state.moment + 1), p: play,
   s: save, t: () => setTheme(THEMES[state.theme]), "?": () => at("help").showModal(),
 };
 
@@ -387,6 +430,8 @@ function listenToControls() {
   }
   at("gold").addEventListener("change", (event) => choose("gold", event.target.checked));
   at("threshold").addEventListener("input", (event) => setThreshold(Number(event.target.value)));
+  at("moment").addEventListener("input", (event) => setMoment(Number(event.target.value)));
+  at("play").addEventListener("click", play);
   at("download").addEventListener("click", save);
   at("theme").addEventListener("click", () => setTheme(THEMES[state.theme]));
   at("help-open").addEventListener("click", () => at("help").showModal());
@@ -401,6 +446,9 @@ function begin() {
   at("sort").append(option("file", "Order of the file"), ...measures.map(({ name, label }) => option(name, label)));
   at("pieces").hidden = !hasUnits;
   at("gold-switch").hidden = !hasGold;
+  at("moments").hidden = at("moment-keys").hidden = STEPS.length === 0;
+  at("moment").max = STEPS.length - 1;
+  turnTo(state.moment);
   makeRanges();
   showDirection();
   listenToControls();
@@ -409,6 +457,7 @@ function begin() {
   listenToDrawing();
   setTheme("auto");
   setThreshold(state.threshold);
+  setMoment(state.moment);
   showSummary();
 }
 

@@ -5,25 +5,29 @@
 //! gives the links that [`Beliefs::links`] gives. The page's policy allows its own style and script by their
 //! fingerprints and nothing else, and the script writes words as text only: no word can become markup.
 
+mod learning;
+
 use std::io::{Result, Write};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+pub use learning::{Moment, Seen, write_learning};
+
 use super::{Item, Renderer, Units};
 use crate::alignment::{Alignment, Beliefs, Gold, Link};
 
 /// The page's frame; `{{…}}` marks where the other parts go.
-const FRAME: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
+const FRAME: &str = include_str!("../page/page.html");
+const STYLE: &str = include_str!("../page/page.css");
 /// One module; the order matters only to a reader.
 const SCRIPT: &str = concat!(
-    include_str!("page/model.js"),
-    include_str!("page/drawing.js"),
-    include_str!("page/links.js"),
-    include_str!("page/matrix.js"),
-    include_str!("page/list.js"),
-    include_str!("page/page.js"),
+    include_str!("../page/model.js"),
+    include_str!("../page/drawing.js"),
+    include_str!("../page/links.js"),
+    include_str!("../page/matrix.js"),
+    include_str!("../page/list.js"),
+    include_str!("../page/page.js"),
 );
 
 /// Writes the page: its frame first, then the pairs as they come, and at the end what moves it.
@@ -61,6 +65,12 @@ struct Pair<'a> {
 struct Matrix<'a> {
     source: &'a [String],
     target: &'a [String],
+    #[serde(flatten)]
+    cells: Cells,
+}
+
+#[derive(Serialize)]
+struct Cells {
     /// `[target × (source + 1)]` in thousandths, row by row; the last column is the source's end.
     weights: Vec<u16>,
     /// Cells `target × sources + source`, each followed by how much is believed in that link, in thousandths.
@@ -90,16 +100,9 @@ impl Html {
     }
 
     fn begin(&self, out: &mut dyn Write) -> Result<()> {
-        let (style, script) = (one_line_end(STYLE), one_line_end(SCRIPT));
-        let policy = format!(
-            "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
-            fingerprint(&style),
-            fingerprint(&script)
-        );
-        let head = around_data().0.replace("{{policy}}", &policy).replace("{{style}}", &style);
-        out.write_all(head.as_bytes())?;
-        let opening = inert(&Opening { title: &self.title, threshold: thousandths(self.threshold) })?;
-        let open = opening.strip_suffix('}').unwrap_or(&opening);
+        out.write_all(opening().as_bytes())?;
+        let data = inert(&Opening { title: &self.title, threshold: thousandths(self.threshold) })?;
+        let open = data.strip_suffix('}').unwrap_or(&data);
         write!(out, "{open},\"pairs\":[")
     }
 }
@@ -119,7 +122,7 @@ impl Renderer for Html {
             self.begin(out)?;
         }
         out.write_all(b"\n]}")?;
-        out.write_all(around_data().1.replace("{{script}}", &one_line_end(SCRIPT)).as_bytes())
+        out.write_all(around_data().1.replace("{{script}}", &script()).as_bytes())
     }
 }
 
@@ -145,12 +148,18 @@ fn believed(beliefs: &Beliefs) -> Vec<usize> {
 
 impl<'a> Matrix<'a> {
     fn new(alignment: &'a Alignment, beliefs: &Beliefs) -> Self {
+        Self { source: alignment.source(), target: alignment.target(), cells: Cells::new(alignment, beliefs) }
+    }
+}
+
+impl Cells {
+    fn new(alignment: &Alignment, beliefs: &Beliefs) -> Self {
         let mut weights = Vec::with_capacity(alignment.weights().len() + alignment.target().len());
         for (row, &end) in alignment.rows().zip(alignment.end_weights()) {
             weights.extend(row.iter().map(|&weight| thousandths(weight)));
             weights.push(thousandths(end));
         }
-        Self { source: alignment.source(), target: alignment.target(), weights, beliefs: believed(beliefs) }
+        Self { weights, beliefs: believed(beliefs) }
     }
 }
 
@@ -174,6 +183,21 @@ impl From<&Gold> for GoldLinks {
 /// A weight in whole thousandths, rounded down; nothing where it is no number.
 fn thousandths(weight: f32) -> u16 {
     (weight * 1000.0).clamp(0.0, 1000.0) as u16
+}
+
+/// The page as far as its data.
+fn opening() -> String {
+    let (style, script) = (one_line_end(STYLE), script());
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        fingerprint(&style),
+        fingerprint(&script)
+    );
+    around_data().0.replace("{{policy}}", &policy).replace("{{style}}", &style)
+}
+
+fn script() -> String {
+    one_line_end(SCRIPT)
 }
 
 /// The frame before and after the data.

@@ -1,0 +1,54 @@
+//! Files that grow by a line at a time, one JSON object a line with its `step`.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::files::write_atomically;
+
+/// Such a file; it need not exist yet.
+pub struct Journal {
+    place: PathBuf,
+}
+
+impl Journal {
+    pub(super) fn new(place: PathBuf) -> Self {
+        Self { place }
+    }
+
+    /// Adds a line.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn append(&self, line: &Value) -> Result<()> {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.place)
+            .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
+            .with_context(|| format!("{}: cannot write this file", self.place.display()))
+    }
+
+    /// Drops lines of later steps than `step`, which a resumed run will write again, and a last line cut short.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn rewind(&self, step: u64) -> Result<()> {
+        let Ok(text) = std::fs::read_to_string(&self.place) else { return Ok(()) };
+        let kept = |line: &&str| {
+            let value: Option<Value> = serde_json::from_str(line).ok();
+            value.and_then(|value| value["step"].as_u64()).is_some_and(|logged| logged <= step)
+        };
+        let kept: String = text.lines().filter(kept).flat_map(|line| [line, "\n"]).collect();
+        write_atomically(&self.place, |file| Ok(file.write_all(kept.as_bytes())?))
+    }
+
+    /// The lines that can be read.
+    pub fn lines(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(&self.place).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+}

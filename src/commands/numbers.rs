@@ -1,0 +1,21 @@
+//! Numbers as people read them.
+
+/// From here on a number keeps to its magnitude.
+const ENORMOUS: f64 = 1e6;
+
+/// A number with so many decimals; one that has run away, as the loss of a training that diverges, with an exponent.
+pub fn readable(value: f64, decimals: usize) -> String {
+    if value.abs() < ENORMOUS { format!("{value:.decimals$}") } else { format!("{value:.1e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_is_longer_than_a_word() {
+        let written = [0.0, 8.6117, 999_999.4, 1e6, 3.4e38, f64::INFINITY].map(|value| readable(value, 2));
+        assert_eq!(written, ["0.00", "8.61", "999999.40", "1.0e6", "3.4e38", "inf"]);
+        assert_eq!(readable(f64::NAN, 3), "NaN");
+    }
+}

@@ -1,0 +1,196 @@
+//! What a run leaves to look at: its curves, and attention as it was learnt.
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::alignment::Alignment;
+use crate::checkpoint::{Checkpoint, Folder};
+use crate::render::{Axis, Figure, Moment, Seen, Series, write_below_each_other, write_learning};
+use crate::training::Sample;
+use crate::translator::Linker;
+
+/// Moments of attention in a page, at most: of more every second, every third … is left out, the last never.
+const MOST_MOMENTS: usize = 200;
+
+/// Writes reports of training to its folder, and after each validation what they show.
+pub struct TrainingRecord<'a> {
+    folder: &'a Folder,
+    /// What the log holds so far.
+    reports: Vec<Value>,
+    /// Attention so far, if it is kept.
+    kept: Option<Vec<Kept>>,
+}
+
+/// Attention after a step of training, as attention.jsonl has it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    step: u64,
+    pairs: Vec<KeptPair>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptPair {
+    /// Words.
+    source: Vec<String>,
+    /// Words of the reference.
+    target: Vec<String>,
+    /// `[target][source + 1]`, the source's end the last, in thousandths.
+    weights: Vec<Vec<u16>>,
+    /// Mean log-probability of a unit of the reference, in nats.
+    score: f64,
+    /// What the model itself made of the source.
+    translation: String,
+}
+
+impl<'a> TrainingRecord<'a> {
+    /// Goes on where the folder's files end.
+    pub fn new(folder: &'a Folder, checkpoint: &Checkpoint) -> Self {
+        let kept = || folder.attention().lines().into_iter().filter_map(Kept::read).collect();
+        Self { folder, reports: folder.log().lines(), kept: checkpoint.config.training.keep_attention.then(kept) }
+    }
+
+    /// Adds a report to the log.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn log(&mut self, report: Value) -> Result<()> {
+        self.folder.log().append(&report)?;
+        self.reports.push(report);
+        Ok(())
+    }
+
+    /// Draws what a validation that was logged has added, and keeps the samples' attention if it is to be kept.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn validation(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
+        self.folder.save_curves(|out| write_below_each_other(&curves(&self.reports), out))?;
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        let moment = Kept { step, pairs: samples.iter().map(KeptPair::from).collect() };
+        self.folder.attention().append(&json!(moment))?;
+        kept.push(moment);
+        let every = kept.len().div_ceil(MOST_MOMENTS);
+        let mut moments: Vec<Moment> = kept.iter().rev().step_by(every).map(Kept::moment).collect();
+        moments.reverse();
+        let threshold = Linker { attention: true, ..Linker::default() }.least_belief();
+        self.folder.save_learning(|out| write_learning(out, "Attention as it was learnt", threshold, &moments))
+    }
+}
+
+impl Kept {
+    /// A line of the file, unless it is damaged.
+    fn read(line: Value) -> Option<Self> {
+        let kept: Self = serde_json::from_value(line).ok()?;
+        let whole = |pair: &KeptPair| {
+            let columns = pair.source.len() + 1;
+            pair.weights.len() == pair.target.len() && pair.weights.iter().all(|row| row.len() == columns)
+        };
+        kept.pairs.iter().all(whole).then_some(kept)
+    }
+
+    fn moment(&self) -> Moment {
+        Moment { step: self.step, pairs: self.pairs.iter().map(KeptPair::seen).collect() }
+    }
+}
+
+impl From<&Sample> for KeptPair {
+    fn from(sample: &Sample) -> Self {
+        let attention = &sample.attention;
+        let row = |(row, end): (&[f32], &f32)| {
+            row.iter().chain([end]).map(|weight| (1000.0 * weight).round() as u16).collect()
+        };
+        Self {
+            source: attention.source().to_vec(),
+            target: attention.target().to_vec(),
+            weights: attention.rows().zip(attention.end_weights()).map(row).collect(),
+            score: sample.score,
+            translation: sample.translation.clone(),
+        }
+    }
+}
+
+impl KeptPair {
+    fn seen(&self) -> Seen {
+        let row = |row: &Vec<u16>| row.iter().map(|&weight| f32::from(weight) / 1000.0).collect();
+        let rows: Vec<Vec<f32>> = self.weights.iter().map(row).collect();
+        Seen {
+            alignment: Alignment::from_rows(self.source.clone(), self.target.clone(), &rows),
+            score: self.score,
+            translation: self.translation.clone(),
+        }
+    }
+}
+
+/// Loss, scores and attention by steps.
+fn curves(reports: &[Value]) -> Vec<Figure> {
+    let line = |name: &str, event: &str, key: &str, factor: f64| {
+        let point = |report: &Value| Some([report["step"].as_f64()?, factor * report.pointer(key)?.as_f64()?]);
+        let points = reports.iter().filter(|report| report["event"] == event).filter_map(point).collect();
+        Series { name: name.to_owned(), points }
+    };
+    let validation = |name: &str, key: &str| line(name, "validation", key, 1.0);
+    let share = |name: &str, key: &str| line(name, "validation", &format!("/attention/{key}"), 100.0);
+    let figure = |label: &str, series: Vec<Series>| Figure {
+        x: Axis { label: "steps".to_owned(), whole: true },
+        y: Axis { label: label.to_owned(), whole: false },
+        series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
+        counts: None,
+    };
+    let figures = [
+        figure(
+            "loss, nats a unit",
+            vec![line("training", "progress", "/loss", 1.0), validation("validation", "/loss")],
+        ),
+        figure(
+            "scores, %",
+            vec![validation("BLEU", "/bleu"), validation("chrF", "/chrf"), validation("exact", "/exact_match")],
+        ),
+        figure(
+            "attention, %",
+            vec![
+                share("flatness", "normalised_entropy"),
+                share("on the end", "end"),
+                share("on punctuation", "punctuation"),
+                share("diagonal", "diagonality"),
+                share("coverage", "coverage"),
+            ],
+        ),
+    ];
+    figures.into_iter().filter(|figure| !figure.series.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_become_curves() {
+        let reports = [
+            json!({"event": "progress", "step": 50, "loss": 4.0}),
+            json!({"event": "validation", "step": 60, "loss": 3.5, "bleu": 1.0, "chrf": 20.0, "exact_match": 0.0,
+                "attention": {"end": 0.25, "punctuation": 0.1, "diagonality": -0.1, "coverage": 1.0}}),
+        ];
+        let figures = curves(&reports);
+        let names = |figure: &Figure| figure.series.iter().map(|series| series.name.clone()).collect::<Vec<_>>();
+        assert_eq!(figures.iter().map(names).map(|names| names.len()).collect::<Vec<_>>(), [2, 3, 4], "hard attention");
+        assert_eq!(figures[0].series[0].points, [[50.0, 4.0]]);
+        assert_eq!(figures[2].series[0].points, [[60.0, 25.0]]);
+        assert_eq!(curves(&reports[..1]).len(), 1, "no scores yet");
+    }
+
+    #[test]
+    fn a_damaged_line_is_no_moment() {
+        let line = |weights: Value| {
+            let pair =
+                json!({"source": ["a", "b"], "target": ["c"], "weights": weights, "score": -1.0, "translation": ""});
+            Kept::read(json!({"step": 3, "pairs": [pair]}))
+        };
+        assert!(line(json!([[500, 250, 250]])).is_some());
+        for damaged in
+            [json!([]), json!([[500, 500]]), json!([[500, 250, 250], [1, 2, 3]]), json!("x"), json!([[-1, 0, 0]])]
+        {
+            assert!(line(damaged.clone()).is_none(), "{damaged}");
+        }
+    }
+}

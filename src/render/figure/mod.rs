@@ -1,0 +1,259 @@
+//! A figure of lines, fit for a paper, as SVG: scores by length, curves of training.
+//!
+//! Both axes begin at 0 and end at a round number. Each line has its own colour, dashes and marker, so that lines are told
+//! apart without colour as well; the colours are those of Okabe & Ito (2008), which people with any kind of colour vision
+//! tell apart. A legend stands above the plot, and below the axis there may be brackets with counts.
+
+mod drawing;
+mod scale;
+
+use std::io::{Result, Write};
+
+use super::svg::{FONT_SIZE, FONTS, width};
+use drawing::Drawing;
+
+/// Lines over a common axis.
+pub struct Figure {
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// The lines, as the legend has them.
+    pub series: Vec<Series>,
+    /// What stands below the horizontal axis, if anything.
+    pub counts: Option<Counts>,
+}
+
+/// What an axis shows.
+pub struct Axis {
+    /// Its name, with the unit.
+    pub label: String,
+    /// Whether only whole numbers make sense on it.
+    pub whole: bool,
+}
+
+/// A line.
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// `[x, y]` in the order in which they are joined. Where one is negative or no finite number the line is broken.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// How many things lie on each stretch of the horizontal axis.
+pub struct Counts {
+    /// What is counted.
+    pub label: String,
+    /// The stretches, from left to right.
+    pub spans: Vec<Span>,
+}
+
+/// A stretch of the horizontal axis: whole numbers, first and last included.
+pub struct Span {
+    /// Its first number.
+    pub from: usize,
+    /// Its last number.
+    pub to: usize,
+    /// How many things lie there.
+    pub count: usize,
+}
+
+impl Span {
+    /// Where its bracket begins and ends: each number stands in the middle of its own place.
+    fn ends(&self) -> [f64; 2] {
+        [self.from as f64 - 0.5, self.to as f64 + 0.5]
+    }
+}
+
+impl Figure {
+    /// Writes the figure as one SVG document.
+    ///
+    /// # Errors
+    /// The writer's own.
+    pub fn write(&self, out: &mut dyn Write) -> Result<()> {
+        write_below_each_other(std::slice::from_ref(self), out)
+    }
+
+    fn points(&self) -> impl Iterator<Item = [f64; 2]> {
+        self.series.iter().flat_map(|series| &series.points).copied().filter(shown)
+    }
+
+    fn spans(&self) -> &[Span] {
+        self.counts.as_ref().map_or(&[], |counts| &counts.spans)
+    }
+}
+
+/// Whether a point has a place in the figure.
+fn shown(point: &[f64; 2]) -> bool {
+    point.iter().all(|value| value.is_finite() && *value >= 0.0)
+}
+
+/// Writes figures as one SVG document, below each other, all plots from the same left edge on.
+///
+/// # Errors
+/// The writer's own.
+pub fn write_below_each_other(figures: &[Figure], out: &mut dyn Write) -> Result<()> {
+    let left = figures.iter().map(|figure| Drawing::of(figure, 0.0).left).fold(0.0, f64::max);
+    let drawings: Vec<Drawing> = figures.iter().map(|figure| Drawing::of(figure, left)).collect();
+    let width = drawings.iter().map(|drawing| drawing.width.ceil()).fold(0.0, f64::max);
+    let bodies: Vec<(String, f64)> = drawings.iter().map(Drawing::body).collect();
+    let height: f64 = bodies.iter().map(|(_, height)| height).sum();
+    writeln!(
+        out,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONTS}" font-size="{FONT_SIZE}" fill="black">"#
+    )?;
+    let mut top = 0.0;
+    for (body, height) in &bodies {
+        if let [_] = figures {
+            writeln!(out, "{body}")?;
+        } else {
+            writeln!(out, "<g transform=\"translate(0 {top})\">\n{body}</g>")?;
+        }
+        top += height;
+    }
+    writeln!(out, "</svg>")
+}
+
+/// About how wide a text is.
+fn text_width(text: &str) -> f64 {
+    width(text) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(label: &str, whole: bool) -> Axis {
+        Axis { label: label.to_owned(), whole }
+    }
+
+    fn series(name: &str, points: &[[f64; 2]]) -> Series {
+        Series { name: name.to_owned(), points: points.to_vec() }
+    }
+
+    fn counts(spans: &[(usize, usize, usize)]) -> Option<Counts> {
+        let spans = spans.iter().map(|&(from, to, count)| Span { from, to, count }).collect();
+        Some(Counts { label: "pairs".to_owned(), spans })
+    }
+
+    fn drawn(series: Vec<Series>, counts: Option<Counts>) -> String {
+        let figure = Figure { x: axis("words", true), y: axis("BLEU", false), series, counts };
+        let mut out = Vec::new();
+        figure.write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn snapshot() {
+        let lines = vec![
+            series("four heads", &[[4.5, 90.0], [8.0, 72.5], [12.0, 50.0]]),
+            series("\"a\" & <b>", &[[4.5, 80.0], [8.0, 60.0], [12.0, 20.0]]),
+        ];
+        let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="565" height="392" viewBox="0 0 565 392" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
+<title>BLEU by words</title>
+<path d="M60 260H540M60 204H540M60 148H540M60 92H540M60 36H540" fill="none" stroke="#ddd"/>
+<path d="M60 36V316H540M60 316v5M220 316v5M380 316v5M540 316v5" fill="none" stroke="#666"/>
+<g text-anchor="end">
+<text x="52" y="320.3">0</text>
+<text x="52" y="264.3">20</text>
+<text x="52" y="208.3">40</text>
+<text x="52" y="152.3">60</text>
+<text x="52" y="96.3">80</text>
+<text x="52" y="40.3">100</text>
+</g>
+<g text-anchor="middle">
+<text x="60" y="336">0</text>
+<text x="220" y="336">5</text>
+<text x="380" y="336">10</text>
+<text x="540" y="336">15</text>
+<text x="300" y="356">words</text>
+<text transform="translate(21 176) rotate(-90)">BLEU</text>
+</g>
+<path d="M142 364v4H234v-4M238 364v4H394v-4M398 364v4H554v-4" fill="none" stroke="#666"/>
+<text x="52" y="384" text-anchor="end">pairs</text>
+<g text-anchor="middle">
+<text x="188" y="384">20</text>
+<text x="316" y="384">134</text>
+<text x="476" y="384">10</text>
+</g>
+<g>
+<title>four heads</title>
+<path d="M60 18H96M204 64L316 113L444 176" fill="none" stroke="#0072b2" stroke-width="2" stroke-linejoin="round"/>
+<path d="M78 18m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0zM204 64m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0zM316 113m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0zM444 176m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z" fill="#0072b2" stroke="#0072b2" stroke-width="1.5"/>
+<text x="104" y="22.3">four heads</text>
+</g>
+<g>
+<title>&quot;a&quot; &amp; &lt;b&gt;</title>
+<path d="M208 18H244M204 92L316 148L444 260" fill="none" stroke="#d55e00" stroke-width="2" stroke-linejoin="round" stroke-dasharray="7 4"/>
+<path d="M226 18m-3.5-3.5h7v7h-7zM204 92m-3.5-3.5h7v7h-7zM316 148m-3.5-3.5h7v7h-7zM444 260m-3.5-3.5h7v7h-7z" fill="#d55e00" stroke="#d55e00" stroke-width="1.5"/>
+<text x="252" y="22.3">&quot;a&quot; &amp; &lt;b&gt;</text>
+</g>
+</svg>
+"##;
+        assert_eq!(drawn(lines, counts(&[(3, 5, 20), (6, 10, 134), (11, 15, 10)])), expected);
+    }
+
+    #[test]
+    fn a_curve_needs_no_counts() {
+        let text = drawn(vec![series("loss", &[[0.0, 5.0], [1000.0, 2.5], [2000.0, 1.25]])], None);
+        assert!(text.contains(">2000</text>") && !text.contains(">pairs<"), "{text}");
+        // From the corner's height down to the axis' end.
+        assert!(text.contains("M44 36L284 176L524 246\""), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_number_breaks_the_line() {
+        let points = [[1.0, 10.0], [2.0, f64::INFINITY], [3.0, 10.0], [4.0, 5.0], [5.0, f64::NAN], [6.0, -1.0]];
+        let text = drawn(vec![series("one", &points)], None);
+        let line = text.split("<path d=\"").nth(3).unwrap().split('"').next().unwrap();
+        assert_eq!(
+            (line.matches('M').count(), line.matches('L').count()),
+            (3, 1),
+            "the legend's and two pieces: {line}"
+        );
+        for nothing in ["NaN", "inf"] {
+            assert!(!text.contains(nothing), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_point_and_none_make_a_figure() {
+        let one = drawn(vec![series("one", &[[4.0, 0.0]])], counts(&[(4, 4, 12)]));
+        assert!(one.contains("H96M444 316\"") && one.contains("<text x=\"444\" y=\"384\">12</text>"), "{one}");
+        let none = drawn(vec![], counts(&[]));
+        assert!(none.starts_with("<svg ") && none.ends_with("</svg>\n") && !none.contains("NaN"), "{none}");
+    }
+
+    #[test]
+    fn figures_below_each_other_begin_at_one_edge() {
+        let curve = |label: &str, highest: f64| Figure {
+            x: axis("step", true),
+            y: axis(label, false),
+            series: vec![series("one", &[[0.0, highest], [10.0, 0.0]])],
+            counts: None,
+        };
+        let mut out = Vec::new();
+        write_below_each_other(&[curve("loss", 0.001), curve("BLEU", 90.0)], &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let axes: Vec<&str> = text.split("<path d=\"").filter(|path| path.contains('V')).collect();
+        let left = |path: &str| path.split(' ').next().unwrap().to_owned();
+        assert_eq!((axes.len(), left(axes[0])), (2, left(axes[1])), "{text}");
+        assert!(text.contains("<g transform=\"translate(0 0)\">\n<title>loss by step</title>"), "{text}");
+    }
+
+    #[test]
+    fn of_many_points_some_have_markers() {
+        let points: Vec<[f64; 2]> = (0..1000).map(|step| [f64::from(step), 1.0]).collect();
+        let text = drawn(vec![series("one", &points)], None);
+        assert_eq!(text.matches("m-4 0a4").count(), 1 + 25, "the legend's and some of the line");
+    }
+
+    #[test]
+    fn the_bracket_of_a_few_enormous_values_is_left_open() {
+        let lines = || vec![series("one", &[[5.0, 1.0], [40.0, 1.0]])];
+        assert!(drawn(lines(), counts(&[(1, 10, 5), (11, 50, 5)])).matches("v-4").count() == 2);
+        let text = drawn(lines(), counts(&[(1, 10, 5), (11, 900, 5)]));
+        assert_eq!((text.matches("v4H").count(), text.matches("v-4").count()), (2, 1));
+        assert!(text.contains(">50</text>") && !text.contains(">100</text>"), "{text}");
+    }
+}

@@ -1,0 +1,72 @@
+//! The numbers on an axis.
+
+use super::text_width;
+
+/// Most steps on an axis.
+const MOST_STEPS: f64 = 6.0;
+/// From here on numbers are written with an exponent.
+const ENORMOUS: f64 = 1e7;
+
+/// The numbers on an axis: 0, one step, two steps, up to its end.
+pub struct Scale {
+    step: f64,
+    steps: usize,
+}
+
+impl Scale {
+    /// Up to a round number that is not below the highest value.
+    pub fn up_to(highest: f64, whole: bool) -> Self {
+        let highest = if highest > 0.0 { highest } else { 1.0 };
+        let least_step = highest / MOST_STEPS;
+        let magnitude = 10f64.powf(least_step.log10().floor());
+        let round =
+            [1.0, 2.0, 5.0].map(|digit| digit * magnitude).into_iter().find(|step| *step >= least_step * (1.0 - 1e-9));
+        let step = round.unwrap_or(10.0 * magnitude).max(if whole { 1.0 } else { 0.0 });
+        Self { step, steps: (highest / step - 1e-9).ceil().max(1.0) as usize }
+    }
+
+    pub fn end(&self) -> f64 {
+        self.step * self.steps as f64
+    }
+
+    /// Where a value lies between 0 and the end, as a share of the whole.
+    pub fn share(&self, value: f64) -> f64 {
+        value / self.end()
+    }
+
+    /// The numbers with how they are written, all with as many decimals as the step needs.
+    pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+        let decimals = (-self.step.log10().floor()).max(0.0) as usize;
+        let written = move |value: f64| {
+            if self.end() < ENORMOUS { format!("{value:.decimals$}") } else { format!("{value:.1e}") }
+        };
+        (0..=self.steps).map(move |tick| self.step * tick as f64).map(move |value| (value, written(value)))
+    }
+
+    pub fn widest(&self) -> f64 {
+        self.ticks().map(|(_, text)| text_width(&text)).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scale(highest: f64, whole: bool) -> Vec<String> {
+        Scale::up_to(highest, whole).ticks().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn axes_go_from_0_to_a_round_number_in_round_steps() {
+        assert_eq!(scale(97.2, false), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(scale(100.0, false), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(scale(52.8, false), ["0", "10", "20", "30", "40", "50", "60"]);
+        assert_eq!(scale(0.06, false), ["0.00", "0.01", "0.02", "0.03", "0.04", "0.05", "0.06"]);
+        assert_eq!(scale(2.0, false), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        assert_eq!(scale(2.0, true), ["0", "1", "2"]);
+        assert_eq!(scale(30.0, true), ["0", "5", "10", "15", "20", "25", "30"]);
+        assert_eq!(scale(123_456.0, true), ["0", "50000", "100000", "150000"]);
+        assert_eq!(scale(3e30, false), ["0.0e0", "5.0e29", "1.0e30", "1.5e30", "2.0e30", "2.5e30", "3.0e30"]);
+        assert_eq!(scale(0.0, false).last().map(String::as_str), Some("1.0"));
+    }
+}

@@ -1,0 +1,78 @@
+//! What a training leaves to look at: samples, curves, and attention being learnt.
+
+mod common;
+
+use common::{Folder, QUICK};
+use serde_json::Value;
+
+const BRIEF: [&str; 5] = ["--validate-every", "6", "--max-epochs", "2", "--keep-attention"];
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn attention_is_kept_at_each_validation() {
+    let folder = Folder::with_pairs();
+    folder.train("out", &BRIEF).worked();
+    let kept = lines(&folder.text("out/attention.jsonl"));
+    assert_eq!(kept.iter().map(|line| line["step"].as_u64().unwrap()).collect::<Vec<_>>(), [6, 12, 18, 24]);
+    let words = |line: &Value| -> Vec<[Value; 2]> {
+        line["pairs"].as_array().unwrap().iter().map(|pair| [pair["source"].clone(), pair["target"].clone()]).collect()
+    };
+    for line in &kept {
+        assert_eq!((words(line).len(), words(line)), (5, words(&kept[0])), "the same pairs each time");
+        for row in line["pairs"].as_array().unwrap().iter().flat_map(|pair| pair["weights"].as_array().unwrap()) {
+            let sum: u64 = row.as_array().unwrap().iter().map(|weight| weight.as_u64().unwrap()).sum();
+            assert!((995..=1005).contains(&sum), "{row}");
+        }
+    }
+    let page = folder.text("out/attention.html");
+    assert!(page.contains(r#""steps":[6,12,18,24]"#), "{page}");
+    assert!(folder.text("out/training.svg").contains("attention, %"));
+}
+
+#[test]
+fn without_being_asked_only_curves_are_left() {
+    let folder = Folder::with_pairs();
+    folder.train("out", &["--max-epochs", "1"]).worked();
+    let names: Vec<String> = folder.contents().into_keys().collect();
+    assert!(names.iter().any(|name| name == "out/training.svg"), "{names:?}");
+    assert!(!names.iter().any(|name| name.contains("attention")), "{names:?}");
+}
+
+#[test]
+fn a_run_in_parts_leaves_the_same_page_as_a_whole_one() {
+    let folder = Folder::with_pairs();
+    let plateau = ["--schedule", "plateau"];
+    folder.train("whole", &[&BRIEF[..], &plateau].concat()).worked();
+    folder.train("parts", &[&BRIEF[..2], &["--max-epochs", "1", "--keep-attention"], &plateau].concat()).worked();
+    // What stands beyond the last step, and what is damaged, is dropped.
+    let damaged = format!("{}{{\"step\":18,\"pairs\":[]}}\n{{\"step\":1", folder.text("parts/attention.jsonl"));
+    folder.write("parts/attention.jsonl", damaged);
+    folder.run(&["train", "--resume", "--out", "parts", "--max-epochs", "2", "--quiet"]).worked();
+    for name in ["attention.jsonl", "attention.html", "training.svg"] {
+        assert!(folder.read(&format!("whole/{name}")) == folder.read(&format!("parts/{name}")), "{name}");
+    }
+}
+
+#[test]
+fn samples_are_the_same_each_time_and_stand_beside_their_references() {
+    let folder = Folder::with_pairs();
+    let loud: Vec<&str> = QUICK.into_iter().filter(|option| *option != "--quiet").collect();
+    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "2"];
+    let outcome = folder.run(&[&train, &loud[..]].concat());
+    outcome.worked();
+    let references: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("    = ")).collect();
+    assert_eq!(references.len(), 4, "two for each validation: {}", outcome.stderr);
+    assert_eq!(references[..2], references[2..]);
+    let log = lines(&folder.text("out/log.jsonl"));
+    assert_eq!(references[0].trim_start_matches("    = "), log.last().unwrap()["samples"][0]["reference"]);
+}
+
+#[test]
+fn attention_that_is_fixed_is_not_kept() {
+    let folder = Folder::with_pairs();
+    let fixed = folder.train("out", &["--attention", "mean", "--keep-attention"]);
+    fixed.refused_with(2, &["--keep-attention", "--attention mean"]);
+}
