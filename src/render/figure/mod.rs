@@ -105,7 +105,7 @@ pub fn write_below_each_other(figures: &[Figure], out: &mut dyn Write) -> Result
     let mut top = 0.0;
     for (body, height) in &bodies {
         if let [_] = figures {
-            writeln!(out, "{body}")?;
+            write!(out, "{body}")?;
         } else {
             writeln!(out, "<g transform=\"translate(0 {top})\">\n{body}</g>")?;
         }
@@ -235,7 +235,7 @@ mod tests {
         let mut out = Vec::new();
         write_below_each_other(&[curve("loss", 0.001), curve("BLEU", 90.0)], &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
-        let axes: Vec<&str> = text.split("<path d=\"").filter(|path| path.contains('V')).collect();
+        let axes: Vec<&str> = text.split("<path d=\"").skip(1).filter(|path| path.contains('V')).collect();
         let left = |path: &str| path.split(' ').next().unwrap().to_owned();
         assert_eq!((axes.len(), left(axes[0])), (2, left(axes[1])), "{text}");
         assert!(text.contains("<g transform=\"translate(0 0)\">\n<title>loss by step</title>"), "{text}");
