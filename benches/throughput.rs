@@ -188,7 +188,7 @@ fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: us
     let settings = BeamSettings { beam, ..BeamSettings::greedy() };
     on(threads, || {
         let began = Instant::now();
-        let found = search_all(model, &sources, &settings, &mut |_| {})?;
+        let found = search_all(&[model], &sources, &settings, &mut |_| {})?;
         let units: usize = found.iter().map(|hypotheses| hypotheses[0].units.len() + 1).sum();
         Ok(units as f64 / began.elapsed().as_secs_f64())
     })

@@ -9,11 +9,11 @@ use candle_core::Device;
 use lexicon::lexicon;
 use softalign::attention::Settings;
 use softalign::model::fused::Purpose;
-use softalign::model::{Architecture, DecoderKind, InitialState, RnnSearch};
+use softalign::model::{Architecture, DecoderKind, ForcedPair, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
-use softalign::search::{BeamSettings, FusedScorer, Hypothesis, RnnScorer, Scorer, search, search_all};
-use softalign::text::Padded;
+use softalign::search::{BeamSettings, Hypothesis, RnnScorer, Scorer, search, search_all};
+use softalign::text::{Batch, Example, Padded};
 
 fn model(seed: u64) -> RnnSearch {
     let architecture = Architecture {
@@ -51,17 +51,20 @@ fn assert_alike(a: &[Hypothesis], b: &[Hypothesis]) {
 }
 
 #[test]
-fn both_paths_find_the_same() {
-    for (seed, beam) in [(1, 1), (2, 1), (3, 4), (4, 7)] {
-        let model = model(seed);
+fn both_paths_find_the_same_by_one_model_and_by_several() {
+    for (seeds, beam) in [(&[1][..], 1), (&[2], 1), (&[3], 4), (&[4], 7), (&[1, 4], 3), (&[2, 3, 5], 4)] {
+        let models: Vec<RnnSearch> = seeds.iter().map(|&seed| model(seed)).collect();
+        let models: Vec<&RnnSearch> = models.iter().collect();
         let settings = BeamSettings { beam, ..BeamSettings::default() };
         let sources = sources();
         let padded = Padded::new(sources.iter().map(Vec::as_slice));
         let run = |scorer: &mut dyn Scorer| search(scorer, &padded.lengths, &settings).unwrap();
-        let plain = run(&mut RnnScorer::new(&model, &padded).unwrap());
-        let fused =
-            model.with_weights(Purpose::Inference, |weights| Ok(run(&mut FusedScorer::new(weights, &padded)))).unwrap();
-        let in_batches = search_all(&model, &sources, &settings, &mut |_| {}).unwrap();
+        let plain = run(&mut RnnScorer::plain(&models, &padded).unwrap());
+        let fused = RnnSearch::with_weights(&models, Purpose::Inference, |weights| {
+            Ok(run(&mut RnnScorer::fused(weights, &padded)))
+        })
+        .unwrap();
+        let in_batches = search_all(&models, &sources, &settings, &mut |_| {}).unwrap();
         for ((plain, fused), in_batches) in plain.iter().zip(&fused).zip(&in_batches) {
             assert_alike(plain, fused);
             assert_alike(fused, in_batches);
@@ -73,9 +76,9 @@ fn both_paths_find_the_same() {
 fn a_sentence_finds_the_same_alone() {
     let model = model(5);
     let sources = sources();
-    let together = search_all(&model, &sources, &BeamSettings::default(), &mut |_| {}).unwrap();
+    let together = search_all(&[&model], &sources, &BeamSettings::default(), &mut |_| {}).unwrap();
     for (source, together) in sources.iter().zip(&together) {
-        let alone = search_all(&model, std::slice::from_ref(source), &BeamSettings::default(), &mut |_| {}).unwrap();
+        let alone = search_all(&[&model], std::slice::from_ref(source), &BeamSettings::default(), &mut |_| {}).unwrap();
         assert_alike(&alone[0], together);
     }
 }
@@ -83,7 +86,31 @@ fn a_sentence_finds_the_same_alone() {
 #[test]
 fn empty_sources_have_empty_translations() {
     let mut done = 0;
-    let found = search_all(&model(1), &[vec![], vec![5], vec![]], &BeamSettings::greedy(), &mut |n| done += n).unwrap();
+    let found =
+        search_all(&[&model(1)], &[vec![], vec![5], vec![]], &BeamSettings::greedy(), &mut |n| done += n).unwrap();
     assert_eq!(done, 3);
     assert!(found[0][0].units.is_empty() && found[2][0].units.is_empty() && found[0][0].finished);
+}
+
+/// What search says of its hypothesis is what forced decoding says of it.
+#[test]
+fn several_models_search_by_what_they_force() {
+    let models = [model(1), model(2), model(4)];
+    let models: Vec<&RnnSearch> = models.iter().collect();
+    let sources = sources();
+    let settings = BeamSettings { length_factor: 20.0, ..BeamSettings::default() };
+    let found = search_all(&models, &sources, &settings, &mut |_| {}).unwrap();
+    let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
+    let examples: Vec<Example> =
+        sources.iter().zip(&best).map(|(source, one)| Example::new(source.clone(), one.units.clone())).collect();
+    for (index, one) in best.iter().enumerate().filter(|(_, one)| one.finished) {
+        let batch = Batch::new(&examples, &[index]);
+        let forced: Vec<ForcedPair> = models.iter().map(|model| model.force(&batch, 0.0).unwrap().remove(0)).collect();
+        let together = ForcedPair::together(&forced);
+        assert!((together.log_probability() - one.log_probability).abs() < 1e-3);
+        for (a, b) in together.weights.iter().flatten().zip(one.attention.iter().flatten()) {
+            assert!((a - b).abs() < 1e-5);
+        }
+    }
+    assert!(best.iter().any(|one| one.finished));
 }

@@ -79,10 +79,10 @@ fn a_thousand_sentences_are_translated_alike() {
         text.lines().map(|line| checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap()).collect();
     assert_eq!(sources.len(), 1000);
     let settings = BeamSettings::default();
-    let fused = search_all(&model, &sources, &settings, &mut |_| {}).unwrap();
+    let fused = search_all(&[&model], &sources, &settings, &mut |_| {}).unwrap();
     for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
         let padded = Padded::new(sources.iter().map(Vec::as_slice));
-        let plain = search(&mut RnnScorer::new(&model, &padded).unwrap(), &padded.lengths, &settings).unwrap();
+        let plain = search(&mut RnnScorer::plain(&[&model], &padded).unwrap(), &padded.lengths, &settings).unwrap();
         for (fused, plain) in fused.iter().zip(&plain) {
             // Where two hypotheses score alike to the last bits, either may win.
             let tie = (fused[0].score - plain[0].score).abs() < 1e-5;

@@ -468,7 +468,7 @@ mod tests {
             let shown = |(row, &length)| trace.shown(&weights, 0, row, length);
             Ok([LENGTHS.iter().enumerate().map(shown).collect(), contexts.chunks(N).map(<[f32]>::to_vec).collect()])
         };
-        parameters.lend(attend).unwrap()
+        Parameters::lend(&[parameters], |slices| attend(&slices[0])).unwrap()
     }
 
     /// The same for one sentence, by candle's operations.

@@ -102,6 +102,14 @@ impl Checkpoint {
         hash.update(target.to_json()?);
         Ok(Self { config, source, target, belongs_to: hexadecimal(hash) })
     }
+
+    /// Whether another model cuts text into the same units, numbered alike.
+    ///
+    /// # Errors
+    /// The vocabularies' own.
+    pub fn has_units_of(&self, other: &Self) -> Result<bool> {
+        Ok(self.source.to_json()? == other.source.to_json()? && self.target.to_json()? == other.target.to_json()?)
+    }
 }
 
 impl Folder {

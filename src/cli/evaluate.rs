@@ -19,7 +19,8 @@ use super::search::SearchArgs;
   softalign evaluate --pairs val.tsv --gold val.gold --search-threshold
   softalign evaluate --pairs test.tsv --by-length
   softalign evaluate --model \"four heads=m4\" --model \"one head=m1\" \\
-      --figure length.svg")]
+      --figure length.svg
+  softalign evaluate --ensemble --model m1 --model m2 --pairs test.tsv")]
 pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
@@ -28,6 +29,11 @@ pub struct EvaluateArgs {
     /// measured on the same pairs.
     #[arg(long, value_name = "[NAME=]DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: Vec<PathBuf>,
+
+    /// Measure all the models as one, which at each step has the mean of their probabilities; they must have the same
+    /// vocabularies.
+    #[arg(long)]
+    pub ensemble: bool,
 
     /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
     /// shipped test set].

@@ -116,15 +116,17 @@ impl UnknownLines {
 #[command(after_help = "Examples:
   softalign translate \"They bought a black hat yesterday.\"
   softalign translate --model my-model --input sentences.txt --output out.txt
-  softalign translate --format align --beam 10 \"Where does she live?\"")]
+  softalign translate --format align --beam 10 \"Where does she live?\"
+  softalign translate --model m1 --model m2 --input sentences.txt")]
 pub struct TranslateArgs {
     /// Sentences to translate, each in quotes.
     #[arg(value_name = "TEXT", conflicts_with = "input")]
     pub text: Vec<String>,
 
-    /// Folder of the model.
+    /// Folder of the model. Given several times, the models translate together: at each step by the mean of their
+    /// probabilities. They must have the same vocabularies.
     #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
-    pub model: PathBuf,
+    pub model: Vec<PathBuf>,
 
     /// Sentences to translate, one a line; - is standard input.
     #[arg(long, value_name = "FILE")]
@@ -185,9 +187,10 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
 
-    /// Folder of the model.
+    /// Folder of the model. Given several times, the mean of the models' attention is used. They must have the same
+    /// vocabularies.
     #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
-    pub model: PathBuf,
+    pub model: Vec<PathBuf>,
 
     /// Where the alignments go; - is standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]

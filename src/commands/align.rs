@@ -37,7 +37,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         refuse_reading(&args.reading)?;
         None
     };
-    let mut linker = linker(&args.links, &args.model, translator.as_ref(), args.subwords, &pairs, device, console)?;
+    let mut linker = linker(&args.links, &args.model[0], translator.as_ref(), args.subwords, &pairs, device, console)?;
     linker.translator = translator;
     let read = |path: &PathBuf| read_gold(path, &pairs, linker.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;

@@ -120,10 +120,11 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
 
     // All models are read before the first is measured: what is wrong with one of them is said at once.
     let mut ready = Vec::with_capacity(models.len());
-    for model in models {
-        let translator = translator(&model.folder, &args.reading, &args.links, device)?;
-        let linker = linker(&args.links, &model.folder, Some(&translator), false, &pairs, device, console)?;
-        ready.push((model, translator, linker));
+    for models in models.chunks(if args.ensemble { models.len() } else { 1 }) {
+        let folders: Vec<PathBuf> = models.iter().map(|model| model.folder.clone()).collect();
+        let translator = translator(&folders, &args.reading, &args.links, device)?;
+        let linker = linker(&args.links, &folders[0], Some(&translator), false, &pairs, device, console)?;
+        ready.push((models[0].clone(), translator, linker));
     }
     let gold = match gold_path {
         Some(path) => Some(read_gold(&path, &pairs, common_words(&ready)?, args.gold_base.into())?),

@@ -1,8 +1,8 @@
-//! A trained model, its attention used as the options ask.
+//! Trained models, their attention used as the options ask.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use candle_core::Device;
 
 use super::usage::UsageError;
@@ -10,19 +10,24 @@ use crate::attention::Reading;
 use crate::cli::{LinkArgs, ReadingArgs};
 use crate::translator::Translator;
 
-/// Reads a model from its folder.
+/// Reads a model from its folder, or several that translate together.
 ///
 /// # Errors
-/// The folder's own, or a [`UsageError`] for what this model's attention cannot do.
-pub fn translator(path: &Path, reading: &ReadingArgs, links: &LinkArgs, device: &Device) -> Result<Translator> {
-    let translator = Translator::load(path, device)?.with_words(links.words);
+/// The folders' own, a [`UsageError`] for what a model's attention cannot do, or that the models are of other units.
+pub fn translator(folders: &[PathBuf], reading: &ReadingArgs, links: &LinkArgs, device: &Device) -> Result<Translator> {
     let reading = self::reading(reading);
-    if reading == Reading::default() {
-        return Ok(translator);
-    }
-    let architecture = &translator.config().architecture;
-    let settings = architecture.attention.read_as(&reading, architecture.dimensions());
-    translator.with_attention(settings.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?)
+    let read = |folder: &PathBuf| {
+        let translator = Translator::load(folder, device)?.with_words(links.words);
+        if reading == Reading::default() {
+            return Ok(translator);
+        }
+        let architecture = &translator.config().architecture;
+        let settings = architecture.attention.read_as(&reading, architecture.dimensions());
+        translator.with_attention(settings.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?)
+    };
+    let mut models = folders.iter().map(read);
+    let first = models.next().context("no model is named")??;
+    models.try_fold(first, |together, other| together.with(other?))
 }
 
 /// Refuses options of attention where no model is asked.

@@ -76,7 +76,7 @@ impl<'a> Results<'a> {
         console: &Console,
     ) -> Result<Self> {
         let Some(format) = args.format.of_alignments() else { return Ok(Self { args, output, alignments: None }) };
-        let linker = linker(&args.links, &args.model, Some(translator), args.subwords, &[], device, console)?;
+        let linker = linker(&args.links, &args.model[0], Some(translator), args.subwords, &[], device, console)?;
         let title = "translations".to_owned();
         let manner = Manner { format, title, view: args.view, probabilities: false, n_best: args.n_best > 1 };
         let renderer = renderer(manner, &linker, &output);

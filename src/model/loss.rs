@@ -15,12 +15,41 @@ pub struct BatchLoss {
 
 /// What forced decoding says of one pair.
 pub struct ForcedPair {
-    /// log p(target | source), `</s>` included.
-    pub log_probability: f64,
-    /// The same for the smoothed loss.
+    /// log p(y_t | y_<t, source) of each target unit, `</s>` the last.
+    pub log_probabilities: Vec<f64>,
+    /// The smoothed loss, summed over them.
     pub smoothed: f64,
     /// α: one row for each target unit, `</s>` the last, with a weight for each source unit, `</s>` the last.
     pub weights: Vec<Vec<f32>>,
+}
+
+impl ForcedPair {
+    /// log p(target | source), `</s>` included.
+    pub fn log_probability(&self) -> f64 {
+        self.log_probabilities.iter().sum()
+    }
+
+    /// What several models say of one pair together: at each step the mean of their probabilities and of their attention.
+    /// The smoothed loss, which is for training, is the mean of theirs.
+    pub fn together(pairs: &[Self]) -> Self {
+        let count = pairs.len() as f64;
+        let steps = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
+        let log_mean = |step: usize| {
+            let logs = || pairs.iter().map(|pair| pair.log_probabilities[step]);
+            let largest = logs().fold(f64::NEG_INFINITY, f64::max);
+            largest + (logs().map(|log| (log - largest).exp()).sum::<f64>() / count).ln()
+        };
+        let row = |step: usize| {
+            let cells = pairs[0].weights[step].len();
+            let mean = |cell| pairs.iter().map(|pair| pair.weights[step][cell]).sum::<f32>() / count as f32;
+            (0..cells).map(mean).collect()
+        };
+        Self {
+            log_probabilities: (0..steps).map(log_mean).collect(),
+            smoothed: pairs.iter().map(|pair| pair.smoothed).sum::<f64>() / count,
+            weights: (0..steps).map(row).collect(),
+        }
+    }
 }
 
 impl std::ops::AddAssign for BatchLoss {
@@ -29,5 +58,25 @@ impl std::ops::AddAssign for BatchLoss {
         self.negative_log_likelihood += other.negative_log_likelihood;
         self.guidance += other.guidance;
         self.units += other.units;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_and_attention_are_averaged_step_by_step() {
+        let pair = |probabilities: [f64; 2], weights: [[f32; 2]; 2]| ForcedPair {
+            log_probabilities: probabilities.map(f64::ln).to_vec(),
+            smoothed: 1.0,
+            weights: weights.map(|row| row.to_vec()).to_vec(),
+        };
+        let pairs = [pair([0.5, 0.1], [[1.0, 0.0], [0.5, 0.5]]), pair([0.25, 0.9], [[0.0, 1.0], [0.0, 1.0]])];
+        let together = ForcedPair::together(&pairs);
+        assert!((together.log_probability() - (0.375f64 * 0.5).ln()).abs() < 1e-12);
+        assert_eq!(together.weights, [[0.5, 0.5], [0.25, 0.75]]);
+        let alone = ForcedPair::together(&pairs[..1]);
+        assert_eq!(alone.log_probabilities, pairs[0].log_probabilities, "one model is what it is");
     }
 }

@@ -85,9 +85,14 @@ impl RnnSearch {
         &self.decoder
     }
 
-    /// Lends the parameters as slices, for the fused path's search.
-    pub fn with_weights<R>(&self, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
-        fused::with_weights(self.fused(), purpose, work)
+    /// Lends models' parameters as slices, for the fused path's search.
+    pub fn with_weights<R>(
+        models: &[&Self],
+        purpose: Purpose,
+        work: impl FnOnce(&[Weights]) -> Result<R>,
+    ) -> Result<R> {
+        let models: Vec<fused::Model> = models.iter().map(|model| model.fused()).collect();
+        fused::with_all(&models, purpose, work)
     }
 
     /// The encoder's annotations of a batch of sources.
@@ -158,10 +163,10 @@ impl RnnSearch {
             let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
             weights[..batch.target.lengths[sentence]].iter().map(row).collect()
         };
-        let pair = |sentence| ForcedPair { log_probability: 0.0, smoothed: 0.0, weights: rows(sentence) };
+        let pair = |sentence| ForcedPair { log_probabilities: Vec::new(), smoothed: 0.0, weights: rows(sentence) };
         let mut pairs: Vec<ForcedPair> = (0..batch.target.batch()).map(pair).collect();
         for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
-            pairs[sentence].log_probability += f64::from(chosen);
+            pairs[sentence].log_probabilities.push(f64::from(chosen));
             pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
         }
         Ok(pairs)

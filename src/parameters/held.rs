@@ -95,25 +95,30 @@ impl Parameters {
         })
     }
 
-    /// Lends all parameters to `work` as slices.
+    /// Lends all parameters of some models to `work`, as slices.
     ///
     /// # Errors
     /// A parameter does not lie on the CPU as one block of f32.
-    pub fn lend<R>(&self, work: impl FnOnce(&Slices) -> Result<R>) -> Result<R> {
-        let mut guards = Vec::new();
-        for (name, tensor) in &self.tensors {
-            guards.push((name.as_str(), tensor.dims(), tensor.storage_and_layout()));
-        }
-        let mut slices = Slices::default();
-        for (name, dimensions, (storage, layout)) in &guards {
-            match (&**storage, layout.contiguous_offsets()) {
-                (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
-                    slices.insert(name, dimensions, &values[start..end]);
+    pub fn lend<R>(models: &[&Self], work: impl FnOnce(&[Slices]) -> Result<R>) -> Result<R> {
+        let guard = |(name, tensor)| {
+            let (name, tensor): (&String, &Tensor) = (name, tensor);
+            (name.as_str(), tensor.dims(), tensor.storage_and_layout())
+        };
+        let guards: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(guard).collect()).collect();
+        let mut all = Vec::with_capacity(models.len());
+        for guards in &guards {
+            let mut slices = Slices::default();
+            for (name, dimensions, (storage, layout)) in guards {
+                match (&**storage, layout.contiguous_offsets()) {
+                    (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
+                        slices.insert(name, dimensions, &values[start..end]);
+                    }
+                    _ => bail!("parameter {name} does not lie on the CPU as one block of f32"),
                 }
-                _ => bail!("parameter {name} does not lie on the CPU as one block of f32"),
             }
+            all.push(slices);
         }
-        work(&slices)
+        work(&all)
     }
 }
 

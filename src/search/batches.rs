@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::{BeamSettings, FusedScorer, Hypothesis, RnnScorer, Scorer, search};
+use super::{BeamSettings, Hypothesis, RnnScorer, Scorer, search};
 use crate::model::RnnSearch;
 use crate::model::fused::Purpose;
 use crate::text::Padded;
@@ -16,13 +16,13 @@ const BATCH_UNITS: usize = 2048;
 const BATCH_SENTENCES: usize = 64;
 const BATCH_HYPOTHESES: usize = 2048;
 
-/// Translates sources, given as unit ids, with up to `settings.best` hypotheses each, best first. An empty source gets
+/// Translates sources, given as unit ids, by one model or by several over the same units together, with up to `settings.best` hypotheses each, best first. An empty source gets
 /// one empty hypothesis. `on_progress` is told after each batch how many sentences it held.
 ///
 /// # Errors
 /// The model's own.
 pub fn search_all(
-    model: &RnnSearch,
+    models: &[&RnnSearch],
     sources: &[Vec<u32>],
     settings: &BeamSettings,
     on_progress: &mut (dyn FnMut(usize) + Send),
@@ -40,19 +40,19 @@ pub fn search_all(
         }
         Ok(found)
     };
-    let found: Vec<Vec<Vec<Hypothesis>>> = if model.device().is_cpu() {
+    let found: Vec<Vec<Vec<Hypothesis>>> = if models.iter().all(|model| model.device().is_cpu()) {
         // One batch a core: products of a batch are too small to be divided.
-        model.with_weights(purpose(model, sources, settings), |weights| {
+        RnnSearch::with_weights(models, purpose(models[0], sources, settings), |weights| {
             let run = |batch: &Vec<usize>| {
                 let padded = pad(batch);
-                translate(&padded, &mut FusedScorer::new(weights, &padded))
+                translate(&padded, &mut RnnScorer::fused(weights, &padded))
             };
             batches.par_iter().with_max_len(1).map(run).collect()
         })?
     } else {
         let run = |batch: &Vec<usize>| {
             let padded = pad(batch);
-            translate(&padded, &mut RnnScorer::new(model, &padded)?)
+            translate(&padded, &mut RnnScorer::plain(models, &padded)?)
         };
         batches.iter().map(run).collect::<Result<_>>()?
     };

@@ -2,11 +2,12 @@
 
 mod batches;
 mod beam;
+mod plain_decoding;
 mod rnn_scorer;
 
 pub use batches::search_all;
 pub use beam::{BeamSettings, Hypothesis, search};
-pub use rnn_scorer::{FusedScorer, RnnScorer};
+pub use rnn_scorer::RnnScorer;
 
 use candle_core::Result;
 

@@ -1,133 +1,119 @@
-//! The model as a [`Scorer`]: decoder states of all living hypotheses in one batch.
+//! Models as a [`Scorer`]: decoder states of all living hypotheses in one batch; of several models the mean of their
+//! probabilities, and of their attention.
 
-use candle_core::{Result, Tensor};
+use candle_core::Result;
 
+use super::plain_decoding::PlainDecoding;
 use super::{Candidate, Prediction, Scorer};
-use crate::attention::Memory;
-use crate::kernels::cross_entropy::fused::log_sum_exp;
+use crate::kernels::cross_entropy::fused::{add_probabilities, log_sum_exp};
+use crate::model::RnnSearch;
 use crate::model::fused::{Decoding, Said, Weights};
-use crate::model::{Dropout, RnnSearch};
 use crate::text::{BEGIN, PADDING, Padded};
 
-/// Scores by candle's operations.
+/// What decodes for one model.
+enum Speaker<'a> {
+    Fused(Decoding<'a>),
+    Plain(PlainDecoding<'a>),
+}
+
+impl Speaker<'_> {
+    fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Said> {
+        match self {
+            Self::Fused(decoding) => Ok(decoding.advance(parents, units)),
+            Self::Plain(decoding) => decoding.advance(parents, units),
+        }
+    }
+}
+
+/// One model, or several over the same units.
 pub struct RnnScorer<'a> {
-    model: &'a RnnSearch,
-    /// The memory of every sentence of the batch.
-    memory: Memory,
-    /// Every source.
-    source: Padded,
-    /// The sentence of each row.
-    sentences: Vec<usize>,
-    /// The memory of each row's sentence, as long as the rows' sentences stay the same.
-    row_memory: Memory,
-    /// s_{t-1}: `[rows, n]`
-    state: Tensor,
+    speakers: Vec<Speaker<'a>>,
 }
 
 impl<'a> RnnScorer<'a> {
-    /// Encodes the sources.
-    pub fn new(model: &'a RnnSearch, source: &Padded) -> Result<Self> {
-        let memory = model.remember(source, &Dropout::none())?;
-        Ok(Self {
-            model,
-            state: model.decoder().initial_state(&memory)?,
-            sentences: (0..source.batch()).collect(),
-            source: source.clone(),
-            row_memory: memory.clone(),
-            memory,
-        })
+    /// Encodes the sources, by the fused path.
+    pub fn fused(models: &'a [Weights<'a>], source: &Padded) -> Self {
+        Self { speakers: models.iter().map(|weights| Speaker::Fused(Decoding::new(weights, source))).collect() }
     }
 
-    /// Makes `parents` the rows.
-    fn select(&mut self, parents: &[usize]) -> Result<()> {
-        let device = self.model.device();
-        let rows: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
-        self.state = self.state.index_select(&Tensor::new(rows, device)?, 0)?;
-        let sentences: Vec<usize> = parents.iter().map(|&row| self.sentences[row]).collect();
-        if sentences != self.sentences {
-            let rows: Vec<u32> = sentences.iter().map(|&sentence| sentence as u32).collect();
-            self.row_memory = self.memory.select(&Tensor::new(rows, device)?)?;
-            self.sentences = sentences;
-        }
-        Ok(())
-    }
-}
-
-impl RnnScorer<'_> {
-    /// The source units of each row: `[rows, length]`.
-    fn sources(&self) -> Result<Tensor> {
-        let length = self.source.length;
-        let ids = self.sentences.iter().flat_map(|sentence| &self.source.ids[sentence * length..][..length]);
-        Tensor::from_iter(ids.copied(), self.model.device())?.reshape((self.sentences.len(), length))
+    /// Encodes the sources, by candle's operations.
+    ///
+    /// # Errors
+    /// Candle's own.
+    pub fn plain(models: &[&'a RnnSearch], source: &Padded) -> Result<Self> {
+        let speaker = |model: &&'a RnnSearch| Ok(Speaker::Plain(PlainDecoding::new(model, source)?));
+        Ok(Self { speakers: models.iter().map(speaker).collect::<Result<_>>()? })
     }
 }
 
 impl Scorer for RnnScorer<'_> {
     fn advance(&mut self, parents: &[usize], units: &[u32], width: usize) -> Result<Vec<Prediction>> {
-        self.select(parents)?;
-        let decoder = self.model.decoder();
-        let embedded = decoder.embed(&Tensor::new(units, self.model.device())?)?;
-        let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state, None)?;
-        let logits = decoder.logits(&step.state, &embedded, &step.attended.context, &Dropout::none())?;
-        let logits = match self.model.lexicon() {
-            Some(lexicon) => {
-                (logits + lexicon.bias(&step.attended.alphas.unsqueeze(1)?, &self.sources()?)?.squeeze(1)?)?
-            }
-            None => logits,
+        let advance = |speaker: &mut Speaker| speaker.advance(parents, units);
+        let mut said: Vec<Said> = self.speakers.iter_mut().map(advance).collect::<Result<_>>()?;
+        let attention = mean_attention(&mut said);
+        let vocabulary = said[0].logits.len() / parents.len();
+        let row = |(row, attention): (usize, Vec<f32>)| {
+            let rows: Vec<&[f32]> = said.iter().map(|said| &said.logits[row * vocabulary..][..vocabulary]).collect();
+            let candidates = match rows[..] {
+                [alone] => best(alone, width),
+                _ => best_together(&rows, width),
+            };
+            Prediction { candidates, attention }
         };
-        self.state = step.state;
-        let logits = logits.to_vec2::<f32>()?;
-        let attention = step.attended.shown.to_vec2::<f32>()?;
-        let rows = logits.iter().zip(attention).zip(&self.sentences);
-        Ok(rows
-            .map(|((row, mut attention), &sentence)| {
-                attention.truncate(self.source.lengths[sentence]);
-                Prediction { candidates: best(row, width), attention }
-            })
-            .collect())
+        Ok(attention.into_iter().enumerate().map(row).collect())
     }
 }
 
-/// The model as a [`Scorer`] on a CPU: the same by the fused path.
-pub struct FusedScorer<'w> {
-    decoding: Decoding<'w>,
-}
-
-impl<'w> FusedScorer<'w> {
-    /// Encodes the sources.
-    pub fn new(weights: &'w Weights<'w>, source: &Padded) -> Self {
-        Self { decoding: Decoding::new(weights, source) }
+/// For each row the mean of what the models looked at.
+fn mean_attention(said: &mut [Said]) -> Vec<Vec<f32>> {
+    let count = said.len() as f32;
+    let mut mean = std::mem::take(&mut said[0].attention);
+    for other in &said[1..] {
+        for (mean, other) in mean.iter_mut().flatten().zip(other.attention.iter().flatten()) {
+            *mean += other;
+        }
     }
-}
-
-impl Scorer for FusedScorer<'_> {
-    fn advance(&mut self, parents: &[usize], units: &[u32], width: usize) -> Result<Vec<Prediction>> {
-        let Said { logits, attention } = self.decoding.advance(parents, units);
-        let rows = logits.chunks_exact(logits.len() / parents.len()).zip(attention);
-        Ok(rows.map(|(logits, attention)| Prediction { candidates: best(logits, width), attention }).collect())
+    if said.len() > 1 {
+        mean.iter_mut().flatten().for_each(|weight| *weight /= count);
     }
+    mean
 }
 
 /// The `width` best units of a row of logits, with their log-probabilities: no softmax of the whole row is made.
-/// Padding and the begin mark are never said.
 fn best(logits: &[f32], width: usize) -> Vec<Candidate> {
-    const BLOCK: usize = 64;
     let log_sum = log_sum_exp(logits);
+    let candidate = |(logit, unit)| Candidate { unit, log_probability: logit - log_sum };
+    largest(logits, width).into_iter().map(candidate).collect()
+}
+
+/// The same by the mean of several models' probabilities.
+fn best_together(rows: &[&[f32]], width: usize) -> Vec<Candidate> {
+    let mut sums = vec![0.0; rows[0].len()];
+    rows.iter().for_each(|logits| add_probabilities(&mut sums, logits));
+    let count = rows.len() as f32;
+    let candidate = |(sum, unit): (f32, u32)| Candidate { unit, log_probability: (sum / count).ln() };
+    largest(&sums, width).into_iter().map(candidate).collect()
+}
+
+/// The `width` units of the largest values in a row, largest first; of equals the lower unit first. Padding and the begin
+/// mark are never said.
+fn largest(row: &[f32], width: usize) -> Vec<(f32, u32)> {
+    const BLOCK: usize = 64;
     let mut best: Vec<(f32, u32)> = Vec::with_capacity(width + 1);
-    for (first, block) in (0u32..).step_by(BLOCK).zip(logits.chunks(BLOCK)) {
+    for (first, block) in (0u32..).step_by(BLOCK).zip(row.chunks(BLOCK)) {
         let worst = if best.len() == width { best[width - 1].0 } else { f32::NEG_INFINITY };
         // Most blocks hold nothing of interest; this comparison vectorises.
-        if block.iter().fold(false, |any, &logit| any | (logit > worst)) {
-            for (unit, &logit) in (first..).zip(block) {
+        if block.iter().fold(false, |any, &value| any | (value > worst)) {
+            for (unit, &value) in (first..).zip(block) {
                 if unit != PADDING && unit != BEGIN {
-                    let place = best.partition_point(|&(other, _)| other >= logit);
-                    best.insert(place, (logit, unit));
+                    let place = best.partition_point(|&(other, _)| other >= value);
+                    best.insert(place, (value, unit));
                     best.truncate(width);
                 }
             }
         }
     }
-    best.into_iter().map(|(logit, unit)| Candidate { unit, log_probability: logit - log_sum }).collect()
+    best
 }
 
 #[cfg(test)]
@@ -145,5 +131,22 @@ mod tests {
         assert!(total < 0.01, "padding and the begin mark have the rest");
         let long: Vec<f32> = (0..1000).map(|unit| ((unit * 37) % 1000) as f32 * 0.01).collect();
         assert_eq!(best(&long, 4).iter().map(|candidate| candidate.unit).collect::<Vec<_>>(), [27, 54, 81, 108]);
+    }
+
+    #[test]
+    fn several_models_say_the_mean_of_their_probabilities() {
+        let rows: [[f32; 7]; 2] = [[0.0, 0.0, 1.0, 3.0, 2.0, -1.0, 0.5], [1.0, 0.0, 4.0, 0.0, 2.5, 0.0, 0.5]];
+        let probability =
+            |row: &[f32; 7], unit: usize| row[unit].exp() / row.iter().map(|logit| logit.exp()).sum::<f32>();
+        let found = best_together(&[&rows[0], &rows[1]], 3);
+        assert_eq!(found.iter().map(|candidate| candidate.unit).collect::<Vec<_>>(), [2, 3, 4]);
+        for Candidate { unit, log_probability } in found {
+            let mean = f32::midpoint(probability(&rows[0], unit as usize), probability(&rows[1], unit as usize));
+            assert!((log_probability - mean.ln()).abs() < 1e-6, "{unit}");
+        }
+        let (alone, together) = (best(&rows[0], 4), best_together(&[&rows[0]], 4));
+        for (a, b) in alone.iter().zip(together) {
+            assert!(a.unit == b.unit && (a.log_probability - b.log_probability).abs() < 1e-6);
+        }
     }
 }

@@ -83,7 +83,7 @@ impl ValidationSet<'_> {
         let Forced { loss, attention, samples } = self.force(model, smoothing)?;
         let translated = self.examples.len().min(MOST_TRANSLATED);
         let sources: Vec<Vec<u32>> = self.examples[..translated].iter().map(|example| example.source.clone()).collect();
-        let found = search_all(model, &sources, &BeamSettings::greedy(), &mut |_| {})?;
+        let found = search_all(&[model], &sources, &BeamSettings::greedy(), &mut |_| {})?;
         let translations: Vec<String> =
             found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
         let references: Vec<&str> = self.pairs[..translated].iter().map(|pair| pair.target.as_str()).collect();
@@ -115,14 +115,14 @@ impl ValidationSet<'_> {
             for (&index, pair) in chosen.iter().zip(model.force(&batch, smoothing)?) {
                 loss += BatchLoss {
                     smoothed: pair.smoothed,
-                    negative_log_likelihood: -pair.log_probability,
+                    negative_log_likelihood: -pair.log_probability(),
                     guidance: 0.0,
                     units: pair.weights.len(),
                 };
                 let units = self.alignment(index, &pair.weights);
                 attention.add(&units);
                 if index < SAMPLES {
-                    let score = pair.log_probability / pair.weights.len() as f64;
+                    let score = pair.log_probability() / pair.weights.len() as f64;
                     samples.insert(index, (self.by_words(index, &units)?, score));
                 }
             }

@@ -12,7 +12,7 @@ use candle_core::Device;
 use crate::alignment::Alignment;
 use crate::attention;
 use crate::checkpoint::{Checkpoint, Config, Folder};
-use crate::model::{Architecture, RnnSearch};
+use crate::model::{Architecture, ForcedPair, RnnSearch};
 use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
@@ -26,11 +26,12 @@ pub const LONGEST: usize = 500;
 /// Units of a batch in forced decoding, padding counted.
 const BATCH_UNITS: usize = 2048;
 
-/// A trained model with its vocabularies.
+/// A trained model with its vocabularies, or several over the same ones that translate together.
 pub struct Translator {
     path: PathBuf,
+    /// Of the first model.
     checkpoint: Checkpoint,
-    model: RnnSearch,
+    models: Vec<RnnSearch>,
     /// What counts as a word of the source and of the target.
     words: [Words; 2],
     /// What replaces units that the model does not know, if anything.
@@ -136,7 +137,25 @@ impl Translator {
         let lexicon = folder.load_lexicon(&checkpoint)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
-        Ok(Self { path: path.to_owned(), checkpoint, model, words, dictionary: None, keeps_unknown: false })
+        let models = vec![model];
+        Ok(Self { path: path.to_owned(), checkpoint, models, words, dictionary: None, keeps_unknown: false })
+    }
+
+    /// This translator and another one together: at each step the mean of all their models' probabilities, and of what they
+    /// look at. What is no model's own, as what counts as a word, stays this one's.
+    ///
+    /// # Errors
+    /// The other one cuts text into other units.
+    pub fn with(mut self, other: Self) -> Result<Self> {
+        ensure!(
+            self.checkpoint.has_units_of(&other.checkpoint)?,
+            "{}: cuts text into other units than {}; models translate together if they were trained on the same pairs with \
+             the same options, but for --seed and sizes",
+            other.path.display(),
+            self.path.display()
+        );
+        self.models.extend(other.models);
+        Ok(self)
     }
 
     /// This translator, made to align what `words` says are words; none leaves that to what each side is cut into.
@@ -168,10 +187,12 @@ impl Translator {
     /// # Errors
     /// A parameter is missing.
     pub fn with_attention(self, settings: attention::Settings) -> Result<Self> {
-        let architecture = Architecture { attention: settings, ..self.model.architecture().clone() };
-        let lexicon = self.model.lexicon().cloned();
-        let model = RnnSearch::new(architecture, self.model.parameters().clone())?.with_lexicon(lexicon);
-        Ok(Self { model, ..self })
+        let read = |model: &RnnSearch| -> Result<RnnSearch> {
+            let architecture = Architecture { attention: settings.clone(), ..model.architecture().clone() };
+            let lexicon = model.lexicon().cloned();
+            Ok(RnnSearch::new(architecture, model.parameters().clone())?.with_lexicon(lexicon))
+        };
+        Ok(Self { models: self.models.iter().map(read).collect::<Result<_>>()?, ..self })
     }
 
     /// The model as it lies on disk, but for its parameters.
@@ -200,7 +221,8 @@ impl Translator {
         let kept = |source: &Segmentation| self.keeps_unknown && is_mostly_unknown(source);
         let read = |source: &Segmentation| if kept(source) { Vec::new() } else { source.ids.clone() };
         let ids: Vec<Vec<u32>> = sources.iter().map(read).collect();
-        let found = search_all(&self.model, &ids, beam, on_progress)?;
+        let models: Vec<&RnnSearch> = self.models.iter().collect();
+        let found = search_all(&models, &ids, beam, on_progress)?;
         let mut translations = Vec::with_capacity(sentences.len());
         for ((sentence, source), hypotheses) in sentences.iter().zip(sources).zip(found) {
             if kept(&source) {
@@ -239,9 +261,9 @@ impl Translator {
         let mut rows: Vec<(f64, Vec<Vec<f32>>)> = vec![(0.0, Vec::new()); pairs.len()];
         for chosen in batches(&examples) {
             let batch = Batch::new(&examples, &chosen);
-            for (&index, pair) in chosen.iter().zip(self.model.force(&batch, 0.0)?) {
-                self.check_scores(pair.log_probability.is_finite())?;
-                rows[index] = (pair.log_probability, pair.weights);
+            for (&index, pair) in chosen.iter().zip(self.force(&batch)?) {
+                self.check_scores(pair.log_probability().is_finite())?;
+                rows[index] = (pair.log_probability(), pair.weights);
             }
             on_progress(chosen.len());
         }
@@ -249,6 +271,19 @@ impl Translator {
         Ok(aligned
             .map(|((source, target), (log_probability, rows))| Aligned::new(source, target, &rows, log_probability))
             .collect())
+    }
+
+    /// Forced decoding of a batch by all models together.
+    fn force(&self, batch: &Batch) -> Result<Vec<ForcedPair>> {
+        let mut forced = Vec::with_capacity(self.models.len());
+        for model in &self.models {
+            forced.push(model.force(batch, 0.0)?.into_iter());
+        }
+        if let [_] = forced[..] {
+            return Ok(forced.remove(0).collect());
+        }
+        let pair = |_| ForcedPair::together(&forced.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>());
+        Ok((0..batch.target.batch()).map(pair).collect())
     }
 
     /// Refuses a model whose parameters are finite and what it computes is not.

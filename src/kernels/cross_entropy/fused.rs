@@ -42,6 +42,15 @@ pub fn log_sum_exp(row: &[f32]) -> f32 {
     statistics(row).log_sum()
 }
 
+/// Adds a row's probabilities, the softmax of its logits.
+pub fn add_probabilities(sums: &mut [f32], logits: &[f32]) {
+    let log_sum = log_sum_exp(logits);
+    vectorised(
+        #[inline(always)]
+        || sums.iter_mut().zip(logits).for_each(|(sum, &logit)| *sum += exp(logit - log_sum)),
+    );
+}
+
 /// What the losses need to know of a row.
 struct Statistics {
     largest: f32,

@@ -28,7 +28,7 @@ pub use decoding::{Decoding, Said};
 use encoder::EncoderPass;
 use output::{Decoded, Objective, OutputPass};
 use part::Part;
-pub use weights::{Model, Purpose, Weights, with as with_weights};
+pub use weights::{Model, Purpose, Weights, with as with_weights, with_all};
 
 /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
 pub fn gradients(
@@ -83,7 +83,7 @@ pub fn force(model: Model, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPa
             let scores = OutputPass::score(weights, part, decoder.decoded(), smoothing as f32);
             let pairs = scores.into_iter().zip(decoder.shown(weights, part));
             pairs
-                .map(|((smoothed, log_probability), weights)| ForcedPair { log_probability, smoothed, weights })
+                .map(|((smoothed, log_probabilities), weights)| ForcedPair { log_probabilities, smoothed, weights })
                 .collect()
         };
         let results: Vec<Vec<ForcedPair>> = parts.par_iter().map(run).collect();

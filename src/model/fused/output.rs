@@ -175,9 +175,9 @@ impl OutputPass {
         by
     }
 
-    /// The smoothed loss and the log-probability of each of a part's pairs.
-    pub fn score(weights: &Weights, part: &Part, decoded: Decoded, smoothing: f32) -> Vec<(f64, f64)> {
-        let mut pairs = vec![(0.0, 0.0); part.size()];
+    /// The smoothed loss of each of a part's pairs, and the log-probabilities of its units.
+    pub fn score(weights: &Weights, part: &Part, decoded: Decoded, smoothing: f32) -> Vec<(f64, Vec<f64>)> {
+        let mut pairs = vec![(0.0, Vec::new()); part.size()];
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = part.targets();
         for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
@@ -191,7 +191,7 @@ impl OutputPass {
             for (position, (smoothed, log_probability)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
                 pair.0 += smoothed;
-                pair.1 += log_probability;
+                pair.1.push(log_probability);
             }
         }
         pairs

@@ -89,8 +89,22 @@ pub struct Model<'a> {
 /// # Errors
 /// A parameter does not lie on the CPU as one block of f32.
 pub fn with<R>(model: Model, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
-    let Model { architecture, lexicon, parameters } = model;
-    parameters.lend(|slices| work(&Weights { lexicon, ..Weights::new(architecture, slices.clone(), purpose) }))
+    with_all(&[model], purpose, |weights| work(&weights[0]))
+}
+
+/// The same for several models.
+///
+/// # Errors
+/// Those of any of them.
+pub fn with_all<R>(models: &[Model], purpose: Purpose, work: impl FnOnce(&[Weights]) -> Result<R>) -> Result<R> {
+    let parameters: Vec<&Parameters> = models.iter().map(|model| model.parameters).collect();
+    Parameters::lend(&parameters, |slices| {
+        let mut weights = Vec::with_capacity(models.len());
+        for (&Model { architecture, lexicon, .. }, slices) in models.iter().zip(slices) {
+            weights.push(Weights { lexicon, ..Weights::new(architecture, slices.clone(), purpose) });
+        }
+        work(&weights)
+    })
 }
 
 impl<'a> CellWeights<'a> {

@@ -1,8 +1,8 @@
 //! Where the parts of a figure stand, and how they are drawn.
 
 use super::super::svg::{FONT_SIZE, escaped};
+use super::lines::{Figure, Series, shown, text_width};
 use super::scale::Scale;
-use super::{Figure, Series, shown, text_width};
 
 /// The plot's size.
 const PLOT: [f64; 2] = [480.0, 280.0];
@@ -225,7 +225,7 @@ fn short(length: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Axis;
+    use super::super::lines::Axis;
     use super::*;
 
     fn series(name: &str) -> Series {

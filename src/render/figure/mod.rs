@@ -5,65 +5,15 @@
 //! tell apart. A legend stands above the plot, and below the axis there may be brackets with counts.
 
 mod drawing;
+mod lines;
 mod scale;
 
 use std::io::{Result, Write};
 
-use super::svg::{FONT_SIZE, FONTS, width};
+pub use lines::{Axis, Counts, Figure, Series, Span};
+
+use super::svg::{FONT_SIZE, FONTS};
 use drawing::Drawing;
-
-/// Lines over a common axis.
-pub struct Figure {
-    /// The horizontal axis.
-    pub x: Axis,
-    /// The vertical axis.
-    pub y: Axis,
-    /// The lines, as the legend has them.
-    pub series: Vec<Series>,
-    /// What stands below the horizontal axis, if anything.
-    pub counts: Option<Counts>,
-}
-
-/// What an axis shows.
-pub struct Axis {
-    /// Its name, with the unit.
-    pub label: String,
-    /// Whether only whole numbers make sense on it.
-    pub whole: bool,
-}
-
-/// A line.
-pub struct Series {
-    /// Its name in the legend.
-    pub name: String,
-    /// `[x, y]` in the order in which they are joined. Where one is negative or no finite number the line is broken.
-    pub points: Vec<[f64; 2]>,
-}
-
-/// How many things lie on each stretch of the horizontal axis.
-pub struct Counts {
-    /// What is counted.
-    pub label: String,
-    /// The stretches, from left to right.
-    pub spans: Vec<Span>,
-}
-
-/// A stretch of the horizontal axis: whole numbers, first and last included.
-pub struct Span {
-    /// Its first number.
-    pub from: usize,
-    /// Its last number.
-    pub to: usize,
-    /// How many things lie there.
-    pub count: usize,
-}
-
-impl Span {
-    /// Where its bracket begins and ends: each number stands in the middle of its own place.
-    fn ends(&self) -> [f64; 2] {
-        [self.from as f64 - 0.5, self.to as f64 + 0.5]
-    }
-}
 
 impl Figure {
     /// Writes the figure as one SVG document.
@@ -73,19 +23,6 @@ impl Figure {
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         write_below_each_other(std::slice::from_ref(self), out)
     }
-
-    fn points(&self) -> impl Iterator<Item = [f64; 2]> {
-        self.series.iter().flat_map(|series| &series.points).copied().filter(shown)
-    }
-
-    fn spans(&self) -> &[Span] {
-        self.counts.as_ref().map_or(&[], |counts| &counts.spans)
-    }
-}
-
-/// Whether a point has a place in the figure.
-fn shown(point: &[f64; 2]) -> bool {
-    point.iter().all(|value| value.is_finite() && *value >= 0.0)
 }
 
 /// Writes figures as one SVG document, below each other, all plots from the same left edge on.
@@ -112,11 +49,6 @@ pub fn write_below_each_other(figures: &[Figure], out: &mut dyn Write) -> Result
         top += height;
     }
     writeln!(out, "</svg>")
-}
-
-/// About how wide a text is.
-fn text_width(text: &str) -> f64 {
-    width(text) as f64
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The numbers on an axis.
 
-use super::text_width;
+use super::lines::text_width;
 
 /// Most steps on an axis.
 const MOST_STEPS: f64 = 6.0;
