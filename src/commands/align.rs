@@ -9,7 +9,7 @@ use candle_core::Device;
 use super::console::Console;
 use super::formats::{Manner, check_view, item, renderer};
 use super::gold::read_gold;
-use super::input::{CHUNK, PairFiles, SHIPPED_TEST};
+use super::input::{PairFiles, SHIPPED_TEST, portions};
 use super::lines::OddLines;
 use super::linking::{check_links, linker};
 use super::output::{Output, apart};
@@ -17,9 +17,9 @@ use super::reading::{refuse_reading, translator};
 use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
 use super::usage::UsageError;
 use crate::alignment::{Gold, LinkedWords, Signs};
-use crate::cli::{AlignArgs, AlignmentFormat};
+use crate::cli::{AlignArgs, AlignmentFormat, LinksFrom};
 use crate::render::{Item, Renderer};
-use crate::text::Pair;
+use crate::text::{Pair, PairStream};
 use crate::translator::Linked;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
@@ -28,24 +28,22 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     check_places(args, &files)?;
     let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
-    let pairs = files.read("--pairs")?;
-    files.warn_of_spreadsheet(&pairs, console);
-    let chosen = chosen(&args.only, pairs.len())?;
+    let mut pairs = Pairs::of(args, &files)?;
     let translator = if args.links.links_from.attention() {
         Some(translator(&args.model, &args.reading, &args.links, device)?)
     } else {
         refuse_reading(&args.reading)?;
         None
     };
-    let mut linker = linker(&args.links, &args.model[0], translator.as_ref(), args.subwords, &pairs, device, console)?;
+    let mut linker =
+        linker(&args.links, &args.model[0], translator.as_ref(), args.subwords, &pairs.all, device, console)?;
     linker.translator = translator;
-    let read = |path: &PathBuf| read_gold(path, &pairs, linker.words, usize::from(args.gold_base));
+    let read = |path: &PathBuf| read_gold(path, &pairs.all, linker.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
     let title = files.title();
     let manner = Manner { format: args.format, title, view: args.view, probabilities: args.probs, n_best: false };
     let mut dump = Dump {
         args,
-        pairs: &pairs,
         gold,
         renderer: renderer(manner, &linker, &output),
         output,
@@ -53,18 +51,59 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         signs: Vec::new(),
     };
     let mut odd = OddLines::default();
-    let mut bar = console.bar("aligning", chosen.len());
-    for ids in chosen.chunks(CHUNK) {
-        let part: Vec<Pair> = ids.iter().map(|&id| pairs[id].clone()).collect();
-        let linked = linker.link(&part, &mut |count| bar.advance(count))?;
-        for (&id, linked) in ids.iter().zip(&linked) {
-            odd.see_linked(id, linked);
-            bar.hidden_while(|| dump.add(id, linked))?;
+    let mut bar = console.bar("aligning", pairs.count);
+    let mut first = 0;
+    for portion in portions() {
+        let part = pairs.stream.arrived(portion)?;
+        if first == 0 {
+            files.warn_of_spreadsheet(&part, console);
         }
+        if part.is_empty() {
+            break;
+        }
+        let linked = linker.link(&part, &mut |count| bar.advance(count))?;
+        bar.hidden_while(|| -> Result<()> {
+            for (place, (pair, linked)) in part.iter().zip(&linked).enumerate() {
+                let id = pairs.chosen.as_ref().map_or(first + place, |chosen| chosen[first + place]);
+                odd.see_linked(id, linked);
+                dump.add(id, pair, linked)?;
+            }
+            dump.output.flush()
+        })?;
+        first += part.len();
     }
     drop(bar);
     odd.tell_parts(console);
-    dump.finish()
+    dump.finish(&pairs.all)
+}
+
+/// What is aligned.
+struct Pairs {
+    /// All pairs, where a word list, a judgement or an aligner is made of them together; else none.
+    all: Vec<Pair>,
+    /// Those that are aligned, as they arrive.
+    stream: PairStream,
+    /// Their places among all, where only some are aligned.
+    chosen: Option<Vec<usize>>,
+    /// How many are aligned, about, if that is known.
+    count: Option<usize>,
+}
+
+impl Pairs {
+    fn of(args: &AlignArgs, files: &PairFiles) -> Result<Self> {
+        let together = args.lexicon.is_some() || args.suspicious || args.gold.is_some() || !args.only.is_empty();
+        if !together && args.links.links_from != LinksFrom::Pairs {
+            let stream = files.stream("--pairs")?;
+            return Ok(Self { all: Vec::new(), stream, chosen: None, count: files.count() });
+        }
+        let all = files.read("--pairs")?;
+        let chosen = (!args.only.is_empty()).then(|| chosen(&args.only, all.len())).transpose()?;
+        let aligned = match &chosen {
+            Some(chosen) => chosen.iter().map(|&id| all[id].clone()).collect(),
+            None => all.clone(),
+        };
+        Ok(Self { count: Some(aligned.len()), stream: PairStream::of(aligned), all, chosen })
+    }
 }
 
 /// Refuses options that do not go together.
@@ -83,11 +122,8 @@ fn check(args: &AlignArgs) -> Result<()> {
     Ok(())
 }
 
-/// The places of the pairs that are asked for, in their order; of all where none is.
+/// The places of the pairs that are asked for, in their order.
 fn chosen(only: &[usize], count: usize) -> Result<Vec<usize>> {
-    if only.is_empty() {
-        return Ok((0..count).collect());
-    }
     if let Some(number) = only.iter().find(|number| !(1..=count).contains(number)) {
         bail!(UsageError(format!("--only {number}: there are {count} pairs, counted from 1")));
     }
@@ -104,7 +140,6 @@ fn check_places(args: &AlignArgs, files: &PairFiles) -> Result<()> {
 /// What is written of the pairs as they come, and what is collected of them to be written at the end.
 struct Dump<'a> {
     args: &'a AlignArgs,
-    pairs: &'a [Pair],
     gold: Option<Vec<Gold>>,
     renderer: Box<dyn Renderer>,
     output: Output,
@@ -116,33 +151,32 @@ struct Dump<'a> {
 
 impl Dump<'_> {
     /// Adds the pair of number `id`.
-    fn add(&mut self, id: usize, linked: &Linked) -> Result<()> {
+    fn add(&mut self, id: usize, Pair { source, target }: &Pair, linked: &Linked) -> Result<()> {
         if let Some((_, words)) = &mut self.lexicon {
-            let [source, target] = [linked.alignment.source(), linked.alignment.target()].map(listed);
-            words.add(id, &source, &target, &linked.links);
+            let [sources, targets] = [linked.alignment.source(), linked.alignment.target()].map(listed);
+            words.add(id, &sources, &targets, &linked.links);
         }
         if self.args.suspicious {
             self.signs.push(linked.signs());
             return Ok(());
         }
         let with_units = self.args.format == AlignmentFormat::Html && !self.args.subwords;
-        let Pair { source, target } = &self.pairs[id];
         let item =
             Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, [source, target], linked, with_units) };
         self.output.with(|out| self.renderer.item(out, &item))
     }
 
-    /// Writes what is left.
-    fn finish(mut self) -> Result<()> {
+    /// Writes what is left; `pairs` are all of them, where what is made of them together needs them.
+    fn finish(mut self, pairs: &[Pair]) -> Result<()> {
         if self.args.suspicious {
             let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::Table);
-            self.output.with(|out| write_suspicions(out, format, self.pairs, &self.signs))?;
+            self.output.with(|out| write_suspicions(out, format, pairs, &self.signs))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }
         self.output.finish()?;
         if let Some((mut output, words)) = self.lexicon {
-            output.with(|out| write_lexicon(out, self.pairs, &words))?;
+            output.with(|out| write_lexicon(out, pairs, &words))?;
             output.finish()?;
         }
         Ok(())

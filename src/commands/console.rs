@@ -65,12 +65,16 @@ impl Console {
         let _ = writeln!(std::io::stderr(), "error: {}", visible(&line));
     }
 
-    /// A bar over `length` things, named by what is done with them. Where there is no terminal, nothing is drawn.
-    pub fn bar(&self, what: &'static str, length: usize) -> Bar {
-        let bar = ProgressBar::with_draw_target(Some(length as u64), self.target());
-        bar.set_style(
-            style("{prefix} {wide_bar} {human_pos}/{human_len} {rate}/s, {eta} left").with_key("rate", rounded_rate),
-        );
+    /// A bar over so many things, if that is known, named by what is done with them. Where there is no terminal, nothing is
+    /// drawn.
+    pub fn bar(&self, what: &'static str, length: impl Into<Option<usize>>) -> Bar {
+        let length = length.into();
+        let bar = ProgressBar::with_draw_target(length.map(|length| length as u64), self.target());
+        let template = match length {
+            Some(_) => "{prefix} {wide_bar} {human_pos}/{human_len} {rate}/s, {eta} left",
+            None => "{prefix} {human_pos}, {rate}/s",
+        };
+        bar.set_style(style(template).with_key("rate", rounded_rate));
         bar.set_prefix(what);
         Bar { bar, lines: !self.quiet && !self.terminal, what, last: Instant::now(), done: 0, length }
     }
@@ -136,7 +140,7 @@ pub struct Bar {
     what: &'static str,
     last: Instant,
     done: usize,
-    length: usize,
+    length: Option<usize>,
 }
 
 impl Bar {
@@ -151,7 +155,8 @@ impl Bar {
         self.bar.inc(count as u64);
         if self.lines && self.last.elapsed() >= Duration::from_secs(10) {
             self.last = Instant::now();
-            let _ = writeln!(std::io::stderr(), "{}: {} of {}", self.what, self.done, self.length);
+            let of = self.length.map(|length| format!(" of {length}")).unwrap_or_default();
+            let _ = writeln!(std::io::stderr(), "{}: {}{of}", self.what, self.done);
         }
     }
 }

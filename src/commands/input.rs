@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use super::console::Console;
 use super::usage::UsageError;
 use crate::cli::PairArgs;
-use crate::text::{Layout, Pair, has_csv_quotes, is_header, read_laid_out, read_parallel};
+use crate::text::{Layout, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_laid_out, read_parallel};
 
 /// The shipped training pairs, where the program is run from the project's folder.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
@@ -19,8 +19,13 @@ pub const SHIPPED_TEST: &str = "data/test.tsv";
 /// The test pairs' gold alignments.
 pub const SHIPPED_GOLD: &str = "data/test.gold";
 
-/// Pairs or sentences that are worked on before any is written: bounds memory, and leaves room for sorting by length.
-pub const CHUNK: usize = 2000;
+/// How many pairs or sentences are worked on before they are written: the first few soon, for whoever waits, then twice as
+/// many each time as far as memory is bounded, which leaves room for sorting by length.
+pub fn portions() -> impl Iterator<Item = usize> {
+    const FIRST: usize = 50;
+    const MOST: usize = 2000;
+    std::iter::successors(Some(FIRST), |portion| Some((2 * portion).min(MOST)))
+}
 
 /// Files of pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,12 +80,42 @@ impl PairFiles {
     /// The files cannot be read, or a line of them is no pair, with file and line; the sides are one file, or are laid out
     /// as they cannot be.
     pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
+        self.check(option)?;
+        match &self.place {
+            Place::Tsv(path) => read_laid_out(path, &self.layout),
+            Place::Parallel(source, target) => {
+                let mut pairs = read_parallel(source, target)?;
+                pairs.drain(..usize::from(self.layout.header).min(pairs.len()));
+                Ok(pairs)
+            }
+        }
+    }
+
+    /// The pairs as they arrive.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`] that can be known before.
+    pub fn stream(&self, option: &str) -> Result<PairStream> {
+        self.check(option)?;
+        match &self.place {
+            Place::Tsv(path) => PairStream::laid_out(path, &self.layout),
+            Place::Parallel(source, target) => PairStream::parallel(source, target, self.layout.header),
+        }
+    }
+
+    /// How many pairs there are, about, if that can be known before they are read.
+    pub fn count(&self) -> Option<usize> {
+        match &self.place {
+            Place::Tsv(path) | Place::Parallel(path, _) => count_lines(path),
+        }
+    }
+
+    fn check(&self, option: &str) -> Result<()> {
         match &self.place {
             Place::Tsv(path) if is_shipped(path) && !path.exists() => bail!(
                 "{}: no shipped corpus in this folder; run softalign from its own, or name your pairs with {option}",
                 path.display()
             ),
-            Place::Tsv(path) => read_laid_out(path, &self.layout),
             Place::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
                 bail!(UsageError("--csv and --columns are for one file with both sides in it".to_owned()))
             }
@@ -89,11 +124,7 @@ impl PairFiles {
                     if source == Path::new("-") { "standard input".to_owned() } else { source.display().to_string() };
                 bail!(UsageError(format!("{one} cannot be both --source and --target")))
             }
-            Place::Parallel(source, target) => {
-                let mut pairs = read_parallel(source, target)?;
-                pairs.drain(..usize::from(self.layout.header).min(pairs.len()));
-                Ok(pairs)
-            }
+            _ => Ok(()),
         }
     }
 

@@ -54,6 +54,14 @@ impl Output {
         write(&mut self.writer).with_context(|| cannot_write(&self.path))
     }
 
+    /// Hands over what is still buffered, for whoever waits at the other end.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn flush(&mut self) -> Result<()> {
+        self.with(|out| out.flush())
+    }
+
     /// Hands over what is still buffered and gives the file its name.
     ///
     /// # Errors

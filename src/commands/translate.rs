@@ -1,7 +1,8 @@
 //! `softalign translate`
 
+use std::collections::VecDeque;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use candle_core::Device;
@@ -9,7 +10,7 @@ use candle_core::Device;
 use super::console::Console;
 use super::conversation::converse;
 use super::formats::{Manner, check_view, item, renderer};
-use super::input::CHUNK;
+use super::input::portions;
 use super::lines::OddLines;
 use super::linking::{check_links, linker};
 use super::output::{Output, apart};
@@ -18,7 +19,7 @@ use super::search::beam_settings;
 use super::usage::UsageError;
 use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
 use crate::render::{Item, Renderer};
-use crate::text::{Pair, Units, Words, read_laid_out, read_lines, word_spans};
+use crate::text::{LineStream, Pair, Units, Words, count_lines, read_laid_out, word_spans};
 use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -39,19 +40,23 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     if interactive {
         return converse(&translator, &beam, &mut output, console);
     }
-    let sentences = sentences(args)?;
+    let mut sentences = Sentences::of(args);
     warn_of_loose_words(args, &translator, console);
     let mut results = Results::new(args, &translator, output, device, console)?;
     let mut odd = OddLines::default();
-    let mut bar = console.bar("translating", sentences.len());
-    let size = CHUNK.div_ceil(beam.best);
-    for (chunk, part) in sentences.chunks(size).enumerate() {
-        let first = chunk * size;
-        let translated = translator.translate(part, &beam, &mut |count| bar.advance(count))?;
+    let mut bar = console.bar("translating", sentences.count());
+    let mut first = 0;
+    for portion in portions() {
+        let part = sentences.arrived(portion.div_ceil(beam.best))?;
+        if part.is_empty() {
+            break;
+        }
+        let translated = translator.translate(&part, &beam, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
             odd.see(id, &translations[0].alignment);
         }
-        bar.hidden_while(|| results.write(first, part, &translated))?;
+        bar.hidden_while(|| results.write(first, &part, &translated))?;
+        first += part.len();
     }
     drop(bar);
     odd.tell_parts(console);
@@ -83,10 +88,11 @@ impl<'a> Results<'a> {
         Ok(Self { args, output, alignments: Some((linker, renderer)) })
     }
 
-    /// Adds the translations of sentences, the first of which has number `first`.
+    /// Adds the translations of sentences, the first of which has number `first`, and hands them over.
     fn write(&mut self, first: usize, sentences: &[String], translations: &[Vec<Translation>]) -> Result<()> {
         let Some((linker, renderer)) = &mut self.alignments else {
-            return write_texts(&mut self.output, translations, first, self.args.n_best);
+            write_texts(&mut self.output, translations, first, self.args.n_best)?;
+            return self.output.flush();
         };
         for written in written(translations, sentences, first, linker)? {
             let texts = [&sentences[written.id - first], &*written.translation.text];
@@ -99,7 +105,7 @@ impl<'a> Results<'a> {
             };
             self.output.with(|out| renderer.item(out, &item))?;
         }
-        Ok(())
+        self.output.flush()
     }
 
     fn finish(mut self) -> Result<()> {
@@ -110,21 +116,63 @@ impl<'a> Results<'a> {
     }
 }
 
-/// The sentences that the options name; `-` is standard input.
-fn sentences(args: &TranslateArgs) -> Result<Vec<String>> {
-    let standard_input = Path::new("-");
-    if args.text.is_empty() {
-        return read_lines(args.input.as_deref().unwrap_or(standard_input));
-    }
-    let mut sentences = Vec::with_capacity(args.text.len());
-    for text in &args.text {
-        if Path::new(text) == standard_input {
-            sentences.extend(read_lines(standard_input)?);
-        } else {
-            sentences.push(text.clone());
+/// The sentences that the options name, as they arrive; `-` is standard input.
+struct Sentences {
+    parts: VecDeque<Part>,
+}
+
+enum Part {
+    Given(Vec<String>),
+    /// A file that is yet to be opened: two readers of standard input would share its lines.
+    File(PathBuf),
+    Lines(LineStream),
+}
+
+impl Sentences {
+    fn of(args: &TranslateArgs) -> Self {
+        let standard_input = Path::new("-");
+        let mut parts = VecDeque::new();
+        if args.text.is_empty() {
+            parts.push_back(Part::File(args.input.clone().unwrap_or_else(|| standard_input.to_owned())));
         }
+        for text in &args.text {
+            match parts.back_mut() {
+                _ if Path::new(text) == standard_input => parts.push_back(Part::File(standard_input.to_owned())),
+                Some(Part::Given(texts)) => texts.push(text.clone()),
+                _ => parts.push_back(Part::Given(vec![text.clone()])),
+            }
+        }
+        Self { parts }
     }
-    Ok(sentences)
+
+    /// How many there are, if that can be known before they are read.
+    fn count(&self) -> Option<usize> {
+        let count = |part: &Part| match part {
+            Part::Given(texts) => Some(texts.len()),
+            Part::File(path) => count_lines(path),
+            Part::Lines(_) => None,
+        };
+        self.parts.iter().map(count).sum()
+    }
+
+    /// Waits for sentences and takes those that have come, `most` at most; none at the end.
+    fn arrived(&mut self, most: usize) -> Result<Vec<String>> {
+        while let Some(part) = self.parts.front_mut() {
+            let sentences = match part {
+                Part::Given(texts) => texts.drain(..most.min(texts.len())).collect(),
+                Part::File(path) => {
+                    *part = Part::Lines(LineStream::open(path)?);
+                    continue;
+                }
+                Part::Lines(lines) => lines.arrived(most)?,
+            };
+            if !sentences.is_empty() {
+                return Ok(sentences);
+            }
+            self.parts.pop_front();
+        }
+        Ok(Vec::new())
+    }
 }
 
 /// Tells of what looks like a sentence without its quotes, unless single words are what this model is for.

@@ -32,14 +32,15 @@ impl Layout {
         *self == Self::default()
     }
 
-    /// The pairs of lines. An empty line is a pair of empty sides.
+    /// The pairs of lines, before which the file has `before` others. An empty line is a pair of empty sides. CSV has to
+    /// be there as a whole.
     ///
     /// # Errors
     /// A line is no pair; begins with its number.
-    pub fn pairs(&self, lines: &[String]) -> Result<Vec<Pair>> {
+    pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<Pair>> {
         let records: Box<dyn Iterator<Item = Record>> =
-            if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines)) };
-        let pairs = records.skip(usize::from(self.header));
+            if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines, before)) };
+        let pairs = records.skip(usize::from(self.header && before == 0));
         pairs.map(|record| self.pair(record, lines)).collect()
     }
 
@@ -80,9 +81,9 @@ impl Layout {
     }
 }
 
-fn plain(lines: &[String]) -> impl Iterator<Item = Record> {
+fn plain(lines: &[String], before: usize) -> impl Iterator<Item = Record> {
     let cells = |line: &String| line.split('\t').map(str::to_owned).collect();
-    lines.iter().enumerate().map(move |(index, line)| Record { line: index + 1, cells: cells(line) })
+    (before + 1..).zip(lines).map(move |(line, text)| Record { line, cells: cells(text) })
 }
 
 fn csv(lines: &[String]) -> Result<Vec<Record>> {
@@ -185,7 +186,7 @@ mod tests {
 
     fn read(layout: &Layout, text: &str) -> Result<Vec<[String; 2]>> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        Ok(layout.pairs(&lines)?.into_iter().map(|pair| [pair.source, pair.target]).collect())
+        Ok(layout.pairs(&lines, 0)?.into_iter().map(|pair| [pair.source, pair.target]).collect())
     }
 
     fn csv() -> Layout {

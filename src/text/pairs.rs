@@ -1,73 +1,15 @@
 //! Sentence pairs and the files they come from.
 //!
-//! Two layouts: one TSV file with a pair a line, or two files of as many lines each. Both are UTF-8 with LF or CRLF and
-//! an optional byte order mark. Every error names the file and the line.
+//! Two layouts: one TSV file with a pair a line, or two files of as many lines each. Every error names the file and the
+//! line.
 
-use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 
+use super::line_stream::LineStream;
+use super::lines::{name, read_lines};
 use super::{Layout, Pair};
-
-/// Reads a text file line by line; the path `-` is standard input.
-///
-/// # Errors
-/// The file cannot be read, or a line is not UTF-8.
-pub fn read_lines(path: &Path) -> Result<Vec<String>> {
-    let mut bytes = Vec::new();
-    let read = if is_standard_input(path) {
-        std::io::stdin().lock().read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
-    };
-    read.with_context(|| format!("{}: cannot read this file", name(path)))?;
-    lines_of(&bytes, path)
-}
-
-fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// A file as messages name it.
-fn name(path: &Path) -> String {
-    if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
-}
-
-fn lines_of(bytes: &[u8], path: &Path) -> Result<Vec<String>> {
-    ensure!(
-        !is_utf_16(bytes),
-        "{}: this is UTF-16, as spreadsheets save Unicode text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
-        name(path)
-    );
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let Some(bytes) = bytes.strip_suffix(b"\n").or((!bytes.is_empty()).then_some(bytes)) else {
-        return Ok(Vec::new());
-    };
-    let mut lines = Vec::new();
-    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        match std::str::from_utf8(line) {
-            Ok(line) => lines.push(line.to_owned()),
-            Err(error) => bail!(
-                "{}:{}: not UTF-8 from byte {} of this line on; convert the file to UTF-8 first",
-                name(path),
-                index + 1,
-                error.valid_up_to() + 1
-            ),
-        }
-    }
-    Ok(lines)
-}
-
-/// Whether a file is UTF-16: it begins with that byte order mark, or half of its bytes are zero as in Latin text.
-fn is_utf_16(bytes: &[u8]) -> bool {
-    let beginning = &bytes[..bytes.len().min(1000)];
-    let zeros = beginning.iter().filter(|&&byte| byte == 0).count();
-    bytes.starts_with(b"\xff\xfe")
-        || bytes.starts_with(b"\xfe\xff")
-        || beginning.len() > 7 && 5 * zeros > 2 * beginning.len()
-}
 
 /// Reads sentence pairs from a file with `source TAB target` on every line.
 ///
@@ -82,7 +24,7 @@ pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
 /// # Errors
 /// The file cannot be read, or a line is not UTF-8, or no pair.
 pub fn read_laid_out(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
-    layout.pairs(&read_lines(path)?).map_err(|reason| anyhow!("{}:{reason}", name(path)))
+    layout.pairs(&read_lines(path)?, 0).map_err(|reason| anyhow!("{}:{reason}", name(path)))
 }
 
 /// Reads sentence pairs from two files whose lines belong together. A tab inside a line is ordinary text here.
@@ -92,51 +34,173 @@ pub fn read_laid_out(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
 pub fn read_parallel(source: &Path, target: &Path) -> Result<Vec<Pair>> {
     let sources = read_lines(source)?;
     let targets = read_lines(target)?;
+    check_lengths([source, target], [sources.len(), targets.len()])?;
+    Ok(joined(sources, targets))
+}
+
+fn joined(sources: Vec<String>, targets: Vec<String>) -> Vec<Pair> {
+    sources.into_iter().zip(targets).map(|(source, target)| Pair { source, target }).collect()
+}
+
+fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
     ensure!(
-        sources.len() == targets.len(),
+        lengths[0] == lengths[1],
         "{} has {} lines and {} has {}; the two files must have as many lines each, line by line translations",
-        name(source),
-        sources.len(),
-        name(target),
-        targets.len()
+        name(paths[0]),
+        lengths[0],
+        name(paths[1]),
+        lengths[1]
     );
-    Ok(sources.into_iter().zip(targets).map(|(source, target)| Pair { source, target }).collect())
+    Ok(())
+}
+
+/// Pairs as they arrive.
+pub struct PairStream {
+    from: From,
+    /// Lines read so far.
+    read: usize,
+    /// Whether the first line is no pair.
+    header: bool,
+}
+
+/// Where pairs come from.
+enum From {
+    Memory(std::vec::IntoIter<Pair>),
+    Tsv { lines: LineStream, path: PathBuf, layout: Layout },
+    Parallel { lines: [LineStream; 2], paths: [PathBuf; 2] },
+}
+
+impl PairStream {
+    /// Pairs that are all there.
+    pub fn of(pairs: Vec<Pair>) -> Self {
+        Self { from: From::Memory(pairs.into_iter()), read: 0, header: false }
+    }
+
+    /// Pairs of a file that is laid out in some way. CSV, whose cells may be longer than a line, is read to its end first.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn laid_out(path: &Path, layout: &Layout) -> Result<Self> {
+        if layout.csv {
+            return Ok(Self::of(read_laid_out(path, layout)?));
+        }
+        let from = From::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
+        Ok(Self { from, read: 0, header: false })
+    }
+
+    /// Pairs of two files whose lines belong together; `header` leaves out the first.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn parallel(source: &Path, target: &Path, header: bool) -> Result<Self> {
+        let lines = [LineStream::open(source)?, LineStream::open(target)?];
+        Ok(Self { from: From::Parallel { lines, paths: [source.to_owned(), target.to_owned()] }, read: 0, header })
+    }
+
+    /// Waits for pairs and takes those that have come, `most` at most; none at the end.
+    ///
+    /// # Errors
+    /// A file cannot be read, or a line is not UTF-8, or no pair, or the files differ in length.
+    pub fn arrived(&mut self, most: usize) -> Result<Vec<Pair>> {
+        loop {
+            let (pairs, lines) = self.lines(most)?;
+            self.read += lines;
+            // There may have been nothing but a header.
+            if !pairs.is_empty() || lines == 0 {
+                return Ok(pairs);
+            }
+        }
+    }
+
+    /// The pairs of some lines, and how many lines these are.
+    fn lines(&mut self, most: usize) -> Result<(Vec<Pair>, usize)> {
+        match &mut self.from {
+            From::Memory(pairs) => {
+                let pairs: Vec<Pair> = pairs.take(most).collect();
+                let count = pairs.len();
+                Ok((pairs, count))
+            }
+            From::Tsv { lines, path, layout } => {
+                let lines = lines.arrived(most)?;
+                let pairs = layout.pairs(&lines, self.read);
+                Ok((pairs.map_err(|reason| anyhow!("{}:{reason}", name(path)))?, lines.len()))
+            }
+            From::Parallel { lines: [sources, targets], paths } => {
+                let source = sources.arrived(most)?;
+                let target = if source.is_empty() { targets.arrived(1)? } else { targets.exactly(source.len())? };
+                if source.len() != target.len() {
+                    let before = [source.len() + self.read, target.len() + self.read];
+                    let lengths = [before[0] + sources.count_rest()?, before[1] + targets.count_rest()?];
+                    check_lengths([&paths[0], &paths[1]], lengths)?;
+                    bail!("{} and {}: lines came and went", name(&paths[0]), name(&paths[1]));
+                }
+                let (count, header) = (source.len(), self.header && self.read == 0);
+                Ok((joined(source, target).into_iter().skip(usize::from(header)).collect(), count))
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lines(bytes: &[u8]) -> Result<Vec<String>> {
-        lines_of(bytes, Path::new("file.txt"))
-    }
-
-    #[test]
-    fn line_ends_and_byte_order_marks() {
-        assert_eq!(lines(b"").unwrap(), Vec::<String>::new());
-        assert_eq!(lines(b"\xef\xbb\xbf").unwrap(), Vec::<String>::new());
-        assert_eq!(lines(b"\n").unwrap(), [""]);
-        assert_eq!(lines(b"a").unwrap(), ["a"]);
-        assert_eq!(lines(b"\xef\xbb\xbfa\r\n\r\nb\rc\r\n").unwrap(), ["a", "", "b\rc"]);
-    }
-
-    #[test]
-    fn broken_utf8_is_placed() {
-        let message = lines(b"good\nb\xffd\n").unwrap_err().to_string();
-        assert!(message.starts_with("file.txt:2: not UTF-8 from byte 2"), "{message}");
-    }
-
-    #[test]
-    fn utf_16_is_called_by_its_name() {
-        let text = "The fox sleeps.\tRufo.\n";
-        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        for bytes in [
-            units.clone(),
-            [&b"\xff\xfe"[..], &units].concat(),
-            "\u{feff}日本".encode_utf16().flat_map(u16::to_be_bytes).collect(),
-        ] {
-            assert!(lines(&bytes).unwrap_err().to_string().contains("UTF-16"));
+    fn all(mut stream: PairStream, most: usize) -> Result<Vec<[String; 2]>> {
+        let mut found = Vec::new();
+        loop {
+            let pairs = stream.arrived(most)?;
+            if pairs.is_empty() {
+                return Ok(found);
+            }
+            assert!(pairs.len() <= most);
+            found.extend(pairs.into_iter().map(|pair| [pair.source, pair.target]));
         }
-        assert!(lines(b"a\0\tb\n").is_ok());
+    }
+
+    #[test]
+    fn streams_give_what_reading_gives() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let tsv: String = (0..5000).map(|number| format!("s{number}\tt{number}\n")).collect();
+        std::fs::write(path("pairs.tsv"), &tsv).unwrap();
+        for (side, column) in [("source", 0), ("target", 1)] {
+            let lines: String =
+                tsv.lines().map(|line| format!("{}\n", line.split('\t').nth(column).unwrap())).collect();
+            std::fs::write(path(side), lines).unwrap();
+        }
+        for header in [false, true] {
+            let layout = Layout { header, ..Layout::default() };
+            let read: Vec<[String; 2]> = read_laid_out(&path("pairs.tsv"), &layout)
+                .unwrap()
+                .into_iter()
+                .map(|pair| [pair.source, pair.target])
+                .collect();
+            for most in [1, 7, 5000, usize::MAX] {
+                let tsv = PairStream::laid_out(&path("pairs.tsv"), &layout).unwrap();
+                let parallel = PairStream::parallel(&path("source"), &path("target"), header).unwrap();
+                assert!(all(tsv, most).unwrap() == read && all(parallel, most).unwrap() == read, "{most} {header}");
+            }
+        }
+        let memory = PairStream::of(read_tsv(&path("pairs.tsv")).unwrap());
+        assert_eq!(all(memory, 3).unwrap().len(), 5000);
+    }
+
+    #[test]
+    fn errors_have_the_line_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("pairs.tsv"), "a\tb\nc\td\ne\n").unwrap();
+        let error = all(PairStream::laid_out(&path("pairs.tsv"), &Layout::default()).unwrap(), 1).unwrap_err();
+        assert!(error.to_string().contains("pairs.tsv:3: no tab"), "{error}");
+        std::fs::write(path("long"), "a\nb\nc\n").unwrap();
+        std::fs::write(path("short"), "a\nb\n").unwrap();
+        for (sides, most) in
+            [(["long", "short"], 1), (["long", "short"], 9), (["short", "long"], 1), (["short", "long"], 9)]
+        {
+            let stream = PairStream::parallel(&path(sides[0]), &path(sides[1]), false).unwrap();
+            let error = all(stream, most).unwrap_err().to_string();
+            let counts = |side: &str| format!("{side} has {}", if side == "long" { 3 } else { 2 });
+            assert!(error.contains(&counts("long")[..10]) && error.contains(&counts("short")), "{error}");
+        }
     }
 }

@@ -1,0 +1,230 @@
+//! Text line by line: UTF-8 with LF or CRLF and an optional byte order mark. Every error names the file and the line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+
+/// Reads a text file line by line; the path `-` is standard input.
+///
+/// # Errors
+/// The file cannot be read, or a line is not UTF-8.
+pub fn read_lines(path: &Path) -> Result<Vec<String>> {
+    LineReader::open(path, usize::MAX)?.collect()
+}
+
+/// How many lines a file has, if that can be known beforehand: not of a pipe.
+pub fn count_lines(path: &Path) -> Option<usize> {
+    if is_standard_input(path) || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
+    let mut reader = BufReader::new(File::open(path).ok()?);
+    let (mut count, mut open) = (0, false);
+    loop {
+        let bytes = reader.fill_buf().ok()?;
+        let Some(last) = bytes.last() else { return Some(count + usize::from(open)) };
+        open = *last != b'\n';
+        count += bytes.iter().filter(|&&byte| byte == b'\n').count();
+        let length = bytes.len();
+        reader.consume(length);
+    }
+}
+
+/// A file as messages name it.
+pub(super) fn name(path: &Path) -> String {
+    if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Bytes that are asked for at once.
+const BUFFERED: usize = 1 << 16;
+
+/// The lines of a file, one after another. After an error there is nothing more.
+pub(super) struct LineReader {
+    reader: BufReader<Box<dyn Read + Send>>,
+    name: String,
+    /// The number of the line read last, from 1.
+    number: usize,
+    /// Bytes of a line that are read, at most; what goes beyond is passed over.
+    longest: usize,
+    ended: bool,
+}
+
+impl LineReader {
+    /// Opens a file; the path `-` is standard input.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn open(path: &Path, longest: usize) -> Result<Self> {
+        let reader: Box<dyn Read + Send> = if is_standard_input(path) {
+            Box::new(std::io::stdin())
+        } else {
+            Box::new(File::open(path).with_context(|| cannot_read(&name(path)))?)
+        };
+        Ok(Self::new(reader, name(path), longest))
+    }
+
+    fn new(reader: Box<dyn Read + Send>, name: String, longest: usize) -> Self {
+        Self { reader: BufReader::with_capacity(BUFFERED, reader), name, number: 0, longest, ended: false }
+    }
+
+    /// Whether a whole line can be had without asking the system for more.
+    pub fn holds_a_line(&self) -> bool {
+        self.reader.buffer().contains(&b'\n')
+    }
+
+    /// The next line, none at the end.
+    fn line(&mut self) -> Result<Option<String>> {
+        if self.number == 0 {
+            let first = self.reader.fill_buf().with_context(|| cannot_read(&self.name))?;
+            ensure!(
+                !is_utf_16(first),
+                "{}: this is UTF-16, as spreadsheets save Unicode text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+                self.name
+            );
+        }
+        self.number += 1;
+        let mut bytes = Vec::new();
+        let most = u64::try_from(self.longest).unwrap_or(u64::MAX);
+        let read = self.reader.by_ref().take(most).read_until(b'\n', &mut bytes);
+        if read.with_context(|| cannot_read(&self.name))? == 0 {
+            return Ok(None);
+        }
+        let ended = bytes.ends_with(b"\n");
+        if ended {
+            bytes.pop();
+            if bytes.ends_with(b"\r") {
+                bytes.pop();
+            }
+        } else if bytes.len() == self.longest {
+            pass_over(&mut self.reader).with_context(|| cannot_read(&self.name))?;
+            // Nor is half a character left.
+            let whole = (0..4).find(|left| std::str::from_utf8(&bytes[..bytes.len() - left]).is_ok());
+            bytes.truncate(bytes.len() - whole.unwrap_or(0));
+        }
+        if self.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
+            if bytes == BYTE_ORDER_MARK && !ended {
+                return Ok(None);
+            }
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        String::from_utf8(bytes).map(Some).map_err(|error| {
+            anyhow!(
+                "{}:{}: not UTF-8 from byte {} of this line on; convert the file to UTF-8 first",
+                self.name,
+                self.number,
+                error.utf8_error().valid_up_to() + 1
+            )
+        })
+    }
+}
+
+impl Iterator for LineReader {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let line = self.line().transpose();
+        self.ended = !matches!(line, Some(Ok(_)));
+        line
+    }
+}
+
+fn cannot_read(name: &str) -> String {
+    format!("{name}: cannot read this file")
+}
+
+/// Goes on behind the next line end.
+fn pass_over(reader: &mut dyn BufRead) -> std::io::Result<()> {
+    loop {
+        let bytes = reader.fill_buf()?;
+        let (length, end) = (bytes.len(), bytes.iter().position(|&byte| byte == b'\n'));
+        reader.consume(end.map_or(length, |end| end + 1));
+        if end.is_some() || length == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether a file is UTF-16: it begins with that byte order mark, or half of its bytes are zero as in Latin text.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    let beginning = &bytes[..bytes.len().min(1000)];
+    let zeros = beginning.iter().filter(|&&byte| byte == 0).count();
+    bytes.starts_with(b"\xff\xfe")
+        || bytes.starts_with(b"\xfe\xff")
+        || beginning.len() > 7 && 5 * zeros > 2 * beginning.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_up_to(bytes: &[u8], longest: usize) -> Result<Vec<String>> {
+        // In two parts, as from a pipe.
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        let reader = std::io::Cursor::new(first.to_vec()).chain(std::io::Cursor::new(second.to_vec()));
+        LineReader::new(Box::new(reader), "file.txt".to_owned(), longest).collect()
+    }
+
+    fn lines(bytes: &[u8]) -> Result<Vec<String>> {
+        lines_up_to(bytes, usize::MAX)
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_marks() {
+        assert_eq!(lines(b"").unwrap(), Vec::<String>::new());
+        assert_eq!(lines(b"\xef\xbb\xbf").unwrap(), Vec::<String>::new());
+        assert_eq!(lines(b"\n").unwrap(), [""]);
+        assert_eq!(lines(b"\xef\xbb\xbf\n").unwrap(), [""]);
+        assert_eq!(lines(b"a").unwrap(), ["a"]);
+        assert_eq!(lines(b"\xef\xbb\xbfa\r\n\r\nb\rc\r\n").unwrap(), ["a", "", "b\rc"]);
+    }
+
+    #[test]
+    fn broken_utf8_is_placed() {
+        let message = lines(b"good\nb\xffd\n").unwrap_err().to_string();
+        assert!(message.starts_with("file.txt:2: not UTF-8 from byte 2"), "{message}");
+    }
+
+    #[test]
+    fn utf_16_is_called_by_its_name() {
+        let text = "The fox sleeps.\tRufo.\n";
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [
+            units.clone(),
+            [&b"\xff\xfe"[..], &units].concat(),
+            "\u{feff}日本".encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        ] {
+            assert!(lines(&bytes).unwrap_err().to_string().contains("UTF-16"));
+        }
+        assert!(lines(b"a\0\tb\n").is_ok());
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_the_beginning_is_read() {
+        let text = "äöü äöü äöü\nb\nccccccc\ndddddddddd".as_bytes();
+        assert_eq!(lines_up_to(text, 7).unwrap(), ["äöü ", "b", "ccccccc", "ddddddd"]);
+        assert_eq!(lines_up_to("äöü\n".as_bytes(), 5).unwrap(), ["äö"]);
+        assert!(lines_up_to(b"\xff\xff\xff\xff\xff\xff\xff\xff", 7).is_err());
+    }
+
+    #[test]
+    fn lines_are_counted_as_they_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.txt");
+        for text in ["", "\n", "a", "a\n", "a\n\nb", "a\n\nb\n"] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(count_lines(&path), Some(read_lines(&path).unwrap().len()), "{text:?}");
+        }
+        assert_eq!(count_lines(Path::new("-")), None);
+        assert_eq!(count_lines(folder.path()), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! Pipes: what came in is answered when the input pauses, in order, and an input without end needs no end.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use common::{Folder, PAIRS, model_path};
+
+/// Far more than an answer takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command between two pipes.
+struct Piped {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Piped {
+    fn start(folder: &Folder, arguments: &[&str]) -> Self {
+        let mut command = folder.command(&[arguments, &["--model", model_path(), "--quiet"]].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output): (ChildStdin, ChildStdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines() {
+                if sender.send(line.unwrap()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, input: Some(input), lines }
+    }
+
+    fn write(&mut self, text: &str) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+
+    fn read(&self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("an answer while the input pauses")
+    }
+
+    fn end(mut self) {
+        drop(self.input.take());
+        assert!(self.lines.recv_timeout(PATIENCE).is_err(), "no more than was asked");
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn each_line_is_answered_when_the_input_pauses() {
+    let folder = Folder::new();
+    let whole: Vec<String> = {
+        let text: String = PAIRS.iter().map(|(source, _)| format!("{source}\n")).collect();
+        let outcome = folder.run_with_input(&["translate", "--model", model_path()], text);
+        outcome.worked().lines().map(str::to_owned).collect()
+    };
+    for arguments in [&["translate"][..], &["translate", "-"], &["translate", "--input", "-"]] {
+        let mut piped = Piped::start(&folder, arguments);
+        for ((source, _), expected) in PAIRS.iter().zip(&whole).take(3) {
+            piped.write(&format!("{source}\n"));
+            assert_eq!(&piped.read(), expected);
+        }
+        // Several at once, an empty one among them, and half of one.
+        piped.write(&format!("{}\n\n{}\n{}", PAIRS[3].0, PAIRS[4].0, &PAIRS[5].0[..5]));
+        assert_eq!([piped.read(), piped.read(), piped.read()], [&whole[3], "", &whole[4]].map(str::to_owned));
+        piped.write(&format!("{}\n", &PAIRS[5].0[5..]));
+        assert_eq!(&piped.read(), &whole[5]);
+        piped.end();
+    }
+}
+
+#[test]
+fn pairs_are_aligned_as_they_come() {
+    let folder = Folder::new();
+    for format in ["pharaoh", "jsonl", "tsv"] {
+        let mut piped = Piped::start(&folder, &["align", "--pairs", "-", "--format", format]);
+        for (number, (source, target)) in PAIRS.iter().enumerate().take(3) {
+            piped.write(&format!("{source}\t{target}\n"));
+            let answer = piped.read();
+            match format {
+                "jsonl" => assert!(answer.contains(&format!("\"id\":{number},")), "{answer}"),
+                "tsv" => while !piped.lines.recv_timeout(Duration::from_millis(300)).is_err() {},
+                _ => assert!(answer.starts_with("0-0"), "{answer}"),
+            }
+        }
+        piped.end();
+    }
+}
+
+#[test]
+fn an_input_without_end_is_answered_as_long_as_somebody_listens() {
+    let folder = Folder::new();
+    for arguments in
+        [&["translate"][..], &["translate", "--format", "pharaoh"], &["align", "--pairs", "-", "--format", "pharaoh"]]
+    {
+        let mut command = folder.command(&[arguments, &["--model", model_path()]].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let line =
+            if arguments[0] == "align" { "the red fox sleeps\trufo mi dorma .\n" } else { "the red fox sleeps\n" };
+        // Ends when nobody reads.
+        let writer = std::thread::spawn(move || while input.write_all(line.repeat(100).as_bytes()).is_ok() {});
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        for _ in 0..3 {
+            let mut answer = String::new();
+            assert!(output.read_line(&mut answer).unwrap() > 1);
+        }
+        drop(output);
+        child.wait().unwrap();
+        writer.join().unwrap();
+    }
+}
+
+#[test]
+fn files_of_different_lengths_are_told_of_with_both_lengths() {
+    let folder = Folder::with_pairs();
+    folder.write("a", "the red fox\n".repeat(5000));
+    folder.write("b", "rufo mi\n".repeat(4990));
+    let outcome = folder.run(&[
+        "align",
+        "--source",
+        "a",
+        "--target",
+        "b",
+        "--model",
+        model_path(),
+        "--output",
+        "links",
+        "--quiet",
+    ]);
+    outcome.refused_with(1, &["a has 5000 lines and b has 4990"]);
+    assert!(!folder.path("links").exists());
+}
