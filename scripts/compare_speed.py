@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Races softalign against a tight PyTorch implementation of the same model and against JoeyNMT, and prints a table.
 
-Everything runs in turn in one sitting: softalign, PyTorch, softalign, ... Let nothing else run meanwhile. Takes about 30
-minutes. Needs tokenised text, one sentence a line (Multi30k was used for the README's figures), and what it races against:
+Everything runs in turn in one sitting: softalign, PyTorch, softalign, ... Let nothing else run meanwhile. Takes about 40
+minutes. How fast a model translates depends on how much it writes, and one that has hardly learnt writes on to the limit: so
+ours is trained for as many epochs as it needs to reach the other's BLEU, and sentences are counted beside words. Needs tokenised text, one sentence a line (Multi30k was used for the README's figures), and what it races against:
 
   --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
                           VOCABULARY_SIZE --steps N that prints a JSON line with tokens_per_s and peak_mib
-  --joey PYTHON CONFIG    an interpreter with joeynmt, and a configuration of the same sizes whose model is trained already;
-                          it is trained further for --joey-steps steps in a copy, and its model translates
+  --joey PYTHON CONFIG    an interpreter with joeynmt and sacrebleu, and a configuration of the same sizes whose model is
+                          trained already, for a few epochs; it is trained further for --joey-steps steps in a copy, and its
+                          model translates
 
 Example:
   scripts/compare_speed.py --data train.en train.de val.en val.de --torch python3 rnnsearch.py --joey python3 rnn.yaml
@@ -70,6 +72,20 @@ class Softalign:
         rates = [json.loads(line).get("tokens_per_second") for line in open(out / "log.jsonl")]
         return next(filter(None, reversed(rates)), None), memory
 
+    def train_to(self, bleu, most_epochs=6):
+        """The model that translates, with its BLEU on the validation pairs: trained until it has that of another."""
+        for epochs in range(1, most_epochs + 1):
+            if epochs == 1:
+                self.train("model", "--max-epochs", "1", "--schedule", "plateau")
+            else:
+                run([self.binary, "train", "--resume", "--quiet", "--out", self.folder / "model", "--max-epochs", epochs])
+            lines = [json.loads(line) for line in open(self.folder / "model/log.jsonl")]
+            reached = [line["bleu"] for line in lines if line["event"] == "validation"][-1]
+            print(f"softalign after epoch {epochs}: BLEU {reached:.1f}", flush=True)
+            if reached >= bleu:
+                break
+        return reached
+
     def start(self, name):
         """Seconds until all pairs are encoded and until one step is done, and peak memory."""
         began = time.time()
@@ -83,7 +99,7 @@ class Softalign:
     def translate(self, model, beam, text, *options):
         out, _, seconds, _ = run([self.binary, *options, "translate", "--quiet", "--model", model, "--beam", beam],
                                  stdin=open(text))
-        return len(out.split()), seconds
+        return out, seconds
 
 
 class Torch:
@@ -127,6 +143,16 @@ class Joey:
         child.wait()
         return statistics.harmonic_mean(rates[1:])
 
+    def bleu(self, text, reference):
+        """Of greedy translations, as `train` measures ours."""
+        out, _ = self.translate(1, text)
+        score = ("import sys, sacrebleu\n"
+                 "hypotheses, references = (open(path).read().splitlines() for path in sys.argv[1:])\n"
+                 "print(sacrebleu.corpus_bleu(hypotheses, [references]).score)\n")
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(out), file.flush()
+            return float(run([self.python, "-c", score, file.name, reference])[0])
+
     def translate(self, beam, text):
         config = self.config.with_name("speed.yaml")
         config.write_text(re.sub(r"beam_size: .*", f"beam_size: {beam}", self.config.read_text()))
@@ -135,7 +161,12 @@ class Joey:
         one.write(open(text).readline()), one.seek(0)
         _, _, start_up, _ = run(command, cwd=config.parent, stdin=one)
         out, _, seconds, _ = run(command, cwd=config.parent, stdin=open(text))
-        return len(out.split()), seconds - start_up
+        return out, seconds - start_up
+
+
+def processor():
+    names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return f"{len(names)} × {names[0]}" if names else "unknown processor"
 
 
 def main():
@@ -153,10 +184,14 @@ def main():
     text = folder / "thousand"
     text.write_text("".join(open(data[2]).readlines()[:1000]))
 
-    print("one epoch for the model that translates ...", flush=True)
-    ours.train("model", "--max-epochs", "1")
-    torch = arguments.torch and Torch(*arguments.torch, data, folder / "model", folder)
+    reference = folder / "thousand.reference"
+    reference.write_text("".join(open(data[3]).readlines()[:1000]))
+
+    print(processor(), flush=True)
     joey = arguments.joey and Joey(*arguments.joey)
+    bleu = joey.bleu(text, reference) if joey else 0
+    print(f"BLEU, greedy: {f'JoeyNMT {bleu:.1f}, ' if joey else ''}softalign {ours.train_to(bleu):.1f}", flush=True)
+    torch = arguments.torch and Torch(*arguments.torch, data, folder / "model", folder)
     rates, one_thread, memory, torch_rates, torch_memory, joey_rates = [], [], [], [], [], []
     for number in range(arguments.rounds):
         rate, peak = ours.train(f"two-{number}", "--max-minutes", "0.5")
@@ -182,17 +217,22 @@ def main():
     print(f"| second thread | {ratio(rates, one_thread)} | | |")
     row("peak memory, MiB", memory, torch_memory)
     for beam in (5, 1):
-        found = {"ours": [], "one": [], "joey": []}
+        times, words = {"ours": [], "one": [], "joey": []}, {}
         for _ in range(arguments.rounds):
-            words, seconds = ours.translate(folder / "model", beam, text)
-            found["ours"].append(words / seconds)
-            words, seconds = ours.translate(folder / "model", beam, text, "--threads", "1")
-            found["one"].append(words / seconds)
+            translations = {
+                "ours": ours.translate(folder / "model", beam, text),
+                "one": ours.translate(folder / "model", beam, text, "--threads", "1"),
+            }
             if joey:
-                words, seconds = joey.translate(beam, text)
-                found["joey"].append(words / seconds)
-        row(f"1,000 sentences, beam {beam}, words/s, whole process", found["ours"], (), found["joey"])
-        print(f"| the same, second thread | {ratio(found['ours'], found['one'])} | | |")
+                translations["joey"] = joey.translate(beam, text)
+            for name, (out, seconds) in translations.items():
+                times[name].append(seconds)
+                words[name] = len(out.split()) / len(out.splitlines())
+        rates = lambda name, things: [1000 * things / seconds for seconds in times[name]]
+        row(f"1,000 sentences, beam {beam}, sentences/s, whole process", rates("ours", 1), (), rates("joey", 1))
+        row("the same, words/s", rates("ours", words["ours"]), (), rates("joey", words.get("joey", 0)))
+        print(f"| words a sentence | {words['ours']:.1f} | | {words.get('joey', 0):.1f} |")
+        print(f"| second thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
     one = folder / "one"
     one.write_text(open(data[2]).readline())
     ours.train("ten", "--max-minutes", "0.4", "--untied")
