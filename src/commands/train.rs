@@ -300,7 +300,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let parameters = parameters.tracked()?;
     let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
     let optimiser =
-        Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.step, &mut saved.moments);
+        Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);
     let optimiser = optimiser.with_context(damaged)?;
     folder.begin(&checkpoint)?;
     if saved.progress.is_best() {

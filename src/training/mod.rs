@@ -5,6 +5,7 @@
 mod examples;
 mod guide;
 mod optimiser;
+mod progress;
 mod rehearsal;
 mod schedule;
 mod settings;
@@ -14,8 +15,9 @@ mod validation;
 pub use examples::{Examples, Variation};
 pub use guide::Guides;
 pub use optimiser::Optimiser;
+pub use progress::Progress;
 pub use rehearsal::seconds_of_epoch;
 pub use schedule::Schedule;
 pub use settings::{Metric, TrainingSettings};
-pub use trainer::{Event, Observer, Progress, Snapshot, StepReport, StopReason, Trainer};
+pub use trainer::{Event, Observer, Snapshot, StepReport, StopReason, Trainer};
 pub use validation::{Sample, ValidationReport, ValidationSet};

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use candle_core::{Device, Result};
 
-use super::trainer::batches;
 use super::{Optimiser, TrainingSettings};
 use crate::model::{Architecture, Dropout, RnnSearch};
 use crate::parameters::{Gradients, Parameters};
@@ -24,7 +23,7 @@ pub fn seconds_of_epoch(
     examples: &[Example],
     device: &Device,
 ) -> Result<f64> {
-    let batches = batches(examples, settings, 0);
+    let batches = settings.batches(examples, 0);
     let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
     let mut gradients = Gradients::zeros(&parameters)?;
     let mut optimiser = Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?;

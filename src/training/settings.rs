@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Schedule, Variation};
 use crate::model::DropoutRates;
-use crate::text::BatchSize;
+use crate::random::Stream;
+use crate::text::{BatchSize, Example, bucketed};
 
 /// The validation score by which the best model is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +78,13 @@ impl TrainingSettings {
     /// How the pairs of an epoch differ from what they are.
     pub fn variation(&self) -> Variation {
         Variation { bpe_dropout: self.bpe_dropout, joined: self.joined }
+    }
+
+    /// The batches of an epoch: the same whenever they are asked for.
+    pub fn batches(&self, examples: &[Example], epoch: u64) -> Vec<Vec<usize>> {
+        let lengths: Vec<(usize, usize)> =
+            examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+        bucketed(&lengths, self.batch, &mut Stream::new(self.seed, "shuffle", epoch))
     }
 
     /// Whether and by what attention is taught, in words.

@@ -4,90 +4,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use candle_core::Tensor;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{Examples, Optimiser, Schedule, TrainingSettings, ValidationReport, ValidationSet};
+use super::{Examples, Optimiser, Progress, Schedule, TrainingSettings, ValidationReport, ValidationSet};
 use crate::model::{Dropout, RnnSearch};
 use crate::parameters::{Gradients, Parameters};
-use crate::random::Stream;
-use crate::text::{Batch, Example, bucketed};
+use crate::text::Batch;
 
 /// Validations in a row without improvement after which the learning rate decays: one may be bad luck.
 const STALE_BEFORE_DECAY: u64 = 2;
 
-/// More steps, and a longer time in seconds, than any training takes.
-const MOST_STEPS: u64 = 1 << 48;
-const LONGEST_TIME: f64 = 1e11;
-
-/// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
-/// numbers need no state, since each step draws from a stream of its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
-    /// Epochs completed.
-    pub epoch: u64,
-    /// Batches of the current epoch that are done.
-    pub position: usize,
-    /// Optimiser steps taken in all.
-    pub step: u64,
-    /// How often the learning rate has decayed.
-    pub decays: u32,
-    /// Validations held.
-    pub validations: u64,
-    /// The step after which the last one was held: what was learnt since then is yet to be judged.
-    #[serde(default)]
-    pub validated_step: u64,
-    /// Validations in a row without improvement.
-    pub stale: u64,
-    /// The best validation score, more being better.
-    pub best_score: Option<f64>,
-    /// The lowest validation loss.
-    pub best_loss: Option<f64>,
-    /// The step after which the best score was reached.
-    pub best_step: u64,
-    /// Seconds spent preparing, training and validating, over all runs.
-    pub seconds: f64,
-}
-
-impl Progress {
-    /// Says what cannot be of a progress that was read from a file, if anything.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
-    pub fn check(&self) -> Result<(), String> {
-        // Each validation and each epoch takes a step at least, and all these numbers count.
-        let counts = [self.epoch, self.position as u64, self.best_step, self.validations, self.validated_step];
-        let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
-        if !within || self.stale > self.validations || u64::from(self.decays) > self.validations {
-            return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
-        }
-        if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
-            return Err(format!("{:e} seconds cannot have been spent", self.seconds));
-        }
-        Ok(())
-    }
-
-    /// Says whether training these examples can go on from here.
-    ///
-    /// # Errors
-    /// It stands beyond the last batch of its epoch.
-    pub fn check_position(&self, examples: &Examples, settings: &TrainingSettings) -> Result<(), String> {
-        if self.position == 0 {
-            return Ok(());
-        }
-        let batches = batches(&examples.of_epoch(settings.seed, self.epoch), settings, self.epoch).len();
-        let (position, epoch) = (self.position, self.epoch + 1);
-        if position < batches {
-            Ok(())
-        } else {
-            Err(format!("it stands at batch {position} of epoch {epoch}, which has {batches}"))
-        }
-    }
-
-    /// Whether the model as it stands is the best of all so far.
-    pub fn is_best(&self) -> bool {
-        self.best_score.is_some() && self.best_step == self.step
-    }
-}
+/// Steps in a row that say nothing (their loss or gradient is no finite number) after which training ends: one may be bad
+/// luck with its batch.
+const MOST_SKIPPED: u64 = 5;
 
 /// One step's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -135,6 +64,13 @@ pub enum Event<'a> {
     },
     /// A step was taken.
     Step(StepReport),
+    /// A step was taken that moved nothing: its loss or gradient was no finite number.
+    Skipped {
+        /// Optimiser steps taken, this one included.
+        step: u64,
+        /// How many of them moved nothing.
+        skipped: u64,
+    },
     /// A validation begins.
     Validating,
     /// A validation was held.
@@ -184,6 +120,8 @@ pub struct Trainer<'a> {
     progress: Progress,
     began: Instant,
     seconds_before: f64,
+    /// Steps in a row that moved nothing.
+    skipped_in_a_row: u64,
     saved: Instant,
 }
 
@@ -218,6 +156,7 @@ impl<'a> Trainer<'a> {
             validation,
             progress,
             began,
+            skipped_in_a_row: 0,
             saved: Instant::now(),
         })
     }
@@ -258,13 +197,13 @@ impl<'a> Trainer<'a> {
     fn epoch(&mut self, save_every: Duration, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
         let examples = self.examples.of_epoch(self.settings.seed, self.progress.epoch);
-        let batches = batches(&examples, self.settings, self.progress.epoch);
+        let batches = self.settings.batches(&examples, self.progress.epoch);
         observer.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
         let mut totals = EpochTotals::default();
         loop {
             let batch = Batch::new(&examples, &batches[self.progress.position]);
-            let report = self.step(&batch, batches.len(), &mut totals)?;
-            observer.event(&Event::Step(report))?;
+            let event = self.step(&batch, batches.len(), &mut totals)?;
+            observer.event(&event)?;
             let last = self.progress.position == batches.len();
             if last {
                 self.progress.epoch += 1;
@@ -273,7 +212,7 @@ impl<'a> Trainer<'a> {
             let due = self.settings.validate_every.map_or(last, |every| self.progress.step.is_multiple_of(every));
             if due {
                 self.validate(observer)?;
-            } else if self.saved.elapsed() >= save_every {
+            } else if self.saved.elapsed() >= save_every && self.skipped_in_a_row == 0 {
                 self.save(observer)?;
             }
             if observer.stop() {
@@ -302,28 +241,32 @@ impl<'a> Trainer<'a> {
         self.settings.patience.is_some_and(|patience| self.progress.stale >= patience)
     }
 
-    fn step(&mut self, batch: &Batch, batches: usize, totals: &mut EpochTotals) -> Result<StepReport> {
+    fn step<'e>(&mut self, batch: &Batch, batches: usize, totals: &mut EpochTotals) -> Result<Event<'e>> {
         let settings = self.settings;
         let began = Instant::now();
         let step = self.progress.step + 1;
         let learning_rate = self.learning_rate(self.done(batches));
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
         let loss = self.model.gradients(batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
-        let norm = self.optimiser.step(self.model.parameters(), &self.gradients, learning_rate)?;
+        let moved = loss.smoothed.is_finite()
+            && self.optimiser.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
         let epoch = self.progress.epoch + 1;
         self.progress.step = step;
         self.progress.position += 1;
-        if !loss.smoothed.is_finite() {
-            return Err(self.diverged("loss"));
-        }
-        if !norm.is_finite() {
-            return Err(self.diverged("gradient"));
-        }
         self.progress.seconds = self.seconds();
+        if !moved {
+            self.progress.skipped += 1;
+            self.skipped_in_a_row += 1;
+            if self.skipped_in_a_row == MOST_SKIPPED {
+                return Err(self.diverged(&format!("loss or gradient of {MOST_SKIPPED} steps in a row")));
+            }
+            return Ok(Event::Skipped { step, skipped: self.progress.skipped });
+        }
+        self.skipped_in_a_row = 0;
         totals.loss += loss.smoothed;
         totals.units += loss.units;
         totals.time += began.elapsed();
-        Ok(StepReport {
+        Ok(Event::Step(StepReport {
             epoch,
             step,
             loss: totals.loss / totals.units as f64,
@@ -331,13 +274,13 @@ impl<'a> Trainer<'a> {
             learning_rate,
             tokens_per_second: totals.units as f64 / totals.time.as_secs_f64(),
             seconds: self.progress.seconds,
-        })
+        }))
     }
 
     /// Says that what was learned last is of no use.
     fn diverged(&self, what: &str) -> anyhow::Error {
         anyhow!(
-            "the {what} became infinite or not a number at step {} (epoch {}); training stopped and the last good \
+            "the {what} became infinite or not a number, by step {} (epoch {}); training stopped and the last good \
              checkpoint, if there is one, was kept; try a lower --learning-rate than {}",
             self.progress.step,
             self.progress.epoch + 1,
@@ -438,13 +381,6 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// The batches of an epoch: the same whenever they are asked for.
-pub(super) fn batches(examples: &[Example], settings: &TrainingSettings, epoch: u64) -> Vec<Vec<usize>> {
-    let lengths: Vec<(usize, usize)> =
-        examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-    bucketed(&lengths, settings.batch, &mut Stream::new(settings.seed, "shuffle", epoch))
-}
-
 impl Snapshot<'_> {
     /// Everything to save for resuming: parameters by name, and the optimiser's moments.
     pub fn tensors(&self) -> Vec<(String, &Tensor)> {
@@ -455,17 +391,66 @@ impl Snapshot<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
 
-    /// A run that goes on compares new scores with these: the last bit can decide which model is kept.
+    use candle_core::Device;
+
+    use super::*;
+    use crate::model::Architecture;
+    use crate::text::{Corpus, Look, Pair, Units, Vocabulary};
+    use crate::training::Variation;
+
+    /// A trainer of two pairs, with its model's parameters as they are.
+    fn with_trainer(work: impl FnOnce(Trainer, &Examples)) {
+        let settings = r#"{"seed": 1, "batch": {"sentences": 2}, "learning_rate": 0.01, "warmup_steps": 1, "decay": 1.0,
+            "label_smoothing": 0.1, "dropout": {"embeddings": 0, "annotations": 0, "states": 0, "readout": 0},
+            "max_gradient_norm": 1.0, "max_epochs": 9, "validate_every": null, "patience": null, "metric": "bleu"}"#;
+        let settings: TrainingSettings = serde_json::from_str(settings).unwrap();
+        let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
+        let pairs = vec![pair("a b c", "x y"), pair("b c", "y z")];
+        let learn = |texts: &[&str]| Arc::new(Vocabulary::train(texts.iter().copied(), Units::Word, 99).unwrap());
+        let vocabularies = [learn(&["a b c"]), learn(&["x y z"])];
+        let corpus = Corpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();
+        let held_out = Corpus::new(pairs, &vocabularies[0], &vocabularies[1], 9).unwrap();
+        let examples = Examples::new(corpus, &vocabularies, None, Variation::default(), 9).unwrap();
+        let sizes = r#"{"source_vocabulary": 7, "target_vocabulary": 7, "embedding_size": 8, "hidden_size": 8,
+            "attention_size": 8, "layers": 1, "tied_output": true, "initial_state": "mean"}"#;
+        let architecture: Architecture = serde_json::from_str(sizes).unwrap();
+        let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap().tracked().unwrap();
+        let optimiser = Optimiser::new(&parameters, 1.0, None).unwrap();
+        let model = RnnSearch::new(architecture, parameters).unwrap();
+        let validation = ValidationSet {
+            pairs: &held_out.pairs,
+            examples: &held_out.examples,
+            source_vocabulary: &vocabularies[0],
+            target_vocabulary: &vocabularies[1],
+        };
+        let progress = Progress::default();
+        let trainer = Trainer::new(model, optimiser, progress, &settings, &examples, &validation, Instant::now());
+        work(trainer.unwrap(), &examples);
+    }
+
     #[test]
-    fn progress_comes_back_to_the_last_bit() {
-        let mut stream = Stream::new(1, "losses", 0);
-        for _ in 0..20_000 {
-            let (score, loss) = (Some(100.0 * stream.uniform()), Some(10.0 * stream.uniform()));
-            let progress = Progress { best_score: score, best_loss: loss, ..Progress::default() };
-            let text = serde_json::to_string(&progress).unwrap();
-            assert_eq!(serde_json::from_str::<Progress>(&text).unwrap(), progress);
-        }
+    fn a_step_without_numbers_moves_nothing_and_a_row_of_them_ends_training() {
+        with_trainer(|mut trainer, examples| {
+            let good = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
+            let mut bad = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
+            bad.guides[0].push(Look { target: 0, source: 0, weight: f32::NAN });
+            let parameters = |trainer: &Trainer| -> Vec<Vec<f32>> {
+                let values = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1().unwrap();
+                trainer.model.parameters().iter().map(|(_, tensor)| values(tensor)).collect()
+            };
+            let mut totals = EpochTotals::default();
+            for (batch, moves) in [(&good, 1), (&bad, 1), (&bad, 1), (&good, 2)] {
+                let before = parameters(&trainer);
+                let event = trainer.step(batch, 9, &mut totals).unwrap();
+                let moved = std::ptr::eq(batch, &raw const good);
+                assert_eq!((matches!(event, Event::Step(_)), parameters(&trainer) != before), (moved, moved));
+                assert_eq!(trainer.progress.moves(), moves);
+            }
+            assert_eq!((trainer.progress.step, trainer.progress.skipped), (4, 2));
+            let left = (1..=MOST_SKIPPED).find(|_| trainer.step(&bad, 9, &mut totals).is_err());
+            assert_eq!(left, Some(MOST_SKIPPED), "a good step begins the row anew");
+        });
     }
 }

@@ -1,0 +1,106 @@
+//! Where a training run stands.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Examples, TrainingSettings};
+
+/// More steps, and a longer time in seconds, than any training takes.
+const MOST_STEPS: u64 = 1 << 48;
+const LONGEST_TIME: f64 = 1e11;
+
+/// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
+/// numbers need no state, since each step draws from a stream of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Epochs completed.
+    pub epoch: u64,
+    /// Batches of the current epoch that are done.
+    pub position: usize,
+    /// Optimiser steps taken in all.
+    pub step: u64,
+    /// Steps of these that moved nothing, since their loss or gradient was no finite number.
+    #[serde(default)]
+    pub skipped: u64,
+    /// How often the learning rate has decayed.
+    pub decays: u32,
+    /// Validations held.
+    pub validations: u64,
+    /// The step after which the last one was held: what was learnt since then is yet to be judged.
+    #[serde(default)]
+    pub validated_step: u64,
+    /// Validations in a row without improvement.
+    pub stale: u64,
+    /// The best validation score, more being better.
+    pub best_score: Option<f64>,
+    /// The lowest validation loss.
+    pub best_loss: Option<f64>,
+    /// The step after which the best score was reached.
+    pub best_step: u64,
+    /// Seconds spent preparing, training and validating, over all runs.
+    pub seconds: f64,
+}
+
+impl Progress {
+    /// Says what cannot be of a progress that was read from a file, if anything.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn check(&self) -> Result<(), String> {
+        // Each validation and each epoch takes a step at least, and all these numbers count.
+        let counts =
+            [self.epoch, self.position as u64, self.skipped, self.best_step, self.validations, self.validated_step];
+        let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
+        if !within || self.stale > self.validations || u64::from(self.decays) > self.validations {
+            return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
+        }
+        if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
+            return Err(format!("{:e} seconds cannot have been spent", self.seconds));
+        }
+        Ok(())
+    }
+
+    /// Says whether training these examples can go on from here.
+    ///
+    /// # Errors
+    /// It stands beyond the last batch of its epoch.
+    pub fn check_position(&self, examples: &Examples, settings: &TrainingSettings) -> Result<(), String> {
+        if self.position == 0 {
+            return Ok(());
+        }
+        let batches = settings.batches(&examples.of_epoch(settings.seed, self.epoch), self.epoch).len();
+        let (position, epoch) = (self.position, self.epoch + 1);
+        if position < batches {
+            Ok(())
+        } else {
+            Err(format!("it stands at batch {position} of epoch {epoch}, which has {batches}"))
+        }
+    }
+
+    /// Steps that moved the parameters.
+    pub fn moves(&self) -> u64 {
+        self.step - self.skipped
+    }
+
+    /// Whether the model as it stands is the best of all so far.
+    pub fn is_best(&self) -> bool {
+        self.best_score.is_some() && self.best_step == self.step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    /// A run that goes on compares new scores with these: the last bit can decide which model is kept.
+    #[test]
+    fn progress_comes_back_to_the_last_bit() {
+        let mut stream = Stream::new(1, "losses", 0);
+        for _ in 0..20_000 {
+            let (score, loss) = (Some(100.0 * stream.uniform()), Some(10.0 * stream.uniform()));
+            let progress = Progress { best_score: score, best_loss: loss, ..Progress::default() };
+            let text = serde_json::to_string(&progress).unwrap();
+            assert_eq!(serde_json::from_str::<Progress>(&text).unwrap(), progress);
+        }
+    }
+}
