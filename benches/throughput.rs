@@ -1,8 +1,9 @@
 //! Whole training steps and whole searches, at the sizes that the README's comparison uses: embedding 256, hidden 512,
 //! 7,900 tied units, batches of 64 made-up pairs as long as captions are.
 //!
-//! `cargo bench --bench throughput` prints target units a second (add `-- training`, `-- search` or `-- scores`, which is
-//! training with each kind of attention, for one of them), the arithmetic that they need, and the machine's own rate for
+//! `cargo bench --bench throughput` prints target units a second (add `-- training`, `-- search`, `-- scores`, which is
+//! training with each kind of attention, or `-- extremes`, training with parameters at the limits of numbers, for one of
+//! them), the arithmetic that they need, and the machine's own rate for
 //! matrix products by candle, measured in the same run. Rates are those of the best of some
 //! rounds over the same batches: what disturbs a machine only ever slows it down.
 
@@ -22,13 +23,16 @@ const STEPS: usize = 8;
 const ROUNDS: usize = 9;
 const SENTENCES: usize = 256;
 const TURNS: usize = 3;
+const LEARNING_RATE: f64 = 1e-4;
 
 fn main() -> Result<()> {
     let model = model(Settings::default())?;
     let examples = examples(13.0);
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let asked = |what: &str| {
-        !["training", "search", "scores"].iter().any(|other| *other != what && std::env::args().any(|a| a == *other))
+        !["training", "search", "scores", "extremes"]
+            .iter()
+            .any(|other| *other != what && std::env::args().any(|a| a == *other))
     };
     if asked("training") {
         training(&model, &examples, all)?;
@@ -38,6 +42,34 @@ fn main() -> Result<()> {
     }
     if asked("scores") {
         scores(&examples, all)?;
+    }
+    if asked("extremes") {
+        extremes(&examples, all)?;
+    }
+    Ok(())
+}
+
+/// Steps with parameters that are zero, denormal and huge beside ordinary ones, in turn.
+fn extremes(examples: &[Example], all: usize) -> Result<()> {
+    let factors = [1.0, 0.0, 1e-42, 1e-38, 1e6];
+    let mut models = Vec::with_capacity(factors.len());
+    for factor in factors {
+        let mut model = model(Settings::default())?;
+        let mut parameters = model.parameters().clone();
+        for (_, tensor) in parameters.iter_mut() {
+            *tensor = (&*tensor * factor)?.detach();
+        }
+        model = model.with_parameters(parameters.tracked()?)?;
+        models.push(model);
+    }
+    let mut rates = vec![0.0f64; models.len()];
+    for _ in 0..TURNS {
+        for (rate, model) in rates.iter_mut().zip(&models) {
+            *rate = rate.max(training_rate(model, examples, all, 0.0)?.0);
+        }
+    }
+    for (rate, factor) in rates.iter().zip(factors) {
+        println!("training, parameters × {factor:e}: {rate:.0} target units/s, × {:.2}", rate / rates[0]);
     }
     Ok(())
 }
@@ -50,7 +82,7 @@ fn scores(examples: &[Example], all: usize) -> Result<()> {
     let mut rates = vec![0.0f64; models.len()];
     for _ in 0..TURNS {
         for (rate, model) in rates.iter_mut().zip(&models) {
-            *rate = rate.max(training_rate(model, examples, all)?.0);
+            *rate = rate.max(training_rate(model, examples, all, LEARNING_RATE)?.0);
         }
     }
     for (rate, model) in rates.iter().zip(&models) {
@@ -64,7 +96,7 @@ fn training(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
     println!("candle's 1024 × 512 × 1536 product: {:.1} GFLOP/s on {all} threads", product / 1e9);
     let mut rates = Vec::new();
     for threads in [1, all] {
-        let (rate, useful) = training_rate(model, examples, threads)?;
+        let (rate, useful) = training_rate(model, examples, threads, LEARNING_RATE)?;
         rates.push(rate);
         let share = 100.0 * useful / product;
         println!(
@@ -73,7 +105,7 @@ fn training(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
         );
     }
     println!("second thread: × {:.2}", rates[1] / rates[0]);
-    let long: f64 = training_rate(model, &self::examples(26.0), all)?.0;
+    let long: f64 = training_rate(model, &self::examples(26.0), all, LEARNING_RATE)?.0;
     println!("pairs twice as long: {long:.0} target units/s, a pair costs × {:.2}", 2.0 * rates[1] / long);
     Ok(())
 }
@@ -142,7 +174,7 @@ fn on<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Resul
 }
 
 /// Target units a second, and useful floating-point operations a second.
-fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize) -> Result<(f64, f64)> {
+fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learning_rate: f64) -> Result<(f64, f64)> {
     let rate = 0.3;
     let rates = DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate };
     let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
@@ -158,7 +190,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize) -> Res
                 let batch = Batch::new(examples, chosen);
                 let dropout = Dropout::new(rates, 1, step as u64);
                 let loss = model.gradients(&batch, 0.1, &dropout, &mut gradients)?;
-                optimiser.step(model.parameters(), &gradients, 1e-4)?;
+                optimiser.step(model.parameters(), &gradients, learning_rate)?;
                 seconds += began.elapsed().as_secs_f64();
                 units += loss.units;
                 operations += useful_operations(model.architecture(), &batch);

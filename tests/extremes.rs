@@ -1,0 +1,118 @@
+//! Numbers at their limits: parameters that are zero, tiny, denormal or huge, sentences of one unit and of five hundred,
+//! batches of one pair and of thousands, vocabularies of one word. Attention stays a distribution, and outputs stay finite.
+//!
+//! How long these take is measured by `cargo bench --bench throughput -- extremes`.
+
+#[path = "common/paths.rs"]
+mod paths;
+
+use candle_core::{Device, Tensor};
+use paths::{PATHS, run};
+use softalign::attention::{ScoreName, Settings};
+use softalign::model::{Architecture, DecoderKind, Dropout, InitialState, RnnSearch};
+use softalign::parameters::Parameters;
+use softalign::random::Stream;
+use softalign::search::{BeamSettings, search_all};
+use softalign::text::{Batch, Example, SPECIALS, UNKNOWN};
+
+fn architecture(score: ScoreName, decoder: DecoderKind) -> Architecture {
+    Architecture {
+        source_vocabulary: 12,
+        target_vocabulary: 14,
+        embedding_size: 9,
+        hidden_size: 12,
+        attention_size: 7,
+        layers: 1,
+        tied_output: true,
+        initial_state: InitialState::Mean,
+        lexicon: false,
+        decoder,
+        attention: Settings { score, ..Settings::default() },
+    }
+}
+
+/// A model whose parameters all went through `change`.
+fn model(architecture: Architecture, change: impl Fn(f32) -> f32) -> RnnSearch {
+    let mut parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap();
+    for (_, tensor) in parameters.iter_mut() {
+        let values: Vec<f32> = tensor.flatten_all().unwrap().to_vec1().unwrap();
+        let values: Vec<f32> = values.into_iter().map(&change).collect();
+        *tensor = Tensor::from_vec(values, tensor.shape(), &Device::Cpu).unwrap();
+    }
+    RnnSearch::new(architecture, parameters.tracked().unwrap()).unwrap()
+}
+
+/// Pairs of such lengths, of any units but the marks of beginnings and ends.
+fn examples(lengths: &[(usize, usize)], vocabularies: [usize; 2]) -> Vec<Example> {
+    let mut stream = Stream::new(1, "units", 0);
+    let mut units = |length: usize, vocabulary: usize| -> Vec<u32> {
+        (0..length).map(|_| UNKNOWN + stream.below(vocabulary - UNKNOWN as usize) as u32).collect()
+    };
+    lengths.iter().map(|&(s, t)| Example::new(units(s, vocabularies[0]), units(t, vocabularies[1]))).collect()
+}
+
+/// Attention sums to 1, and losses, gradients and translations are finite.
+fn check(model: &RnnSearch, examples: &[Example], what: &str) {
+    let batch = Batch::new(examples, &(0..examples.len()).collect::<Vec<_>>());
+    for pair in model.force(&batch, 0.1).unwrap() {
+        assert!(pair.log_probability().is_finite() && pair.smoothed.is_finite(), "{what}: a loss");
+        for row in &pair.weights {
+            let sum: f32 = row.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-4 && row.iter().all(|weight| *weight >= 0.0), "{what}: attention {row:?}");
+        }
+    }
+    for path in PATHS {
+        let (loss, gradients) = run(path, model, &batch, 0.1, &Dropout::none());
+        assert!(loss.smoothed.is_finite(), "{what}: a loss");
+        for (name, gradient) in gradients.iter() {
+            let values: Vec<f32> = gradient.flatten_all().unwrap().to_vec1().unwrap();
+            assert!(values.iter().all(|value| value.is_finite()), "{what}: a gradient of {name}");
+        }
+    }
+    let sources: Vec<Vec<u32>> = examples.iter().take(3).map(|example| example.source.clone()).collect();
+    for hypotheses in search_all(&[model], &sources, &BeamSettings::default(), &mut |_| {}).unwrap() {
+        assert!(hypotheses.iter().all(|one| one.score.is_finite()), "{what}: a score");
+    }
+}
+
+#[test]
+fn parameters_of_any_size_give_numbers() {
+    let some = examples(&[(1, 1), (5, 3), (2, 7), (9, 9)], [12, 14]);
+    for decoder in [DecoderKind::Bahdanau, DecoderKind::Conditional] {
+        for score in ScoreName::ALL {
+            for factor in [0.0, 1e-42, 1e-38, 1e-20, 1.0, 1e3, 1e6] {
+                let model = model(architecture(*score, decoder), |value| value * factor);
+                check(&model, &some, &format!("{} × {factor:e}", score.name()));
+            }
+        }
+    }
+}
+
+#[test]
+fn sentences_of_one_unit_and_of_five_hundred_go_together() {
+    let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
+    check(&model, &examples(&[(1, 1)], [12, 14]), "one unit");
+    check(&model, &examples(&[(500, 500)], [12, 14]), "five hundred units");
+    check(&model, &examples(&[(500, 1), (1, 500), (1, 1), (0, 0)], [12, 14]), "both");
+}
+
+#[test]
+fn a_batch_may_have_thousands_of_pairs() {
+    let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
+    let lengths: Vec<(usize, usize)> = (0..4096).map(|number| (number % 4, number % 3)).collect();
+    check(&model, &examples(&lengths, [12, 14]), "4,096 pairs");
+}
+
+#[test]
+fn one_word_is_a_vocabulary_and_none_known_is_a_sentence() {
+    let one = SPECIALS.len() + 1;
+    let small = Architecture {
+        source_vocabulary: one,
+        target_vocabulary: one,
+        ..architecture(ScoreName::default(), DecoderKind::default())
+    };
+    check(&model(small, |value| value), &examples(&[(3, 2), (1, 1)], [one, one]), "one word");
+    let unknown = vec![Example::new(vec![UNKNOWN; 6], vec![UNKNOWN; 5])];
+    let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
+    check(&model, &unknown, "all unknown");
+}
