@@ -1,0 +1,373 @@
+//! Damaged and hostile input of every kind: real files, changed at random and on purpose. Each is refused with a reason or
+//! can be used; none panics, aborts or takes for ever.
+//!
+//! Quick by default. More: `SOFTALIGN_MUTATIONS=1000 cargo test --release --test mutations -- --nocapture` tries so many of
+//! each file and text, and says how many came out how.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use candle_core::Device;
+use clap::Parser;
+use common::{Folder as Place, PAIRS};
+use serde_json::{Value, json};
+use softalign::alignment::{parse_gold_line, pharaoh};
+use softalign::checkpoint::{Config, Folder};
+use softalign::cli::Cli;
+use softalign::random::Stream;
+use softalign::search::BeamSettings;
+use softalign::text::{Layout, Pair, PairStream, Words, read_laid_out, read_lines};
+use softalign::translator::{Dictionary, Translator};
+
+/// Mutations of each file and each kind of text where nothing else is asked for.
+const MUTATIONS: usize = 40;
+/// Far more than anything here takes.
+const FOR_EVER: Duration = Duration::from_secs(120);
+
+fn mutations() -> usize {
+    std::env::var("SOFTALIGN_MUTATIONS").map_or(MUTATIONS, |count| count.parse().unwrap())
+}
+
+/// Ends the process where something takes for ever.
+struct Watch(Arc<AtomicBool>);
+
+impl Watch {
+    fn over(what: String) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let watched = done.clone();
+        std::thread::spawn(move || {
+            let began = Instant::now();
+            while !watched.load(Ordering::Relaxed) {
+                if began.elapsed() > FOR_EVER {
+                    eprintln!("{what} takes for ever");
+                    std::process::abort();
+                }
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        });
+        Self(done)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Some bytes changed, put in, taken out, doubled or cut off.
+fn changed_bytes(bytes: &[u8], stream: &mut Stream) -> Vec<u8> {
+    const TELLING: &[u8] = b"0123456789-+.eE\"\\{}[]:, \t\n\r\0\x1b\xff\xc3";
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=stream.below(4) {
+        if bytes.is_empty() {
+            return bytes;
+        }
+        let place = stream.below(bytes.len());
+        let byte = if stream.below(2) == 0 { stream.below(256) as u8 } else { TELLING[stream.below(TELLING.len())] };
+        match stream.below(8) {
+            0 => bytes.insert(place, byte),
+            1 => drop(bytes.remove(place)),
+            2 => bytes.truncate(place),
+            3 => {
+                let end = (place + 1 + stream.below(64)).min(bytes.len());
+                let piece = bytes[place..end].to_vec();
+                bytes.splice(place..place, piece);
+            }
+            _ => bytes[place] = byte,
+        }
+    }
+    bytes
+}
+
+/// A value somewhere in JSON replaced by one that nobody expects there, or a key taken out or renamed.
+fn changed_json(text: &str, stream: &mut Stream) -> Option<String> {
+    let mut value: Value = serde_json::from_str(text).ok()?;
+    let unexpected = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(0),
+        json!(1e300),
+        json!(-0.5),
+        json!(9_007_199_254_740_993u64),
+        json!(u64::MAX),
+        json!(""),
+        json!("\u{1b}[2J\n\u{202e}"),
+        json!("a".repeat(70_000)),
+        json!([]),
+        json!({}),
+        json!([[[[[[[[1]]]]]]]]),
+        json!([0, -1, 1e300]),
+    ];
+    let mut at = &mut value;
+    loop {
+        let deeper = match at {
+            Value::Object(entries) if !entries.is_empty() => entries.len(),
+            Value::Array(items) if !items.is_empty() => items.len(),
+            _ => 0,
+        };
+        if deeper == 0 || stream.below(4) == 0 {
+            break;
+        }
+        let place = stream.below(deeper);
+        at = match at {
+            Value::Object(entries) => entries.values_mut().nth(place)?,
+            Value::Array(items) => items.get_mut(place)?,
+            _ => return None,
+        };
+    }
+    match at {
+        Value::Object(entries) if !entries.is_empty() && stream.below(2) == 0 => {
+            let key = entries.keys().nth(stream.below(entries.len()))?.clone();
+            let taken = entries.remove(&key)?;
+            if stream.below(2) == 0 {
+                entries.insert(format!("{key}x"), taken);
+            }
+        }
+        at => *at = unexpected[stream.below(unexpected.len())].clone(),
+    }
+    Some(value.to_string())
+}
+
+/// The header of a safetensors file changed as JSON, or its length, or numbers behind it.
+fn changed_tensors(bytes: &[u8], stream: &mut Stream) -> Option<Vec<u8>> {
+    let length = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?) as usize;
+    let (header, data) = (std::str::from_utf8(bytes.get(8..8 + length)?).ok()?, bytes.get(8 + length..)?);
+    match stream.below(4) {
+        0 => {
+            let lengths = [0, 1, 7, length as u64 - 1, length as u64 + 1, u64::from(u32::MAX), u64::MAX, 100_000_000];
+            Some([&lengths[stream.below(lengths.len())].to_le_bytes()[..], &bytes[8..]].concat())
+        }
+        1 => {
+            let mut data = data.to_vec();
+            let numbers = [f32::NAN, f32::INFINITY, -1e38, 1e-42, -1.0, 2.0];
+            for _ in 0..=stream.below(3) {
+                let place = 4 * stream.below((data.len() / 4).max(1));
+                let number = numbers[stream.below(numbers.len())].to_le_bytes();
+                data.get_mut(place..place + 4)?.copy_from_slice(&number);
+            }
+            Some([&bytes[..8 + length], &data].concat())
+        }
+        _ => {
+            let header = changed_json(header, stream)?;
+            Some([&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat())
+        }
+    }
+}
+
+fn changed(name: &str, bytes: &[u8], stream: &mut Stream) -> Vec<u8> {
+    let structured = match std::str::from_utf8(bytes) {
+        _ if stream.below(3) == 0 => None,
+        Ok(text) if name.ends_with(".json") => changed_json(text, stream).map(String::into_bytes),
+        _ if name.ends_with(".safetensors") => changed_tensors(bytes, stream),
+        _ => None,
+    };
+    structured.unwrap_or_else(|| changed_bytes(bytes, stream))
+}
+
+/// A model's folder with all files that there may be.
+fn whole_folder() -> Place {
+    let place = Place::with_pairs();
+    let options = ["--guided-alignment", "0.1", "--keep-attention", "--max-epochs", "2"];
+    place.train("model", &options).worked();
+    place
+}
+
+/// The files of its folder.
+fn files(place: &Place) -> BTreeMap<String, Vec<u8>> {
+    let is_file = |name: &str| name.starts_with("model/") && !name.ends_with('/') && !name.ends_with(".html");
+    place.contents().into_iter().filter(|(name, _)| is_file(name)).collect()
+}
+
+/// Does with a folder what commands do; says whether the model can be used.
+fn use_folder(folder: &Folder) -> bool {
+    let device = Device::Cpu;
+    let pairs = [Pair { source: PAIRS[0].0.to_owned(), target: PAIRS[0].1.to_owned() }];
+    let used = Translator::load(folder.path(), &device).and_then(|translator| {
+        let settings = BeamSettings { beam: 2, ..BeamSettings::default() };
+        translator.translate(&[PAIRS[0].0.to_owned(), "unknown".to_owned()], &settings, &mut |_| {})?;
+        translator.align(&pairs, &mut |_| {})
+    });
+    if let Ok(checkpoint) = folder.load() {
+        let _ =
+            folder.load_aligner(&checkpoint).map(|aligner| aligner.map(|one| one.posteriors(&["the".to_owned()], &[])));
+        let _ = folder.load_lexicon(&checkpoint);
+        let _ = folder.load_resume(&checkpoint, &device);
+    }
+    let (_, _, _) = (folder.log().lines(), folder.attention().lines(), folder.holds());
+    used.is_ok()
+}
+
+/// Runs `work` on each of some mutations; says how many were taken and how many refused.
+fn each(what: &str, count: usize, mut work: impl FnMut(&mut Stream) -> bool) {
+    let (mut taken, mut refused) = (0, 0);
+    for number in 0..count as u64 {
+        let _watch = Watch::over(format!("{what}, mutation {number}"));
+        let mut stream = Stream::new(7, what, number);
+        match catch_unwind(AssertUnwindSafe(|| work(&mut stream))) {
+            Ok(true) => taken += 1,
+            Ok(false) => refused += 1,
+            Err(_) => panic!("{what}, mutation {number} panics"),
+        }
+    }
+    println!("{what}: {taken} taken, {refused} refused");
+}
+
+#[test]
+fn no_damage_to_a_folder_panics() {
+    let place = whole_folder();
+    let folder = Folder::new(&place.path("model"));
+    assert!(use_folder(&folder));
+    let files = files(&place);
+    for (name, bytes) in &files {
+        each(name, mutations(), |stream| {
+            place.write(name, changed(name, bytes, stream));
+            use_folder(&folder)
+        });
+        place.write(name, bytes);
+    }
+    assert!(use_folder(&folder), "the folder is as it was");
+}
+
+/// What somebody would do on purpose: files that are missing, empty, of another kind, exchanged, folders, links in a circle.
+#[test]
+fn no_folder_made_on_purpose_panics() {
+    let place = whole_folder();
+    let folder = Folder::new(&place.path("model"));
+    let files = files(&place);
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    let wide = format!("{{\"a\":\"{}\"}}", "x".repeat(5_000_000));
+    let utf_16: Vec<u8> = "\u{feff}{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let contents: [&[u8]; 14] = [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"1e999",
+        b"\xff\xfe\"",
+        b"\n\n\n",
+        deep.as_bytes(),
+        wide.as_bytes(),
+        &utf_16,
+        &[0; 4096],
+        &[0xff; 4096],
+        b"PK\x03\x04 a zip file",
+        b"\x08\0\0\0\0\0\0\0{}      ",
+    ];
+    let mut tried = 0;
+    for name in files.keys() {
+        let path = place.path(name);
+        let mut attack = |what: &dyn Fn()| {
+            let _watch = Watch::over(name.clone());
+            what();
+            use_folder(&folder);
+            tried += 1;
+        };
+        for bytes in contents {
+            attack(&|| place.write(name, bytes));
+        }
+        for (other, bytes) in &files {
+            if other != name {
+                attack(&|| place.write(name, bytes));
+            }
+        }
+        attack(&|| place.write(name, &files[name][..files[name].len() / 2]));
+        attack(&|| place.write(name, files[name].repeat(2)));
+        attack(&|| std::fs::remove_file(&path).unwrap());
+        attack(&|| std::fs::create_dir(&path).unwrap());
+        std::fs::remove_dir(&path).unwrap();
+        #[cfg(unix)]
+        {
+            attack(&|| std::os::unix::fs::symlink(&path, &path).unwrap());
+            std::fs::remove_file(&path).unwrap();
+        }
+        place.write(name, &files[name]);
+    }
+    println!("{tried} folders made on purpose");
+    assert!(tried >= 300 && use_folder(&folder), "{tried}");
+}
+
+#[test]
+fn no_text_panics_where_it_is_read() {
+    let place = Place::with_pairs();
+    let corpus = [
+        "the red fox\trufo mi\n\n\t\na\tb\tc\n\"q\"\"\tx\"\ty\n",
+        "a,b\n\"c, \"\"d\"\"\",\"e\nf\"\n;\n",
+        "\u{feff}source;target\n1;2\r\n",
+        "日本語\tשלום\u{202e}\n\u{0}\t\u{1b}[2J\n",
+    ];
+    let path = place.path("mutated");
+    for (number, text) in corpus.into_iter().enumerate() {
+        each(&format!("corpus {number}"), mutations(), |stream| {
+            std::fs::write(&path, changed_bytes(text.as_bytes(), stream)).unwrap();
+            let columns = (stream.below(2) == 0).then(|| [1 + stream.below(3), 1 + stream.below(3)]);
+            let layout = Layout { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns };
+            let read = read_laid_out(&path, &layout);
+            let streamed = PairStream::laid_out(&path, &layout).and_then(|mut pairs| {
+                let mut all = Vec::new();
+                loop {
+                    let more = pairs.arrived(1 + stream.below(4))?;
+                    if more.is_empty() {
+                        return Ok(all);
+                    }
+                    all.extend(more);
+                }
+            });
+            assert_eq!(read.as_ref().ok(), streamed.as_ref().ok(), "both ways to read give the same");
+            let _ = read_lines(&path);
+            let _ = Config::parse(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+            read.map(Dictionary::of).is_ok()
+        });
+    }
+    for (number, text) in ["0-0 1-1 2?3 4p5", "10-2 3-", "", "1–2 ١-٢"].into_iter().enumerate() {
+        each(&format!("gold {number}"), mutations(), |stream| {
+            let line = String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)).into_owned();
+            parse_gold_line(&line).is_ok_and(|gold| {
+                let sure: Vec<_> = gold.sure.iter().copied().collect();
+                let written = parse_gold_line(&pharaoh(&sure)).unwrap();
+                assert_eq!(written.sure, gold.sure);
+                gold.counted_from(1).is_none_or(|gold| gold.link_beyond([3, 3]).is_none())
+            })
+        });
+    }
+    let arguments =
+        ["--columns=1,2", "--only=1,2", "--max-minutes=5", "--guided-alignment=0.5", "--threads=2", "--n-best=3"];
+    for (argument, command) in arguments.into_iter().zip(["train", "align", "train", "train", "translate", "translate"])
+    {
+        each(argument, mutations(), |stream| {
+            let (name, value) = argument.split_once('=').unwrap();
+            let changed = changed_bytes(value.as_bytes(), stream);
+            let argument = format!("{name}={}", String::from_utf8_lossy(&changed));
+            Cli::try_parse_from(["softalign", command, &argument]).is_ok()
+        });
+    }
+}
+
+/// Any text becomes units, and those that the vocabulary covers become the text again.
+#[test]
+fn any_text_becomes_units_and_text_again() {
+    let place = whole_folder();
+    let checkpoint = Folder::new(&place.path("model")).load().unwrap();
+    for (number, text) in ["the red fox sleeps", "é ▁ </s> <unk>", "नमस्ते\u{200d}\u{301} 🦊"].into_iter().enumerate()
+    {
+        each(&format!("text {number}"), mutations(), |stream| {
+            let text = String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)).replace('\n', " ");
+            for words in [Words::Whitespace, Words::Punctuation, Words::Characters] {
+                let cut = checkpoint.source.segment(&text, words).unwrap();
+                assert_eq!(cut.ids.len(), cut.word_of_unit.len());
+                assert!(cut.word_of_unit.iter().all(|&word| word < cut.words.len()), "{text:?}");
+                let known = cut.unknown_share() == 0.0 && !text.contains(['▁', '<']);
+                if known && text == text.split_whitespace().collect::<Vec<_>>().join(" ") {
+                    assert_eq!(checkpoint.source.decode(&cut.ids), text);
+                }
+            }
+            true
+        });
+    }
+}
