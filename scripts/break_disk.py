@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Lets every step of writing fail once: opening, writing, syncing, renaming, removing, making folders.
+
+A small training is ended, then gone on with again and again, each time with one system call of one kind failing (strace
+injects the failure). Whatever fails, the program must end with an exit code and at most one line of error, the model that was
+there must still translate, and going on without failures must give the same model as a run that was never disturbed. The
+same is done with a new training, with `align --output` and with `translate --output`.
+
+Takes some minutes; needs `cargo build --release` first, and Debian's strace; without it it says so.
+
+Example:
+  scripts/break_disk.py
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+CALLS = {"openat": "EMFILE", "write": "ENOSPC", "fsync": "EIO", "rename": "EACCES", "unlink": "EACCES", "mkdir": "EDQUOT",
+         "flock": "ENOLCK", "ftruncate": "EIO"}
+PAIRS = [("the red fox sleeps", "rufo mi dorma ."), ("the red owl sleeps", "rufo ku dorma ."),
+         ("the grey fox sings", "grisa mi kanta ."), ("the old owl runs", "vela ku kura .")]
+TRAIN = ["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--units", "word", "--batch-sentences", "2",
+         "--schedule", "plateau", "--save-every", "0.00001", "--guided-alignment", "0.1", "--keep-attention", "--quiet"]
+RESUME = ["train", "--resume", "--out", "out", "--max-epochs", "4", "--save-every", "0.00001", "--quiet"]
+
+
+def check(condition, what):
+    if not condition:
+        raise SystemExit(f"break_disk: {what}")
+
+
+def run(binary, folder, *arguments, inject=None):
+    command = [binary, *arguments]
+    if inject:
+        call, error, number = inject
+        command = ["strace", "-f", "-o", folder / "trace", "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={number}",
+                   *command]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def calls(binary, folder, *arguments):
+    """How often each call is made by the main thread from the first touch of the folder on, and how often before."""
+    subprocess.run(["strace", "-f", "-o", folder / "trace", "-e", "trace=" + ",".join(CALLS), binary, *arguments], cwd=folder,
+                   capture_output=True, timeout=120, check=True)
+    before, after, began = Counter(), Counter(), False
+    lines = (folder / "trace").read_text(errors="replace").splitlines()
+    main = lines[0].split()[0]
+    for line in lines:
+        found = re.match(r"(\d+) +(\w+)\(", line)
+        if found and found[1] == main and found[2] in CALLS:
+            began = began or '"out' in line or "links" in line or "pairs.tsv" in line
+            (after if began else before)[found[2]] += 1
+    return before, after
+
+
+def fresh(template):
+    folder = Path(tempfile.mkdtemp(prefix="softalign-disk-"))
+    shutil.copytree(template, folder, dirs_exist_ok=True)
+    return folder
+
+
+def model_of(folder):
+    return (folder / "out/model.safetensors").read_bytes()
+
+
+class Attack:
+    """One command, disturbed at each of its calls."""
+
+    def __init__(self, binary, template, name, arguments, afterwards):
+        self.binary, self.template, self.name, self.arguments, self.afterwards = binary, template, name, arguments, afterwards
+
+    def run(self):
+        folder = fresh(self.template)
+        before, after = calls(self.binary, folder, *self.arguments)
+        shutil.rmtree(folder)
+        outcomes = Counter()
+        for call, error in CALLS.items():
+            for number in range(before[call] + 1, before[call] + after[call] + 1):
+                folder = fresh(self.template)
+                done = run(self.binary, folder, *self.arguments, inject=(call, error, number))
+                what = f"{self.name}: {call} {number} fails with {error}"
+                check(done.returncode in (0, 1), f"{what}: exit code {done.returncode}\n{done.stderr}")
+                errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+                check(len(errors) == (1 if done.returncode else 0) or (call == "write" and not done.stderr),
+                      f"{what}: {done.stderr!r}")
+                check("panicked" not in done.stderr, f"{what}: {done.stderr}")
+                self.afterwards(folder, what, done.returncode == 0)
+                outcomes["went on" if done.returncode == 0 else "said why"] += 1
+                shutil.rmtree(folder)
+        calls_made = ", ".join(f"{count} {call}" for call, count in sorted(after.items()))
+        print(f"{self.name}: {sum(outcomes.values())} failures ({calls_made}): {dict(outcomes)}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", type=Path, default=HERE / "target/release/softalign")
+    arguments = parser.parse_args()
+    if not shutil.which("strace"):
+        print("strace not found: disk not broken")
+        return
+    binary = arguments.binary.resolve()
+    with tempfile.TemporaryDirectory() as place:
+        empty, half = Path(place) / "empty", Path(place) / "half"
+        empty.mkdir()
+        (empty / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in 3 * PAIRS))
+        shutil.copytree(empty, half)
+        check(run(binary, half, *TRAIN, "--max-epochs", "2").returncode == 0, "training fails undisturbed")
+        done = fresh(half)
+        check(run(binary, done, *RESUME).returncode == 0, "resuming fails undisturbed")
+        expected = model_of(done)
+
+        def goes_on(folder, what, _):
+            check(run(binary, folder, "translate", "--model", "out", PAIRS[0][0]).returncode == 0, f"{what}: the model is lost")
+            on = run(binary, folder, *RESUME)
+            check(on.returncode == 0, f"{what}: does not go on: {on.stderr}")
+            check(model_of(folder) == expected, f"{what}: another model comes out")
+            check(not [path for path in (folder / "out").iterdir() if path.name.endswith(".tmp")], f"{what}: leftovers")
+
+        def begins_anew(folder, what, worked):
+            options = ["--max-epochs", "2"]
+            resumable = (folder / "out/resume.safetensors").exists()
+            again = run(binary, folder, *(RESUME[:4] + options if resumable else TRAIN + options))
+            check(again.returncode == 0, f"{what}: no way on: {again.stderr}")
+            check(model_of(folder) == model_of(half), f"{what}: another model comes out")
+
+        def keeps_the_old(folder, what, worked):
+            text = (folder / "links").read_text()
+            check(text == "old\n" or worked, f"{what}: the old file is lost")
+            check(not [path for path in folder.iterdir() if path.name.endswith(".tmp")], f"{what}: leftovers")
+
+        Attack(binary, half, "train --resume", RESUME, goes_on).run()
+        Attack(binary, empty, "train", [*TRAIN, "--max-epochs", "2"], begins_anew).run()
+        (done / "links").write_text("old\n")
+        for name, command in {
+            "align --output": ["align", "--model", "out", "--pairs", "pairs.tsv", "--format", "pharaoh", "--output", "links"],
+            "translate --output": ["translate", "--model", "out", "--input", "pairs.tsv", "--output", "links"],
+        }.items():
+            Attack(binary, done, name, [*command, "--quiet"], keeps_the_old).run()
+        shutil.rmtree(done)
+    print("disk: all checks passed")
+
+
+if __name__ == "__main__":
+    main()
