@@ -8,6 +8,12 @@ cargo fmt --check
 cargo clippy --release --all-targets --locked -- --deny warnings
 cargo test --release --locked
 RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
+# What is built upon, where cargo-deny is installed; what is known to be vulnerable is looked up elsewhere, with a network.
+if command -v cargo-deny > /dev/null; then
+    cargo deny --locked --offline check bans licenses sources
+else
+    echo "cargo-deny not found: dependencies not checked"
+fi
 # The corpus made anew, where there is python3: the grammar and data/ belong together, to the byte.
 if command -v python3 > /dev/null; then
     made=$(mktemp -d)

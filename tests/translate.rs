@@ -125,3 +125,20 @@ fn a_conversation_answers_sentences_and_commands() {
     let again = at_a_terminal("--quiet", "the old fox runs\n:nope\n\u{1b}[A\u{1b}[A\n:q\n");
     assert_eq!(again.matches("vela mi kura .").count(), 2, "{again}");
 }
+
+/// Nor do they depend on what else is translated beside.
+#[test]
+fn results_do_not_depend_on_threads_or_company() {
+    let folder = Folder::with_pairs();
+    let sentences: String = common::PAIRS.map(|(source, _)| format!("{source}\n")).concat().repeat(9);
+    let with = |threads: &str, arguments: &[&str]| {
+        let arguments = [arguments, &["--threads", threads, "--model", model_path(), "--format", "jsonl"]].concat();
+        folder.run_with_input(&arguments, &sentences).worked().to_owned()
+    };
+    for arguments in [&["translate"][..], &["align", "--pairs", "pairs.tsv"]] {
+        let alone = with("1", arguments);
+        for threads in ["2", "3", "8"] {
+            assert_eq!(with(threads, arguments), alone, "{arguments:?}: {threads} threads");
+        }
+    }
+}

@@ -9,6 +9,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+#[cfg(unix)]
 use crate::checkpoint::remove_growing;
 
 #[cfg(unix)]
