@@ -221,7 +221,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "M", help_heading = "Training")]
     pub save_every: Option<f64>,
 
-    /// Stop after so many validations without improvement [default: 6 with plateau, else never].
+    /// Stop after so many validations in a row that improved neither the score nor the loss [default: 6 with plateau, else
+    /// never].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub patience: Option<u64>,
 

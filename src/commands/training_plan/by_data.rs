@@ -81,8 +81,13 @@ impl ByData {
         }
     }
 
-    /// The same with the largest sizes by which the pairs are seen often enough in a time, and with passes to fill it;
-    /// `seconds_of_epoch` says how long one takes.
+    /// The same with passes to fill whatever time there is.
+    pub fn filling_time(self, profile: &Profile) -> Self {
+        Self { epochs: (MOST_WORTHWHILE * enough(profile)).round() as u64, ..self }
+    }
+
+    /// The same with the largest sizes by which the pairs are seen often enough in a time; `seconds_of_epoch` says how long
+    /// one takes.
     pub fn within<E>(
         self,
         profile: &Profile,
@@ -90,14 +95,13 @@ impl ByData {
         mut seconds_of_epoch: impl FnMut(Self) -> Result<f64, E>,
     ) -> Result<Self, E> {
         let enough = enough(profile);
-        let longest = Self { epochs: (MOST_WORTHWHILE * enough).round() as u64, ..self };
         for sizes in ALL[1..=self.largest].iter().rev() {
-            let larger = Self { sizes: *sizes, ..longest };
+            let larger = Self { sizes: *sizes, ..self };
             if time / seconds_of_epoch(larger)? >= LEAST_WORTHWHILE * enough {
                 return Ok(larger);
             }
         }
-        Ok(Self { sizes: TINY, ..longest })
+        Ok(Self { sizes: TINY, ..self })
     }
 }
 
@@ -158,7 +162,7 @@ mod tests {
         let seconds = |tried: ByData| Ok::<_, ()>(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2));
         let sizes = |minutes: f64| auto.within(&profile, 60.0 * minutes, seconds).unwrap().sizes;
         assert_eq!([1.0, 5.0, 15.0, 60.0, 1000.0].map(sizes), [TINY, TINY, SMALL, MEDIUM, MEDIUM]);
-        assert_eq!(auto.within(&profile, 60.0, seconds).unwrap().epochs, 70);
+        assert_eq!((auto.epochs, auto.filling_time(&profile).epochs), (23, 70));
         assert_eq!(auto.within(&profile, 60.0, |_| Err("no device")), Err("no device"));
     }
 }

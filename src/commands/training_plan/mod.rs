@@ -115,7 +115,9 @@ impl TrainingPlan {
     /// A [`UsageError`] that names the option that does not go with them.
     pub fn settle<'p>(&'p self, profile: &'p Profile) -> Result<SettledPlan<'p>> {
         let text = self.text.settle(profile)?;
-        let settled = SettledPlan { plan: self, text, by_data: ByData::new(self.preset, profile), profile };
+        let by_data = ByData::new(self.preset, profile);
+        let by_data = if self.run.max_minutes.is_some() { by_data.filling_time(profile) } else { by_data };
+        let settled = SettledPlan { plan: self, text, by_data, profile };
         if matches!(self.run.guidance, Guidance::Weight(_)) && settled.text.of_characters() {
             bail!(UsageError("--guided-alignment needs words: units of characters have no word alignments".to_owned()));
         }

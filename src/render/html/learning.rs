@@ -71,7 +71,7 @@ pub fn write_learning(out: &mut dyn Write, title: &str, threshold: f32, moments:
     let pairs = moments.last().map_or(0, |last| last.pairs.len());
     let pair = |id: usize| -> Option<LearntPair> {
         let seen = || moments.iter().filter_map(move |moment| moment.pairs.get(id));
-        let alignment = &seen().last()?.alignment;
+        let alignment = &seen().next_back()?.alignment;
         let moments = seen().map(State::from).collect();
         Some(LearntPair { id, source: alignment.source(), target: alignment.target(), moments })
     };
