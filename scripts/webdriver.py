@@ -82,12 +82,17 @@ class Browser:
     def click(self, selector):
         self.ask("POST", f"{self.session}/element/{self.find(selector)}/click")
 
-    def hover(self, selector):
-        """Moves the pointer to an element's middle."""
+    def hover(self, selector, tries=5):
+        """Moves the pointer to an element's middle; once more where the page has drawn itself anew meanwhile."""
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', inline: 'center'})", selector)
         move = {"type": "pointerMove", "duration": 0, "origin": {ELEMENT: self.find(selector)}, "x": 0, "y": 0}
         pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}
-        self.ask("POST", f"{self.session}/actions", {"actions": [pointer]})
+        try:
+            self.ask("POST", f"{self.session}/actions", {"actions": [pointer]})
+        except RuntimeError as error:
+            if tries == 1 or "stale" not in str(error):
+                raise
+            self.hover(selector, tries - 1)
 
     def press(self, *keys):
         """Presses keys one after the other, wherever the focus is."""
