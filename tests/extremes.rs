@@ -1,7 +1,7 @@
 //! Numbers at their limits: parameters that are zero, tiny, denormal or huge, sentences of one unit and of five hundred,
 //! batches of one pair and of thousands, vocabularies of one word. Attention stays a distribution, and outputs stay finite.
 //!
-//! How long these take is measured by `cargo bench --bench throughput -- extremes`.
+//! How long these take is what `cargo bench --bench throughput -- extremes` tells.
 
 #[path = "common/paths.rs"]
 mod paths;
