@@ -441,6 +441,10 @@ class Check:
         page = align(self.binary, pairs, "html", self.folder / "many.html")
         print(f"5,000 pairs: {page.stat().st_size / 1e6:.1f} MB")
         browser.open(page)
+        # The list draws its rows when it knows its size.
+        until = time.time() + 10
+        while count(browser, ".row") <= 5 and time.time() < until:
+            time.sleep(0.05)
         check(5 < count(browser, ".row") < 100, "rows out of sight are in the document")
         # Until everything is laid out anew.
         timed = "const began = performance.now(); {}; document.body.getBoundingClientRect(); return performance.now() - began"
