@@ -49,27 +49,20 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Steps with parameters that are zero, denormal and huge beside ordinary ones, in turn.
+/// Steps with parameters that are zero, denormal and huge, after ordinary ones.
 fn extremes(examples: &[Example], all: usize) -> Result<()> {
     let factors = [1.0, 0.0, 1e-42, 1e-38, 1e6];
-    let mut models = Vec::with_capacity(factors.len());
+    let mut ordinary = None;
     for factor in factors {
-        let mut model = model(Settings::default())?;
+        let model = model(Settings::default())?;
         let mut parameters = model.parameters().clone();
         for (_, tensor) in parameters.iter_mut() {
             *tensor = (&*tensor * factor)?.detach();
         }
-        model = model.with_parameters(parameters.tracked()?)?;
-        models.push(model);
-    }
-    let mut rates = vec![0.0f64; models.len()];
-    for _ in 0..TURNS {
-        for (rate, model) in rates.iter_mut().zip(&models) {
-            *rate = rate.max(training_rate(model, examples, all, 0.0)?.0);
-        }
-    }
-    for (rate, factor) in rates.iter().zip(factors) {
-        println!("training, parameters × {factor:e}: {rate:.0} target units/s, × {:.2}", rate / rates[0]);
+        let model = model.with_parameters(parameters.tracked()?)?;
+        let (rate, _) = training_rate(&model, examples, all, 0.0)?;
+        let share = rate / *ordinary.get_or_insert(rate);
+        println!("training, parameters × {factor:e}: {rate:.0} target units/s, × {share:.2}");
     }
     Ok(())
 }
