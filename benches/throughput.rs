@@ -23,6 +23,7 @@ const STEPS: usize = 8;
 const ROUNDS: usize = 9;
 const SENTENCES: usize = 256;
 const TURNS: usize = 3;
+const EXTREME_PAIRS: usize = 16;
 const LEARNING_RATE: f64 = 1e-4;
 
 fn main() -> Result<()> {
@@ -49,20 +50,31 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Steps with parameters that are zero, denormal and huge, after ordinary ones.
+/// A step of a few pairs with parameters that are zero, denormal, small and huge, beside ordinary ones.
 fn extremes(examples: &[Example], all: usize) -> Result<()> {
-    let factors = [1.0, 0.0, 1e-42, 1e-38, 1e6];
+    let batch = Batch::new(examples, &(0..EXTREME_PAIRS).collect::<Vec<_>>());
     let mut ordinary = None;
-    for factor in factors {
+    for factor in [1.0, 0.0, 1e-42, 1e-38, 1e-30, 1e-20, 1e-10, 1e6] {
         let model = model(Settings::default())?;
         let mut parameters = model.parameters().clone();
         for (_, tensor) in parameters.iter_mut() {
             *tensor = (&*tensor * factor)?.detach();
         }
         let model = model.with_parameters(parameters.tracked()?)?;
-        let (rate, _) = training_rate(&model, examples, all, 0.0)?;
-        let share = rate / *ordinary.get_or_insert(rate);
-        println!("training, parameters × {factor:e}: {rate:.0} target units/s, × {share:.2}");
+        let mut gradients = Gradients::zeros(model.parameters())?;
+        let mut optimiser = Optimiser::new(model.parameters(), 1.0, None)?;
+        let mut best = f64::INFINITY;
+        on(all, || {
+            for _ in 0..TURNS {
+                let began = Instant::now();
+                model.gradients(&batch, 0.1, &Dropout::none(), &mut gradients)?;
+                optimiser.step(model.parameters(), &gradients, 0.0)?;
+                best = best.min(began.elapsed().as_secs_f64());
+            }
+            Ok(())
+        })?;
+        let share = best / *ordinary.get_or_insert(best);
+        println!("a step, parameters × {factor:e}: {:.1} ms, {share:.2} times as long", best * 1e3);
     }
     Ok(())
 }

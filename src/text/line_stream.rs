@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::lines::LineReader;
+use super::lines::{LineReader, is_standard_input};
 
 /// Bytes of a line that are read, at most. No sentence is so long, and a stream without line ends takes no more memory.
 const LONGEST: usize = 1 << 20;
@@ -25,6 +25,8 @@ pub struct LineStream {
     packets: Receiver<Result<Vec<String>>>,
     /// Lines that were handed over and not yet taken.
     pending: VecDeque<String>,
+    /// For how long nothing comes before what came is given out.
+    pause: Duration,
 }
 
 impl LineStream {
@@ -34,12 +36,14 @@ impl LineStream {
     /// The path, with the system's reason.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = LineReader::open(path, LONGEST)?;
+        // A file never pauses, however busy the machine is.
+        let pause = if path.is_file() && !is_standard_input(path) { Duration::MAX } else { PAUSE };
         let (sender, packets) = sync_channel(WAITING);
         std::thread::Builder::new()
             .name("lines".to_owned())
             .spawn(move || hand_over(reader, &sender))
             .with_context(|| format!("{}: cannot read this beside the work", super::lines::name(path)))?;
-        Ok(Self { packets, pending: VecDeque::new() })
+        Ok(Self { packets, pending: VecDeque::new(), pause })
     }
 
     /// Waits for lines and takes those that have come, `most` at most; none at the end.
@@ -53,7 +57,7 @@ impl LineStream {
                 let packet = if lines.is_empty() {
                     self.packets.recv().map_err(|_| RecvTimeoutError::Disconnected)
                 } else {
-                    self.packets.recv_timeout(PAUSE)
+                    self.packets.recv_timeout(self.pause)
                 };
                 match packet {
                     Ok(packet) => self.pending.extend(packet?),
