@@ -113,6 +113,22 @@ pub fn sigmoid(x: f32) -> f32 {
     0.5 + 0.5 * tanh(0.5 * x)
 }
 
+/// Numbers nearer to zero than this, 2⁻⁶³, count as zero in matrix products: the product of two others is no denormal
+/// number.
+pub const TINY: f32 = 1.0 / (1u64 << 63) as f32;
+
+/// x, and 0 where x is [`TINY`]; NaN stays NaN.
+#[inline(always)]
+pub fn flushed(x: f32) -> f32 {
+    if x.abs() < TINY { 0.0 } else { x }
+}
+
+/// Copies numbers, [`flushed`], as far as both go.
+#[inline(always)]
+pub fn copy_flushed(to: &mut [f32], from: &[f32]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = flushed(*from));
+}
+
 /// Lanes of a reduction: as many partial sums as the widest vector holds, so that no sum waits for another.
 pub const LANES: usize = 16;
 

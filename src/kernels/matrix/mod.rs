@@ -126,6 +126,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_tiny_becomes_zero() {
+        let tiny = [1e-42, -1e-20, 1e-18, f32::NAN];
+        for columns in [1, 48, 50] {
+            let right: Vec<f32> = tiny.iter().flat_map(|&x| vec![x; columns]).collect();
+            let product = |left: Matrix| {
+                let mut out = vec![1.0; columns];
+                multiply(&mut out, columns, left, Matrix::new(&right, left.columns, columns), Store::Replace);
+                out
+            };
+            assert_eq!(product(Matrix::new(&[1e9, 1e9], 1, 2)), vec![0.0; columns]);
+            assert_eq!(product(Matrix::new(&[1.0, 1.0, 2.0], 1, 3)), vec![2e-18; columns]);
+            assert_eq!(product(Matrix::new(&[1.0, 1.0, 0.5], 1, 3)), vec![5e-19; columns]);
+            assert_eq!(product(Matrix::new(&[1.0, 1.0, 0.01], 1, 3)), vec![0.0; columns]);
+            assert!(product(Matrix::new(&[1.0; 4], 1, 4)).iter().all(|x| x.is_nan()));
+            let left: Vec<f32> = [1e-20; 17].into_iter().chain([1.0; 17]).collect();
+            let mut out = vec![1.0; 17];
+            multiply(&mut out, 1, Matrix::new(&left, 2, 17).t(), Matrix::new(&[1e18, 3.0], 2, 1), Store::Replace);
+            assert_eq!(out, vec![3.0; 17]);
+        }
+    }
+
     fn transposed(values: &[f32], rows: usize, columns: usize) -> Vec<f32> {
         (0..columns).flat_map(|column| (0..rows).map(move |row| values[row * columns + column])).collect()
     }

@@ -2,6 +2,7 @@
 
 use super::Matrix;
 use crate::kernels::buffer::Buffer;
+use crate::kernels::simd::{copy_flushed, flushed};
 
 /// Columns of a panel: three AVX-512 vectors, or six of AVX2.
 pub(super) const WIDTH: usize = 48;
@@ -58,11 +59,11 @@ fn copy(panels: &mut [f32], matrix: Matrix) {
         let values = &matrix.data[row * matrix.row_stride..][..matrix.columns];
         let (whole, rest) = values.as_chunks::<WIDTH>();
         for (panel, part) in whole.iter().enumerate() {
-            panels[panel * matrix.rows + row] = *part;
+            copy_flushed(&mut panels[panel * matrix.rows + row], part);
         }
         if !rest.is_empty() {
             let last = &mut panels[whole.len() * matrix.rows + row];
-            last[..rest.len()].copy_from_slice(rest);
+            copy_flushed(last, rest);
             last[rest.len()..].fill(0.0);
         }
     }
@@ -76,7 +77,7 @@ fn turn(panel: &mut [[f32; WIDTH]], part: Matrix) {
         for column in 0..part.columns {
             let start = column * part.column_stride + block * TURNED * part.row_stride;
             for (row, value) in rows.iter_mut().zip(part.data[start..].iter().step_by(part.row_stride)) {
-                row[column] = *value;
+                row[column] = flushed(*value);
             }
         }
     }

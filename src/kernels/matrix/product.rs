@@ -7,6 +7,9 @@
 //! A tile is some rows by three vectors of columns; each number of `a` meets three vectors of `b`. Around it, `k` is
 //! cut so that a panel of `b` stays in the second-level cache, and the rows so that `a` does. An element's terms are
 //! added in the same order whatever stands around it, so a row's product does not depend on the rows beside it.
+//!
+//! What is [`TINY`] becomes zero on its way in and out, since processors are many times slower with denormal numbers; a
+//! left factor that lies row by row is read as it is.
 
 use std::array::from_fn;
 use std::cell::RefCell;
@@ -15,7 +18,7 @@ use pulp::{Simd, WithSimd};
 
 use super::packed::WIDTH;
 use super::{Matrix, Packed};
-use crate::kernels::simd::dispatch;
+use crate::kernels::simd::{TINY, copy_flushed, dispatch};
 
 /// Terms that are added before a sum goes to memory.
 const DEPTH: usize = 512;
@@ -139,9 +142,9 @@ fn cut<const ROWS: usize>(slivers: &mut Vec<f32>, block: Matrix) {
         let column = &block.data[term * block.column_stride..][..block.rows];
         let (tiles, rest) = column.as_chunks::<ROWS>();
         for (tile, part) in tiles.iter().enumerate() {
-            slivers[(tile * depth + term) * ROWS..][..ROWS].copy_from_slice(part);
+            copy_flushed(&mut slivers[(tile * depth + term) * ROWS..][..ROWS], part);
         }
-        slivers[tiles.len() * ROWS * depth + term * rest.len()..][..rest.len()].copy_from_slice(rest);
+        copy_flushed(&mut slivers[tiles.len() * ROWS * depth + term * rest.len()..], rest);
     }
 }
 
@@ -234,6 +237,13 @@ fn sums<S: Simd, const ROWS: usize, const COUNT: usize>(
     sums
 }
 
+/// As [`flushed`](crate::kernels::simd::flushed).
+#[inline(always)]
+fn flushed_all<S: Simd>(simd: S, values: S::f32s) -> S::f32s {
+    let tiny = simd.less_than_f32s(simd.abs_f32s(values), simd.splat_f32s(TINY));
+    simd.select_f32s(tiny, simd.splat_f32s(0.0), values)
+}
+
 #[inline(always)]
 fn store<S: Simd, const ROWS: usize, const COUNT: usize>(
     simd: S,
@@ -247,6 +257,7 @@ fn store<S: Simd, const ROWS: usize, const COUNT: usize>(
         if width == COUNT * S::F32_LANES {
             let out = S::as_mut_simd_f32s(out).0;
             for (vector, sum) in sum.into_iter().enumerate() {
+                let sum = flushed_all(simd, sum);
                 out[vector] = match place.into {
                     Store::Replace => sum,
                     Store::Add => simd.add_f32s(out[vector], sum),
@@ -256,7 +267,7 @@ fn store<S: Simd, const ROWS: usize, const COUNT: usize>(
         } else {
             let mut flat = [0.0; WIDTH];
             for (flat, sum) in S::as_mut_simd_f32s(&mut flat).0.iter_mut().zip(sum) {
-                *flat = sum;
+                *flat = flushed_all(simd, sum);
             }
             for (j, (out, sum)) in out.iter_mut().zip(flat).enumerate() {
                 *out = match place.into {
