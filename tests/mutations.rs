@@ -6,28 +6,28 @@
 
 mod common;
 
+#[path = "common/attacked.rs"]
+mod attacked;
+
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use candle_core::Device;
-use clap::Parser;
+use attacked::{use_arguments, use_config, use_corpus, use_folder, use_gold, use_text};
 use common::{Folder as Place, PAIRS};
 use serde_json::{Value, json};
-use softalign::alignment::{parse_gold_line, pharaoh};
-use softalign::checkpoint::{Config, Folder};
-use softalign::cli::Cli;
+use softalign::checkpoint::Folder;
 use softalign::random::Stream;
-use softalign::search::BeamSettings;
-use softalign::text::{Layout, Pair, PairStream, Words, read_laid_out, read_lines};
-use softalign::translator::{Dictionary, Translator};
+use softalign::text::{Layout, Words};
 
 /// Mutations of each file and each kind of text where nothing else is asked for.
 const MUTATIONS: usize = 40;
 /// Far more than anything here takes.
 const FOR_EVER: Duration = Duration::from_secs(120);
+
+const PAIR: [&str; 2] = [PAIRS[0].0, PAIRS[0].1];
 
 fn mutations() -> usize {
     std::env::var("SOFTALIGN_MUTATIONS").map_or(MUTATIONS, |count| count.parse().unwrap())
@@ -185,25 +185,6 @@ fn files(place: &Place) -> BTreeMap<String, Vec<u8>> {
     place.contents().into_iter().filter(|(name, _)| is_file(name)).collect()
 }
 
-/// Does with a folder what commands do; says whether the model can be used.
-fn use_folder(folder: &Folder) -> bool {
-    let device = Device::Cpu;
-    let pairs = [Pair { source: PAIRS[0].0.to_owned(), target: PAIRS[0].1.to_owned() }];
-    let used = Translator::load(folder.path(), &device).and_then(|translator| {
-        let settings = BeamSettings { beam: 2, ..BeamSettings::default() };
-        translator.translate(&[PAIRS[0].0.to_owned(), "unknown".to_owned()], &settings, &mut |_| {})?;
-        translator.align(&pairs, &mut |_| {})
-    });
-    if let Ok(checkpoint) = folder.load() {
-        let _ =
-            folder.load_aligner(&checkpoint).map(|aligner| aligner.map(|one| one.posteriors(&["the".to_owned()], &[])));
-        let _ = folder.load_lexicon(&checkpoint);
-        let _ = folder.load_resume(&checkpoint, &device);
-    }
-    let (_, _, _) = (folder.log().lines(), folder.attention().lines(), folder.holds());
-    used.is_ok()
-}
-
 /// Runs `work` on each of some mutations; says how many were taken and how many refused.
 fn each(what: &str, count: usize, mut work: impl FnMut(&mut Stream) -> bool) {
     let (mut taken, mut refused) = (0, 0);
@@ -223,16 +204,16 @@ fn each(what: &str, count: usize, mut work: impl FnMut(&mut Stream) -> bool) {
 fn no_damage_to_a_folder_panics() {
     let place = whole_folder();
     let folder = Folder::new(&place.path("model"));
-    assert!(use_folder(&folder));
+    assert!(use_folder(&folder, PAIR));
     let files = files(&place);
     for (name, bytes) in &files {
         each(name, mutations(), |stream| {
             place.write(name, changed(name, bytes, stream));
-            use_folder(&folder)
+            use_folder(&folder, PAIR)
         });
         place.write(name, bytes);
     }
-    assert!(use_folder(&folder), "the folder is as it was");
+    assert!(use_folder(&folder, PAIR), "the folder is as it was");
 }
 
 /// What somebody would do on purpose: files that are missing, empty, of another kind, exchanged, folders, links in a circle.
@@ -266,7 +247,7 @@ fn no_folder_made_on_purpose_panics() {
         let mut attack = |what: &dyn Fn()| {
             let _watch = Watch::over(name.clone());
             what();
-            use_folder(&folder);
+            use_folder(&folder, PAIR);
             tried += 1;
         };
         for bytes in contents {
@@ -290,7 +271,7 @@ fn no_folder_made_on_purpose_panics() {
         place.write(name, &files[name]);
     }
     println!("{tried} folders made on purpose");
-    assert!(tried >= 300 && use_folder(&folder), "{tried}");
+    assert!(tried >= 300 && use_folder(&folder, PAIR), "{tried}");
 }
 
 #[test]
@@ -308,32 +289,13 @@ fn no_text_panics_where_it_is_read() {
             std::fs::write(&path, changed_bytes(text.as_bytes(), stream)).unwrap();
             let columns = (stream.below(2) == 0).then(|| [1 + stream.below(3), 1 + stream.below(3)]);
             let layout = Layout { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns };
-            let read = read_laid_out(&path, &layout);
-            let streamed = PairStream::laid_out(&path, &layout).and_then(|mut pairs| {
-                let mut all = Vec::new();
-                loop {
-                    let more = pairs.arrived(1 + stream.below(4))?;
-                    if more.is_empty() {
-                        return Ok(all);
-                    }
-                    all.extend(more);
-                }
-            });
-            assert_eq!(read.as_ref().ok(), streamed.as_ref().ok(), "both ways to read give the same");
-            let _ = read_lines(&path);
-            let _ = Config::parse(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
-            read.map(Dictionary::of).is_ok()
+            use_config(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+            use_corpus(&path, &layout, 1 + stream.below(4))
         });
     }
     for (number, text) in ["0-0 1-1 2?3 4p5", "10-2 3-", "", "1–2 ١-٢"].into_iter().enumerate() {
         each(&format!("gold {number}"), mutations(), |stream| {
-            let line = String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)).into_owned();
-            parse_gold_line(&line).is_ok_and(|gold| {
-                let sure: Vec<_> = gold.sure.iter().copied().collect();
-                let written = parse_gold_line(&pharaoh(&sure)).unwrap();
-                assert_eq!(written.sure, gold.sure);
-                gold.counted_from(1).is_none_or(|gold| gold.link_beyond([3, 3]).is_none())
-            })
+            use_gold(&String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)))
         });
     }
     let arguments =
@@ -344,7 +306,7 @@ fn no_text_panics_where_it_is_read() {
             let (name, value) = argument.split_once('=').unwrap();
             let changed = changed_bytes(value.as_bytes(), stream);
             let argument = format!("{name}={}", String::from_utf8_lossy(&changed));
-            Cli::try_parse_from(["softalign", command, &argument]).is_ok()
+            use_arguments([command, &argument])
         });
     }
 }
@@ -358,14 +320,11 @@ fn any_text_becomes_units_and_text_again() {
     {
         each(&format!("text {number}"), mutations(), |stream| {
             let text = String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)).replace('\n', " ");
-            for words in [Words::Whitespace, Words::Punctuation, Words::Characters] {
-                let cut = checkpoint.source.segment(&text, words).unwrap();
-                assert_eq!(cut.ids.len(), cut.word_of_unit.len());
-                assert!(cut.word_of_unit.iter().all(|&word| word < cut.words.len()), "{text:?}");
-                let known = cut.unknown_share() == 0.0 && !text.contains(['▁', '<']);
-                if known && text == text.split_whitespace().collect::<Vec<_>>().join(" ") {
-                    assert_eq!(checkpoint.source.decode(&cut.ids), text);
-                }
+            use_text(&checkpoint.source, &text);
+            let cut = checkpoint.source.segment(&text, Words::Whitespace).unwrap();
+            let known = cut.unknown_share() == 0.0 && !text.contains(['▁', '<']);
+            if known && text == text.split_whitespace().collect::<Vec<_>>().join(" ") {
+                assert_eq!(checkpoint.source.decode(&cut.ids), text);
             }
             true
         });

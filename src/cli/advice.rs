@@ -1,6 +1,7 @@
 //! The command line taken apart, with better advice than clap's own where something is wrong with it.
 
 use std::any::TypeId;
+use std::io::Write;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -12,8 +13,20 @@ impl Cli {
     /// The options of this process; where they are wrong, or help is asked for, the process ends with what there is to say.
     pub fn of_this_process() -> Self {
         let parsed = command().try_get_matches().and_then(|matches| Self::from_arg_matches(&matches));
-        parsed.unwrap_or_else(|error| advised(error).exit())
+        parsed.unwrap_or_else(|error| end(&advised(error)))
     }
+}
+
+/// Ends the process with what clap has to say; help that could not be written is a failure, as any result is.
+fn end(error: &Error) -> ! {
+    let code = match error.print().and_then(|()| std::io::stdout().flush()) {
+        Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
+            let _ = writeln!(std::io::stderr(), "error: standard output: cannot write: {failure}");
+            1
+        }
+        _ => error.exit_code(),
+    };
+    std::process::exit(code)
 }
 
 fn command() -> Command {

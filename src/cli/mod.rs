@@ -9,6 +9,7 @@ mod links;
 mod pairs;
 mod reading;
 mod search;
+mod shell;
 mod train;
 mod values;
 
@@ -24,6 +25,7 @@ pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat, View};
 pub use pairs::PairArgs;
 pub use reading::ReadingArgs;
 pub use search::SearchArgs;
+pub use shell::{CompletionsArgs, ManArgs};
 pub use train::{Preset, TrainArgs};
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
@@ -90,6 +92,10 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Say in words what a model's folder holds.
     Inspect(InspectArgs),
+    /// Write what a shell completes softalign's command lines by.
+    Completions(CompletionsArgs),
+    /// Write manual pages.
+    Man(ManArgs),
 }
 
 /// What becomes of a line that is mostly unknown to the model.
@@ -251,8 +257,12 @@ pub struct AlignArgs {
 #[command(after_help = "Example:
   softalign inspect checkpoints")]
 pub struct InspectArgs {
+    /// Folder of the model, as --model has it.
+    #[arg(value_name = "DIR", conflicts_with = "model")]
+    pub folder: Option<PathBuf>,
+
     /// Folder of the model.
-    #[arg(value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: PathBuf,
 
     /// One JSON object instead of lines for reading.

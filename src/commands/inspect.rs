@@ -20,15 +20,16 @@ use crate::text::Units;
 use crate::training::Schedule;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
-    let folder = Folder::new(&args.model);
+    let model = args.folder.as_deref().unwrap_or(&args.model);
+    let folder = Folder::new(model);
     // A folder whose parameters are damaged should not look well.
     let (checkpoint, _) = folder.load_model(&Device::Cpu)?;
     let lexicon = folder.load_lexicon(&checkpoint)?;
     if args.json {
-        return show_json(&args.model, &folder, &checkpoint);
+        return show_json(model, &folder, &checkpoint);
     }
     let mut text = Vec::new();
-    describe_model(&mut text, &args.model, &checkpoint)?;
+    describe_model(&mut text, model, &checkpoint)?;
     if let Some(lexicon) = lexicon {
         writeln!(text, "lexicon         {} translations of units, which weigh on the output", lexicon.entries())?;
     }

@@ -17,6 +17,7 @@ mod numbers;
 mod output;
 mod reading;
 mod search;
+mod shell;
 mod signals;
 mod tables;
 mod train;
@@ -70,6 +71,8 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         Command::Align(args) => align::run(args, &device(cli.device)?, console),
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),
         Command::Inspect(args) => inspect::run(args),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::manual(args),
     }
 }
 

@@ -1,0 +1,25 @@
+//! `softalign completions` and `softalign man`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::output::Output;
+use super::usage::UsageError;
+use crate::cli::{CompletionsArgs, ManArgs};
+
+pub fn completions(args: &CompletionsArgs) -> Result<()> {
+    write(Path::new("-"), &args.script())
+}
+
+pub fn manual(args: &ManArgs) -> Result<()> {
+    let Some(folder) = &args.out else { return write(Path::new("-"), &args.page().map_err(UsageError)?) };
+    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make this folder", folder.display()))?;
+    ManArgs::pages().iter().try_for_each(|(name, page)| write(&folder.join(name), page))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut output = Output::open(path)?;
+    output.with(|out| out.write_all(bytes))?;
+    output.finish()
+}

@@ -1,0 +1,92 @@
+//! What reads files and text from outside, as commands use it: each may refuse what it is given, and must not panic. Random
+//! mutations (`tests/mutations.rs`) and a fuzzer led by coverage (`tests/fuzz/`) go through these.
+#![allow(dead_code, reason = "each program needs a part of this")]
+
+use std::path::Path;
+
+use candle_core::Device;
+use clap::Parser;
+use softalign::alignment::{parse_gold_line, pharaoh};
+use softalign::checkpoint::{Config, Folder};
+use softalign::cli::Cli;
+use softalign::search::BeamSettings;
+use softalign::text::{Layout, Pair, PairStream, Units, Vocabulary, Words, read_laid_out, read_lines};
+use softalign::translator::{Dictionary, Translator};
+
+/// Reads a file of pairs whole and as a stream, `portion` pairs at a time; says whether it holds pairs.
+pub fn use_corpus(path: &Path, layout: &Layout, portion: usize) -> bool {
+    let read = read_laid_out(path, layout);
+    let streamed = PairStream::laid_out(path, layout).and_then(|mut pairs| {
+        let mut all = Vec::new();
+        loop {
+            let more = pairs.arrived(portion)?;
+            if more.is_empty() {
+                return Ok(all);
+            }
+            all.extend(more);
+        }
+    });
+    assert_eq!(read.as_ref().ok(), streamed.as_ref().ok(), "both ways to read give the same");
+    let _ = read_lines(path);
+    read.map(Dictionary::of).is_ok()
+}
+
+/// Reads a line of gold alignments, and writes and reads its sure links again; says whether it is one.
+pub fn use_gold(line: &str) -> bool {
+    parse_gold_line(line).is_ok_and(|gold| {
+        let sure: Vec<_> = gold.sure.iter().copied().collect();
+        let written = parse_gold_line(&pharaoh(&sure)).expect("what was written can be read");
+        assert_eq!(written.sure, gold.sure);
+        gold.counted_from(1).is_none_or(|gold| gold.link_beyond([3, 3]).is_none())
+    })
+}
+
+/// Says whether settings of a model can be read.
+pub fn use_config(json: &str) -> bool {
+    Config::parse(json).is_ok()
+}
+
+/// Says whether the program takes these arguments.
+pub fn use_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> bool {
+    Cli::try_parse_from(std::iter::once("softalign").chain(arguments)).is_ok()
+}
+
+/// Reads a tokenizer's file, and cuts some text by it; says whether it is one.
+pub fn use_tokenizer(json: &str) -> bool {
+    [Units::Bpe, Units::Word, Units::Char].into_iter().any(|units| {
+        Vocabulary::from_json(json, units).is_ok_and(|vocabulary| {
+            use_text(&vocabulary, "the red fox é ▁ 🦊");
+            true
+        })
+    })
+}
+
+/// Cuts a line into units; those that the vocabulary covers become the text again.
+pub fn use_text(vocabulary: &Vocabulary, text: &str) {
+    for words in [Words::Whitespace, Words::Punctuation, Words::Characters] {
+        let Ok(cut) = vocabulary.segment(text, words) else { return };
+        assert_eq!(cut.ids.len(), cut.word_of_unit.len());
+        assert!(cut.ids.iter().all(|&id| (id as usize) < vocabulary.size()), "{text:?}");
+        assert!(cut.word_of_unit.iter().all(|&word| word < cut.words.len()), "{text:?}");
+        let _ = vocabulary.decode(&cut.ids);
+    }
+}
+
+/// Does with a folder what commands do; says whether the model can be used.
+pub fn use_folder(folder: &Folder, [source, target]: [&str; 2]) -> bool {
+    let device = Device::Cpu;
+    let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
+    let used = Translator::load(folder.path(), &device).and_then(|translator| {
+        let settings = BeamSettings { beam: 2, ..BeamSettings::default() };
+        translator.translate(&[source.to_owned(), "unknown".to_owned()], &settings, &mut |_| {})?;
+        translator.align(&pairs, &mut |_| {})
+    });
+    if let Ok(checkpoint) = folder.load() {
+        let _ =
+            folder.load_aligner(&checkpoint).map(|aligner| aligner.map(|one| one.posteriors(&["the".to_owned()], &[])));
+        let _ = folder.load_lexicon(&checkpoint);
+        let _ = folder.load_resume(&checkpoint, &device);
+    }
+    let (_, _, _) = (folder.log().lines(), folder.attention().lines(), folder.holds());
+    used.is_ok()
+}
