@@ -4,7 +4,7 @@ mod common;
 
 use common::Folder;
 
-const COMMANDS: [&str; 7] = ["train", "translate", "align", "evaluate", "inspect", "completions", "man"];
+const COMMANDS: [&str; 8] = ["train", "translate", "align", "evaluate", "score", "inspect", "completions", "man"];
 
 #[test]
 fn every_shell_completes_commands_and_options() {

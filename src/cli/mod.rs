@@ -8,6 +8,7 @@ mod layout;
 mod links;
 mod pairs;
 mod reading;
+mod score;
 mod search;
 mod shell;
 mod train;
@@ -24,6 +25,7 @@ pub use layout::LayoutArgs;
 pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat, View};
 pub use pairs::PairArgs;
 pub use reading::ReadingArgs;
+pub use score::ScoreArgs;
 pub use search::SearchArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use train::{Preset, TrainArgs};
@@ -90,6 +92,8 @@ pub enum Command {
     Align(AlignArgs),
     /// Measure a model on sentence pairs with known translations.
     Evaluate(EvaluateArgs),
+    /// Say how probable given translations are, or rank n-best lists anew.
+    Score(ScoreArgs),
     /// Say in words what a model's folder holds.
     Inspect(InspectArgs),
     /// Write what a shell completes softalign's command lines by.

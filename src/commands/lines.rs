@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::console::Console;
-use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS};
+use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Scored};
 
 /// Lines that are named one by one.
 const NAMED: usize = 5;
@@ -56,6 +56,13 @@ impl OddLines {
         }
         if aligned.is_mostly_unknown() {
             self.unknown.add(id);
+        }
+    }
+
+    /// Takes in a pair that was scored.
+    pub fn see_scored(&mut self, id: usize, scored: &Scored) {
+        if scored.cut {
+            self.read_in_part.add(id);
         }
     }
 

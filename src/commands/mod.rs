@@ -16,6 +16,7 @@ mod named_models;
 mod numbers;
 mod output;
 mod reading;
+mod score;
 mod search;
 mod shell;
 mod signals;
@@ -70,6 +71,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         Command::Translate(args) => translate::run(args, &device(cli.device)?, console),
         Command::Align(args) => align::run(args, &device(cli.device)?, console),
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),
+        Command::Score(args) => score::run(args, &device(cli.device)?, console),
         Command::Inspect(args) => inspect::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::manual(args),

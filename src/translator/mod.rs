@@ -1,6 +1,7 @@
 //! Text in, translations with alignments out; and forced decoding of given pairs.
 
 mod linking;
+mod scored;
 mod unknown;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use crate::search::{BeamSettings, Hypothesis, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
 pub use linking::{Linked, Linker, MOST_WORDS};
+pub use scored::Scored;
 pub use unknown::Dictionary;
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
@@ -67,6 +69,13 @@ impl Translation {
 /// Whether a sentence is of another language or script, as far as units tell: a model has nothing to say of it.
 fn is_mostly_unknown(source: &Segmentation) -> bool {
     source.unknown_share() > 0.5
+}
+
+/// A pair that has gone through forced decoding.
+struct Forced {
+    source: Segmentation,
+    target: Segmentation,
+    by: ForcedPair,
 }
 
 /// An alignment by the model's units, from which that by words can be made.
@@ -254,23 +263,38 @@ impl Translator {
     /// # Errors
     /// The model's own; its scores are not finite.
     pub fn align(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
+        let forced = self.forced(pairs, on_progress)?.into_iter();
+        Ok(forced
+            .map(|Forced { source, target, by }| Aligned::new(source, target, &by.weights, by.log_probability()))
+            .collect())
+    }
+
+    /// Forced decoding: how probable each pair's target is, and each of its words, in order.
+    ///
+    /// # Errors
+    /// As [`Self::align`].
+    pub fn score(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Scored>> {
+        let forced = self.forced(pairs, on_progress)?.into_iter();
+        Ok(forced.map(|Forced { source, target, by }| Scored::new(&source, target, &by.log_probabilities)).collect())
+    }
+
+    fn forced(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Forced>> {
         let sources = self.segment_sources(pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = pairs.iter().map(|pair| pair.target.as_str());
         let targets = segment_all(&self.checkpoint.target, self.words[1], targets)?;
         let examples = examples(&sources, &targets);
-        let mut rows: Vec<(f64, Vec<Vec<f32>>)> = vec![(0.0, Vec::new()); pairs.len()];
+        let mut forced: Vec<Option<ForcedPair>> = (0..pairs.len()).map(|_| None).collect();
         for chosen in batches(&examples) {
             let batch = Batch::new(&examples, &chosen);
             for (&index, pair) in chosen.iter().zip(self.force(&batch)?) {
                 self.check_scores(pair.log_probability().is_finite())?;
-                rows[index] = (pair.log_probability(), pair.weights);
+                forced[index] = Some(pair);
             }
             on_progress(chosen.len());
         }
-        let aligned = sources.into_iter().zip(targets).zip(rows);
-        Ok(aligned
-            .map(|((source, target), (log_probability, rows))| Aligned::new(source, target, &rows, log_probability))
-            .collect())
+        let sides = sources.into_iter().zip(targets);
+        let all = sides.zip(forced.into_iter().flatten());
+        Ok(all.map(|((source, target), by)| Forced { source, target, by }).collect())
     }
 
     /// Forced decoding of a batch by all models together.

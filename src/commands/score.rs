@@ -1,0 +1,148 @@
+//! `softalign score`: how probable given translations are.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use candle_core::Device;
+use serde::Serialize;
+
+use super::console::Console;
+use super::input::{PairFiles, SHIPPED_TEST, portions};
+use super::lines::OddLines;
+use super::output::{Output, apart};
+use super::usage::UsageError;
+use crate::cli::ScoreArgs;
+use crate::render::SCHEMA;
+use crate::text::{Hypothetical, Pair, read_lines};
+use crate::translator::{Scored, Translator};
+
+/// The name of the feature that a list of hypotheses is given.
+const FEATURE: &str = "softalign";
+
+pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
+    if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
+        bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
+    }
+    match (&args.rerank, &args.input) {
+        (Some(list), Some(input)) => rerank(args, list, input, device, console),
+        _ => score(args, device, console),
+    }
+}
+
+fn translator(args: &ScoreArgs, device: &Device) -> Result<Translator> {
+    let mut models = args.model.iter().map(|folder| Translator::load(folder, device));
+    let first = models.next().context("no model is named")??;
+    models.try_fold(first, |together, other| together.with(other?))
+}
+
+fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
+    let files = PairFiles::of(&args.pairs).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    apart(files.paths(), Some(("--output", args.output.as_path())))?;
+    let mut output = Output::open(&args.output)?;
+    let mut pairs = files.stream("--pairs")?;
+    let translator = translator(args, device)?;
+    let mut odd = OddLines::default();
+    let mut bar = console.bar("scoring", files.count());
+    let mut first = 0;
+    for portion in portions() {
+        let part = pairs.arrived(portion)?;
+        if first == 0 {
+            files.warn_of_spreadsheet(&part, console);
+        }
+        if part.is_empty() {
+            break;
+        }
+        let scored = translator.score(&part, &mut |count| bar.advance(count))?;
+        bar.hidden_while(|| -> Result<()> {
+            for (id, (pair, scored)) in (first..).zip(part.iter().zip(&scored)) {
+                odd.see_scored(id, scored);
+                let line = if args.json { as_json(id, pair, scored)? } else { as_text(scored, args.words) };
+                let line = output.shown(&line).into_owned();
+                output.with(|out| writeln!(out, "{line}"))?;
+            }
+            output.flush()
+        })?;
+        first += part.len();
+    }
+    drop(bar);
+    odd.tell_parts(console);
+    output.finish()
+}
+
+fn as_text(scored: &Scored, words: bool) -> String {
+    let mut line = format!("{:.4}", scored.log_probability());
+    if words {
+        for (word, log_probability) in
+            scored.words.iter().map(|(word, one)| (word.as_str(), *one)).chain([("</s>", scored.end)])
+        {
+            line += &format!("\t{word} {log_probability:.4}");
+        }
+    }
+    line
+}
+
+/// What there is to say of a pair, for programs.
+#[derive(Serialize)]
+struct ScoredPair<'a> {
+    schema: u32,
+    id: usize,
+    source_text: &'a str,
+    target_text: &'a str,
+    log_probability: f64,
+    units: usize,
+    perplexity: f64,
+    words: Vec<ScoredWord<'a>>,
+    end: f64,
+}
+
+#[derive(Serialize)]
+struct ScoredWord<'a> {
+    word: &'a str,
+    log_probability: f64,
+}
+
+fn as_json(id: usize, pair: &Pair, scored: &Scored) -> Result<String> {
+    let words =
+        scored.words.iter().map(|(word, log_probability)| ScoredWord { word, log_probability: *log_probability });
+    Ok(serde_json::to_string(&ScoredPair {
+        schema: SCHEMA,
+        id,
+        source_text: &pair.source,
+        target_text: &pair.target,
+        log_probability: scored.log_probability(),
+        units: scored.units,
+        perplexity: scored.perplexity(),
+        words: words.collect(),
+        end: scored.end,
+    })?)
+}
+
+/// Ranks a list of hypotheses anew: of each sentence the best first, sentences in the order of their numbers.
+fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console: &Console) -> Result<()> {
+    if list == Path::new("-") && input == Path::new("-") {
+        bail!(UsageError("standard input cannot be both --rerank and --input".to_owned()));
+    }
+    apart([list, input], Some(("--output", args.output.as_path())))?;
+    let mut output = Output::open(&args.output)?;
+    let sentences = read_lines(input)?;
+    let hypotheses = Hypothetical::read_all(list, sentences.len())?;
+    let translator = translator(args, device)?;
+    let pair = |one: &Hypothetical| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
+    let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
+    let mut odd = OddLines::default();
+    let mut bar = console.bar("scoring", pairs.len());
+    let scored = translator.score(&pairs, &mut |count| bar.advance(count))?;
+    drop(bar);
+    let rank = |scored: &Scored| scored.log_probability() / (scored.units as f64).powf(args.length_penalty);
+    let mut ranked: Vec<(&Hypothetical, &Scored, f64)> =
+        hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();
+    scored.iter().enumerate().for_each(|(id, scored)| odd.see_scored(id, scored));
+    ranked.sort_by(|(a, _, of_a), (b, _, of_b)| a.sentence.cmp(&b.sentence).then(of_b.total_cmp(of_a)));
+    for (one, scored, score) in ranked {
+        let line = one.line((FEATURE, scored.log_probability()), score);
+        let line = output.shown(&line).into_owned();
+        output.with(|out| writeln!(out, "{line}"))?;
+    }
+    odd.tell_parts(console);
+    output.finish()
+}

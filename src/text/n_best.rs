@@ -1,0 +1,85 @@
+//! Lists of hypotheses in the format of Moses: `number ||| translation ||| features ||| score`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use super::lines::{name, read_lines};
+
+/// What stands between the fields of a line.
+const BETWEEN: &str = " ||| ";
+
+/// One of a sentence's translations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hypothetical {
+    /// The sentence's number, from 0.
+    pub sentence: usize,
+    /// The translation.
+    pub text: String,
+    /// What others think of it: names and values.
+    pub features: String,
+}
+
+impl Hypothetical {
+    /// Reads a list about so many sentences.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line has no number or translation, or there is no such sentence; with its number.
+    pub fn read_all(path: &Path, sentences: usize) -> Result<Vec<Self>> {
+        let lines = read_lines(path)?;
+        let read = |(index, line): (usize, &String)| {
+            Self::read(line, sentences).with_context(|| format!("{}:{}", name(path), index + 1))
+        };
+        lines.iter().enumerate().map(read).collect()
+    }
+
+    fn read(line: &str, sentences: usize) -> Result<Self> {
+        // An empty field leaves two marks with one space between them.
+        let mut fields = line.split("|||").map(str::trim);
+        let number = fields.next().unwrap_or_default();
+        let sentence = number.parse().ok().with_context(|| format!("{number:?} is no sentence's number"))?;
+        let text = fields.next().context("no ||| in this line; a hypothesis is written: number ||| translation")?;
+        ensure!(sentence < sentences, "no sentence {sentence}: there are {sentences}, counted from 0");
+        // The score of a list that has no features is no feature.
+        let features = fields.next().filter(|field| field.parse::<f64>().is_err()).unwrap_or_default();
+        Ok(Self { sentence, text: text.to_owned(), features: features.to_owned() })
+    }
+
+    /// The line of one that has one more feature, and a score.
+    pub fn line(&self, feature: (&str, f64), score: f64) -> String {
+        let added = format!("{}= {:.4}", feature.0, feature.1);
+        let features = if self.features.is_empty() { added } else { format!("{} {added}", self.features) };
+        [&self.sentence.to_string(), &self.text, &features, &format!("{score:.4}")].map(String::as_str).join(BETWEEN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_several_kinds_are_read() {
+        let read = |line: &str| {
+            let read = Hypothetical::read(line, 3).unwrap();
+            (read.sentence, read.text, read.features)
+        };
+        assert_eq!(read("2 ||| a b ||| LM= -3 TM= 1 ||| -0.5"), (2, "a b".into(), "LM= -3 TM= 1".into()));
+        assert_eq!(read("0 ||| a b ||| -0.5"), (0, "a b".into(), String::new()));
+        assert_eq!(read("0 |||  ||| x= 1"), (0, String::new(), "x= 1".into()));
+        assert_eq!(read("1 ||| a"), (1, "a".into(), String::new()));
+        for (line, message) in
+            [("a ||| b", "no sentence's number"), ("3 ||| b", "there are 3"), ("1", "no |||"), ("", "")]
+        {
+            let error = Hypothetical::read(line, 3).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_feature_is_added() {
+        let line = |text: &str| Hypothetical::read(text, 1).unwrap().line(("softalign", -1.5), -0.25);
+        assert_eq!(line("0 ||| a ||| LM= 1 ||| 3"), "0 ||| a ||| LM= 1 softalign= -1.5000 ||| -0.2500");
+        assert_eq!(line("0 ||| a"), "0 ||| a ||| softalign= -1.5000 ||| -0.2500");
+        assert_eq!(Hypothetical::read(&line("0 ||| a"), 1).unwrap().features, "softalign= -1.5000");
+    }
+}

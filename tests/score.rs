@@ -1,0 +1,107 @@
+//! How probable given translations are, and lists of hypotheses ranked anew.
+
+mod common;
+
+use common::{Folder, model_path, tsv};
+use serde_json::Value;
+
+const PAIRS: [(&str, &str); 3] =
+    [("the red fox sings", "rufo mi kanta ."), ("the red fox sings", "kanta kanta"), ("", "")];
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+#[test]
+fn what_is_right_is_more_probable_and_words_add_up() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", tsv(&PAIRS));
+    let score =
+        |options: &[&str]| folder.run(&[&["score", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+    let totals = numbers(score(&[]).worked());
+    assert!(totals.len() == 3 && totals[0] > -1.0 && totals[1] < -3.0, "{totals:?}");
+    for (line, total) in score(&["--words"]).worked().lines().zip(&totals) {
+        let mut cells = line.split('\t');
+        assert_eq!(cells.next().unwrap().parse::<f64>().unwrap(), *total);
+        let sum: f64 = cells.map(|cell| cell.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()).sum();
+        assert!((sum - total).abs() < 1e-3, "{line}");
+    }
+    assert!(score(&["--words"]).worked().starts_with(&format!("{:.4}\trufo -", totals[0])));
+    let json = score(&["--json"]);
+    for ((line, total), (id, (source, target))) in json.worked().lines().zip(&totals).zip(PAIRS.iter().enumerate()) {
+        let pair: Value = serde_json::from_str(line).unwrap();
+        assert!(pair["id"] == id && pair["source_text"] == *source && pair["target_text"] == *target, "{pair}");
+        assert!((pair["log_probability"].as_f64().unwrap() - total).abs() < 1e-4);
+        let units = pair["words"].as_array().unwrap().len() + 1;
+        assert_eq!(pair["units"], units);
+        let perplexity = (-total / units as f64).exp();
+        assert!((pair["perplexity"].as_f64().unwrap() / perplexity - 1.0).abs() < 1e-3);
+    }
+    // What translate says of its translation, score says of it too.
+    let sums = ["--length-penalty", "0", "--coverage-penalty", "0", "--format", "jsonl"];
+    let found = folder.run(&[&["translate", "--model", model_path()], &sums[..], &["the old owl sleeps"]].concat());
+    let found: Value = serde_json::from_str(found.worked()).unwrap();
+    folder.write("found.tsv", format!("the old owl sleeps\t{}\n", found["translation"].as_str().unwrap()));
+    let again = folder.run(&["score", "--model", model_path(), "--pairs", "found.tsv"]);
+    assert!((numbers(again.worked())[0] - found["score"].as_f64().unwrap()).abs() < 1e-3, "{found}");
+}
+
+#[test]
+fn several_models_score_together() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", tsv(&PAIRS));
+    let one = folder.run(&["score", "--model", model_path(), "--pairs", "pairs.tsv"]);
+    let two = folder.run(&["score", "--model", model_path(), "--model", model_path(), "--pairs", "pairs.tsv"]);
+    assert!(numbers(one.worked()).iter().zip(numbers(two.worked())).all(|(one, two)| (one - two).abs() < 2e-4));
+}
+
+#[test]
+fn a_list_of_hypotheses_is_ranked_anew() {
+    let folder = Folder::new();
+    folder.write("sentences", "the red fox sings\nthe grey owl sleeps\n");
+    folder.write(
+        "list",
+        "1 ||| grisa ||| LM= -2 ||| -1\n0 ||| kanta kanta ||| LM= -1 ||| -2\n0 ||| rufo mi kanta . ||| LM= -9 ||| -3\n",
+    );
+    let rank = |options: &[&str]| {
+        let arguments = ["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"];
+        folder.run(&[&arguments, options].concat())
+    };
+    let ranked = rank(&[]);
+    let lines: Vec<Vec<&str>> = ranked.worked().lines().map(|line| line.split(" ||| ").collect()).collect();
+    let texts: Vec<[&str; 2]> = lines.iter().map(|fields| [fields[0], fields[1]]).collect();
+    assert_eq!(texts, [["0", "rufo mi kanta ."], ["0", "kanta kanta"], ["1", "grisa"]]);
+    let (feature, score) = (lines[0][2], lines[0][3].parse::<f64>().unwrap());
+    let sum: f64 = feature.strip_prefix("LM= -9 softalign= ").unwrap().parse().unwrap();
+    assert!((sum / 5.0 - score).abs() < 1e-3, "{lines:?}");
+    let sums = rank(&["--length-penalty", "0"]);
+    let first = sums.worked().lines().next().unwrap();
+    assert!((first.rsplit(' ').next().unwrap().parse::<f64>().unwrap() - sum).abs() < 1e-3, "{first}");
+    // A list that translate wrote.
+    let written = folder.run(&["translate", "--model", model_path(), "--input", "sentences", "--n-best", "3"]);
+    folder.write("list", written.worked());
+    assert_eq!(rank(&[]).worked().lines().count(), 6);
+}
+
+#[test]
+fn what_cannot_be_scored_is_refused_in_one_line() {
+    let folder = Folder::new();
+    folder.write("sentences", "a\n");
+    let rank = |list: &str| {
+        folder.write("list", list);
+        folder.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"])
+    };
+    rank("1 ||| a\n").refused_with(1, &["list:1: no sentence 1"]);
+    rank("0 ||| a\na ||| b\n").refused_with(1, &["list:2: \"a\" is no sentence's number"]);
+    rank("0 a\n").refused_with(1, &["list:1"]);
+    assert_eq!(rank("").worked(), "");
+    folder
+        .run(&["score", "--model", model_path(), "--input", "-", "--rerank", "-"])
+        .refused_with(2, &["cannot be both"]);
+    folder
+        .run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--output", "list"])
+        .refused_with(2, &["list", "read as well"]);
+    folder
+        .run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--length-penalty", "-1"])
+        .refused_with(2, &["--length-penalty"]);
+}
