@@ -1,21 +1,25 @@
-"""Make reference scores for the tests of BLEU and chrF with sacrebleu.
+"""Make reference scores for the tests of BLEU, chrF and TER with sacrebleu.
 
 This writes tests/reference/metrics.json: small corpora of hypotheses and references that try
 what an implementation can get wrong, each with its corpus BLEU (13a tokenisation, exponential
-smoothing, order 4), its chrF (character order 6, beta 2, no words) and its tokenised hypotheses.
-Running the script again gives the same file.
+smoothing, order 4), its chrF (character order 6, beta 2, no words), its TER and its tokenised hypotheses.
+tests/reference/significance.json holds two systems' translations, how sure their scores are, and how
+probable their differences by chance. Running the script again gives the same file.
 
 Needs: pip install sacrebleu
 Run from the repository root: python scripts/reference_metrics.py
 """
 
 import json
+import random
 from pathlib import Path
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 OUTPUT = Path("tests/reference/metrics.json")
+SIGNIFICANCE = Path("tests/reference/significance.json")
 
 # name: pairs of hypothesis and reference
 CORPORA = {
@@ -133,6 +137,53 @@ def many_sentences():
     return pairs
 
 
+def shuffled_sentences():
+    """Sixty pairs of up to 40 of a few words, with runs that moved, words changed, left out and put in."""
+    chance = random.Random(1)
+    pairs = []
+    for number in range(60):
+        reference = [chance.choice("the a fox owl wood sings , . runs red".split()) for _ in range(chance.randint(1, 40))]
+        words = list(reference)
+        for _ in range(chance.randint(0, 4)):
+            place, length = chance.randrange(len(words)), chance.randint(1, 12)
+            run, words = words[place : place + length], words[:place] + words[place + length :]
+            place = chance.randint(0, len(words))
+            words = words[:place] + run + words[place:]
+        for _ in range(number % 5):
+            place = chance.randint(0, len(words))
+            words[place : place + chance.randint(0, 1)] = [chance.choice(["The", "fox", "new"])] * chance.randint(0, 2)
+        pairs.append((" ".join(words), " ".join(reference)))
+    return pairs
+
+
+def two_systems():
+    """Translations by two systems, the second a little better, of 200 sentences."""
+    chance = random.Random(2)
+    references, systems = [], [[], []]
+    for _ in range(200):
+        words = f"{chance.choice(SUBJECTS)} {chance.choice(VERBS)} {chance.choice(OBJECTS)} {chance.choice(ENDINGS)}".split()
+        references.append(" ".join(words))
+        for system, share in zip(systems, (0.25, 0.22)):
+            system.append(" ".join("thing" if chance.random() < share else word for word in words))
+    return references, systems
+
+
+def significance():
+    references, (baseline, system) = two_systems()
+    metrics = {"bleu": BLEU(references=[references]), "chrf": CHRF(references=[references]), "ter": TER(references=[references])}
+    entry = {"references": references, "baseline": baseline, "system": system}
+    for kind, name, samples in [("bs", "bootstrap", 1000), ("ar", "randomisation", 10000)]:
+        named = [("baseline", baseline), ("system", system)]
+        results = PairedTest(named, metrics, None, test_type=kind, n_samples=samples)()[1]
+        for metric, values in results.items():
+            if metric != "System":
+                found = entry.setdefault(metric.lower().rstrip("2"), {})
+                found[name] = values[1].p_value
+                if kind == "bs":
+                    found["mean"], found["half_width"] = float(values[1].mean), float(values[1].ci)
+    return entry
+
+
 def score(name, pairs):
     hypotheses = [hypothesis for hypothesis, _ in pairs]
     references = [reference for _, reference in pairs]
@@ -146,18 +197,20 @@ def score(name, pairs):
         "precisions": bleu.precisions,
         "brevity_penalty": bleu.bp,
         "chrf": CHRF().corpus_score(hypotheses, [references]).score,
+        "ter": TER().corpus_score(hypotheses, [references]).score,
         "tokenized": [tokenize(hypothesis) for hypothesis in hypotheses],
     }
 
 
 def main():
-    corpora = {**CORPORA, "many sentences": many_sentences()}
+    corpora = {**CORPORA, "many sentences": many_sentences(), "shuffled": shuffled_sentences()}
     scores = [score(name, pairs) for name, pairs in corpora.items()]
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(scores, ensure_ascii=False, indent=1)
     OUTPUT.write_text(text + "\n", encoding="utf-8")
+    SIGNIFICANCE.write_text(json.dumps(significance(), indent=1) + "\n", encoding="utf-8")
     for entry in scores:
-        print(f"{entry['name']}: BLEU {entry['bleu']:.2f}, chrF {entry['chrf']:.2f}")
+        print(f"{entry['name']}: BLEU {entry['bleu']:.2f}, chrF {entry['chrf']:.2f}, TER {entry['ter']:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! BLEU, chrF and the 13a tokenisation against scores that sacrebleu computed
+//! BLEU, chrF, TER, how sure they are, and the 13a tokenisation against scores that sacrebleu computed
 //! (`scripts/reference_metrics.py`).
 
 use std::fs::File;
@@ -6,7 +6,10 @@ use std::io::BufReader;
 use std::path::Path;
 
 use serde::Deserialize;
-use softalign::metrics::{bleu, chrf, tokenize_13a};
+use softalign::metrics::{
+    BleuCounts, ChrfCounts, Counts, EditCounts, bleu, chrf, confidence, significance, tokenize_13a,
+    translation_edit_rate,
+};
 
 #[derive(Deserialize)]
 struct Corpus {
@@ -17,6 +20,7 @@ struct Corpus {
     precisions: [f64; 4],
     brevity_penalty: f64,
     chrf: f64,
+    ter: f64,
     tokenized: Vec<String>,
 }
 
@@ -60,5 +64,57 @@ fn chrf_is_that_of_sacrebleu() {
     for corpus in corpora() {
         let found = chrf(&corpus.hypotheses, &corpus.references);
         assert_close(found, corpus.chrf, &format!("chrF of {}", corpus.name));
+    }
+}
+
+#[test]
+fn ter_is_that_of_sacrebleu() {
+    for corpus in corpora() {
+        let found = translation_edit_rate(&corpus.hypotheses, &corpus.references);
+        assert_close(found, corpus.ter, &format!("TER of {}", corpus.name));
+    }
+}
+
+/// Translations of two systems, with what sacrebleu says of the second beside the first.
+#[derive(Deserialize)]
+struct Systems {
+    references: Vec<String>,
+    baseline: Vec<String>,
+    system: Vec<String>,
+    bleu: Sureness,
+    chrf: Sureness,
+    ter: Sureness,
+}
+
+#[derive(Deserialize)]
+struct Sureness {
+    mean: f64,
+    half_width: f64,
+    bootstrap: f64,
+    randomisation: f64,
+}
+
+/// Draws are random, so that two programs differ by the noise of a thousand of them.
+#[test]
+fn sureness_is_that_of_sacrebleu_within_its_noise() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/significance.json");
+    let systems: Systems = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
+    check_sureness::<BleuCounts>(&systems, &systems.bleu, "BLEU");
+    check_sureness::<ChrfCounts>(&systems, &systems.chrf, "chrF");
+    check_sureness::<EditCounts>(&systems, &systems.ter, "TER");
+}
+
+fn check_sureness<C: Counts>(systems: &Systems, expected: &Sureness, what: &str) {
+    let counts = |texts: &[String]| -> Vec<C> {
+        texts.iter().zip(&systems.references).map(|(text, reference)| C::of(text, reference)).collect()
+    };
+    let (baseline, system) = (counts(&systems.baseline), counts(&systems.system));
+    let sure = confidence(&system, 1);
+    assert!((sure.mean - expected.mean).abs() < 0.1 * expected.half_width, "{what}: {sure:?}");
+    assert!((sure.half_width / expected.half_width - 1.0).abs() < 0.15, "{what}: {sure:?} {}", expected.half_width);
+    let found = significance(&baseline, &system, 1);
+    for (found, expected) in [(found.bootstrap, expected.bootstrap), (found.randomisation, expected.randomisation)] {
+        let noise = (expected * (1.0 - expected) / 1000.0).sqrt();
+        assert!((found - expected).abs() < 5.0 * noise + 0.002, "{what}: {found} instead of {expected}");
     }
 }

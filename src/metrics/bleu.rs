@@ -2,12 +2,16 @@
 
 use serde::Serialize;
 
+use super::Counts;
 use super::counts::{as_float, segments, share};
 use super::ngrams::{clipped_matches, ngram_total};
 use super::tokenize_13a::tokenize_13a;
 use super::words::{is_space, words};
 
 const MAX_ORDER: usize = 4;
+
+/// What [`bleu`] leaves open and how it is decided, in sacrebleu's words; scores with the same signature compare.
+pub const SIGNATURE: &str = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0";
 
 /// A BLEU score and the numbers it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -39,32 +43,54 @@ pub fn bleu(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> B
 /// Scores in papers are often on the tokens of a prepared corpus; they compare with this one and
 /// not with [`bleu`].
 pub fn bleu_of_tokens(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Bleu {
-    let mut counts = Counts::default();
+    let mut counts = BleuCounts::default();
     for (hypothesis, reference) in segments(hypotheses, references) {
-        counts.add(&words(hypothesis), &words(reference));
+        counts.add_segment(&words(hypothesis), &words(reference));
     }
     counts.bleu()
 }
 
 fn tokenize_all(lines: &[impl AsRef<str>]) -> Vec<String> {
-    lines
-        .iter()
-        // A line break at the end would make the tokeniser take a final dash for hyphenation.
-        .map(|line| tokenize_13a(line.as_ref().trim_end_matches(is_space)))
-        .collect()
+    lines.iter().map(|line| tokenize(line.as_ref())).collect()
 }
 
-/// All that BLEU needs to know of a corpus; arrays run over the n-gram orders.
-#[derive(Default)]
-struct Counts {
+/// A line break at the end would make the tokeniser take a final dash for hyphenation.
+fn tokenize(line: &str) -> String {
+    tokenize_13a(line.trim_end_matches(is_space))
+}
+
+/// All that [`bleu`] needs to know of a corpus; arrays run over the n-gram orders.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BleuCounts {
     matches: [usize; MAX_ORDER],
     totals: [usize; MAX_ORDER],
     hypothesis_length: usize,
     reference_length: usize,
 }
 
-impl Counts {
-    fn add(&mut self, hypothesis: &[&str], reference: &[&str]) {
+impl Counts for BleuCounts {
+    fn of(hypothesis: &str, reference: &str) -> Self {
+        let mut counts = Self::default();
+        counts.add_segment(&words(&tokenize(hypothesis)), &words(&tokenize(reference)));
+        counts
+    }
+
+    fn add(&mut self, other: &Self) {
+        for order in 0..MAX_ORDER {
+            self.matches[order] += other.matches[order];
+            self.totals[order] += other.totals[order];
+        }
+        self.hypothesis_length += other.hypothesis_length;
+        self.reference_length += other.reference_length;
+    }
+
+    fn score(&self) -> f64 {
+        self.bleu().score
+    }
+}
+
+impl BleuCounts {
+    fn add_segment(&mut self, hypothesis: &[&str], reference: &[&str]) {
         for order in 1..=MAX_ORDER {
             self.matches[order - 1] += clipped_matches(hypothesis, reference, order);
             self.totals[order - 1] += ngram_total(hypothesis.len(), order);

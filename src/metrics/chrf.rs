@@ -1,5 +1,6 @@
 //! chrF, an F-score of character n-grams.
 
+use super::Counts;
 use super::counts::{segments, share};
 use super::ngrams::{clipped_matches, ngram_total};
 use super::words::is_space;
@@ -14,27 +15,48 @@ const BETA: f64 = 2.0;
 /// From Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation", with the
 /// defaults of sacrebleu 2.x.
 pub fn chrf(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    let mut orders = [Counts::default(); MAX_ORDER];
-    for (hypothesis, reference) in segments(hypotheses, references) {
-        let hypothesis = without_spaces(hypothesis);
-        let reference = without_spaces(reference);
-        for (counts, order) in orders.iter_mut().zip(1..) {
-            counts.add(&hypothesis, &reference, order);
+    let mut counts = ChrfCounts::default();
+    segments(hypotheses, references).for_each(|(hypothesis, reference)| counts.add(&Counts::of(hypothesis, reference)));
+    counts.score()
+}
+
+/// All that [`chrf`] needs to know of a corpus, by the n-grams' order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChrfCounts([Order; MAX_ORDER]);
+
+impl Counts for ChrfCounts {
+    fn of(hypothesis: &str, reference: &str) -> Self {
+        let (hypothesis, reference) = (without_spaces(hypothesis), without_spaces(reference));
+        let mut counts = Self::default();
+        for (counts, order) in counts.0.iter_mut().zip(1..) {
+            counts.add_segment(&hypothesis, &reference, order);
+        }
+        counts
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (counts, other) in self.0.iter_mut().zip(&other.0) {
+            counts.matches += other.matches;
+            counts.hypothesis += other.hypothesis;
+            counts.reference += other.reference;
         }
     }
-    100.0 * f_score(&orders)
+
+    fn score(&self) -> f64 {
+        100.0 * f_score(&self.0)
+    }
 }
 
 /// The n-grams of one order in a corpus.
-#[derive(Clone, Copy, Default)]
-struct Counts {
+#[derive(Clone, Copy, Debug, Default)]
+struct Order {
     matches: usize,
     hypothesis: usize,
     reference: usize,
 }
 
-impl Counts {
-    fn add(&mut self, hypothesis: &[char], reference: &[char], order: usize) {
+impl Order {
+    fn add_segment(&mut self, hypothesis: &[char], reference: &[char], order: usize) {
         let reference_total = ngram_total(reference.len(), order);
         // As in sacrebleu, a hypothesis is not blamed for n-grams longer than its reference.
         if reference_total == 0 {
@@ -47,7 +69,7 @@ impl Counts {
 }
 
 /// The F-score of precision and recall, averaged over the orders that both sides have.
-fn f_score(orders: &[Counts]) -> f64 {
+fn f_score(orders: &[Order]) -> f64 {
     let (mut precision, mut recall, mut effective_orders) = (0.0, 0.0, 0.0);
     for counts in orders {
         if counts.hypothesis > 0 && counts.reference > 0 {

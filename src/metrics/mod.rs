@@ -6,6 +6,9 @@
 //! every one is a corpus score: counts are summed over all segments first and divided
 //! once, because a mean of segment scores would give a two-word sentence the weight of a long one.
 //!
+//! How sure a score is, and whether one system's differs from another's by more than chance, is asked by
+//! drawing segments anew (`significance.rs`).
+//!
 //! Hypotheses and references are parallel slices; slices of different length are a mistake of
 //! the caller, caught in debug builds.
 //!
@@ -17,18 +20,36 @@ mod counts;
 mod edit_distance;
 mod length_classes;
 mod ngrams;
+mod significance;
+mod ter;
 mod tokenize_13a;
 mod words;
 
 use serde::Serialize;
 
-pub use bleu::{Bleu, bleu, bleu_of_tokens};
-pub use chrf::chrf;
+pub use bleu::{Bleu, BleuCounts, SIGNATURE, bleu, bleu_of_tokens};
+pub use chrf::{ChrfCounts, chrf};
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
 pub use length_classes::{LengthClass, length_classes};
+pub use significance::{Confidence, Significance, confidence, significance};
+pub use ter::{EditCounts, translation_edit_rate};
 pub use tokenize_13a::tokenize_13a;
 
 use counts::as_float;
+
+/// What a corpus score is made of: counts that are summed over segments before they become one number.
+pub trait Counts: Copy + Default + Send + Sync {
+    /// Those of one segment.
+    #[must_use]
+    fn of(hypothesis: &str, reference: &str) -> Self;
+
+    /// Adds those of another segment, or of many.
+    fn add(&mut self, other: &Self);
+
+    /// The score, in percent.
+    #[must_use]
+    fn score(&self) -> f64;
+}
 
 /// All scores of a set of hypotheses, each in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
