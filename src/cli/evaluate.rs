@@ -20,7 +20,9 @@ use super::search::SearchArgs;
   softalign evaluate --pairs test.tsv --by-length
   softalign evaluate --model \"four heads=m4\" --model \"one head=m1\" \\
       --figure length.svg
-  softalign evaluate --ensemble --model m1 --model m2 --pairs test.tsv")]
+  softalign evaluate --ensemble --model m1 --model m2 --pairs test.tsv
+  softalign evaluate --pairs test.tsv --compare --confidence \\
+      --hypotheses ours.txt --hypotheses theirs.txt")]
 pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
@@ -34,6 +36,28 @@ pub struct EvaluateArgs {
     /// vocabularies.
     #[arg(long)]
     pub ensemble: bool,
+
+    /// Translations made elsewhere, a line for each pair, instead of a model's; NAME=FILE gives them a name in the results.
+    /// May be given several times.
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = ["model", "ensemble", "gold", "save"])]
+    pub hypotheses: Vec<PathBuf>,
+
+    /// Also write the model's translations, a line for each pair.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+
+    /// Also say within what 95 % of such test sets' scores would lie, by drawing pairs anew a thousand times.
+    #[arg(long)]
+    pub confidence: bool,
+
+    /// Also say how probable each one's distance from the first is by chance alone: by paired bootstrap resampling and by
+    /// approximate randomisation.
+    #[arg(long)]
+    pub compare: bool,
+
+    /// Decides what is drawn.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 
     /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
     /// shipped test set].

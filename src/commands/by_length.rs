@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::numbers::readable;
 use crate::alignment::{Agreement, AgreementCounts, Gold, Link};
-use crate::metrics::{LengthClass, Scores, length_classes, perplexity};
+use crate::metrics::{LengthClass, Scores, length_classes, perplexity, translation_edit_rate};
 use crate::render::{Axis, Counts, Figure, Series, Span};
 use crate::text::{Pair, Words, word_spans};
 
@@ -18,10 +18,8 @@ pub struct Outcome<'a> {
     pub translation: &'a str,
     /// That of the pair.
     pub reference: &'a str,
-    /// Log-probability of the reference, in nats, its end included.
-    pub log_probability: f64,
-    /// Units of the reference, its end included.
-    pub units: usize,
+    /// Log-probability of the reference, in nats, and its units, its end included; where there is a model.
+    pub likelihood: Option<(f64, usize)>,
     /// The links found and those that there should be, where these are known.
     pub links: Option<(&'a [Link], &'a Gold)>,
 }
@@ -32,7 +30,10 @@ pub struct Measures {
     pub pairs: usize,
     #[serde(flatten)]
     pub scores: Scores,
-    pub perplexity: f64,
+    /// Translation edit rate, in percent.
+    pub ter: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perplexity: Option<f64>,
 }
 
 impl Measures {
@@ -40,11 +41,13 @@ impl Measures {
     pub fn of(outcomes: &[Outcome]) -> Self {
         let translations: Vec<&str> = outcomes.iter().map(|outcome| outcome.translation).collect();
         let references: Vec<&str> = outcomes.iter().map(|outcome| outcome.reference).collect();
-        let log_probability: f64 = outcomes.iter().map(|outcome| outcome.log_probability).sum();
+        let likelihoods: Option<Vec<(f64, usize)>> = outcomes.iter().map(|outcome| outcome.likelihood).collect();
+        let sums = |all: Vec<(f64, usize)>| all.into_iter().fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         Self {
             pairs: outcomes.len(),
             scores: Scores::of(&translations, &references),
-            perplexity: perplexity(-log_probability, outcomes.iter().map(|outcome| outcome.units).sum()),
+            ter: translation_edit_rate(&translations, &references),
+            perplexity: likelihoods.map(sums).map(|(log_probability, units)| perplexity(-log_probability, units)),
         }
     }
 }
@@ -113,17 +116,20 @@ fn agreement(outcomes: &[Outcome]) -> Option<Agreement> {
 /// # Errors
 /// The writer's own.
 pub fn print(out: &mut dyn Write, classes: &[ClassMeasures]) -> std::io::Result<()> {
-    let gold = classes.iter().any(|class| class.agreement.is_some());
-    let aer = if gold { "     AER" } else { "" };
-    writeln!(out, "source words      pairs     BLEU     chrF  exact match  perplexity{aer}")?;
+    let perplexity = if classes.iter().any(|class| class.measures.perplexity.is_some()) { "  perplexity" } else { "" };
+    let aer = if classes.iter().any(|class| class.agreement.is_some()) { "     AER" } else { "" };
+    writeln!(out, "source words      pairs     BLEU     chrF  exact match{perplexity}{aer}")?;
     for ClassMeasures { class, measures, agreement, .. } in classes {
-        let Measures { pairs, scores, perplexity } = measures;
+        let Measures { pairs, scores, .. } = measures;
         write!(out, "{:<14} {pairs:>8} {:>8.2} {:>8.2}", named(*class), scores.bleu, scores.chrf)?;
-        write!(out, " {:>10.2} % {:>11}", scores.exact_match, readable(*perplexity, 2))?;
-        match agreement {
-            Some(agreement) => writeln!(out, " {:>7.3}", agreement.aer)?,
-            None => writeln!(out)?,
+        write!(out, " {:>10.2} %", scores.exact_match)?;
+        if let Some(perplexity) = measures.perplexity {
+            write!(out, " {:>11}", readable(perplexity, 2))?;
         }
+        if let Some(agreement) = agreement {
+            write!(out, " {:>7.3}", agreement.aer)?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

@@ -1,99 +1,45 @@
 //! `softalign evaluate`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
-use serde::Serialize;
 
-use super::by_length::{self, ClassMeasures, Lengths, Measures};
+use super::by_length::{self, ClassMeasures, Lengths, Measures, Outcome};
 use super::console::Console;
+use super::evaluation::{Compared, Evaluation, Judgement, Place, WordErrors, show};
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
 use super::linking::{check_links, linker};
-use super::named_models::{NamedModel, named_models};
-use super::numbers::readable;
+use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart};
 use super::reading::translator;
 use super::search::beam_settings;
+use super::sureness::SegmentCounts;
 use super::usage::UsageError;
-use crate::alignment::{Agreement, Gold, Shift, ShiftedCounts, Threshold, ThresholdSearch};
+use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
-use crate::metrics::Scores;
+use crate::metrics::SIGNATURE;
 use crate::render::SCHEMA;
 use crate::search::BeamSettings;
-use crate::text::{Pair, Words, word_spans};
+use crate::text::{Pair, Words, read_lines};
 use crate::translator::{Linked, Linker, Translator};
 
-/// What is measured.
-#[derive(Serialize)]
-struct Evaluation {
-    schema: u32,
-    #[serde(flatten)]
-    measures: Measures,
-    #[serde(flatten)]
-    of_words: Option<WordErrors>,
-    #[serde(flatten)]
-    judgement: Option<Judgement>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by_length: Option<Vec<ClassMeasures>>,
-}
-
-/// The errors of a model that turns single words into others or into their sounds, by the names that they have there.
-#[derive(Serialize)]
-struct WordErrors {
-    /// Words that are not exactly right, in percent.
-    wer: f64,
-    /// Edits of symbols, such as phones, for each one of the references, in percent; where the references are single words
-    /// too, symbols are characters.
-    per: f64,
-}
-
-impl WordErrors {
-    /// Those of pairs whose sources are single words; none where one is not.
-    fn of(pairs: &[Pair], scores: &Scores) -> Option<Self> {
-        let words = |text: &str| word_spans(text, Words::Whitespace).len();
-        let single = pairs.iter().all(|pair| words(&pair.source) <= 1);
-        let spelt = pairs.iter().any(|pair| words(&pair.target) > 1);
-        let per = if spelt { scores.word_error_rate } else { scores.character_error_rate };
-        single.then_some(Self { wer: 100.0 - scores.exact_match, per })
-    }
-}
-
-/// What gold alignments say.
-#[derive(Serialize)]
-struct Judgement {
-    #[serde(flatten)]
-    agreement: Agreement,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shift: Option<Shift>,
-    #[serde(flatten)]
-    best: Option<Threshold>,
-}
-
-/// A model among several.
-#[derive(Serialize)]
-struct Compared {
-    name: String,
-    folder: PathBuf,
-    #[serde(flatten)]
-    evaluation: Evaluation,
-}
-
-/// Several models.
-#[derive(Serialize)]
-struct Comparison<'a> {
-    models: &'a [Compared],
-}
-
 /// What every model is measured on, and how.
-struct Exam {
-    pairs: Vec<Pair>,
+struct Exam<'p> {
+    pairs: &'p [Pair],
     gold: Option<Vec<Gold>>,
     lengths: Option<Lengths>,
     beam: BeamSettings,
     search_threshold: bool,
+}
+
+/// What is measured.
+enum Candidate {
+    /// A model, or several together.
+    Model(Named, Box<Translator>, Box<Linker>),
+    /// Translations made elsewhere.
+    Hypotheses(Named, Vec<String>),
 }
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -101,61 +47,116 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     check_links(&args.links, false)?;
     let given = PairFiles::of(&args.pairs);
     let gold_path = match (&args.gold, &given) {
-        (None, None) => Some(PathBuf::from(SHIPPED_GOLD)),
+        (None, None) if args.hypotheses.is_empty() => Some(PathBuf::from(SHIPPED_GOLD)),
         (gold, _) => gold.clone(),
     };
     if args.search_threshold && gold_path.is_none() {
         bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
     }
-    let models = named_models(&args.model)?;
+    let (models, hypotheses) = match &args.hypotheses[..] {
+        [] => (MODELS.named(&args.model)?, Vec::new()),
+        given => (Vec::new(), HYPOTHESES.named(given)?),
+    };
+    let measured = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
+    if args.compare && measured < 2 {
+        bail!(UsageError("--compare needs several: give --model or --hypotheses more than once".to_owned()));
+    }
+    if args.save.is_some() && measured > 1 {
+        bail!(UsageError("--save is for one model: the translations of several would be mixed".to_owned()));
+    }
     let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
-    let written = args.figure.as_deref().map(|path| ("--figure", path));
-    apart(files.paths().into_iter().chain(gold_path.as_deref()), written)?;
+    let written = [("--figure", &args.figure), ("--save", &args.save)];
+    let written = written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+    let read =
+        files.paths().into_iter().chain(gold_path.as_deref()).chain(hypotheses.iter().map(|one| one.path.as_path()));
+    apart(read, written)?;
     let figure = args.figure.as_deref().map(open_figure).transpose()?;
+    let mut save = args.save.as_deref().map(Output::open).transpose()?;
     let pairs = files.read("--pairs")?;
     files.warn_of_spreadsheet(&pairs, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
     let by_length = args.by_length || figure.is_some();
     let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| files.to_string())?;
 
-    // All models are read before the first is measured: what is wrong with one of them is said at once.
-    let mut ready = Vec::with_capacity(models.len());
-    for models in models.chunks(if args.ensemble { models.len() } else { 1 }) {
-        let folders: Vec<PathBuf> = models.iter().map(|model| model.folder.clone()).collect();
+    // All is read before the first is measured: what is wrong with one of them is said at once.
+    let mut candidates = Vec::with_capacity(measured);
+    for models in models.chunks(if args.ensemble { models.len() } else { 1 }.max(1)) {
+        let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
         let translator = translator(&folders, &args.reading, &args.links, device)?;
         let linker = linker(&args.links, &folders[0], Some(&translator), false, &pairs, device, console)?;
-        ready.push((models[0].clone(), translator, linker));
+        candidates.push(Candidate::Model(models[0].clone(), Box::new(translator), Box::new(linker)));
+    }
+    for named in hypotheses {
+        let lines = read_hypotheses(&named.path, &files, pairs.len())?;
+        candidates.push(Candidate::Hypotheses(named, lines));
     }
     let gold = match gold_path {
-        Some(path) => Some(read_gold(&path, &pairs, common_words(&ready)?, args.gold_base.into())?),
+        Some(path) => Some(read_gold(&path, &pairs, common_words(&candidates)?, args.gold_base.into())?),
         None => None,
     };
-    let exam = Exam { pairs, gold, lengths, beam, search_threshold: args.search_threshold };
-    let several = ready.len() > 1;
-    let mut compared = Vec::with_capacity(ready.len());
-    for (model, translator, linker) in ready {
-        if several {
-            console.note(&model.name);
+    let references: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
+    let exam = Exam { pairs: &pairs, gold, lengths, beam, search_threshold: args.search_threshold };
+    let mut compared: Vec<Compared> = Vec::with_capacity(measured);
+    let mut baseline: Option<SegmentCounts> = None;
+    for candidate in candidates {
+        if measured > 1 {
+            console.note(candidate.name());
         }
-        let evaluation = exam.evaluate(&translator, &linker, console)?;
-        ensure!(
-            evaluation.measures.perplexity.is_finite(),
-            "{}: the perplexity is beyond all numbers, since this model's parameters are too large; train it anew",
-            model.folder.display()
-        );
-        if let Some(judgement) = &evaluation.judgement {
-            warn_of_shift(judgement, console);
+        let (mut evaluation, translations) = exam.evaluate(&candidate, console)?;
+        if let Some(save) = &mut save {
+            save.with(|out| translations.iter().try_for_each(|line| writeln!(out, "{line}")))?;
         }
-        compared.push(Compared { name: model.name, folder: model.folder, evaluation });
+        let mut significance = None;
+        if args.confidence || args.compare {
+            let counts = SegmentCounts::of(&translations, &references);
+            evaluation.confidence = args.confidence.then(|| counts.confidence(args.seed));
+            match &baseline {
+                Some(baseline) if args.compare => significance = Some(counts.significance(baseline, args.seed)),
+                Some(_) => {}
+                None => baseline = Some(counts),
+            }
+        }
+        let (name, place) = candidate.place();
+        compared.push(Compared { name, place, evaluation, significance });
     }
-    // Each result is given even where the other one finds no place.
+    // Each result is given even where another one finds no place.
+    let saved = save.map_or(Ok(()), Output::finish);
     let drawn = figure.map_or(Ok(()), |figure| draw(figure, &compared));
-    drawn.and(show(&compared, args.json))
+    saved.and(drawn).and(show(&compared, args.json))
+}
+
+/// Translations made elsewhere, as many as there are pairs.
+fn read_hypotheses(path: &Path, files: &PairFiles, pairs: usize) -> Result<Vec<String>> {
+    let lines = read_lines(path)?;
+    let found = lines.len();
+    ensure!(
+        found == pairs,
+        "{}: {found} lines, and {files} has {pairs} pairs; there must be a translation for each, a line each",
+        path.display()
+    );
+    Ok(lines)
+}
+
+impl Candidate {
+    fn name(&self) -> &str {
+        let (Self::Model(Named { name, .. }, ..) | Self::Hypotheses(Named { name, .. }, _)) = self;
+        name
+    }
+
+    fn place(self) -> (String, Place) {
+        match self {
+            Self::Model(Named { name, path }, ..) => (name, Place::Folder(path)),
+            Self::Hypotheses(Named { name, path }, _) => (name, Place::Hypotheses(path)),
+        }
+    }
 }
 
 /// What counts as a word for every model, so that one gold file can be held against them all.
-fn common_words(models: &[(NamedModel, Translator, Linker)]) -> Result<[Words; 2]> {
-    let mut words = models.iter().map(|(_, translator, _)| translator.words());
+fn common_words(candidates: &[Candidate]) -> Result<[Words; 2]> {
+    let mut words = candidates.iter().filter_map(|candidate| match candidate {
+        Candidate::Model(_, translator, _) => Some(translator.words()),
+        Candidate::Hypotheses(..) => None,
+    });
     let first = words.next().unwrap_or_default();
     if words.any(|other| other != first) {
         let message = "some of these models are of characters, which are then what is linked: give --words as well";
@@ -185,38 +186,37 @@ fn draw(mut output: Output, compared: &[Compared]) -> Result<()> {
     output.finish()
 }
 
-fn show(compared: &[Compared], json: bool) -> Result<()> {
-    let mut output = Output::open(Path::new("-"))?;
-    match compared {
-        [only] if json => output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&only.evaluation)?)?))?,
-        [only] => output.with(|out| only.evaluation.print(out))?,
-        models if json => {
-            output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&Comparison { models })?)?))?;
+impl Exam<'_> {
+    /// Measures a candidate; gives its translations too.
+    fn evaluate(&self, candidate: &Candidate, console: &Console) -> Result<(Evaluation, Vec<String>)> {
+        match candidate {
+            Candidate::Model(named, translator, linker) => {
+                let (evaluation, translations) = self.evaluate_model(translator, linker, console)?;
+                ensure!(
+                    evaluation.measures.perplexity.is_none_or(f64::is_finite),
+                    "{}: the perplexity is beyond all numbers, since this model's parameters are too large; train it anew",
+                    named.path.display()
+                );
+                if let Some(judgement) = &evaluation.judgement {
+                    warn_of_shift(judgement, console);
+                }
+                Ok((evaluation, translations))
+            }
+            Candidate::Hypotheses(_, lines) => Ok((self.judged(lines, None, None), lines.clone())),
         }
-        models => output.with(|out| print_all(out, models))?,
     }
-    output.finish()
-}
 
-/// A block for each model under its name.
-fn print_all(out: &mut dyn Write, models: &[Compared]) -> std::io::Result<()> {
-    for (index, model) in models.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "{}", model.name)?;
-        model.evaluation.print(out)?;
-    }
-    Ok(())
-}
-
-impl Exam {
-    /// Measures a model.
-    fn evaluate(&self, translator: &Translator, linker: &Linker, console: &Console) -> Result<Evaluation> {
-        let pairs = &self.pairs;
+    fn evaluate_model(
+        &self,
+        translator: &Translator,
+        linker: &Linker,
+        console: &Console,
+    ) -> Result<(Evaluation, Vec<String>)> {
+        let pairs = self.pairs;
         let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
         let mut bar = console.bar("translating", pairs.len());
-        let translations = translator.translate(&sentences, &self.beam, &mut |count| bar.advance(count))?;
+        let found = translator.translate(&sentences, &self.beam, &mut |count| bar.advance(count))?;
+        let translations: Vec<String> = found.into_iter().map(|mut found| found.swap_remove(0).text).collect();
         drop(bar);
         let mut bar = console.bar("aligning", pairs.len());
         let aligned = translator.align(pairs, &mut |count| bar.advance(count))?;
@@ -225,23 +225,34 @@ impl Exam {
             aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
         let linked =
             if linker.attention { linker.link_read(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
-        let gold = self.gold.as_deref();
-        let outcome = |index: usize| by_length::Outcome {
-            translation: &translations[index][0].text,
-            reference: &pairs[index].target,
-            log_probability: likelihoods[index].0,
-            units: likelihoods[index].1,
-            links: gold.map(|gold| (&linked[index].links[..], &gold[index])),
+        Ok((self.judged(&translations, Some(&likelihoods), Some(&linked)), translations))
+    }
+
+    /// Measures translations, with what a model says of the references and which words it links.
+    fn judged(
+        &self,
+        translations: &[String],
+        likelihoods: Option<&[(f64, usize)]>,
+        linked: Option<&[Linked]>,
+    ) -> Evaluation {
+        let judged = self.gold.as_deref().zip(linked);
+        let outcome = |index: usize| Outcome {
+            translation: &translations[index],
+            reference: &self.pairs[index].target,
+            likelihood: likelihoods.map(|likelihoods| likelihoods[index]),
+            links: judged.map(|(gold, linked)| (&linked[index].links[..], &gold[index])),
         };
-        let outcomes: Vec<by_length::Outcome> = (0..pairs.len()).map(outcome).collect();
+        let outcomes: Vec<Outcome> = (0..self.pairs.len()).map(outcome).collect();
         let measures = Measures::of(&outcomes);
-        Ok(Evaluation {
+        Evaluation {
             schema: SCHEMA,
-            of_words: WordErrors::of(pairs, &measures.scores),
+            signature: SIGNATURE,
+            of_words: WordErrors::of(self.pairs, &measures.scores),
             measures,
-            judgement: gold.map(|gold| judge(&linked, gold, self.search_threshold)),
+            judgement: judged.map(|(gold, linked)| judge(linked, gold, self.search_threshold)),
+            confidence: None,
             by_length: self.lengths.as_ref().map(|lengths| lengths.measures(&outcomes)),
-        })
+        }
     }
 }
 
@@ -285,39 +296,4 @@ fn warn_of_shift(judgement: &Judgement, console: &Console) {
             "attention may have settled one word off: train longer or with --guided-alignment; or see --gold-base"
         }
     ));
-}
-
-impl Evaluation {
-    fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let Measures { pairs, scores, perplexity } = &self.measures;
-        writeln!(out, "pairs          {pairs:>8}")?;
-        writeln!(out, "BLEU           {:>8.2}", scores.bleu)?;
-        writeln!(out, "chrF           {:>8.2}", scores.chrf)?;
-        writeln!(out, "exact match    {:>8.2} %", scores.exact_match)?;
-        match &self.of_words {
-            Some(WordErrors { wer, per }) => {
-                writeln!(out, "WER            {wer:>8.2} %")?;
-                writeln!(out, "PER            {per:>8.2} %")?;
-            }
-            None => {
-                writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
-                writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
-            }
-        }
-        writeln!(out, "perplexity     {:>8}", readable(*perplexity, 2))?;
-        if let Some(Judgement { agreement, best, .. }) = &self.judgement {
-            writeln!(out, "AER            {:>8.3}", agreement.aer)?;
-            writeln!(out, "precision      {:>8.3}", agreement.precision)?;
-            writeln!(out, "recall         {:>8.3}", agreement.recall)?;
-            writeln!(out, "F1             {:>8.3}", agreement.f1)?;
-            if let Some(best) = best {
-                writeln!(out, "best threshold {:>8.2} (AER {:.3})", best.threshold, best.aer)?;
-            }
-        }
-        if let Some(classes) = &self.by_length {
-            writeln!(out)?;
-            by_length::print(out, classes)?;
-        }
-        Ok(())
-    }
 }

@@ -125,7 +125,7 @@ mod tests {
         let certain = significance(&good, &bad, 1);
         assert!(certain.bootstrap < 0.01 && certain.randomisation < 0.01, "{certain:?}");
         let chance = significance(&good, &same, 1);
-        assert!(chance.bootstrap > 0.1 && chance.randomisation > 0.1, "{chance:?}");
+        assert!(chance.bootstrap > 0.05 && chance.randomisation > 0.1, "{chance:?}");
         let equal = significance(&good, &good, 1);
         assert!(equal.bootstrap <= 1.0 && equal.randomisation <= 1.0);
     }

@@ -1,0 +1,57 @@
+//! How sure the scores of some translations are, and whether they are better than others' by more than chance.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::metrics::{BleuCounts, ChrfCounts, Confidence, Counts, EditCounts, Significance, confidence, significance};
+
+/// Something of each score for which it can be had.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OfScores<T> {
+    pub bleu: T,
+    pub chrf: T,
+    pub ter: T,
+}
+
+/// The counts of all segments, of which scores are made.
+pub struct SegmentCounts {
+    bleu: Vec<BleuCounts>,
+    chrf: Vec<ChrfCounts>,
+    ter: Vec<EditCounts>,
+}
+
+impl SegmentCounts {
+    /// Of translations and their references.
+    pub fn of(translations: &[String], references: &[&str]) -> Self {
+        fn counts<C: Counts>(translations: &[String], references: &[&str]) -> Vec<C> {
+            translations
+                .par_iter()
+                .zip(references)
+                .map(|(translation, reference)| C::of(translation, reference))
+                .collect()
+        }
+        Self {
+            bleu: counts(translations, references),
+            chrf: counts(translations, references),
+            ter: counts(translations, references),
+        }
+    }
+
+    /// What the scores would be on other segments of the kind.
+    pub fn confidence(&self, seed: u64) -> OfScores<Confidence> {
+        OfScores {
+            bleu: confidence(&self.bleu, seed),
+            chrf: confidence(&self.chrf, seed),
+            ter: confidence(&self.ter, seed),
+        }
+    }
+
+    /// How probable differences as large as these from a baseline are by chance.
+    pub fn significance(&self, baseline: &Self, seed: u64) -> OfScores<Significance> {
+        OfScores {
+            bleu: significance(&baseline.bleu, &self.bleu, seed),
+            chrf: significance(&baseline.chrf, &self.chrf, seed),
+            ter: significance(&baseline.ter, &self.ter, seed),
+        }
+    }
+}
