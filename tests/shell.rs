@@ -4,7 +4,8 @@ mod common;
 
 use common::Folder;
 
-const COMMANDS: [&str; 8] = ["train", "translate", "align", "evaluate", "score", "inspect", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["train", "translate", "align", "evaluate", "score", "symmetrise", "inspect", "completions", "man"];
 
 #[test]
 fn every_shell_completes_commands_and_options() {

@@ -52,12 +52,6 @@ impl Gold {
     }
 }
 
-/// Writes links as `0-0 1-2 …`, in the order given.
-pub fn pharaoh(links: &[Link]) -> String {
-    let written: Vec<String> = links.iter().map(|link| format!("{}-{}", link.source, link.target)).collect();
-    written.join(" ")
-}
-
 /// Reads one line of a gold file: `s-t` for a sure link, `s?t` or `spt` for a possible one, separated by spaces.
 ///
 /// # Errors
@@ -78,9 +72,72 @@ pub fn parse_gold_line(line: &str) -> Result<Gold, String> {
     Ok(gold)
 }
 
+/// How links are written: as Pharaoh has them, unless said otherwise; some programs want the target word first, or words
+/// counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notation {
+    /// Whether the target word stands first.
+    pub turned: bool,
+    /// The number of a sentence's first word.
+    pub base: usize,
+}
+
+impl Notation {
+    /// One link.
+    pub fn written(self, link: Link) -> String {
+        let (first, second) = if self.turned { (link.target, link.source) } else { (link.source, link.target) };
+        format!("{}-{}", first + self.base, second + self.base)
+    }
+
+    /// A line of links, in the order given.
+    pub fn line(self, links: &[Link]) -> String {
+        links.iter().map(|&link| self.written(link)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The links of a line: `s-t` or, with probabilities, which are not read, `s-t:p`.
+    ///
+    /// # Errors
+    /// A sentence that names the first entry which is no link, or has a number below the base.
+    pub fn read(self, line: &str) -> Result<Vec<Link>, String> {
+        let read = |entry: &str| {
+            let (link, _) = entry.split_once(':').unwrap_or((entry, ""));
+            let (first, second) = link.split_once('-')?;
+            let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(self.base);
+            let (first, second) = (number(first)?, number(second)?);
+            Some(if self.turned {
+                Link { source: second, target: first }
+            } else {
+                Link { source: first, target: second }
+            })
+        };
+        let refused = |entry: &str| format!("\"{entry}\" is no link such as 3-4 of words counted from {}", self.base);
+        line.split_whitespace().map(|entry| read(entry).ok_or_else(|| refused(entry))).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_are_written_and_read_in_any_notation() {
+        let link = Link { source: 3, target: 1 };
+        for (notation, text) in [
+            (Notation::default(), "3-1"),
+            (Notation { turned: true, base: 0 }, "1-3"),
+            (Notation { turned: false, base: 1 }, "4-2"),
+            (Notation { turned: true, base: 1 }, "2-4"),
+        ] {
+            assert_eq!(notation.written(link), text);
+            assert_eq!(notation.line(&[link, link]), format!("{text} {text}"));
+            assert_eq!(notation.read(&format!(" {text}  {text}:0.25")), Ok(vec![link, link]));
+        }
+        let from_1 = Notation { turned: false, base: 1 };
+        for broken in ["x", "1", "1-", "-1", "1-2-3", "0-1", "1?2", "1.5-2"] {
+            assert!(from_1.read(broken).unwrap_err().contains(broken), "{broken}");
+        }
+        assert_eq!(from_1.read(""), Ok(Vec::new()));
+    }
 
     #[test]
     fn gold_lines_are_read() {
@@ -104,11 +161,5 @@ mod tests {
         assert_eq!(gold.link_beyond([4, 3]), None);
         assert_eq!(gold.link_beyond([4, 2]), Some(Link { source: 3, target: 2 }));
         assert_eq!(gold.link_beyond([3, 3]), Some(Link { source: 3, target: 2 }));
-    }
-
-    #[test]
-    fn links_are_written_for_pharaoh() {
-        assert_eq!(pharaoh(&[Link { source: 0, target: 1 }, Link { source: 10, target: 2 }]), "0-1 10-2");
-        assert_eq!(pharaoh(&[]), "");
     }
 }

@@ -17,7 +17,7 @@ pub use agreement::{Agreement, AgreementCounts};
 pub use beliefs::Beliefs;
 pub use health::{AttentionHealth, AttentionTotals, Collapse, Evenness};
 pub use lexicon::{Entry, LinkedWords};
-pub use links::{Gold, Link, parse_gold_line, pharaoh};
+pub use links::{Gold, Link, Notation, parse_gold_line};
 pub use shift::{Shift, ShiftedCounts};
 pub use suspicion::{Signs, suspicions};
 pub use symmetrisation::Symmetrisation;

@@ -277,18 +277,45 @@ impl Folder {
     /// # Errors
     /// The file is damaged, or belongs to another config.json.
     pub fn load_aligner(&self, checkpoint: &Checkpoint) -> Result<Option<WordAligner>> {
-        let place = self.path.join(ALIGNER);
-        if !place.exists() {
+        if !self.has(ALIGNER) {
             return Ok(None);
         }
-        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
-        let read = aligner::deserialise(&bytes);
-        let (aligner, metadata) =
-            read.with_context(|| format!("{}: damaged, or no aligner of softalign", place.display()))?;
+        let (aligner, metadata) = self.read_aligner()?;
         if metadata.contains_key(BELONGS_TO) {
             self.check_belonging(ALIGNER, checkpoint, &metadata)?;
         }
         Ok(Some(aligner))
+    }
+
+    /// Writes a statistical aligner that belongs to no model.
+    ///
+    /// # Errors
+    /// There is a model here, or the path, with the system's reason.
+    pub fn save_aligner_alone(&self, aligner: &WordAligner) -> Result<()> {
+        ensure!(
+            !self.has(CONFIG),
+            "{}: here is a model, with an aligner of its own; name another folder",
+            self.path.display()
+        );
+        let bytes = aligner::serialise(aligner, HashMap::new())?;
+        self.make()?;
+        write_atomically(&self.path.join(ALIGNER), |file| Ok(file.write_all(&bytes)?))
+    }
+
+    /// Reads the statistical aligner, whether it belongs to a model or not.
+    ///
+    /// # Errors
+    /// There is none, or the file is damaged.
+    pub fn load_aligner_alone(&self) -> Result<WordAligner> {
+        ensure!(self.has(ALIGNER), "{}: no statistical aligner here ({ALIGNER} is missing)", self.path.display());
+        Ok(self.read_aligner()?.0)
+    }
+
+    fn read_aligner(&self) -> Result<(WordAligner, HashMap<String, String>)> {
+        let place = self.path.join(ALIGNER);
+        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
+        let read = aligner::deserialise(&bytes);
+        read.with_context(|| format!("{}: damaged, or no aligner of softalign", place.display()))
     }
 
     /// Writes the translations of units that are known beforehand.

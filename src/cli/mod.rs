@@ -11,6 +11,7 @@ mod reading;
 mod score;
 mod search;
 mod shell;
+mod symmetrise;
 mod train;
 mod values;
 
@@ -28,6 +29,7 @@ pub use reading::ReadingArgs;
 pub use score::ScoreArgs;
 pub use search::SearchArgs;
 pub use shell::{CompletionsArgs, ManArgs};
+pub use symmetrise::{NotationArgs, SymmetriseArgs};
 pub use train::{Preset, TrainArgs};
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
@@ -94,6 +96,8 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Say how probable given translations are, or rank n-best lists anew.
     Score(ScoreArgs),
+    /// Make one set of the links of two directions.
+    Symmetrise(SymmetriseArgs),
     /// Say in words what a model's folder holds.
     Inspect(InspectArgs),
     /// Write what a shell completes softalign's command lines by.
@@ -234,6 +238,22 @@ pub struct AlignArgs {
     /// What --format svg draws of a pair.
     #[arg(long, value_enum, default_value_t = View::Matrix)]
     pub view: View,
+
+    /// Keep the aligner that --links-from pairs learns in this folder, for --aligner.
+    #[arg(long, value_name = "DIR", help_heading = "Links")]
+    pub save_aligner: Option<PathBuf>,
+
+    /// Link by the statistical aligner of this folder alone, one that --save-aligner has kept or that of a model.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["model", "links_from", "reverse_model", "subwords", "save_aligner"],
+        help_heading = "Links"
+    )]
+    pub aligner: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) notation: NotationArgs,
 
     /// Write the alignments of these pairs alone, by their numbers from 1.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "suspicious"])]

@@ -11,13 +11,14 @@ use super::formats::{Manner, check_view, item, renderer};
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_TEST, portions};
 use super::lines::OddLines;
-use super::linking::{check_links, linker};
+use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
 use super::reading::{refuse_reading, translator};
 use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
 use super::usage::UsageError;
-use crate::alignment::{Gold, LinkedWords, Signs};
-use crate::cli::{AlignArgs, AlignmentFormat, LinksFrom};
+use crate::alignment::{Gold, LinkedWords, Notation, Signs};
+use crate::checkpoint::Folder;
+use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
 use crate::render::{Item, Renderer};
 use crate::text::{Pair, PairStream};
 use crate::translator::Linked;
@@ -29,19 +30,32 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let mut pairs = Pairs::of(args, &files)?;
-    let translator = if args.links.links_from.attention() {
-        Some(translator(&args.model, &args.reading, &args.links, device)?)
+    let (links, stored) = links(args);
+    let translator = if links.links_from.attention() {
+        Some(translator(&args.model, &args.reading, &links, device)?)
     } else {
         refuse_reading(&args.reading)?;
         None
     };
-    let mut linker =
-        linker(&args.links, &args.model[0], translator.as_ref(), args.subwords, &pairs.all, device, console)?;
+    let mut linker = linker(&links, stored, translator.as_ref(), args.subwords, &pairs.all, device, console)?;
     linker.translator = translator;
+    if let (Some(folder), Some(aligner)) = (&args.save_aligner, &linker.statistical) {
+        let folder = Folder::new(folder);
+        folder.save_aligner_alone(aligner)?;
+        // As it will link later: what is hardly believed is not kept.
+        linker.statistical = Some(folder.load_aligner_alone()?);
+    }
     let read = |path: &PathBuf| read_gold(path, &pairs.all, linker.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
     let title = files.title();
-    let manner = Manner { format: args.format, title, view: args.view, probabilities: args.probs, n_best: false };
+    let manner = Manner {
+        format: args.format,
+        title,
+        view: args.view,
+        probabilities: args.probs,
+        notation: args.notation.notation(),
+        n_best: false,
+    };
     let mut dump = Dump {
         args,
         gold,
@@ -75,6 +89,14 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     drop(bar);
     odd.tell_parts(console);
     dump.finish(&pairs.all)
+}
+
+/// How words are linked, and by which aligner that was learnt before.
+fn links(args: &AlignArgs) -> (LinkArgs, Stored<'_>) {
+    match &args.aligner {
+        Some(folder) => (LinkArgs { links_from: LinksFrom::Statistics, ..args.links.clone() }, Stored::Alone(folder)),
+        None => (args.links.clone(), Stored::With(&args.model[0])),
+    }
 }
 
 /// What is aligned.
@@ -112,6 +134,12 @@ fn check(args: &AlignArgs) -> Result<()> {
     check_view(args.view, Some(args.format))?;
     if args.probs && args.format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
+    }
+    if args.notation.notation() != Notation::default() && args.format != AlignmentFormat::Pharaoh {
+        bail!(UsageError("--reverse and --link-base are for --format pharaoh".to_owned()));
+    }
+    if args.save_aligner.is_some() && args.links.links_from != LinksFrom::Pairs {
+        bail!(UsageError("--save-aligner keeps what --links-from pairs learns: give that as well".to_owned()));
     }
     if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
         bail!(UsageError("--gold is shown by --format html, between words; evaluate --gold measures".to_owned()));

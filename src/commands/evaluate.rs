@@ -10,7 +10,7 @@ use super::console::Console;
 use super::evaluation::{Compared, Evaluation, Judgement, Place, WordErrors, show};
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
-use super::linking::{check_links, linker};
+use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart};
 use super::reading::translator;
@@ -83,7 +83,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     for models in models.chunks(if args.ensemble { models.len() } else { 1 }.max(1)) {
         let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
         let translator = translator(&folders, &args.reading, &args.links, device)?;
-        let linker = linker(&args.links, &folders[0], Some(&translator), false, &pairs, device, console)?;
+        let linker = linker(&args.links, Stored::With(&folders[0]), Some(&translator), false, &pairs, device, console)?;
         candidates.push(Candidate::Model(models[0].clone(), Box::new(translator), Box::new(linker)));
     }
     for named in hypotheses {

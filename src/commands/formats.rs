@@ -5,6 +5,7 @@ use colorchoice::ColorChoice;
 
 use super::output::Output;
 use super::usage::UsageError;
+use crate::alignment::Notation;
 use crate::cli::{AlignmentFormat, View};
 use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
 use crate::translator::{Aligned, Linked, Linker};
@@ -18,18 +19,20 @@ pub struct Manner {
     pub view: View,
     /// Whether links say how much they are believed in.
     pub probabilities: bool,
+    /// How links are written as text.
+    pub notation: Notation,
     /// Whether a sentence may have several translations.
     pub n_best: bool,
 }
 
 /// What writes alignments in such a manner.
 pub fn renderer(manner: Manner, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
-    let Manner { format, title, view, probabilities, n_best } = manner;
+    let Manner { format, title, view, probabilities, notation, n_best } = manner;
     match format {
         AlignmentFormat::Text => Box::new(heatmap(output)),
         AlignmentFormat::Json => Box::new(Json::default()),
         AlignmentFormat::Jsonl => Box::new(Json::lines()),
-        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities, numbered: n_best }),
+        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities, numbered: n_best, notation }),
         AlignmentFormat::Npz => Box::new(Npz::default()),
         AlignmentFormat::Tsv if n_best => Box::new(Tsv::ranked()),
         AlignmentFormat::Tsv => Box::new(Tsv::default()),

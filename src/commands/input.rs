@@ -48,10 +48,15 @@ impl PairFiles {
     pub fn given(tsv: Option<&Path>, source: Option<&Path>, target: Option<&Path>, layout: &Layout) -> Option<Self> {
         let place = match (tsv, source, target) {
             (Some(path), ..) => Place::Tsv(path.to_owned()),
-            (None, Some(source), Some(target)) => Place::Parallel(source.to_owned(), target.to_owned()),
+            (None, Some(source), Some(target)) => return Some(Self::parallel(source, target, layout)),
             _ => return None,
         };
         Some(Self { place, layout: layout.clone() })
+    }
+
+    /// Two files whose lines belong together.
+    pub fn parallel(source: &Path, target: &Path, layout: &Layout) -> Self {
+        Self { place: Place::Parallel(source.to_owned(), target.to_owned()), layout: layout.clone() }
     }
 
     /// By the options of a command that reads pairs.

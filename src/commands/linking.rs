@@ -28,11 +28,36 @@ pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
     Ok(())
 }
 
+/// Where a statistical aligner lies that was learnt before.
+#[derive(Clone, Copy)]
+pub enum Stored<'a> {
+    /// With the model that it was learnt with.
+    With(&'a Path),
+    /// In a folder that need not hold its model.
+    Alone(&'a Path),
+}
+
+impl Stored<'_> {
+    fn path(&self) -> &Path {
+        let (Self::With(path) | Self::Alone(path)) = self;
+        path
+    }
+
+    fn load(self, translator: Option<&Translator>) -> Result<Option<WordAligner>> {
+        let folder = Folder::new(self.path());
+        match (self, translator) {
+            (Self::Alone(_), _) => folder.load_aligner_alone().map(Some),
+            (Self::With(_), Some(translator)) => folder.load_aligner(translator.checkpoint()),
+            (Self::With(_), None) => folder.load_aligner(&folder.load()?),
+        }
+    }
+}
+
 /// What the options ask to be linked by, but for the model itself; `translator` is that, where there is one. `pairs` are
 /// those that an aligner may be learnt from.
 pub fn linker(
     args: &LinkArgs,
-    model: &Path,
+    stored: Stored,
     translator: Option<&Translator>,
     by_units: bool,
     pairs: &[Pair],
@@ -45,7 +70,7 @@ pub fn linker(
         bail!(UsageError(format!(
             "{}: a model without attention ({attention}) links nothing; leave out --links-from, or learn from the pairs \
              themselves by --links-from pairs",
-            model.display()
+            stored.path().display()
         )));
     }
     let reverse = |path: &Path| {
@@ -63,24 +88,20 @@ pub fn linker(
         by_units,
         ..Linker::default()
     };
-    let stored = || match translator {
-        Some(translator) => Folder::new(model).load_aligner(translator.checkpoint()),
-        None => Folder::new(model).load_aligner(&Folder::new(model).load()?),
-    };
     match args.links_from {
         LinksFrom::Pairs => linker.statistical = Some(learn_aligner(pairs, console)),
         LinksFrom::Statistics => {
-            linker.statistical = stored()?;
+            linker.statistical = stored.load(translator)?;
             ensure!(
                 linker.statistical.is_some(),
                 "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew, or learn from the \
                  pairs themselves by --links-from pairs",
-                model.display()
+                stored.path().display()
             );
         }
         LinksFrom::Attention => {}
         LinksFrom::Auto if by_units => {}
-        LinksFrom::Auto => linker.statistical = stored()?,
+        LinksFrom::Auto => linker.statistical = stored.load(translator)?,
     }
     Ok(linker)
 }

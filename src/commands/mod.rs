@@ -22,6 +22,7 @@ mod search;
 mod shell;
 mod signals;
 mod sureness;
+mod symmetrise;
 mod tables;
 mod train;
 mod training_data;
@@ -74,6 +75,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         Command::Align(args) => align::run(args, &device(cli.device)?, console),
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),
         Command::Score(args) => score::run(args, &device(cli.device)?, console),
+        Command::Symmetrise(args) => symmetrise::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::manual(args),

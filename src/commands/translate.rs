@@ -12,11 +12,12 @@ use super::conversation::converse;
 use super::formats::{Manner, check_view, item, renderer};
 use super::input::portions;
 use super::lines::OddLines;
-use super::linking::{check_links, linker};
+use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
 use super::reading::translator;
 use super::search::beam_settings;
 use super::usage::UsageError;
+use crate::alignment::Notation;
 use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
 use crate::render::{Item, Renderer};
 use crate::text::{LineStream, Pair, Units, Words, count_lines, read_laid_out, word_spans};
@@ -81,9 +82,17 @@ impl<'a> Results<'a> {
         console: &Console,
     ) -> Result<Self> {
         let Some(format) = args.format.of_alignments() else { return Ok(Self { args, output, alignments: None }) };
-        let linker = linker(&args.links, &args.model[0], Some(translator), args.subwords, &[], device, console)?;
+        let linker =
+            linker(&args.links, Stored::With(&args.model[0]), Some(translator), args.subwords, &[], device, console)?;
         let title = "translations".to_owned();
-        let manner = Manner { format, title, view: args.view, probabilities: false, n_best: args.n_best > 1 };
+        let manner = Manner {
+            format,
+            title,
+            view: args.view,
+            probabilities: false,
+            notation: Notation::default(),
+            n_best: args.n_best > 1,
+        };
         let renderer = renderer(manner, &linker, &output);
         Ok(Self { args, output, alignments: Some((linker, renderer)) })
     }

@@ -4,7 +4,7 @@
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
-use crate::alignment::{Link, pharaoh};
+use crate::alignment::{Link, Notation};
 
 /// Writes a line of links for each sentence.
 #[derive(Default)]
@@ -13,6 +13,8 @@ pub struct Pharaoh {
     pub probabilities: bool,
     /// Whether a sentence may have several lines, which then say whose they are.
     pub numbered: bool,
+    /// How a link is written.
+    pub notation: Notation,
 }
 
 impl Renderer for Pharaoh {
@@ -21,9 +23,9 @@ impl Renderer for Pharaoh {
             write!(out, "{} ||| ", item.id)?;
         }
         if !self.probabilities {
-            return writeln!(out, "{}", pharaoh(item.links));
+            return writeln!(out, "{}", self.notation.line(item.links));
         }
-        let written = |link: &Link| format!("{}-{}:{:.4}", link.source, link.target, item.beliefs.of(*link));
+        let written = |link: &Link| format!("{}:{:.4}", self.notation.written(*link), item.beliefs.of(*link));
         writeln!(out, "{}", item.links.iter().map(written).collect::<Vec<_>>().join(" "))
     }
 }
@@ -37,9 +39,9 @@ mod tests {
     fn snapshot() {
         let text = String::from_utf8(samples::render(&mut Pharaoh::default())).unwrap();
         assert_eq!(text, "0-0 1-2 2-1\n\n");
-        let text = samples::render(&mut Pharaoh { probabilities: true, numbered: false });
+        let text = samples::render(&mut Pharaoh { probabilities: true, ..Pharaoh::default() });
         assert_eq!(String::from_utf8(text).unwrap(), "0-0:0.9522 1-2:0.7918 2-1:0.8206\n\n");
-        let text = samples::render(&mut Pharaoh { probabilities: false, numbered: true });
+        let text = samples::render(&mut Pharaoh { numbered: true, ..Pharaoh::default() });
         assert_eq!(String::from_utf8(text).unwrap(), "0 ||| 0-0 1-2 2-1\n1 ||| \n");
     }
 }

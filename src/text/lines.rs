@@ -32,7 +32,7 @@ pub fn count_lines(path: &Path) -> Option<usize> {
 }
 
 /// A file as messages name it.
-pub(super) fn name(path: &Path) -> String {
+pub fn name(path: &Path) -> String {
     if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 

@@ -21,7 +21,7 @@ pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;
 pub use layout::{Layout, has_csv_quotes, is_header};
 pub use line_stream::LineStream;
-pub use lines::{count_lines, read_lines};
+pub use lines::{count_lines, name as file_name, read_lines};
 pub use n_best::Hypothetical;
 pub use pair::Pair;
 pub use pairs::{PairStream, read_laid_out, read_parallel, read_tsv};

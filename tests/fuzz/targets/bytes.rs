@@ -6,7 +6,7 @@ mod attacked;
 
 use std::sync::LazyLock;
 
-use attacked::{use_arguments, use_config, use_corpus, use_gold, use_text, use_tokenizer};
+use attacked::{use_arguments, use_config, use_corpus, use_gold, use_links, use_text, use_tokenizer};
 use libfuzzer_sys::fuzz_target;
 use softalign::text::{Layout, Units, Vocabulary};
 
@@ -19,7 +19,10 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&how, bytes)) = bytes.split_first() else { return };
     let text = String::from_utf8_lossy(bytes);
     match how % 8 {
-        0 => drop(use_gold(&text)),
+        0 => {
+            use_gold(&text);
+            use_links(&text);
+        }
         1 => drop(use_config(&text)),
         2 => drop(use_tokenizer(&text)),
         3 => use_text(&VOCABULARY, &text.replace('\n', " ")),

@@ -1,0 +1,46 @@
+//! `softalign symmetrise`: links of two directions become one set.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::input::{PairFiles, portions};
+use super::output::{Output, apart};
+use super::usage::UsageError;
+use crate::alignment::{Link, Notation};
+use crate::cli::SymmetriseArgs;
+use crate::text::{Layout, Pair, file_name};
+
+pub fn run(args: &SymmetriseArgs) -> Result<()> {
+    let (forward, backward) = (args.forward.as_path(), args.backward.as_path());
+    if forward == backward {
+        bail!(UsageError(format!("{}: this cannot be both directions' links", file_name(forward))));
+    }
+    apart([forward, backward], [("--output", args.output.as_path())])?;
+    let base = usize::from(args.base);
+    let notations = [Notation { turned: false, base }, Notation { turned: args.second_reversed, base }];
+    let files = PairFiles::parallel(forward, backward, &Layout::default());
+    let mut output = Output::open(&args.output)?;
+    // Lines of two files that belong together, whatever they say.
+    let mut lines = files.stream("the files of links")?;
+    let mut done = 0;
+    for portion in portions() {
+        let part = lines.arrived(portion)?;
+        if part.is_empty() {
+            break;
+        }
+        for (number, Pair { source, target }) in (done + 1..).zip(&part) {
+            let one = read(notations[0], source, forward, number)?;
+            let other = read(notations[1], target, backward, number)?;
+            let links = args.way.links(&one, &other);
+            output.with(|out| writeln!(out, "{}", args.notation.notation().line(&links)))?;
+        }
+        output.flush()?;
+        done += part.len();
+    }
+    output.finish()
+}
+
+fn read(notation: Notation, line: &str, path: &Path, number: usize) -> Result<Vec<Link>> {
+    notation.read(line).map_err(|reason| anyhow!("{}:{number}: {reason}", file_name(path)))
+}
