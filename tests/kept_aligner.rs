@@ -85,7 +85,8 @@ fn what_does_not_fit_is_refused_in_one_line() {
     let over_model =
         ["align", "--pairs", "pairs.tsv", "--links-from", "pairs", "--save-aligner", model_path(), "--quiet"];
     refused(&over_model, 1, "here is a model");
-    refused(&["symmetrise", "links", "other"], 1, "other has 2");
+    folder.write("more", "0-0\n0-0\n");
+    refused(&["symmetrise", "more", "links"], 1, "more has 2");
     folder.write("links", "0-0\n\n");
     refused(&["symmetrise", "other", "links"], 1, "other:1: \"1\" is no link");
     refused(&["symmetrise", "-", "-"], 2, "standard input");
