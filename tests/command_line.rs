@@ -31,7 +31,7 @@ fn help_is_as_the_snapshots_say() {
     let folder = Folder::new();
     let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     for command in
-        ["", "train", "translate", "align", "evaluate", "score", "symmetrise", "inspect", "completions", "man"]
+        ["", "train", "translate", "align", "evaluate", "score", "clean", "symmetrise", "inspect", "completions", "man"]
     {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = folder.run(&arguments);

@@ -4,8 +4,8 @@ mod common;
 
 use common::Folder;
 
-const COMMANDS: [&str; 9] =
-    ["train", "translate", "align", "evaluate", "score", "symmetrise", "inspect", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["train", "translate", "align", "evaluate", "score", "clean", "symmetrise", "inspect", "completions", "man"];
 
 #[test]
 fn every_shell_completes_commands_and_options() {

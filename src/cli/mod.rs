@@ -1,6 +1,7 @@
 //! The command line: clap's structures, with what `--help` says.
 
 mod advice;
+mod clean;
 mod common;
 mod evaluate;
 mod given;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use clean::CleanArgs;
 use common::{COMMON, MODEL};
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
@@ -96,6 +98,8 @@ pub enum Command {
     Evaluate(EvaluateArgs),
     /// Say how probable given translations are, or rank n-best lists anew.
     Score(ScoreArgs),
+    /// Say what is wrong with pairs of a corpus, and write the others.
+    Clean(CleanArgs),
     /// Make one set of the links of two directions.
     Symmetrise(SymmetriseArgs),
     /// Say in words what a model's folder holds.

@@ -8,7 +8,7 @@ use clap::builder::PossibleValue;
 use crate::alignment::Symmetrisation;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
-use crate::text::{Units, Words};
+use crate::text::{Defect, Units, Words};
 use crate::training::{Metric, Schedule};
 
 /// A choice by its name, with what it means.
@@ -30,6 +30,25 @@ impl ValueEnum for Units {
             Self::Word => choice("word", "Whole words, punctuation apart"),
             Self::Char => choice("char", "Single characters: for pronunciation, inflection and the like"),
         }
+    }
+}
+
+impl ValueEnum for Defect {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let meaning = match self {
+            Self::Empty => "A side has no words",
+            Self::Long => "A side has more words than --max-words",
+            Self::Identical => "Both sides are the same",
+            Self::Duplicate => "The pair has been there before",
+            Self::Script => "A side is mostly in a script that is not the side's own",
+            Self::Proportion => "A side is longer than --max-proportion allows",
+            Self::Suspicious => "Its words belong together less than those of other pairs; see --suspicious",
+        };
+        choice(self.name(), meaning)
     }
 }
 

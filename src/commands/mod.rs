@@ -3,6 +3,7 @@
 mod align;
 mod attention_watch;
 mod by_length;
+mod clean;
 mod console;
 mod conversation;
 mod evaluate;
@@ -75,6 +76,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         Command::Align(args) => align::run(args, &device(cli.device)?, console),
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),
         Command::Score(args) => score::run(args, &device(cli.device)?, console),
+        Command::Clean(args) => clean::run(args, &device(cli.device)?, console),
         Command::Symmetrise(args) => symmetrise::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Completions(args) => shell::completions(args),

@@ -5,6 +5,7 @@
 mod batch;
 mod bpe_dropout;
 mod corpus;
+mod defects;
 mod layout;
 mod line_stream;
 mod lines;
@@ -19,6 +20,7 @@ mod words;
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;
+pub use defects::{Defect, Limits, defects};
 pub use layout::{Layout, has_csv_quotes, is_header};
 pub use line_stream::LineStream;
 pub use lines::{count_lines, name as file_name, read_lines};

@@ -1,0 +1,129 @@
+//! `softalign clean`: what is wrong with a corpus' pairs, and those with which nothing is.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+use candle_core::Device;
+
+use super::console::Console;
+use super::input::{PairFiles, SHIPPED_TRAINING};
+use super::linking::{Stored, linker};
+use super::output::{Output, apart};
+use super::usage::UsageError;
+use crate::alignment::{Signs, suspicions};
+use crate::cli::{CleanArgs, LinkArgs, LinksFrom};
+use crate::text::{Defect, Pair, defects};
+use crate::translator::Translator;
+
+/// Lines that the table names, for somebody who wants to look.
+const NAMED: usize = 3;
+
+pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
+    check(args)?;
+    let files = PairFiles::of(&args.pairs).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
+    let written =
+        [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
+    apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
+    let open = |path: &Option<std::path::PathBuf>| path.as_deref().map(Output::open).transpose();
+    let (output, targets, rejected) = (open(&args.output)?, open(&args.output_target)?, open(&args.rejected)?);
+    let pairs = files.read("--pairs")?;
+    files.warn_of_spreadsheet(&pairs, console);
+    ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
+    let mut found = defects(&pairs, args.limits(), &HashSet::from_iter(args.accept.iter().copied()));
+    if let Some(percent) = args.suspicious {
+        mark_suspicious(&mut found, &pairs, percent, args.model.as_deref(), device, console)?;
+    }
+    let table = table(&found);
+    let at_standard_output =
+        [&args.output, &args.output_target, &args.rejected].into_iter().flatten().any(|path| path == Path::new("-"));
+    let numbered = || (1..).zip(&pairs).zip(&found);
+    if let Some(mut output) = output {
+        let good = || numbered().filter(|(_, defect)| defect.is_none()).map(|((_, pair), _)| pair);
+        match targets {
+            Some(mut targets) => {
+                output.with(|out| good().try_for_each(|pair| writeln!(out, "{}", pair.source)))?;
+                targets.with(|out| good().try_for_each(|pair| writeln!(out, "{}", pair.target)))?;
+                targets.finish()?;
+            }
+            None => output.with(|out| good().try_for_each(|pair| writeln!(out, "{}", as_line(pair))))?,
+        }
+        output.finish()?;
+    }
+    if let Some(mut rejected) = rejected {
+        let mut bad = numbered().filter_map(|((number, pair), defect)| Some((number, pair, defect.as_ref()?)));
+        rejected.with(|out| {
+            bad.try_for_each(|(number, pair, defect)| writeln!(out, "{number}\t{}\t{}", defect.name(), as_line(pair)))
+        })?;
+        rejected.finish()?;
+    }
+    if at_standard_output {
+        table.lines().for_each(|line| console.note(line));
+        return Ok(());
+    }
+    let mut report = Output::open(Path::new("-"))?;
+    report.with(|out| write!(out, "{table}"))?;
+    report.finish()
+}
+
+fn check(args: &CleanArgs) -> Result<()> {
+    if !(args.max_proportion >= 1.0 && args.max_proportion.is_finite()) {
+        bail!(UsageError(format!("--max-proportion must be at least 1, not {}", args.max_proportion)));
+    }
+    if let Some(percent) = args.suspicious.filter(|percent| !(0.0..=100.0).contains(percent)) {
+        bail!(UsageError(format!("--suspicious must be between 0 and 100, not {percent}")));
+    }
+    Ok(())
+}
+
+/// A pair as a line of a TSV file; a tab within a sentence, which files of one side may have, becomes a space.
+fn as_line(pair: &Pair) -> String {
+    [&pair.source, &pair.target].map(|text| text.replace('\t', " ")).join("\t")
+}
+
+/// Marks so many percent of the pairs with which nothing is wrong so far.
+fn mark_suspicious(
+    found: &mut [Option<Defect>],
+    pairs: &[Pair],
+    percent: f64,
+    model: Option<&Path>,
+    device: &Device,
+    console: &Console,
+) -> Result<()> {
+    let places: Vec<usize> = (0..pairs.len()).filter(|&place| found[place].is_none()).collect();
+    let good: Vec<Pair> = places.iter().map(|&place| pairs[place].clone()).collect();
+    let links_from = if model.is_some() { LinksFrom::Auto } else { LinksFrom::Pairs };
+    let links = LinkArgs { links_from, reverse_model: None, symmetrise: None, threshold: None, words: None };
+    let translator = model.map(|folder| Translator::load(folder, device)).transpose()?;
+    let stored = Stored::With(model.unwrap_or(Path::new("")));
+    let mut linker = linker(&links, stored, translator.as_ref(), false, &good, device, console)?;
+    linker.translator = translator;
+    let mut bar = console.bar("linking", good.len());
+    let linked = linker.link(&good, &mut |count| bar.advance(count))?;
+    drop(bar);
+    let signs: Vec<Signs> = linked.iter().map(|linked| linked.signs()).collect();
+    let suspicion = suspicions(&signs);
+    let mut order: Vec<usize> = (0..good.len()).collect();
+    order.sort_by(|&a, &b| suspicion[b].total_cmp(&suspicion[a]).then(a.cmp(&b)));
+    let count = (percent / 100.0 * good.len() as f64).round() as usize;
+    order[..count].iter().for_each(|&place| found[places[place]] = Some(Defect::Suspicious));
+    Ok(())
+}
+
+/// How many pairs have which defect, and where the first few of them are.
+fn table(found: &[Option<Defect>]) -> String {
+    let share = |count: usize| format!("{:>5.1} %", 100.0 * count as f64 / found.len() as f64);
+    let mut table = String::from("reason          pairs    share  lines\n");
+    let mut bad = 0;
+    for defect in Defect::ALL {
+        let lines: Vec<usize> =
+            (1..).zip(found).filter(|(_, one)| **one == Some(defect)).map(|(line, _)| line).collect();
+        bad += lines.len();
+        let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
+        let more = if lines.len() > NAMED { ", …" } else { "" };
+        let line =
+            format!("{:<12} {:>8}  {}  {}{more}", defect.name(), lines.len(), share(lines.len()), named.join(", "));
+        table += &format!("{}\n", line.trim_end());
+    }
+    table + &format!("{:<12} {:>8}  {}\n", "good", found.len() - bad, share(found.len() - bad))
+}

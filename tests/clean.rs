@@ -1,0 +1,118 @@
+//! `clean`: what is wrong with a corpus is counted, and left out where that is asked for.
+
+mod common;
+
+use common::{Folder, PAIRS, model_path, tsv};
+
+/// Good pairs, and eight that are not: lines 61 to 68.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let numbers = 0..60;
+    let good = numbers.map(|number| {
+        let (source, target) = PAIRS[number % PAIRS.len()];
+        format!("{source} {number}\t{target} {number}\n")
+    });
+    let long = "word ".repeat(101);
+    let bad = format!(
+        "\ta\nb\t \n{long}\tx\nBerlin\tBerlin\nthe red fox sleeps 0\trufo mi dorma . 0\nлиса спит\tmi dorma\n\
+         the fox\t{}\na b\t{}\n",
+        "mi dorma kanta kura vela ".repeat(4),
+        "ku kanta dorma mi vela ".repeat(9)
+    );
+    folder.write("pairs.tsv", good.collect::<String>() + &bad);
+    folder
+}
+
+const REPORT: &str = "\
+reason          pairs    share  lines
+empty               2    2.9 %  61, 62
+long                1    1.5 %  63
+identical           1    1.5 %  64
+duplicate           1    1.5 %  65
+script              1    1.5 %  66
+proportion          2    2.9 %  67, 68
+suspicious          0    0.0 %
+good               60   88.2 %
+";
+
+#[test]
+fn what_is_wrong_is_counted_and_nothing_is_written() {
+    let folder = folder();
+    let before = folder.contents();
+    assert_eq!(folder.run(&["clean", "--pairs", "pairs.tsv"]).worked(), REPORT);
+    let accepted = folder.run(&["clean", "--pairs", "pairs.tsv", "--accept", "duplicate,script"]);
+    assert!(accepted.worked().contains("good               62 "), "{accepted:?}");
+    assert_eq!(folder.contents(), before);
+}
+
+#[test]
+fn good_pairs_and_the_others_are_written_apart() {
+    let folder = folder();
+    let all = folder.text("pairs.tsv");
+    let lines: Vec<&str> = all.lines().collect();
+    let clean = ["clean", "--pairs", "pairs.tsv", "--output", "clean.tsv", "--rejected", "rest.tsv"];
+    assert_eq!(folder.run(&clean).worked(), REPORT);
+    assert_eq!(folder.text("clean.tsv").lines().collect::<Vec<_>>(), lines[..60]);
+    let rest = folder.text("rest.tsv");
+    let rejected: Vec<Vec<&str>> = rest.lines().map(|line| line.splitn(3, '\t').collect()).collect();
+    assert_eq!(rejected[3], ["64", "identical", "Berlin\tBerlin"]);
+    assert_eq!(rejected.iter().map(|one| one[2]).collect::<Vec<_>>(), lines[60..]);
+    // Through a pipe the report goes to standard error.
+    let piped = folder.run(&["clean", "--pairs", "pairs.tsv", "--output", "-"]);
+    assert_eq!(piped.worked(), folder.text("clean.tsv"));
+    assert!(piped.stderr.contains("proportion          2") && piped.stderr.lines().count() == 9, "{piped:?}");
+    // What is clean stays as it is.
+    let again = folder.run(&["clean", "--pairs", "clean.tsv", "--output", "again.tsv"]);
+    assert!(again.worked().ends_with("good               60  100.0 %\n"));
+    assert_eq!(folder.text("again.tsv"), folder.text("clean.tsv"));
+}
+
+#[test]
+fn parallel_files_stay_parallel() {
+    let folder = Folder::new();
+    folder.write("en", "a\tb\n\nc d\n");
+    folder.write("fr", "x y\nz\nu\tv w\n");
+    let files = ["clean", "--source", "en", "--target", "fr", "--output", "clean.en"];
+    folder.run(&[&files[..], &["--output-target", "clean.fr"]].concat()).worked();
+    assert_eq!((folder.text("clean.en"), folder.text("clean.fr")), ("a\tb\nc d\n".into(), "x y\nu\tv w\n".into()));
+    folder.run(&files).worked();
+    assert_eq!(folder.text("clean.en"), "a b\tx y\nc d\tu v w\n", "a tab stands between the sentences alone");
+}
+
+#[test]
+fn pairs_that_belong_together_least_are_suspicious() {
+    let folder = Folder::new();
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for number in 0..120 {
+        let (source, target) = PAIRS[number % PAIRS.len()];
+        let target = if number % 10 == 9 { PAIRS[(number + 5) % PAIRS.len()].1 } else { target };
+        pairs.push((source.to_owned(), target.to_owned()));
+    }
+    let lines: Vec<(&str, &str)> = pairs.iter().map(|(source, target)| (source.as_str(), target.as_str())).collect();
+    folder.write("pairs.tsv", tsv(&lines));
+    let options =
+        ["clean", "--pairs", "pairs.tsv", "--accept", "duplicate", "--rejected", "rest.tsv", "--suspicious", "10"];
+    // Twelve kinds of sentences are too few for an aligner to learn from, and enough for a model.
+    for (more, least) in [(&[][..], 0), (&["--model", model_path()], 10)] {
+        folder.run(&[&options, more].concat()).worked();
+        let rest = folder.text("rest.tsv");
+        let numbers: Vec<usize> = rest.lines().map(|line| line.split_once('\t').unwrap().0.parse().unwrap()).collect();
+        let right = numbers.iter().filter(|number| *number % 10 == 0).count();
+        assert!(numbers.len() == 12 && right >= least, "{more:?} {numbers:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let folder = folder();
+    let refused = |options: &[&str], code: i32, said: &str| {
+        folder.run(&[&["clean", "--pairs", "pairs.tsv"], options].concat()).refused_with(code, &[said]);
+    };
+    refused(&["--output", "pairs.tsv"], 2, "read as well");
+    refused(&["--output", "x", "--rejected", "x"], 2, "both write to x");
+    refused(&["--max-proportion", "0.5"], 2, "--max-proportion");
+    refused(&["--suspicious", "101"], 2, "--suspicious");
+    refused(&["--suspicious", "1", "--model", "none"], 1, "none");
+    folder.write("empty.tsv", "");
+    folder.run(&["clean", "--pairs", "empty.tsv"]).refused_with(1, &["empty.tsv: no sentence pair"]);
+}
