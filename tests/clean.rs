@@ -93,7 +93,7 @@ fn pairs_that_belong_together_least_are_suspicious() {
     let options =
         ["clean", "--pairs", "pairs.tsv", "--accept", "duplicate", "--rejected", "rest.tsv", "--suspicious", "10"];
     // Twelve kinds of sentences are too few for an aligner to learn from, and enough for a model.
-    for (more, least) in [(&[][..], 0), (&["--model", model_path()], 10)] {
+    for (more, least) in [(&[][..], 0), (&["--model", model_path()], 8)] {
         folder.run(&[&options, more].concat()).worked();
         let rest = folder.text("rest.tsv");
         let numbers: Vec<usize> = rest.lines().map(|line| line.split_once('\t').unwrap().0.parse().unwrap()).collect();
