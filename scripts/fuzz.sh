@@ -1,12 +1,32 @@
 #!/usr/bin/env bash
 # Fuzzing led by coverage: bytes for each reader of text, and each file of a model's folder in turn, for so many seconds each
-# (default 60). Needs `rustup toolchain install nightly`, `cargo install cargo-fuzz` and a C++ compiler. What is found stays in
-# target/fuzz and ends the run.
+# (default 60). `--seeds` instead writes what the readers' fuzzing has come upon so far, without what adds nothing, to
+# tests/fuzz/seeds.txt, which CI tries again. Needs `rustup toolchain install nightly`, `cargo install cargo-fuzz` and a C++
+# compiler. Inputs stay in target/fuzz from run to run; what is found lies there too and ends the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-seconds=${1:-60}
 work=target/fuzz
+# Without a sanitizer: what is fuzzed is safe code, and so it goes quicker.
+fuzz() { # command of cargo fuzz, target, folder of inputs, and what goes to libFuzzer
+    local command=$1 target=$2 inputs=$3
+    shift 3
+    cargo +nightly fuzz "$command" --fuzz-dir tests/fuzz --target-dir "$PWD/$work/build" --sanitizer none "$target" \
+        "$inputs" -- "$@"
+}
+
+if [ "${1:-}" = --seeds ]; then
+    rm -rf "$work/least"
+    cp -r "$work/seeds" "$work/least"
+    fuzz cmin bytes "$work/least" > /dev/null 2>&1
+    # The long ones are mutations of settings and tokenizers, which tests/mutations.rs makes by itself.
+    find "$work/least" -type f -size -200c -exec sh -c 'od -An -v -tx1 "$1" | tr -d " \n"; echo' _ {} \; \
+        | LC_ALL=C sort -u > tests/fuzz/seeds.txt
+    wc -l tests/fuzz/seeds.txt
+    exit
+fi
+
+seconds=${1:-60}
 softalign=target/release/softalign
 mkdir -p "$work/seeds"
 cargo build --release --locked
@@ -22,21 +42,19 @@ for colour in "red rufo" "grey grisa" "old vela"; do
 done > "$pairs"
 if [ ! -e "$work/model/model.safetensors" ]; then
     "$softalign" train --train "$pairs" --out "$work/model" --preset tiny --embedding-size 8 --hidden-size 8 \
-        --attention-size 8 --units word --max-epochs 2 --guided-alignment=0.1 --keep-attention --quiet
+        --attention-size 8 --units word --max-epochs 2 --guided-alignment=0.1 --keep-attention --quiet > /dev/null
 fi
 
 run() { # target, folder of inputs, longest input
-    # Without a sanitizer: what is fuzzed is safe code, and so it goes quicker.
-    if ! cargo +nightly fuzz run --fuzz-dir tests/fuzz --target-dir "$PWD/$work/build" --sanitizer none "$1" "$2" -- \
-        -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len="$3" -artifact_prefix="$PWD/$work/" \
-        -print_final_stats=1 > "$work/log" 2>&1; then
+    if ! fuzz run "$1" "$2" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len="$3" \
+        -artifact_prefix="$PWD/$work/" -print_final_stats=1 > "$work/log" 2>&1; then
         tail -n 40 "$work/log"
         exit 1
     fi
     grep -E 'stat::(number_of_executed|new_units)|cov: .* DONE' "$work/log" | tail -n 3
 }
 
-# A seed for each reader: its number first, as tests/fuzz/targets/bytes.rs has them.
+# A seed for each reader: its number first, as tests/common/attacked.rs has them.
 seed() { printf "\\$(printf %o "$1")$2" > "$work/seeds/$1"; }
 seed 0 '0-0 1-1 2?3 4p5'
 printf '\001%s' "$(cat "$work/model/config.json")" > "$work/seeds/1"

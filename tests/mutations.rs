@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use attacked::{use_arguments, use_config, use_corpus, use_folder, use_gold, use_text};
+use attacked::{use_arguments, use_bytes, use_config, use_corpus, use_folder, use_gold, use_text, vocabulary};
 use common::{Folder as Place, PAIRS};
 use serde_json::{Value, json};
 use softalign::checkpoint::Folder;
@@ -309,6 +309,21 @@ fn no_text_panics_where_it_is_read() {
             use_arguments([command, &argument])
         });
     }
+}
+
+/// What a fuzzer led by coverage came upon, an input a line in hexadecimal digits (`scripts/fuzz.sh --seeds` writes them).
+#[test]
+fn what_a_fuzzer_came_upon_does_no_harm() {
+    let place = Place::new();
+    let vocabulary = vocabulary();
+    let seeds = include_str!("fuzz/seeds.txt");
+    for (number, line) in seeds.lines().enumerate() {
+        let _watch = Watch::over(format!("seed {}", number + 1));
+        let byte = |place: usize| u8::from_str_radix(&line[place..place + 2], 16).unwrap();
+        let bytes: Vec<u8> = (0..line.len()).step_by(2).map(byte).collect();
+        use_bytes(&vocabulary, &bytes, &place.path("seed"));
+    }
+    assert!(seeds.lines().count() > 100);
 }
 
 /// Any text becomes units, and those that the vocabulary covers become the text again.

@@ -78,6 +78,34 @@ pub fn use_text(vocabulary: &Vocabulary, text: &str) {
     }
 }
 
+/// Hands bytes to one of these: the first byte says to which, and how. Files are written to `scratch`.
+pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
+    let Some((&how, bytes)) = bytes.split_first() else { return };
+    let text = String::from_utf8_lossy(bytes);
+    match how % 8 {
+        0 => {
+            use_gold(&text);
+            use_links(&text);
+        }
+        1 => drop(use_config(&text)),
+        2 => drop(use_tokenizer(&text)),
+        3 => use_text(vocabulary, &text.replace('\n', " ")),
+        4 => drop(use_arguments(text.split('\n'))),
+        _ => {
+            std::fs::write(scratch, bytes).expect("a file can be written");
+            let columns = (how & 64 != 0).then_some([2, 1]);
+            let layout = Layout { csv: how & 16 != 0, header: how & 32 != 0, columns };
+            use_corpus(scratch, &layout, 1 + usize::from(how >> 7) * 3);
+        }
+    }
+}
+
+/// A vocabulary of several scripts, and of what means something to it.
+pub fn vocabulary() -> Vocabulary {
+    let texts = ["the red fox sleeps", "Éva lit « trois » livres .", "नमस्ते 日本語 🦊 ▁ </s>"];
+    Vocabulary::train(texts.into_iter(), Units::Bpe, 200).expect("a vocabulary")
+}
+
 /// Does with a folder what commands do; says whether the model can be used.
 pub fn use_folder(folder: &Folder, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
