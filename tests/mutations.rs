@@ -20,7 +20,7 @@ use common::{Folder as Place, PAIRS};
 use serde_json::{Value, json};
 use softalign::checkpoint::Folder;
 use softalign::random::Stream;
-use softalign::text::{Layout, Words};
+use softalign::text::{Column, Layout, Words};
 
 /// Mutations of each file and each kind of text where nothing else is asked for.
 const MUTATIONS: usize = 40;
@@ -287,7 +287,8 @@ fn no_text_panics_where_it_is_read() {
     for (number, text) in corpus.into_iter().enumerate() {
         each(&format!("corpus {number}"), mutations(), |stream| {
             std::fs::write(&path, changed_bytes(text.as_bytes(), stream)).unwrap();
-            let columns = (stream.below(2) == 0).then(|| [1 + stream.below(3), 1 + stream.below(3)]);
+            let columns =
+                (stream.below(2) == 0).then(|| [1 + stream.below(3), 1 + stream.below(3)].map(Column::Number));
             let layout = Layout { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns };
             use_config(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
             use_corpus(&path, &layout, 1 + stream.below(4))

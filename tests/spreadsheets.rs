@@ -26,7 +26,13 @@ fn an_export_is_read_as_the_plain_pairs_are() {
         let exported = links(&folder, "export.csv", &["--csv", "--header", "--columns", "2,3"]);
         assert_eq!(exported.worked(), plain.worked(), "{separator:?}");
         assert_eq!(exported.stderr, "", "{separator:?}");
+        let by_names = links(&folder, "export.csv", &["--csv", "--columns", "english,Translation"]);
+        assert_eq!((by_names.worked(), by_names.stderr.as_str()), (plain.worked(), ""), "{separator:?}");
     }
+    // As a stream, whose later parts have no header.
+    let many: String = (0..30).map(|_| tsv(&PAIRS).replace('\n', "\tCC-BY\n")).collect();
+    folder.write("named.tsv", format!("en\tfr\tlicence\n{many}"));
+    assert_eq!(links(&folder, "named.tsv", &["--columns", "en,fr"]).worked(), plain.worked().repeat(30));
     folder.write("with-source.txt", "English\nthe fox\n");
     folder.write("with-target.txt", "French\nmi .\n");
     let sides = ["align", "--model", model_path(), "--source", "with-source.txt", "--target", "with-target.txt"];
@@ -64,8 +70,10 @@ fn what_cannot_be_read_as_it_is_says_how_it_can() {
     links(&folder, "commas.csv", &[]).refused_with(1, &["commas.csv:1: ", "CSV", "--csv"]);
     links(&folder, "three.tsv", &[]).refused_with(1, &["three.tsv:1: ", "--columns 1,2"]);
     links(&folder, "three.tsv", &["--columns", "1,4"]).refused_with(1, &["three.tsv:1: ", "no column 4"]);
+    links(&folder, "three.tsv", &["--columns", "en,mi ."])
+        .refused_with(1, &["three.tsv:1: no column is called \"en\"; this line has: the fox, mi ., CC-BY"]);
     links(&folder, "open.csv", &["--csv"]).refused_with(1, &["open.csv:2: ", "quote"]);
-    for columns in ["1", "1,1", "0,1", "a,b", "1,2,3"] {
+    for columns in ["1", "1,1", "0,1", "a,a", "a,", "1,2,3"] {
         assert_eq!(links(&folder, "three.tsv", &["--columns", columns]).code, Some(2), "{columns}");
     }
     let sides = ["align", "--model", model_path(), "--source", "three.tsv", "--target", "commas.csv", "--csv"];
@@ -89,5 +97,9 @@ fn a_training_on_an_export_goes_on_with_it() {
     folder.run(&[&train[..], &layout, &QUICK].concat()).worked();
     assert!(folder.text("out/config.json").contains("\"csv\": true"), "{}", folder.text("out/config.json"));
     folder.run(&["train", "--out", "out", "--resume", "--max-epochs", "2", "--quiet"]).worked();
+    let named = ["--csv", "--columns", "English,translation", "--max-epochs", "1"];
+    folder.run(&[&["train", "--train", "export.csv", "--out", "named"], &named[..], &QUICK].concat()).worked();
+    folder.run(&["train", "--out", "named", "--resume", "--max-epochs", "2", "--quiet"]).worked();
+    assert_eq!(folder.read("named/model.safetensors"), folder.read("out/model.safetensors"));
     folder.run(&["train", "--out", "out", "--resume", "--csv"]).refused_with(2, &["--csv", "--resume"]);
 }

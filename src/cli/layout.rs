@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::text::Layout;
+use crate::text::{Column, Layout};
 
 /// How files of sentence pairs are laid out, where not plainly.
 #[derive(Clone, Debug, Args)]
@@ -15,22 +15,35 @@ pub struct LayoutArgs {
     #[arg(long, help_heading = "Data")]
     pub header: bool,
 
-    /// The columns of sentence and translation, counted from 1, in files of pairs with other columns as well.
+    /// The columns of sentence and translation in files of pairs with other columns as well: counted from 1, or as the
+    /// first line calls them.
     #[arg(long, value_name = "S,T", value_parser = columns, help_heading = "Data")]
-    pub columns: Option<[usize; 2]>,
+    pub columns: Option<[Column; 2]>,
 }
 
 impl LayoutArgs {
     /// The layout that the options tell of.
     pub fn layout(&self) -> Layout {
-        Layout { csv: self.csv, header: self.header, columns: self.columns }
+        let layout = Layout { csv: self.csv, header: self.header, columns: self.columns.clone() };
+        // Where columns have names there is a line that says them.
+        Layout { header: self.header || layout.asks_for_names(), ..layout }
     }
 }
 
-fn columns(text: &str) -> Result<[usize; 2], String> {
-    let numbers = text.split_once(',').map(|(source, target)| [source, target].map(|part| part.trim().parse().ok()));
-    match numbers {
-        Some([Some(source), Some(target)]) if source > 0 && target > 0 && source != target => Ok([source, target]),
-        _ => Err("two different numbers are needed, such as 1,2".to_owned()),
+fn columns(text: &str) -> Result<[Column; 2], String> {
+    let column = |part: &str| match part.trim() {
+        "" => None,
+        part => match part.parse() {
+            Ok(number) => (number > 0).then_some(Column::Number(number)),
+            Err(_) => Some(Column::Name(part.to_owned())),
+        },
+    };
+    let both = text.split_once(',').filter(|(_, target)| !target.contains(','));
+    match both.map(|(source, target)| [column(source), column(target)]) {
+        Some([Some(source), Some(target)]) if source != target => Ok([source, target]),
+        _ => {
+            Err("two different columns are needed: numbers from 1 on, such as 1,2, or names from the first line"
+                .to_owned())
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! How lines of a file hold sentence pairs: plainly, with a tab between the two sides, or as spreadsheets write them.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::Pair;
@@ -15,8 +15,18 @@ pub struct Layout {
     pub csv: bool,
     /// Whether the first line is no pair but says what the columns are.
     pub header: bool,
-    /// The columns of source and target, counted from 1; none where there are just these two.
-    pub columns: Option<[usize; 2]>,
+    /// The columns of source and target; none where there are just these two.
+    pub columns: Option<[Column; 2]>,
+}
+
+/// A column of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Column {
+    /// Counted from 1.
+    Number(usize),
+    /// As the first line calls it, capitals aside.
+    Name(String),
 }
 
 /// The cells of what is one line, or of a few where cells hold line ends.
@@ -26,10 +36,49 @@ struct Record {
     cells: Vec<String>,
 }
 
+impl Record {
+    /// The number of the column that this line calls so.
+    fn column(&self, name: &str) -> Result<usize> {
+        let called = |cell: &str| cell.trim().to_lowercase();
+        let mut found =
+            (1..).zip(&self.cells).filter(|(_, cell)| called(cell) == called(name)).map(|(number, _)| number);
+        match (found.next(), found.next()) {
+            (Some(number), None) => Ok(number),
+            (Some(_), Some(_)) => bail!("{}: several columns are called {name:?}; count them instead", self.line),
+            (None, _) => {
+                let names: Vec<&str> = self.cells.iter().map(|cell| cell.trim()).collect();
+                bail!("{}: no column is called {name:?}; this line has: {}", self.line, names.join(", "))
+            }
+        }
+    }
+}
+
 impl Layout {
     /// Whether this is a plain file of pairs.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether the first line says which columns are meant.
+    pub fn asks_for_names(&self) -> bool {
+        self.columns.iter().flatten().any(|column| matches!(column, Column::Name(_)))
+    }
+
+    /// The same with columns that are named counted, by the first of a file's lines.
+    ///
+    /// # Errors
+    /// No column is called so, or several are; begins with the line's number.
+    pub fn counted(&self, lines: &[String]) -> Result<Self> {
+        let first: Box<dyn Iterator<Item = Record>> =
+            if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines, 0)) };
+        let (Some(columns), Some(header)) = (&self.columns, first.take(1).next()) else { return Ok(self.clone()) };
+        let count = |column: &Column| match column {
+            Column::Number(number) => Ok(*number),
+            Column::Name(name) => header.column(name),
+        };
+        let [source, target] = [count(&columns[0])?, count(&columns[1])?];
+        ensure!(source != target, "{}: both sides would be column {source}", header.line);
+        Ok(Self { columns: Some([source, target].map(Column::Number)), ..self.clone() })
     }
 
     /// The pairs of lines, before which the file has `before` others. An empty line is a pair of empty sides. CSV has to
@@ -38,6 +87,9 @@ impl Layout {
     /// # Errors
     /// A line is no pair; begins with its number.
     pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<Pair>> {
+        if before == 0 && self.asks_for_names() && !lines.is_empty() {
+            return self.counted(lines)?.pairs(lines, before);
+        }
         let records: Box<dyn Iterator<Item = Record>> =
             if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines, before)) };
         let pairs = records.skip(usize::from(self.header && before == 0));
@@ -49,11 +101,15 @@ impl Layout {
             return Ok(Pair { source: String::new(), target: String::new() });
         }
         let count = cells.len();
-        if let Some(wanted) = self.columns {
-            let missing = wanted.into_iter().find(|&column| column > count);
-            ensure!(missing.is_none(), "{line}: no column {} here, only {count}", missing.unwrap_or_default());
-            let [source, target] = wanted.map(|column| cells[column - 1].clone());
-            return Ok(Pair { source, target });
+        if let Some(columns) = &self.columns {
+            let cell = |column: &Column| match column {
+                Column::Number(number) => cells
+                    .get(number - 1)
+                    .cloned()
+                    .with_context(|| format!("{line}: no column {number} here, only {count}")),
+                Column::Name(name) => bail!("{line}: which column is called {name:?} is not known yet"),
+            };
+            return Ok(Pair { source: cell(&columns[0])?, target: cell(&columns[1])? });
         }
         match <[String; 2]>::try_from(cells) {
             Ok([source, target]) => Ok(Pair { source, target }),
@@ -207,10 +263,25 @@ mod tests {
 
     #[test]
     fn columns_and_headers_are_as_told() {
-        let layout = Layout { columns: Some([3, 1]), header: true, ..Layout::default() };
+        let layout = Layout { columns: Some([3, 1].map(Column::Number)), header: true, ..Layout::default() };
         assert_eq!(read(&layout, "x\ty\tz\na\tb\tc\n").unwrap(), [["c", "a"]]);
         let message = read(&layout, "x\n\na\tb").unwrap_err().to_string();
         assert_eq!(message, "3: no column 3 here, only 2");
+    }
+
+    #[test]
+    fn columns_have_names() {
+        let name = |name: &str| Column::Name(name.to_owned());
+        let layout = |columns: [Column; 2], csv: bool| Layout { columns: Some(columns), header: true, csv };
+        let inflected = layout([name("lemma"), name("FORM")], false);
+        assert_eq!(read(&inflected, "Form\ttags\tLemma\nwent\tV;PST\tgo\n").unwrap(), [["go", "went"]]);
+        let mixed = layout([Column::Number(3), name("b c")], true);
+        assert_eq!(read(&mixed, "a,b c,d\n1,\"2, 3\",4\n").unwrap(), [["4", "2, 3"]]);
+        assert!(read(&inflected, "").unwrap().is_empty() && inflected.asks_for_names());
+        let refused = |layout: &Layout, text: &str| read(layout, text).unwrap_err().to_string();
+        assert_eq!(refused(&inflected, "form\ttags\n"), "1: no column is called \"lemma\"; this line has: form, tags");
+        assert!(refused(&inflected, "form\tlemma\tform\n").contains("several columns are called \"FORM\""));
+        assert!(refused(&layout([Column::Number(1), name("a")], false), "a\tb\n").contains("both sides"));
     }
 
     #[test]

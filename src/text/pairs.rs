@@ -122,8 +122,12 @@ impl PairStream {
             }
             From::Tsv { lines, path, layout } => {
                 let lines = lines.arrived(most)?;
+                let named = |reason| anyhow!("{}:{reason}", name(path));
+                if self.read == 0 && layout.asks_for_names() {
+                    *layout = layout.counted(&lines).map_err(named)?;
+                }
                 let pairs = layout.pairs(&lines, self.read);
-                Ok((pairs.map_err(|reason| anyhow!("{}:{reason}", name(path)))?, lines.len()))
+                Ok((pairs.map_err(named)?, lines.len()))
             }
             From::Parallel { lines: [sources, targets], paths } => {
                 let source = sources.arrived(most)?;

@@ -10,7 +10,7 @@ use softalign::alignment::{Notation, parse_gold_line};
 use softalign::checkpoint::{Config, Folder};
 use softalign::cli::Cli;
 use softalign::search::BeamSettings;
-use softalign::text::{Layout, Pair, PairStream, Units, Vocabulary, Words, read_laid_out, read_lines};
+use softalign::text::{Column, Layout, Pair, PairStream, Units, Vocabulary, Words, read_laid_out, read_lines};
 use softalign::translator::{Dictionary, Translator};
 
 /// Reads a file of pairs whole and as a stream, `portion` pairs at a time; says whether it holds pairs.
@@ -93,7 +93,7 @@ pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
         4 => drop(use_arguments(text.split('\n'))),
         _ => {
             std::fs::write(scratch, bytes).expect("a file can be written");
-            let columns = (how & 64 != 0).then_some([2, 1]);
+            let columns = (how & 64 != 0).then_some([2, 1].map(Column::Number));
             let layout = Layout { csv: how & 16 != 0, header: how & 32 != 0, columns };
             use_corpus(scratch, &layout, 1 + usize::from(how >> 7) * 3);
         }
