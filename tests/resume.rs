@@ -8,12 +8,13 @@ use serde_json::Value;
 use softalign::cli::Cli;
 
 /// Options that may go with --resume, together where one needs the other.
-const ALLOWED: [&[&str]; 9] = [
+const ALLOWED: [&[&str]; 10] = [
     &["--out=out"],
     &["--train=pairs.tsv"],
     &["--source=pairs.tsv", "--target=pairs.tsv"],
     &["--valid=pairs.tsv"],
     &["--valid-source=pairs.tsv", "--valid-target=pairs.tsv"],
+    &["--guide=links"],
     &["--max-epochs=9"],
     &["--max-minutes=1"],
     &["--patience=9"],

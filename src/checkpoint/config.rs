@@ -79,9 +79,30 @@ pub struct DataSummary {
     pub validated_on_training: bool,
     /// SHA-256 of all pairs used, in order, training before validation.
     pub fingerprint: String,
+    /// What attention is taught by, if not by the aligner that was learnt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guide: Option<GuideSummary>,
+}
+
+/// A file of links that attention is taught by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuideSummary {
+    /// The file, as it was named on the command line.
+    pub file: String,
+    /// SHA-256 of the links of the pairs used, in order.
+    pub fingerprint: String,
 }
 
 impl Config {
+    /// What attention is taught, in words.
+    pub fn teaching(&self) -> String {
+        let links = match &self.data.guide {
+            Some(guide) => format!("the links of {}", guide.file),
+            None => "the statistical aligner's links".to_owned(),
+        };
+        self.training.teaching(&links)
+    }
+
     /// Reads config.json's text.
     ///
     /// # Errors
@@ -107,6 +128,13 @@ pub fn fingerprint<'a>(pairs: impl Iterator<Item = &'a Pair>) -> String {
             hash.update(part);
         }
     }
+    hexadecimal(hash)
+}
+
+/// SHA-256 of text as hexadecimal digits.
+pub fn fingerprint_of_text(text: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(text);
     hexadecimal(hash)
 }
 

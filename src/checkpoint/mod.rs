@@ -28,7 +28,9 @@ mod lexicon;
 mod lock;
 mod tensors;
 
-pub use config::{Beginning, Config, DataSummary, FORMAT_VERSION, TextSettings, fingerprint};
+pub use config::{
+    Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, TextSettings, fingerprint, fingerprint_of_text,
+};
 pub use files::{Growing, remove_abandoned, remove_growing, write_atomically};
 pub use folder::{Checkpoint, Folder, Holds, Resume};
 pub use journal::Journal;

@@ -3,6 +3,7 @@
 mod advice;
 mod clean;
 mod common;
+mod description;
 mod evaluate;
 mod given;
 mod layout;

@@ -171,6 +171,11 @@ pub struct TrainArgs {
     )]
     pub guided_alignment: Option<f64>,
 
+    /// Word links of the training pairs, a line of s-t for each as fast_align writes them, that attention is taught instead of
+    /// the statistical aligner's; words are what stands between white space.
+    #[arg(long, value_name = "FILE", help_heading = "Training")]
+    pub guide: Option<PathBuf>,
+
     /// Share of probability spread over all units [default: 0.1].
     #[arg(long, value_name = "E", help_heading = "Training")]
     pub label_smoothing: Option<f64>,

@@ -129,7 +129,7 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         "settings        batches of {}, learning rate {}, dropout {}, label smoothing {}, seed {}",
         settings.batch, settings.learning_rate, settings.dropout.embeddings, settings.label_smoothing, settings.seed
     )?;
-    writeln!(out, "                attention {}", settings.teaching())?;
+    writeln!(out, "                attention {}", checkpoint.config.teaching())?;
     let schedule = match settings.schedule {
         Schedule::Cosine => "falls along a cosine",
         Schedule::Plateau => "falls when validations bring nothing better",

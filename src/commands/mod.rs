@@ -32,6 +32,7 @@ mod training_plan;
 mod training_record;
 mod translate;
 mod usage;
+mod user_guide;
 
 use std::process::ExitCode;
 

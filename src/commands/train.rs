@@ -16,6 +16,7 @@ use super::training_data::{Data, DataFiles};
 use super::training_display::{TrainingDisplay, clock};
 use super::training_plan::{self, SettledPlan, TrainingPlan};
 use super::usage::UsageError;
+use super::user_guide::{GIVEN_WORDS, GivenLinks};
 use crate::aligner::WordAligner;
 use crate::checkpoint::{Beginning, Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock, TextSettings};
 use crate::cli::{Given, TrainArgs};
@@ -30,8 +31,9 @@ use crate::training::{
 use crate::translator::Translator;
 
 /// Options that may go with --resume: where the model and the pairs lie, and when to end. All others are settled.
-const WITH_RESUME: [&str; 12] = [
+const WITH_RESUME: [&str; 13] = [
     "train",
+    "guide",
     "source",
     "target",
     "valid",
@@ -167,7 +169,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
         folder.save_aligner(&checkpoint, &aligner)?;
     }
-    let examples = examples(data.training, folder, &checkpoint)?;
+    let examples = examples(data.training, data.links.as_ref(), folder, &checkpoint)?;
     if architecture.lexicon {
         folder.save_lexicon(&checkpoint, &examples.lexicon([source_size, target_size], seed))?;
     }
@@ -224,9 +226,17 @@ fn aligner_of_words(text: &TextSettings, pairs: &[Pair], console: &Console) -> O
 
 /// What is trained on, with guides if attention is to have any. It is the aligner as it is stored that guides, a new run as
 /// well as one that goes on: what was learnt holds more than the file keeps, and would guide otherwise.
-fn examples(training: Corpus, folder: &Folder, checkpoint: &Checkpoint) -> Result<Examples> {
+fn examples(
+    training: Corpus,
+    links: Option<&GivenLinks>,
+    folder: &Folder,
+    checkpoint: &Checkpoint,
+) -> Result<Examples> {
     let settings = &checkpoint.config.training;
     let guided = |weight| -> Result<Guides> {
+        if let Some(links) = links {
+            return Ok(Guides::given(links.of(&training.pairs), GIVEN_WORDS, weight));
+        }
         let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
             format!(
                 "{}: aligner.safetensors is missing, by which attention is guided; this training cannot go on: begin \
@@ -285,6 +295,12 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
         "{}: not the sentence pairs that {path} was trained on; --resume needs the same, in the same order",
         files.training
     );
+    ensure!(
+        data.summary.guide.as_ref().map(|guide| &guide.fingerprint)
+            == summary.guide.as_ref().map(|guide| &guide.fingerprint),
+        "{}: not the links that {path} was taught by; --resume needs the same",
+        files.guide.as_deref().unwrap_or(Path::new("--guide")).display()
+    );
     let settings = &mut checkpoint.config.training;
     settings.max_epochs = max_epochs.unwrap_or(settings.max_epochs);
     settings.max_minutes = max_minutes.or(settings.max_minutes);
@@ -293,7 +309,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let architecture = checkpoint.config.architecture.clone();
     let lexicon = folder.load_lexicon(&checkpoint)?;
     let damaged = || folder.name_of_resume();
-    let examples = examples(data.training, folder, &checkpoint)?;
+    let examples = examples(data.training, data.links.as_ref(), folder, &checkpoint)?;
     let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
     fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
     let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
@@ -338,7 +354,7 @@ fn describe(config: &Config, console: &Console) {
         config.training.batch
     ));
     if !sizes.attention.is_fixed() {
-        console.note(format!("attention is {}", config.training.teaching()));
+        console.note(format!("attention is {}", config.teaching()));
     }
 }
 

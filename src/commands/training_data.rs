@@ -1,13 +1,14 @@
 //! The sentence pairs that a run trains on and those that validate it.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
-use crate::checkpoint::{DataSummary, fingerprint};
+use super::user_guide::GivenLinks;
+use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
 use crate::cli::TrainArgs;
 use crate::random::Stream;
 use crate::text::{Corpus, Layout, Pair, Vocabulary};
@@ -22,17 +23,21 @@ pub struct DataFiles {
     pub training: PairFiles,
     /// None if a part of the training pairs is held out.
     pub validation: Option<PairFiles>,
+    /// Links of the training pairs that attention is taught by, if the user has any.
+    pub guide: Option<PathBuf>,
 }
 
 impl DataFiles {
     /// Those given, or the shipped corpus.
     pub fn of_new_run(args: &TrainArgs) -> Self {
         let layout = &args.layout.layout();
+        let guide = args.guide.clone();
         match (training_files(args, layout), validation_files(args, layout)) {
-            (Some(training), validation) => Self { training, validation },
+            (Some(training), validation) => Self { training, validation, guide },
             (None, validation) => Self {
                 training: PairFiles::shipped(SHIPPED_TRAINING),
                 validation: Some(validation.unwrap_or_else(|| PairFiles::shipped(SHIPPED_VALIDATION))),
+                guide,
             },
         }
     }
@@ -65,7 +70,14 @@ impl DataFiles {
             None => named(&began_with.validation_files, "--valid", "--valid-source and --valid-target")?,
         };
         let training = training.context("config.json does not name the training files; give them with --train")?;
-        Ok(Self { training, validation })
+        let guide = args.guide.clone().or_else(|| began_with.guide.as_ref().map(|guide| PathBuf::from(&guide.file)));
+        if let Some(gone) = guide.as_deref().filter(|path| !path.exists()) {
+            bail!(
+                "{}: attention is taught by this file, which is not here; say where it is with --guide",
+                gone.display()
+            );
+        }
+        Ok(Self { training, validation, guide })
     }
 }
 
@@ -82,6 +94,8 @@ pub struct Data {
     pub training: Corpus,
     pub validation: Corpus,
     pub summary: DataSummary,
+    /// Links that the user gives, if there are any.
+    pub links: Option<GivenLinks>,
 }
 
 impl Data {
@@ -99,6 +113,7 @@ impl Data {
         console: &Console,
     ) -> Result<Self> {
         let mut validated_on_training = false;
+        let links = files.guide.as_deref().map(|path| GivenLinks::read(path, &pairs)).transpose()?;
         files.training.warn_of_spreadsheet(&pairs, console);
         let (validation, validation_name) = match &files.validation {
             Some(files) => {
@@ -122,8 +137,12 @@ impl Data {
             validation_pairs: validation.pairs.len(),
             validated_on_training,
             fingerprint: fingerprint(training.pairs.iter().chain(&validation.pairs)),
+            guide: files.guide.as_deref().zip(links.as_ref()).map(|(file, links)| GuideSummary {
+                file: file.display().to_string(),
+                fingerprint: fingerprint_of_text(&links.text(&training.pairs)),
+            }),
         };
-        Ok(Self { training, validation, summary })
+        Ok(Self { training, validation, summary, links })
     }
 }
 

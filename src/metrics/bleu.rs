@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::Counts;
-use super::counts::{as_float, segments, share};
+use super::counts::{Counts, as_float, segments, share};
 use super::ngrams::{clipped_matches, ngram_total};
 use super::tokenize_13a::tokenize_13a;
 use super::words::{is_space, words};

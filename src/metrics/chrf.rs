@@ -1,7 +1,6 @@
 //! chrF, an F-score of character n-grams.
 
-use super::Counts;
-use super::counts::{segments, share};
+use super::counts::{Counts, segments, share};
 use super::ngrams::{clipped_matches, ngram_total};
 use super::words::is_space;
 

@@ -1,5 +1,19 @@
 //! Segments counted one beside the other, and counts as shares.
 
+/// What a corpus score is made of: counts that are summed over segments before they become one number.
+pub trait Counts: Copy + Default + Send + Sync {
+    /// Those of one segment.
+    #[must_use]
+    fn of(hypothesis: &str, reference: &str) -> Self;
+
+    /// Adds those of another segment, or of many.
+    fn add(&mut self, other: &Self);
+
+    /// The score, in percent.
+    #[must_use]
+    fn score(&self) -> f64;
+}
+
 /// Walks hypotheses and references side by side.
 pub(super) fn segments<'a>(
     hypotheses: &'a [impl AsRef<str>],

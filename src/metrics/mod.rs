@@ -29,6 +29,7 @@ use serde::Serialize;
 
 pub use bleu::{Bleu, BleuCounts, SIGNATURE, bleu, bleu_of_tokens};
 pub use chrf::{ChrfCounts, chrf};
+pub use counts::Counts;
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
 pub use length_classes::{LengthClass, length_classes};
 pub use significance::{Confidence, Significance, confidence, significance};
@@ -36,20 +37,6 @@ pub use ter::{EditCounts, translation_edit_rate};
 pub use tokenize_13a::tokenize_13a;
 
 use counts::as_float;
-
-/// What a corpus score is made of: counts that are summed over segments before they become one number.
-pub trait Counts: Copy + Default + Send + Sync {
-    /// Those of one segment.
-    #[must_use]
-    fn of(hypothesis: &str, reference: &str) -> Self;
-
-    /// Adds those of another segment, or of many.
-    fn add(&mut self, other: &Self);
-
-    /// The score, in percent.
-    #[must_use]
-    fn score(&self) -> f64;
-}
 
 /// All scores of a set of hypotheses, each in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -6,8 +6,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::Counts;
-use super::counts::as_float;
+use super::counts::{Counts, as_float};
 use crate::random::Stream;
 
 /// How often segments are drawn.

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Counts;
-use super::counts::{segments, share};
+use super::counts::{Counts, segments, share};
 use super::words::words;
 
 /// Words of a run that moves, at most.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::guide::{Guides, WORDS};
+use super::guide::Guides;
 use crate::model::UnitLexicon;
 use crate::random::Stream;
-use crate::text::{Corpus, Example, Look, Recutting, UNKNOWN, Vocabulary};
+use crate::text::{Corpus, Example, Look, Recutting, UNKNOWN, Vocabulary, Words};
 
 /// Epochs whose cuts of words a lexicon is learnt from.
 const CUTS: u64 = 3;
@@ -68,8 +68,8 @@ impl Examples {
         let [source, target] = vocabularies;
         if let Some(guides) = &guides {
             whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
-                let source = source.segment(&pair.source, WORDS)?;
-                let target = target.segment(&pair.target, WORDS)?;
+                let source = source.segment(&pair.source, guides.words())?;
+                let target = target.segment(&pair.target, guides.words())?;
                 example.guide = guides.guide(index, [&source.word_of_unit, &target.word_of_unit]);
                 Ok::<_, anyhow::Error>(())
             })?;
@@ -136,7 +136,7 @@ impl Examples {
         let recut = self.recut.as_ref().and_then(|recut| {
             let mut example = recut.cut(index, whole, stream)?;
             if let Some(guides) = &self.guides {
-                let [source, target] = recut.words(&example);
+                let [source, target] = recut.words(&example, guides.words());
                 example.guide = guides.guide(index, [&source, &target]);
             }
             Some(example)
@@ -171,9 +171,9 @@ impl Recut {
     }
 
     /// The word of each source and target unit.
-    fn words(&self, example: &Example) -> [Vec<usize>; 2] {
+    fn words(&self, example: &Example, words: Words) -> [Vec<usize>; 2] {
         let [source, target] = &self.vocabularies;
-        [source.join(&example.source, WORDS), target.join(&example.target, WORDS)].map(|(_, units)| units.word_of_unit)
+        [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, units)| units.word_of_unit)
     }
 }
 

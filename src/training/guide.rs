@@ -4,11 +4,11 @@
 use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
-use crate::alignment::Beliefs;
+use crate::alignment::{Beliefs, Link};
 use crate::text::{Look, Pair, Words, word_spans};
 
-/// What a word is for guides.
-pub const WORDS: Words = Words::Punctuation;
+/// What a word is for guides that an aligner makes.
+const WORDS: Words = Words::Punctuation;
 /// Belief that makes a link. It is low because both directions have to agree.
 const ENOUGH: f32 = 0.1;
 
@@ -17,6 +17,8 @@ const ENOUGH: f32 = 0.1;
 /// A unit whose word has no link is left alone.
 pub struct Guides {
     pairs: Vec<Vec<WordLink>>,
+    /// What a word is for these links.
+    words: Words,
     /// What a unit's guide counts beside its prediction.
     weight: f32,
 }
@@ -47,7 +49,18 @@ impl Guides {
                 })
                 .collect()
         };
-        Self { pairs: pairs.par_iter().map(links).collect(), weight }
+        Self { pairs: pairs.par_iter().map(links).collect(), words: WORDS, weight }
+    }
+
+    /// By links that are given, of what `words` says are words; each is believed in alike.
+    pub fn given<'l>(links: impl Iterator<Item = &'l [Link]>, words: Words, weight: f32) -> Self {
+        let link = |link: &Link| WordLink { source: link.source as u32, target: link.target as u32, belief: 1.0 };
+        Self { pairs: links.map(|links| links.iter().map(link).collect()).collect(), words, weight }
+    }
+
+    /// What a word is for these guides.
+    pub fn words(&self) -> Words {
+        self.words
     }
 
     /// The guide of a pair, given the word of each of its source and target units.

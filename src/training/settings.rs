@@ -87,10 +87,10 @@ impl TrainingSettings {
         bucketed(&lengths, self.batch, &mut Stream::new(self.seed, "shuffle", epoch))
     }
 
-    /// Whether and by what attention is taught, in words.
-    pub fn teaching(&self) -> String {
+    /// Whether attention is taught `links`, in words.
+    pub fn teaching(&self, links: &str) -> String {
         match self.guidance {
-            Some(weight) => format!("taught the statistical aligner's links, with weight {weight}"),
+            Some(weight) => format!("taught {links}, with weight {weight}"),
             None => "left to itself".to_owned(),
         }
     }

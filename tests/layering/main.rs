@@ -21,7 +21,7 @@ const USES: [(&str, &[&str]); 17] = [
     ("attention", &["kernels", "parameters", "text"]),
     ("model", &["attention", "kernels", "parameters", "random", "text"]),
     ("search", &["attention", "kernels", "model", "text"]),
-    ("metrics", &[]),
+    ("metrics", &["random"]),
     ("training", &["aligner", "alignment", "kernels", "metrics", "model", "parameters", "random", "search", "text"]),
     ("checkpoint", &["aligner", "model", "parameters", "text", "training"]),
     ("translator", &["aligner", "alignment", "attention", "checkpoint", "model", "random", "search", "text"]),

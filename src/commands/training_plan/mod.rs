@@ -119,7 +119,9 @@ impl TrainingPlan {
         let by_data = if self.run.max_minutes.is_some() { by_data.filling_time(profile) } else { by_data };
         let settled = SettledPlan { plan: self, text, by_data, profile };
         if matches!(self.run.guidance, Guidance::Weight(_)) && settled.text.of_characters() {
-            bail!(UsageError("--guided-alignment needs words: units of characters have no word alignments".to_owned()));
+            bail!(UsageError(
+                "--guided-alignment and --guide need words: units of characters have no word alignments".to_owned()
+            ));
         }
         if self.run.joined.is_some_and(|share| share > 0.0) && settled.text.of_characters() {
             bail!(UsageError("--join-pairs needs sentences: characters would run together".to_owned()));
@@ -355,13 +357,17 @@ impl Guidance {
     /// By the weight given. What is fixed learns nothing.
     fn new(args: &TrainArgs) -> Result<Self> {
         let score = args.attention.unwrap_or_default();
-        Ok(match args.guided_alignment {
+        let weight = args.guided_alignment.or(args.guide.as_ref().map(|_| GUIDANCE));
+        if args.guide.is_some() && weight == Some(0.0) {
+            bail!(UsageError("--guide teaches nothing with --guided-alignment 0".to_owned()));
+        }
+        Ok(match weight {
             None => Self::ByData,
             Some(0.0) => Self::None,
             Some(_) if score.is_fixed() => {
                 let score = score.name();
                 bail!(UsageError(format!(
-                    "--guided-alignment needs a score: with --attention {score} there is nothing to teach"
+                    "--guided-alignment and --guide need a score: with --attention {score} there is nothing to teach"
                 )))
             }
             Some(weight) => Self::Weight(above_zero("--guided-alignment", weight)?),
