@@ -19,7 +19,7 @@ pub use health::{AttentionHealth, AttentionTotals, Collapse, Evenness};
 pub use lexicon::{Entry, LinkedWords};
 pub use links::{Gold, Link, Notation, parse_gold_line};
 pub use shift::{Shift, ShiftedCounts};
-pub use suspicion::{Signs, suspicions};
+pub use suspicion::{Signs, by_suspicion, suspicions};
 pub use symmetrisation::Symmetrisation;
 pub use threshold::{Threshold, ThresholdSearch};
 

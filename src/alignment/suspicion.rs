@@ -32,6 +32,13 @@ pub fn suspicions(signs: &[Signs]) -> Vec<f64> {
     (0..signs.len()).map(|pair| deviations.iter().map(|values| values[pair]).sum()).collect()
 }
 
+/// The places of pairs, the most suspicious first.
+pub fn by_suspicion(suspicions: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..suspicions.len()).collect();
+    order.sort_by(|&a, &b| suspicions[b].total_cmp(&suspicions[a]));
+    order
+}
+
 fn deviations(signs: &[Signs], of: fn(&Signs) -> f64) -> Vec<f64> {
     let count = signs.len().max(1) as f64;
     let mean = signs.iter().map(of).sum::<f64>() / count;

@@ -8,9 +8,10 @@ use crate::alignment::Symmetrisation;
 use crate::text::Words;
 
 /// What links are made from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LinksFrom {
     /// Attention and the statistical aligner that was learnt with the model, where there is one.
+    #[default]
     Auto,
     /// Attention alone.
     Attention,
@@ -28,7 +29,7 @@ impl LinksFrom {
 }
 
 /// How words are linked.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct LinkArgs {
     /// What links are made from.
     #[arg(long, value_enum, default_value_t = LinksFrom::Auto, help_heading = "Links")]

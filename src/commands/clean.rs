@@ -1,20 +1,20 @@
 //! `softalign clean`: what is wrong with a corpus' pairs, and those with which nothing is.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TRAINING};
-use super::linking::{Stored, linker};
+use super::linking::{Stored, learn_aligner, linker};
 use super::output::{Output, apart};
 use super::usage::UsageError;
-use crate::alignment::{Signs, suspicions};
-use crate::cli::{CleanArgs, LinkArgs, LinksFrom};
+use crate::alignment::{Signs, by_suspicion, suspicions};
+use crate::cli::{CleanArgs, LinkArgs};
 use crate::text::{Defect, Pair, defects};
-use crate::translator::Translator;
+use crate::translator::{Linker, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
 const NAMED: usize = 3;
@@ -25,7 +25,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let written =
         [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
     apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
-    let open = |path: &Option<std::path::PathBuf>| path.as_deref().map(Output::open).transpose();
+    let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
     let (output, targets, rejected) = (open(&args.output)?, open(&args.output_target)?, open(&args.rejected)?);
     let pairs = files.read("--pairs")?;
     files.warn_of_spreadsheet(&pairs, console);
@@ -92,21 +92,23 @@ fn mark_suspicious(
 ) -> Result<()> {
     let places: Vec<usize> = (0..pairs.len()).filter(|&place| found[place].is_none()).collect();
     let good: Vec<Pair> = places.iter().map(|&place| pairs[place].clone()).collect();
-    let links_from = if model.is_some() { LinksFrom::Auto } else { LinksFrom::Pairs };
-    let links = LinkArgs { links_from, reverse_model: None, symmetrise: None, threshold: None, words: None };
-    let translator = model.map(|folder| Translator::load(folder, device)).transpose()?;
-    let stored = Stored::With(model.unwrap_or(Path::new("")));
-    let mut linker = linker(&links, stored, translator.as_ref(), false, &good, device, console)?;
-    linker.translator = translator;
+    let linker = match model {
+        Some(folder) => {
+            let translator = Translator::load(folder, device)?;
+            let links = LinkArgs::default();
+            let linker = linker(&links, Stored::With(folder), Some(&translator), false, &good, device, console)?;
+            Linker { translator: Some(translator), ..linker }
+        }
+        None => Linker { statistical: Some(learn_aligner(&good, console)), ..Linker::default() },
+    };
     let mut bar = console.bar("linking", good.len());
     let linked = linker.link(&good, &mut |count| bar.advance(count))?;
     drop(bar);
     let signs: Vec<Signs> = linked.iter().map(|linked| linked.signs()).collect();
-    let suspicion = suspicions(&signs);
-    let mut order: Vec<usize> = (0..good.len()).collect();
-    order.sort_by(|&a, &b| suspicion[b].total_cmp(&suspicion[a]).then(a.cmp(&b)));
     let count = (percent / 100.0 * good.len() as f64).round() as usize;
-    order[..count].iter().for_each(|&place| found[places[place]] = Some(Defect::Suspicious));
+    by_suspicion(&suspicions(&signs))[..count]
+        .iter()
+        .for_each(|&place| found[places[place]] = Some(Defect::Suspicious));
     Ok(())
 }
 

@@ -25,6 +25,14 @@ pub fn translator(folders: &[PathBuf], reading: &ReadingArgs, links: &LinkArgs, 
         let settings = architecture.attention.read_as(&reading, architecture.dimensions());
         translator.with_attention(settings.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?)
     };
+    together(folders, read)
+}
+
+/// Models that work together, each read by `read`.
+///
+/// # Errors
+/// Those of `read`, or that the models are of other units.
+pub fn together(folders: &[PathBuf], read: impl FnMut(&PathBuf) -> Result<Translator>) -> Result<Translator> {
     let mut models = folders.iter().map(read);
     let first = models.next().context("no model is named")??;
     models.try_fold(first, |together, other| together.with(other?))

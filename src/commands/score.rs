@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use candle_core::Device;
 use serde::Serialize;
 
@@ -10,6 +10,8 @@ use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TEST, portions};
 use super::lines::OddLines;
 use super::output::{Output, apart};
+use super::reading::together;
+use super::search::check_length_penalty;
 use super::usage::UsageError;
 use crate::cli::ScoreArgs;
 use crate::render::SCHEMA;
@@ -20,9 +22,7 @@ use crate::translator::{Scored, Translator};
 const FEATURE: &str = "softalign";
 
 pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
-    if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
-        bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
-    }
+    check_length_penalty(args.length_penalty)?;
     match (&args.rerank, &args.input) {
         (Some(list), Some(input)) => rerank(args, list, input, device, console),
         _ => score(args, device, console),
@@ -30,9 +30,7 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
 }
 
 fn translator(args: &ScoreArgs, device: &Device) -> Result<Translator> {
-    let mut models = args.model.iter().map(|folder| Translator::load(folder, device));
-    let first = models.next().context("no model is named")??;
-    models.try_fold(first, |together, other| together.with(other?))
+    together(&args.model, |folder| Translator::load(folder, device))
 }
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {

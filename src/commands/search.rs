@@ -6,11 +6,17 @@ use super::usage::UsageError;
 use crate::cli::SearchArgs;
 use crate::search::BeamSettings;
 
+/// Refuses a length penalty that is none.
+pub fn check_length_penalty(penalty: f64) -> Result<()> {
+    if !(penalty.is_finite() && penalty >= 0.0) {
+        bail!(UsageError(format!("--length-penalty must be at least 0, not {penalty}")));
+    }
+    Ok(())
+}
+
 /// Search settings by the options.
 pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
-    if !(args.length_penalty.is_finite() && args.length_penalty >= 0.0) {
-        bail!(UsageError(format!("--length-penalty must be at least 0, not {}", args.length_penalty)));
-    }
+    check_length_penalty(args.length_penalty)?;
     if !(args.coverage_penalty.is_finite() && args.coverage_penalty >= 0.0) {
         bail!(UsageError(format!("--coverage-penalty must be at least 0, not {}", args.coverage_penalty)));
     }

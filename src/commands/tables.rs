@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use serde::Serialize;
 
 use crate::aligner;
-use crate::alignment::{LinkedWords, Signs, suspicions};
+use crate::alignment::{LinkedWords, Signs, by_suspicion, suspicions};
 use crate::cli::AlignmentFormat;
 use crate::render::SCHEMA;
 use crate::text::Pair;
@@ -72,8 +72,7 @@ pub fn write_suspicions(out: &mut dyn Write, format: ListFormat, pairs: &[Pair],
         let (Pair { source, target }, Signs { score, unlinked, .. }) = (&pairs[index], signs[index]);
         Suspicious { schema: SCHEMA, line: index + 1, suspicion: found[index], score, unlinked, source, target }
     };
-    let mut list: Vec<Suspicious> = (0..pairs.len()).map(suspicious).collect();
-    list.sort_by(|a, b| b.suspicion.total_cmp(&a.suspicion).then(a.line.cmp(&b.line)));
+    let list: Vec<Suspicious> = by_suspicion(&found).into_iter().map(suspicious).collect();
     match format {
         ListFormat::Table => write_table(out, &list),
         ListFormat::Json => Ok(writeln!(out, "{}", serde_json::to_string(&list)?)?),

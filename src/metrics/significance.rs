@@ -34,10 +34,7 @@ pub struct Significance {
 
 /// By the counts of all segments.
 pub fn confidence<C: Counts>(segments: &[C], seed: u64) -> Confidence {
-    let mut scores: Vec<f64> = (0..DRAWS)
-        .into_par_iter()
-        .map(|draw| drawn(seed, draw, segments.len(), |place| segments[place]).score())
-        .collect();
+    let mut scores: Vec<f64> = (0..DRAWS).into_par_iter().map(|draw| drawn(seed, draw, segments).score()).collect();
     let mean = mean(&scores);
     scores.sort_by(f64::total_cmp);
     let beyond = scores.len() / 40;
@@ -48,7 +45,7 @@ pub fn confidence<C: Counts>(segments: &[C], seed: u64) -> Confidence {
 pub fn significance<C: Counts>(baseline: &[C], system: &[C], seed: u64) -> Significance {
     let difference = (total(baseline).score() - total(system).score()).abs();
     let apart = |draw: u64| {
-        let [one, other] = [baseline, system].map(|side| drawn(seed, draw, side.len(), |place| side[place]).score());
+        let [one, other] = [baseline, system].map(|side| drawn(seed, draw, side).score());
         (one - other).abs()
     };
     let mut drawn: Vec<f64> = (0..DRAWS).into_par_iter().map(apart).collect();
@@ -71,10 +68,10 @@ pub fn significance<C: Counts>(baseline: &[C], system: &[C], seed: u64) -> Signi
 }
 
 /// As many segments as there are, drawn with replacement; the same for every system.
-fn drawn<C: Counts>(seed: u64, draw: u64, count: usize, segment: impl Fn(usize) -> C) -> C {
+fn drawn<C: Counts>(seed: u64, draw: u64, segments: &[C]) -> C {
     let mut stream = Stream::new(seed, "draw", draw);
     let mut sum = C::default();
-    (0..count).for_each(|_| sum.add(&segment(stream.below(count))));
+    segments.iter().for_each(|_| sum.add(&segments[stream.below(segments.len())]));
     sum
 }
 

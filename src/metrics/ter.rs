@@ -137,38 +137,57 @@ struct Path {
 
 impl Path {
     fn between(hypothesis: &[&str], reference: &[&str]) -> Self {
-        const FAR: usize = usize::MAX / 2;
         let width = reference.len() + 1;
         let slope = if hypothesis.is_empty() { 1.0 } else { reference.len() as f64 / hypothesis.len() as f64 };
         let band = if (BAND as f64) < slope / 2.0 { (slope / 2.0 + BAND as f64).ceil() as usize } else { BAND };
-        let mut table = vec![(FAR, Edit::Keep); (hypothesis.len() + 1) * width];
-        table[..width].iter_mut().enumerate().for_each(|(place, cell)| *cell = (place, Edit::Insert));
-        for i in 1..=hypothesis.len() {
+        let mut table = vec![Row { first: 0, cells: (0..width).map(|place| (place, Edit::Insert)).collect() }];
+        for (i, word) in (1..).zip(hypothesis) {
             let diagonal = (i as f64 * slope).floor() as usize;
             let end = if i == hypothesis.len() { width } else { width.min(diagonal + band) };
-            for j in diagonal.saturating_sub(band)..end {
-                let above = table[(i - 1) * width + j].0;
-                let mut cell = (above + 1, Edit::Delete);
+            let above = &table[i - 1];
+            let mut row = Row { first: diagonal.saturating_sub(band), cells: Vec::with_capacity(2 * band) };
+            for j in row.first..end {
+                let mut cell = (above.cost(j) + 1, Edit::Delete);
                 if j > 0 {
-                    let same = hypothesis[i - 1] == reference[j - 1];
+                    let same = *word == reference[j - 1];
                     let edit = if same { Edit::Keep } else { Edit::Substitute };
-                    let across = (table[(i - 1) * width + j - 1].0 + usize::from(!same), edit);
-                    let before = (table[i * width + j - 1].0 + 1, Edit::Insert);
+                    let across = (above.cost(j - 1) + usize::from(!same), edit);
+                    let before = (row.cost(j - 1) + 1, Edit::Insert);
                     // Of equals the first of these three.
                     cell = [across, cell, before].into_iter().min_by_key(|(cost, _)| *cost).unwrap_or(cell);
                 }
-                table[i * width + j] = cell;
+                row.cells.push(cell);
             }
+            table.push(row);
         }
         let (mut i, mut j) = (hypothesis.len(), reference.len());
         let mut edits = VecDeque::new();
         while i > 0 || j > 0 {
-            let edit = table[i * width + j].1;
+            let edit = table[i].cell(j).1;
             edits.push_front(edit);
             i = i.saturating_sub(usize::from(edit != Edit::Insert));
             j = j.saturating_sub(usize::from(edit != Edit::Delete));
         }
-        Self { length: table[table.len() - 1].0, edits }
+        Self { length: table[hypothesis.len()].cost(reference.len()), edits }
+    }
+}
+
+/// The cells of a row of the table of distances that lie near the diagonal: costs, and the last edits.
+struct Row {
+    /// The first one's column.
+    first: usize,
+    cells: Vec<(usize, Edit)>,
+}
+
+impl Row {
+    fn cell(&self, column: usize) -> (usize, Edit) {
+        /// What no path goes through.
+        const FAR: (usize, Edit) = (usize::MAX / 2, Edit::Keep);
+        column.checked_sub(self.first).and_then(|place| self.cells.get(place)).copied().unwrap_or(FAR)
+    }
+
+    fn cost(&self, column: usize) -> usize {
+        self.cell(column).0
     }
 }
 

@@ -64,21 +64,25 @@ impl Layout {
         self.columns.iter().flatten().any(|column| matches!(column, Column::Name(_)))
     }
 
-    /// The same with columns that are named counted, by the first of a file's lines.
+    /// The same with columns that are named counted, by the first of a plain file's lines.
     ///
     /// # Errors
     /// No column is called so, or several are; begins with the line's number.
     pub fn counted(&self, lines: &[String]) -> Result<Self> {
-        let first: Box<dyn Iterator<Item = Record>> =
-            if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines, 0)) };
-        let (Some(columns), Some(header)) = (&self.columns, first.take(1).next()) else { return Ok(self.clone()) };
+        let columns = self.counts(plain(lines, 0).next().as_ref())?;
+        Ok(Self { columns: columns.map(|columns| columns.map(Column::Number)), ..self.clone() })
+    }
+
+    /// The numbers of the columns, if some are asked for; `first` is the line that may name them.
+    fn counts(&self, first: Option<&Record>) -> Result<Option<[usize; 2]>> {
+        let (Some([source, target]), Some(first)) = (&self.columns, first) else { return Ok(None) };
         let count = |column: &Column| match column {
             Column::Number(number) => Ok(*number),
-            Column::Name(name) => header.column(name),
+            Column::Name(name) => first.column(name),
         };
-        let [source, target] = [count(&columns[0])?, count(&columns[1])?];
-        ensure!(source != target, "{}: both sides would be column {source}", header.line);
-        Ok(Self { columns: Some([source, target].map(Column::Number)), ..self.clone() })
+        let columns = [count(source)?, count(target)?];
+        ensure!(columns[0] != columns[1], "{}: both sides would be column {}", first.line, columns[0]);
+        Ok(Some(columns))
     }
 
     /// The pairs of lines, before which the file has `before` others. An empty line is a pair of empty sides. CSV has to
@@ -87,29 +91,24 @@ impl Layout {
     /// # Errors
     /// A line is no pair; begins with its number.
     pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<Pair>> {
-        if before == 0 && self.asks_for_names() && !lines.is_empty() {
-            return self.counted(lines)?.pairs(lines, before);
-        }
         let records: Box<dyn Iterator<Item = Record>> =
             if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines, before)) };
+        let mut records = records.peekable();
+        let columns = self.counts(records.peek())?;
         let pairs = records.skip(usize::from(self.header && before == 0));
-        pairs.map(|record| self.pair(record, lines)).collect()
+        pairs.map(|record| self.pair(record, columns, lines)).collect()
     }
 
-    fn pair(&self, Record { line, cells }: Record, lines: &[String]) -> Result<Pair> {
+    fn pair(&self, Record { line, cells }: Record, columns: Option<[usize; 2]>, lines: &[String]) -> Result<Pair> {
         if cells.iter().all(|cell| cell.trim().is_empty()) && cells.len() == 1 {
             return Ok(Pair { source: String::new(), target: String::new() });
         }
         let count = cells.len();
-        if let Some(columns) = &self.columns {
-            let cell = |column: &Column| match column {
-                Column::Number(number) => cells
-                    .get(number - 1)
-                    .cloned()
-                    .with_context(|| format!("{line}: no column {number} here, only {count}")),
-                Column::Name(name) => bail!("{line}: which column is called {name:?} is not known yet"),
+        if let Some([source, target]) = columns {
+            let cell = |number: usize| {
+                cells.get(number - 1).cloned().with_context(|| format!("{line}: no column {number} here, only {count}"))
             };
-            return Ok(Pair { source: cell(&columns[0])?, target: cell(&columns[1])? });
+            return Ok(Pair { source: cell(source)?, target: cell(target)? });
         }
         match <[String; 2]>::try_from(cells) {
             Ok([source, target]) => Ok(Pair { source, target }),
