@@ -14,7 +14,7 @@ use softalign::attention::{ScoreName, Settings};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
-use softalign::search::{BeamSettings, search_all};
+use softalign::search::{BeamSettings, Source, search_all};
 use softalign::text::{Batch, BatchSize, Example, bucketed};
 use softalign::training::Optimiser;
 
@@ -221,8 +221,8 @@ fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
 }
 
 fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: usize) -> Result<f64> {
-    let sources: Vec<Vec<u32>> = examples.iter().map(|example| example.source.clone()).collect();
-    let settings = BeamSettings { beam, ..BeamSettings::greedy() };
+    let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
+    let settings = BeamSettings { beam, ..BeamSettings::greedy() }.into();
     on(threads, || {
         let began = Instant::now();
         let found = search_all(&[model], &sources, &settings, &mut |_| {})?;

@@ -12,7 +12,7 @@ use softalign::attention::{ScoreName, Settings};
 use softalign::model::{Architecture, DecoderKind, Dropout, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
-use softalign::search::{BeamSettings, search_all};
+use softalign::search::{BeamSettings, Source, search_all};
 use softalign::text::{Batch, Example, SPECIALS, UNKNOWN};
 
 fn architecture(score: ScoreName, decoder: DecoderKind) -> Architecture {
@@ -69,8 +69,8 @@ fn check(model: &RnnSearch, examples: &[Example], what: &str) {
             assert!(values.iter().all(|value| value.is_finite()), "{what}: a gradient of {name}");
         }
     }
-    let sources: Vec<Vec<u32>> = examples.iter().take(3).map(|example| example.source.clone()).collect();
-    for hypotheses in search_all(&[model], &sources, &BeamSettings::default(), &mut |_| {}).unwrap() {
+    let sources: Vec<Source> = examples.iter().take(3).map(|example| example.source.clone().into()).collect();
+    for hypotheses in search_all(&[model], &sources, &BeamSettings::default().into(), &mut |_| {}).unwrap() {
         assert!(hypotheses.iter().all(|one| one.score.is_finite()), "{what}: a score");
     }
 }

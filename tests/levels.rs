@@ -12,7 +12,7 @@ use softalign::kernels::simd::{Level, limit};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
-use softalign::search::{BeamSettings, search_all};
+use softalign::search::{BeamSettings, Source, search_all};
 use softalign::text::{Batch, Example};
 use softalign::training::Optimiser;
 
@@ -57,8 +57,8 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
     let batch = Batch::new(&examples, &[0, 1, 2, 3]);
     let rates = DropoutRates { embeddings: 0.2, annotations: 0.2, states: 0.2, readout: 0.2 };
     let (loss, gradients) = run(PATHS[0], &model, &batch, 0.1, &Dropout::new(rates, 1, 1));
-    let sources: Vec<Vec<u32>> = examples.iter().map(|example| example.source.clone()).collect();
-    let found = search_all(&[&model], &sources, &BeamSettings::default(), &mut |_| {}).unwrap();
+    let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
+    let found = search_all(&[&model], &sources, &BeamSettings::default().into(), &mut |_| {}).unwrap();
     let units = found.iter().flat_map(|found| &found[0].units).map(|&unit| unit as f32).collect();
     let mut results =
         vec![("loss".to_owned(), (vec![loss.smoothed as f32], 1e-5)), ("translations".to_owned(), (units, 0.0))];

@@ -12,7 +12,10 @@ use softalign::model::fused::Purpose;
 use softalign::model::{Architecture, DecoderKind, ForcedPair, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
-use softalign::search::{BeamSettings, Hypothesis, RnnScorer, Scorer, search, search_all};
+use softalign::search::{
+    BeamSettings, Bounds, Chance, Demands, DrawSettings, Hypothesis, Ranking, RnnScorer, Scorer, Search, Sought,
+    Source, draw, search, search_all,
+};
 use softalign::text::{Batch, Example, Padded};
 
 fn model(seed: u64) -> RnnSearch {
@@ -34,9 +37,12 @@ fn model(seed: u64) -> RnnSearch {
     RnnSearch::new(architecture, parameters).unwrap().with_lexicon(known)
 }
 
-fn sources() -> Vec<Vec<u32>> {
+fn sources() -> Vec<Source> {
     let mut stream = Stream::new(2, "sources", 0);
-    [1, 7, 3, 12, 1, 5].iter().map(|&length| (0..length).map(|_| 4 + stream.below(27) as u32).collect()).collect()
+    [1, 7, 3, 12, 1, 5]
+        .iter()
+        .map(|&length| (0..length).map(|_| 4 + stream.below(27) as u32).collect::<Vec<u32>>().into())
+        .collect()
 }
 
 fn assert_alike(a: &[Hypothesis], b: &[Hypothesis]) {
@@ -57,14 +63,17 @@ fn both_paths_find_the_same_by_one_model_and_by_several() {
         let models: Vec<&RnnSearch> = models.iter().collect();
         let settings = BeamSettings { beam, ..BeamSettings::default() };
         let sources = sources();
-        let padded = Padded::new(sources.iter().map(Vec::as_slice));
-        let run = |scorer: &mut dyn Scorer| search(scorer, &padded.lengths, &settings).unwrap();
+        let padded = Padded::new(sources.iter().map(|source| source.units.as_slice()));
+        let demands = Demands::default();
+        let sought = |(number, &units): (usize, &usize)| Sought { number, units, demands: &demands };
+        let sought: Vec<Sought> = padded.lengths.iter().enumerate().map(sought).collect();
+        let run = |scorer: &mut dyn Scorer| search(scorer, &sought, &settings).unwrap();
         let plain = run(&mut RnnScorer::plain(&models, &padded).unwrap());
         let fused = RnnSearch::with_weights(&models, Purpose::Inference, |weights| {
             Ok(run(&mut RnnScorer::fused(weights, &padded)))
         })
         .unwrap();
-        let in_batches = search_all(&models, &sources, &settings, &mut |_| {}).unwrap();
+        let in_batches = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
         for ((plain, fused), in_batches) in plain.iter().zip(&fused).zip(&in_batches) {
             assert_alike(plain, fused);
             assert_alike(fused, in_batches);
@@ -76,9 +85,10 @@ fn both_paths_find_the_same_by_one_model_and_by_several() {
 fn a_sentence_finds_the_same_alone() {
     let model = model(5);
     let sources = sources();
-    let together = search_all(&[&model], &sources, &BeamSettings::default(), &mut |_| {}).unwrap();
+    let together = search_all(&[&model], &sources, &BeamSettings::default().into(), &mut |_| {}).unwrap();
     for (source, together) in sources.iter().zip(&together) {
-        let alone = search_all(&[&model], std::slice::from_ref(source), &BeamSettings::default(), &mut |_| {}).unwrap();
+        let alone =
+            search_all(&[&model], std::slice::from_ref(source), &BeamSettings::default().into(), &mut |_| {}).unwrap();
         assert_alike(&alone[0], together);
     }
 }
@@ -86,10 +96,37 @@ fn a_sentence_finds_the_same_alone() {
 #[test]
 fn empty_sources_have_empty_translations() {
     let mut done = 0;
-    let found =
-        search_all(&[&model(1)], &[vec![], vec![5], vec![]], &BeamSettings::greedy(), &mut |n| done += n).unwrap();
+    let found = search_all(
+        &[&model(1)],
+        &[vec![].into(), vec![5].into(), vec![].into()],
+        &BeamSettings::greedy().into(),
+        &mut |n| done += n,
+    )
+    .unwrap();
     assert_eq!(done, 3);
     assert!(found[0][0].units.is_empty() && found[2][0].units.is_empty() && found[0][0].finished);
+}
+
+/// Both paths of the model, drawing by the same chance, draw the same.
+#[test]
+fn draws_are_alike_on_both_paths_and_alone() {
+    let (first, second) = (model(3), model(4));
+    let models = [&first, &second];
+    let sources = sources();
+    let chance = Chance { temperature: 0.8, top_k: Some(20), top_p: 0.95 };
+    let (ranking, bounds) = (Ranking::default(), Bounds { no_repeat: Some(2), ..Bounds::default() });
+    let settings = DrawSettings { draws: 3, chance, ranking, bounds, seed: 7, first: 10 };
+    let together = search_all(&models, &sources, &Search::Draws(settings), &mut |_| {}).unwrap();
+    let demands = Demands::default();
+    for (number, (source, together)) in sources.iter().zip(&together).enumerate() {
+        let padded = Padded::new([source.units.as_slice()].into_iter());
+        let sought = [Sought { number, units: source.units.len(), demands: &demands }];
+        let plain = draw(&mut RnnScorer::plain(&models, &padded).unwrap(), &sought, &settings).unwrap();
+        assert_alike(&plain[0], together);
+        let moved = DrawSettings { first: 10 + number, ..settings };
+        let alone = search_all(&models, std::slice::from_ref(source), &Search::Draws(moved), &mut |_| {}).unwrap();
+        assert_alike(&alone[0], together);
+    }
 }
 
 /// What search says of its hypothesis is what forced decoding says of it.
@@ -98,11 +135,12 @@ fn several_models_search_by_what_they_force() {
     let models = [model(1), model(2), model(4)];
     let models: Vec<&RnnSearch> = models.iter().collect();
     let sources = sources();
-    let settings = BeamSettings { length_factor: 20.0, ..BeamSettings::default() };
-    let found = search_all(&models, &sources, &settings, &mut |_| {}).unwrap();
+    let settings =
+        BeamSettings { bounds: Bounds { length_factor: 20.0, ..Bounds::default() }, ..BeamSettings::default() };
+    let found = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
     let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
     let examples: Vec<Example> =
-        sources.iter().zip(&best).map(|(source, one)| Example::new(source.clone(), one.units.clone())).collect();
+        sources.iter().zip(&best).map(|(source, one)| Example::new(source.units.clone(), one.units.clone())).collect();
     for (index, one) in best.iter().enumerate().filter(|(_, one)| one.finished) {
         let batch = Batch::new(&examples, &[index]);
         let forced: Vec<ForcedPair> = models.iter().map(|model| model.force(&batch, 0.0).unwrap().remove(0)).collect();

@@ -8,7 +8,7 @@ use softalign::checkpoint::Folder;
 use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
-use softalign::search::{BeamSettings, RnnScorer, search, search_all};
+use softalign::search::{BeamSettings, Demands, RnnScorer, Sought, Source, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, Padded, bucketed};
 use softalign::training::Optimiser;
 
@@ -75,14 +75,16 @@ fn a_thousand_sentences_are_translated_alike() {
     let (checkpoint, parameters) = Folder::new(&folder.join("checkpoints")).load_model(&Device::Cpu).unwrap();
     let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters).unwrap();
     let text = std::fs::read_to_string(folder.join("data/test.tsv")).unwrap();
-    let sources: Vec<Vec<u32>> =
-        text.lines().map(|line| checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap()).collect();
+    let source = |line: &str| Source::from(checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap());
+    let sources: Vec<Source> = text.lines().map(source).collect();
     assert_eq!(sources.len(), 1000);
-    let settings = BeamSettings::default();
-    let fused = search_all(&[&model], &sources, &settings, &mut |_| {}).unwrap();
+    let (settings, demands) = (BeamSettings::default(), Demands::default());
+    let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
-        let padded = Padded::new(sources.iter().map(Vec::as_slice));
-        let plain = search(&mut RnnScorer::plain(&[&model], &padded).unwrap(), &padded.lengths, &settings).unwrap();
+        let padded = Padded::new(sources.iter().map(|source| source.units.as_slice()));
+        let sought = |(number, &units): (usize, &usize)| Sought { number, units, demands: &demands };
+        let sought: Vec<Sought> = padded.lengths.iter().enumerate().map(sought).collect();
+        let plain = search(&mut RnnScorer::plain(&[&model], &padded).unwrap(), &sought, &settings).unwrap();
         for (fused, plain) in fused.iter().zip(&plain) {
             // Where two hypotheses score alike to the last bits, either may win.
             let tie = (fused[0].score - plain[0].score).abs() < 1e-5;

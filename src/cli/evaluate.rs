@@ -55,10 +55,6 @@ pub struct EvaluateArgs {
     #[arg(long)]
     pub compare: bool,
 
-    /// Decides what is drawn.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-
     /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
     /// shipped test set].
     #[arg(long, value_name = "FILE")]

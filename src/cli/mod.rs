@@ -3,6 +3,7 @@
 mod advice;
 mod clean;
 mod common;
+mod constraints;
 mod description;
 mod evaluate;
 mod given;
@@ -23,6 +24,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use clean::CleanArgs;
 use common::{COMMON, MODEL};
+pub use constraints::ConstraintArgs;
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
 pub use layout::LayoutArgs;
@@ -136,7 +138,9 @@ impl UnknownLines {
   softalign translate \"They bought a black hat yesterday.\"
   softalign translate --model my-model --input sentences.txt --output out.txt
   softalign translate --format align --beam 10 \"Where does she live?\"
-  softalign translate --model m1 --model m2 --input sentences.txt")]
+  softalign translate --model m1 --model m2 --input sentences.txt
+  softalign translate --prefix \"Elle \" --avoid robe \"She bought a dress.\"
+  softalign translate --sample --n-best 3 --top-k 10 \"He sleeps.\"")]
 pub struct TranslateArgs {
     /// Sentences to translate, each in quotes.
     #[arg(value_name = "TEXT", conflicts_with = "input")]
@@ -157,6 +161,9 @@ pub struct TranslateArgs {
 
     #[command(flatten)]
     pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) constraints: ConstraintArgs,
 
     /// Translations of each sentence, best first.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]

@@ -8,6 +8,7 @@ use clap::builder::PossibleValue;
 use crate::alignment::Symmetrisation;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
+use crate::search::LengthFormula;
 use crate::text::{Defect, Units, Words};
 use crate::training::{Metric, Schedule};
 
@@ -29,6 +30,20 @@ impl ValueEnum for Units {
             ),
             Self::Word => choice("word", "Whole words, punctuation apart"),
             Self::Char => choice("char", "Single characters: for pronunciation, inflection and the like"),
+        }
+    }
+}
+
+impl ValueEnum for LengthFormula {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Power, Self::Wu, Self::Reward]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Power => choice("power", "log p / length^A"),
+            Self::Wu => choice("wu", "log p / ((5 + length) / 6)^A, Wu et al. 2016"),
+            Self::Reward => choice("reward", "log p + A * length, He et al. 2016"),
         }
     }
 }

@@ -11,8 +11,7 @@ use rustyline::{Behavior, Config, Editor};
 use super::console::Console;
 use super::formats::heatmap;
 use super::output::Output;
-use crate::search::BeamSettings;
-use crate::translator::{Translation, Translator};
+use crate::translator::{Sentence, Strategy, Translation, Translator};
 
 const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";
 const HELP: &str = ":align, :a  the alignment of the last translation
@@ -51,12 +50,12 @@ impl<'a> Said<'a> {
 ///
 /// # Errors
 /// The terminal's, the model's and the output's own.
-pub fn converse(translator: &Translator, beam: &BeamSettings, output: &mut Output, console: &Console) -> Result<()> {
+pub fn converse(translator: &Translator, strategy: &Strategy, output: &mut Output, console: &Console) -> Result<()> {
     console.note(GREETING);
     // The terminal itself, so that results alone go where results go.
     let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
     let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
-    let mut conversation = Conversation { translator, beam, output, console, last: None };
+    let mut conversation = Conversation { translator, strategy, output, console, said: 0, last: None };
     loop {
         match editor.readline("> ") {
             Ok(typed) => {
@@ -80,9 +79,11 @@ pub fn converse(translator: &Translator, beam: &BeamSettings, output: &mut Outpu
 /// What a conversation goes on with.
 struct Conversation<'a> {
     translator: &'a Translator,
-    beam: &'a BeamSettings,
+    strategy: &'a Strategy,
     output: &'a mut Output,
     console: &'a Console,
+    /// Sentences so far.
+    said: usize,
     last: Option<Translation>,
 }
 
@@ -109,7 +110,12 @@ impl Conversation<'_> {
     }
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
-        let mut found = self.translator.translate(&[sentence.to_owned()], self.beam, &mut |_| {})?;
+        let mut found = self.translator.translate(
+            &[Sentence::from(sentence)],
+            &self.strategy.from_sentence(self.said),
+            &mut |_| {},
+        )?;
+        self.said += 1;
         let best = found.remove(0).remove(0);
         if best.alignment.is_mostly_unknown() {
             self.console.warn("mostly unknown to the model, as another language is");

@@ -14,23 +14,22 @@ use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart};
 use super::reading::translator;
-use super::search::beam_settings;
+use super::search::strategy;
 use super::sureness::SegmentCounts;
 use super::usage::UsageError;
 use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::metrics::SIGNATURE;
 use crate::render::SCHEMA;
-use crate::search::BeamSettings;
 use crate::text::{Pair, Words, read_lines};
-use crate::translator::{Linked, Linker, Translator};
+use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
 
 /// What every model is measured on, and how.
 struct Exam<'p> {
     pairs: &'p [Pair],
     gold: Option<Vec<Gold>>,
     lengths: Option<Lengths>,
-    beam: BeamSettings,
+    strategy: Strategy,
     search_threshold: bool,
 }
 
@@ -43,7 +42,7 @@ enum Candidate {
 }
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
-    let beam = beam_settings(&args.search)?;
+    let strategy = strategy(&args.search, 1)?;
     check_links(&args.links, false)?;
     let given = PairFiles::of(&args.pairs);
     let gold_path = match (&args.gold, &given) {
@@ -95,7 +94,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         None => None,
     };
     let references: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-    let exam = Exam { pairs: &pairs, gold, lengths, beam, search_threshold: args.search_threshold };
+    let exam = Exam { pairs: &pairs, gold, lengths, strategy, search_threshold: args.search_threshold };
     let mut compared: Vec<Compared> = Vec::with_capacity(measured);
     let mut baseline: Option<SegmentCounts> = None;
     for candidate in candidates {
@@ -109,9 +108,9 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         let mut significance = None;
         if args.confidence || args.compare {
             let counts = SegmentCounts::of(&translations, &references);
-            evaluation.confidence = args.confidence.then(|| counts.confidence(args.seed));
+            evaluation.confidence = args.confidence.then(|| counts.confidence(args.search.seed));
             match &baseline {
-                Some(baseline) if args.compare => significance = Some(counts.significance(baseline, args.seed)),
+                Some(baseline) if args.compare => significance = Some(counts.significance(baseline, args.search.seed)),
                 Some(_) => {}
                 None => baseline = Some(counts),
             }
@@ -213,9 +212,9 @@ impl Exam<'_> {
         console: &Console,
     ) -> Result<(Evaluation, Vec<String>)> {
         let pairs = self.pairs;
-        let sentences: Vec<String> = pairs.iter().map(|pair| pair.source.clone()).collect();
+        let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(&pair.source)).collect();
         let mut bar = console.bar("translating", pairs.len());
-        let found = translator.translate(&sentences, &self.beam, &mut |count| bar.advance(count))?;
+        let found = translator.translate(&sentences, &self.strategy, &mut |count| bar.advance(count))?;
         let translations: Vec<String> = found.into_iter().map(|mut found| found.swap_remove(0).text).collect();
         drop(bar);
         let mut bar = console.bar("aligning", pairs.len());

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::console::Console;
-use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Scored};
+use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Scored, Translation};
 
 /// Lines that are named one by one.
 const NAMED: usize = 5;
@@ -46,9 +46,18 @@ pub struct OddLines {
     read_in_part: Lines,
     linked_in_part: Lines,
     unknown: Lines,
+    unmet: Lines,
 }
 
 impl OddLines {
+    /// Takes in the best translation of the line of number `id`, from 0.
+    pub fn see_translation(&mut self, id: usize, translation: &Translation) {
+        self.see(id, &translation.alignment);
+        if translation.unmet > 0 {
+            self.unmet.add(id);
+        }
+    }
+
     /// Takes in the line of number `id`, from 0, as a model read it.
     pub fn see(&mut self, id: usize, aligned: &Aligned) {
         if aligned.cut {
@@ -92,6 +101,16 @@ impl OddLines {
         let lines = &self.unknown;
         if lines.count > 0 {
             console.warn(format!("{lines}: mostly unknown to the model, as another language is; {consequence}"));
+        }
+    }
+
+    /// Tells which translations lack what was asked of them.
+    pub fn tell_unmet(&self, console: &Console) {
+        if self.unmet.count > 0 {
+            console.warn(format!(
+                "{}: no translation has all that it should contain; a wider --beam may find one",
+                self.unmet
+            ));
         }
     }
 }

@@ -2,33 +2,108 @@
 
 use anyhow::{Result, bail};
 
+use super::console::Console;
 use super::usage::UsageError;
-use crate::cli::SearchArgs;
-use crate::search::BeamSettings;
+use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
+use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, MOST_REQUIRED, Ranking, Search};
+use crate::text::read_laid_out;
+use crate::translator::{Constraints, Strategy, Terms, Translator};
 
 /// Refuses a length penalty that is none.
 pub fn check_length_penalty(penalty: f64) -> Result<()> {
-    if !(penalty.is_finite() && penalty >= 0.0) {
-        bail!(UsageError(format!("--length-penalty must be at least 0, not {penalty}")));
+    refuse_unless(penalty.is_finite() && penalty >= 0.0, || {
+        format!("--length-penalty must be at least 0, not {penalty}")
+    })
+}
+
+/// How to search by the options, and how many translations of each sentence there are to be.
+pub fn strategy(args: &SearchArgs, n_best: u16) -> Result<Strategy> {
+    check_length_penalty(args.length_penalty)?;
+    let (coverage_penalty, temperature, top_p) = (args.coverage_penalty, args.temperature, args.top_p);
+    refuse_unless(coverage_penalty.is_finite() && coverage_penalty >= 0.0, || {
+        format!("--coverage-penalty must be at least 0, not {coverage_penalty}")
+    })?;
+    refuse_unless((0.0..=100.0).contains(&args.length_factor), || {
+        format!("--length-factor must be between 0 and 100, not {}", args.length_factor)
+    })?;
+    refuse_unless(temperature.is_finite() && temperature > 0.0, || {
+        format!("--temperature must be above 0, not {temperature}")
+    })?;
+    refuse_unless(top_p > 0.0 && top_p <= 1.0, || format!("--top-p must be above 0 and at most 1, not {top_p}"))?;
+    let drawn = args.sample || args.mbr.is_some();
+    let only_drawn =
+        [("--temperature", temperature != 1.0), ("--top-k", args.top_k.is_some()), ("--top-p", top_p != 1.0)];
+    if let Some((name, _)) = only_drawn.iter().find(|(_, given)| *given && !drawn) {
+        bail!(UsageError(format!("{name} is for translations that are drawn: give --sample or --mbr as well")));
+    }
+    if let Some(draws) = args.mbr.filter(|&draws| draws < n_best) {
+        bail!(UsageError(format!("--n-best {n_best} is more than the {draws} translations that --mbr draws")));
+    }
+    let ranking =
+        Ranking { length_formula: args.length_formula, length_penalty: args.length_penalty, coverage_penalty };
+    let bounds =
+        Bounds { length_factor: args.length_factor, no_repeat: args.no_repeat.map(usize::from), ..Bounds::default() };
+    let best = usize::from(n_best);
+    if !drawn {
+        let beam = usize::from(args.beam).max(best);
+        return Ok(BeamSettings { beam, ranking, bounds, best }.into());
+    }
+    let chance = Chance { temperature, top_k: args.top_k.map(|most| most as usize), top_p };
+    let draws = args.mbr.map_or(best, usize::from);
+    let draws = DrawSettings { draws, chance, ranking, bounds, seed: args.seed, first: 0 };
+    Ok(Strategy { search: Search::Draws(draws), consensus: args.mbr.is_some().then_some(best) })
+}
+
+/// A translator that keeps to what the options ask; tells of terms that it cannot say.
+pub fn constrained(
+    translator: Translator,
+    args: &ConstraintArgs,
+    layout: &LayoutArgs,
+    console: &Console,
+) -> Result<Translator> {
+    let terms = match &args.terms {
+        Some(path) => Terms::of(read_laid_out(path, &layout.layout())?),
+        None => Terms::default(),
+    };
+    let constraints =
+        Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms };
+    let translator = translator.with_constraints(constraints)?;
+    let unsayable = translator.unsayable();
+    if let (Some(first), Some(path)) = (unsayable.first(), &args.terms) {
+        console.warn(format!(
+            "{}: {} translations are left out, since the model has no units for them, as for {first:?}",
+            path.display(),
+            unsayable.len()
+        ));
+    }
+    Ok(translator)
+}
+
+/// Refuses constraints that nothing can keep to.
+pub fn check_constraints(args: &ConstraintArgs) -> Result<()> {
+    for (name, phrases) in [("--require", &args.require), ("--avoid", &args.avoid)] {
+        refuse_unless(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
+            format!("{name} needs a word or a phrase")
+        })?;
+    }
+    refuse_unless(args.require.len() <= MOST_REQUIRED, || {
+        format!("--require can be given {MOST_REQUIRED} times, not {}", args.require.len())
+    })?;
+    let constraints = Constraints {
+        prefix: args.prefix.clone(),
+        required: args.require.clone(),
+        avoided: args.avoid.clone(),
+        terms: Terms::default(),
+    };
+    if let Some(phrase) = constraints.contradiction() {
+        bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix or --require ask for")));
     }
     Ok(())
 }
 
-/// Search settings by the options.
-pub fn beam_settings(args: &SearchArgs) -> Result<BeamSettings> {
-    check_length_penalty(args.length_penalty)?;
-    if !(args.coverage_penalty.is_finite() && args.coverage_penalty >= 0.0) {
-        bail!(UsageError(format!("--coverage-penalty must be at least 0, not {}", args.coverage_penalty)));
+fn refuse_unless(fine: bool, what: impl FnOnce() -> String) -> Result<()> {
+    if !fine {
+        bail!(UsageError(what()));
     }
-    if !(args.length_factor >= 0.0 && args.length_factor <= 100.0) {
-        bail!(UsageError(format!("--length-factor must be between 0 and 100, not {}", args.length_factor)));
-    }
-    Ok(BeamSettings {
-        beam: usize::from(args.beam),
-        length_penalty: args.length_penalty,
-        length_factor: args.length_factor,
-        coverage_penalty: args.coverage_penalty,
-        best: 1,
-        ..BeamSettings::default()
-    })
+    Ok(())
 }

@@ -28,7 +28,7 @@ use crate::text::{Corpus, Pair, Profile, Vocabulary};
 use crate::training::{
     Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, seconds_of_epoch,
 };
-use crate::translator::Translator;
+use crate::translator::{Sentence, Translator};
 
 /// Options that may go with --resume: where the model and the pairs lie, and when to end. All others are settled.
 const WITH_RESUME: [&str; 13] = [
@@ -377,13 +377,13 @@ fn ending(reason: StopReason, settings: &TrainingSettings, progress: &Progress, 
 /// Translates a few validation sentences with the model that was kept, and shows their alignments.
 fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let translator = Translator::load(out, device)?;
-    let sentences: Vec<String> = pairs.iter().take(SHOWN).map(|pair| pair.source.clone()).collect();
-    let translations = translator.translate(&sentences, &BeamSettings::default(), &mut |_| {})?;
+    let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
+    let translations = translator.translate(&sentences, &BeamSettings::default().into(), &mut |_| {})?;
     let mut output = Output::open(Path::new("-"))?;
     let heatmap = heatmap(&output);
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
-            writeln!(out, "\n{}\n{}\n", visible(sentence), visible(&translations[0].text))?;
+            writeln!(out, "\n{}\n{}\n", visible(&sentence.text), visible(&translations[0].text))?;
             heatmap.matrix(out, &translations[0].alignment.by_words())
         })?;
     }

@@ -15,21 +15,20 @@ use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
 use super::reading::translator;
-use super::search::beam_settings;
+use super::search::{check_constraints, constrained, strategy};
 use super::usage::UsageError;
 use crate::alignment::Notation;
 use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
 use crate::render::{Item, Renderer};
 use crate::text::{LineStream, Pair, Units, Words, count_lines, read_laid_out, word_spans};
-use crate::translator::{Dictionary, Linked, Linker, Translation, Translator};
+use crate::translator::{Dictionary, Linked, Linker, Sentence, Translation, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
-    let mut beam = beam_settings(&args.search)?;
+    let strategy = strategy(&args.search, args.n_best)?;
     check(args)?;
-    beam.best = usize::from(args.n_best);
-    beam.beam = beam.beam.max(beam.best);
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
-    apart(args.input.as_deref().into_iter().chain(args.dictionary.as_deref()), [("--output", &*args.output)])?;
+    let read = [&args.input, &args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
+    apart(read, [("--output", &*args.output)])?;
     let mut output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
         Some(path) => Some(Dictionary::of(read_laid_out(path, &args.layout.layout())?)),
@@ -38,8 +37,9 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let translator = translator(&args.model, &args.reading, &args.links, device)?
         .with_dictionary(dictionary)
         .with_unknown_kept(args.unknown == UnknownLines::Keep);
+    let translator = constrained(translator, &args.constraints, &args.layout, console)?;
     if interactive {
-        return converse(&translator, &beam, &mut output, console);
+        return converse(&translator, &strategy, &mut output, console);
     }
     let mut sentences = Sentences::of(args);
     warn_of_loose_words(args, &translator, console);
@@ -48,13 +48,16 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let mut bar = console.bar("translating", sentences.count());
     let mut first = 0;
     for portion in portions() {
-        let part = sentences.arrived(portion.div_ceil(beam.best))?;
-        if part.is_empty() {
+        let lines = sentences.arrived(portion.div_ceil(strategy.search.width()))?;
+        if lines.is_empty() {
             break;
         }
-        let translated = translator.translate(&part, &beam, &mut |count| bar.advance(count))?;
+        let read = |line| if args.constraints.prefixes { begun(line) } else { Sentence::from(line) };
+        let part: Vec<Sentence> = lines.into_iter().map(read).collect();
+        let strategy = strategy.from_sentence(first);
+        let translated = translator.translate(&part, &strategy, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
-            odd.see(id, &translations[0].alignment);
+            odd.see_translation(id, &translations[0]);
         }
         bar.hidden_while(|| results.write(first, &part, &translated))?;
         first += part.len();
@@ -62,7 +65,16 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     drop(bar);
     odd.tell_parts(console);
     odd.tell_unknown(args.unknown.consequence(), console);
+    odd.tell_unmet(console);
     results.finish()
+}
+
+/// A sentence with what its translation begins with after a TAB, if there is one.
+fn begun(line: String) -> Sentence {
+    match line.split_once('\t') {
+        Some((text, begins)) => Sentence { text: text.to_owned(), begins: Some(begins.to_owned()) },
+        None => Sentence::from(line),
+    }
 }
 
 /// What is written of translations.
@@ -98,13 +110,13 @@ impl<'a> Results<'a> {
     }
 
     /// Adds the translations of sentences, the first of which has number `first`, and hands them over.
-    fn write(&mut self, first: usize, sentences: &[String], translations: &[Vec<Translation>]) -> Result<()> {
+    fn write(&mut self, first: usize, sentences: &[Sentence], translations: &[Vec<Translation>]) -> Result<()> {
         let Some((linker, renderer)) = &mut self.alignments else {
             write_texts(&mut self.output, translations, first, self.args.n_best)?;
             return self.output.flush();
         };
         for written in written(translations, sentences, first, linker)? {
-            let texts = [&sentences[written.id - first], &*written.translation.text];
+            let texts = [&*sentences[written.id - first].text, &*written.translation.text];
             let units = self.args.format == TranslationFormat::Html && !self.args.subwords;
             let item = Item {
                 rank: Some(written.rank),
@@ -208,13 +220,13 @@ struct Written<'a> {
 /// The translations of sentences, the first of which has number `first`, with their links.
 fn written<'a>(
     translations: &'a [Vec<Translation>],
-    sentences: &[String],
+    sentences: &[Sentence],
     first: usize,
     linker: &Linker,
 ) -> Result<Vec<Written<'a>>> {
     let all = || translations.iter().enumerate().flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
     let pair =
-        |(index, one): (usize, &Translation)| Pair { source: sentences[index].clone(), target: one.text.clone() };
+        |(index, one): (usize, &Translation)| Pair { source: sentences[index].text.clone(), target: one.text.clone() };
     let pairs: Vec<Pair> = all().map(pair).collect();
     let linked = linker.link_read(all().map(|(_, one)| one.alignment.clone()).collect(), &pairs)?;
     let ranks = translations.iter().flat_map(|found| 1..=found.len());
@@ -228,6 +240,7 @@ fn written<'a>(
 fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
     check_view(args.view, args.format.of_alignments())?;
+    check_constraints(&args.constraints)?;
     if !args.links.links_from.attention() {
         bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
     }

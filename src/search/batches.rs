@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::{BeamSettings, Hypothesis, RnnScorer, Scorer, search};
+use super::{Demands, Hypothesis, RnnScorer, Scorer, Search, Sought, draw, search};
 use crate::model::RnnSearch;
 use crate::model::fused::Purpose;
 use crate::text::Padded;
@@ -16,25 +16,46 @@ const BATCH_UNITS: usize = 2048;
 const BATCH_SENTENCES: usize = 64;
 const BATCH_HYPOTHESES: usize = 2048;
 
-/// Translates sources, given as unit ids, by one model or by several over the same units together, with up to `settings.best` hypotheses each, best first. An empty source gets
-/// one empty hypothesis. `on_progress` is told after each batch how many sentences it held.
+/// A sentence that is to be translated.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// Its unit ids.
+    pub units: Vec<u32>,
+    /// What its translation has to keep to.
+    pub demands: Demands,
+}
+
+impl From<Vec<u32>> for Source {
+    fn from(units: Vec<u32>) -> Self {
+        Self { units, demands: Demands::default() }
+    }
+}
+
+/// Translates sources by one model or by several over the same units together: for each as many hypotheses as `settings`
+/// say, best first, drawn ones in the order in which they were drawn. An empty source gets one empty hypothesis.
+/// `on_progress` is told after each batch how many sentences it held.
 ///
 /// # Errors
 /// The model's own.
 pub fn search_all(
     models: &[&RnnSearch],
-    sources: &[Vec<u32>],
-    settings: &BeamSettings,
+    sources: &[Source],
+    settings: &Search,
     on_progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut results: Vec<Vec<Hypothesis>> = vec![vec![Hypothesis::empty()]; sources.len()];
-    let most = (BATCH_HYPOTHESES / settings.beam.max(1)).clamp(1, BATCH_SENTENCES);
+    let most = (BATCH_HYPOTHESES / settings.width().max(1)).clamp(1, BATCH_SENTENCES);
     let batches = batches(sources, rayon::current_num_threads(), most);
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
     let progress = Mutex::new(on_progress);
-    let pad = |batch: &[usize]| Padded::new(batch.iter().map(|&index| sources[index].as_slice()));
-    let translate = |padded: &Padded, scorer: &mut dyn Scorer| {
-        let found = search(scorer, &padded.lengths, settings)?;
+    let pad = |batch: &[usize]| Padded::new(batch.iter().map(|&index| sources[index].units.as_slice()));
+    let translate = |batch: &[usize], padded: &Padded, scorer: &mut dyn Scorer| {
+        let sought = |(&number, &units): (&usize, &usize)| Sought { number, units, demands: &sources[number].demands };
+        let sought: Vec<Sought> = batch.iter().zip(&padded.lengths).map(sought).collect();
+        let found = match settings {
+            Search::Beam(settings) => search(scorer, &sought, settings)?,
+            Search::Draws(settings) => draw(scorer, &sought, settings)?,
+        };
         if let Ok(mut on_progress) = progress.lock() {
             on_progress(padded.batch());
         }
@@ -45,14 +66,14 @@ pub fn search_all(
         RnnSearch::with_weights(models, purpose(models[0], sources, settings), |weights| {
             let run = |batch: &Vec<usize>| {
                 let padded = pad(batch);
-                translate(&padded, &mut RnnScorer::fused(weights, &padded))
+                translate(batch, &padded, &mut RnnScorer::fused(weights, &padded))
             };
             batches.par_iter().with_max_len(1).map(run).collect()
         })?
     } else {
         let run = |batch: &Vec<usize>| {
             let padded = pad(batch);
-            translate(&padded, &mut RnnScorer::plain(models, &padded)?)
+            translate(batch, &padded, &mut RnnScorer::plain(models, &padded)?)
         };
         batches.iter().map(run).collect::<Result<_>>()?
     };
@@ -65,22 +86,23 @@ pub fn search_all(
 }
 
 /// Translations are about as long as their sources, so that this tells how many rows there will be.
-fn purpose(model: &RnnSearch, sources: &[Vec<u32>], settings: &BeamSettings) -> Purpose {
-    let rows = settings.beam * sources.iter().map(Vec::len).sum::<usize>();
+fn purpose(model: &RnnSearch, sources: &[Source], settings: &Search) -> Purpose {
+    let rows = settings.width() * sources.iter().map(|source| source.units.len()).sum::<usize>();
     if rows > 2 * model.architecture().target_vocabulary { Purpose::LongInference } else { Purpose::Inference }
 }
 
-/// The sources that are not empty, in batches of like length, `most` in one at most, and in no fewer than there are cores to work on them. The
-/// longest come first, so that no core is left alone with them at the end.
-fn batches(sources: &[Vec<u32>], cores: usize, most: usize) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].is_empty()).collect();
-    order.sort_by_key(|&index| (sources[index].len(), index));
+/// The sources that are not empty, in batches of like length, `most` in one at most, and in no fewer than there are cores to
+/// work on them. The longest come first, so that no core is left alone with them at the end.
+fn batches(sources: &[Source], cores: usize, most: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].units.is_empty()).collect();
+    order.sort_by_key(|&index| (sources[index].units.len(), index));
     let most = order.len().div_ceil(cores).min(most);
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
         // Sorted by length, so the newcomer is the longest.
-        let fits =
-            |batch: &Vec<usize>| batch.len() < most && (batch.len() + 1) * (sources[index].len() + 1) <= BATCH_UNITS;
+        let fits = |batch: &Vec<usize>| {
+            batch.len() < most && (batch.len() + 1) * (sources[index].units.len() + 1) <= BATCH_UNITS
+        };
         match batches.last_mut().filter(|batch| fits(batch)) {
             Some(batch) => batch.push(index),
             None => batches.push(vec![index]),

@@ -1,38 +1,34 @@
-//! Search for the best translation: beam search over a [`Scorer`], of which greedy search is the beam of one.
+//! Search for the best translation: beam search over a [`Scorer`], of which greedy search is the beam of one; or
+//! translations drawn by chance.
 
 mod batches;
 mod beam;
+#[cfg(test)]
+mod by_trying;
+mod demands;
+mod distribution;
+mod drawing;
+mod history;
 mod plain_decoding;
 mod rnn_scorer;
+mod settings;
+#[cfg(test)]
+mod table;
 
-pub use batches::search_all;
-pub use beam::{BeamSettings, Hypothesis, search};
+pub use batches::{Source, search_all};
+pub use beam::{Sought, search};
+pub use demands::{Avoided, Demands, MOST_REQUIRED, Progress, Rule};
+pub use distribution::{Candidate, Chance, Distribution, Predictions};
+pub use drawing::draw;
+pub use history::Hypothesis;
 pub use rnn_scorer::RnnScorer;
+pub use settings::{BeamSettings, Bounds, DrawSettings, LengthFormula, Ranking, Search};
 
 use candle_core::Result;
-
-/// One way to go on from a row: a unit and its log-probability.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
-    /// The unit's id.
-    pub unit: u32,
-    /// log p(unit | source, units so far), in nats.
-    pub log_probability: f32,
-}
-
-/// What a scorer says of one row.
-#[derive(Clone, Debug)]
-pub struct Prediction {
-    /// The best candidates, best first; of equals the lower id first.
-    pub candidates: Vec<Candidate>,
-    /// α: the attention weights behind this prediction, one for each source unit, `</s>` the last.
-    pub attention: Vec<f32>,
-}
 
 /// A model that scores what comes next. It keeps a state for each row, a row being one unfinished hypothesis.
 pub trait Scorer {
     /// Makes new rows: row `i` goes on from the former row `parents[i]` by taking in `units[i]`. Rows that are nobody's
-    /// parent are forgotten. Before the first call there is one row for each sentence. Returns for each new row its
-    /// `width` best candidates, fewer where the vocabulary is smaller.
-    fn advance(&mut self, parents: &[usize], units: &[u32], width: usize) -> Result<Vec<Prediction>>;
+    /// parent are forgotten. Before the first call there is one row for each sentence.
+    fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions>;
 }

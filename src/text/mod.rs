@@ -14,6 +14,7 @@ mod pair;
 mod pairs;
 mod profile;
 mod segmentation;
+mod spelling;
 mod vocabulary;
 mod words;
 
@@ -29,5 +30,6 @@ pub use pair::Pair;
 pub use pairs::{PairStream, read_laid_out, read_parallel, read_tsv};
 pub use profile::{Kind, Profile, SideProfile};
 pub use segmentation::{Segmentation, UNKNOWN};
+pub use spelling::{Spelling, ends_with_phrase, has_phrase};
 pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Units, Vocabulary};
 pub use words::{Words, word_of_span, word_spans};

@@ -22,7 +22,7 @@ use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as N
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{AddedToken, DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
-use super::{Merges, Recutting, Segmentation, UNKNOWN, Words};
+use super::{Merges, Recutting, Segmentation, Spelling, UNKNOWN, Words};
 
 /// `<pad>`: fills up short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -263,6 +263,13 @@ impl Vocabulary {
     /// Units as the vocabulary writes them.
     pub fn written(&self, ids: &[u32]) -> Vec<String> {
         ids.iter().map(|&id| self.unit(id)).collect()
+    }
+
+    /// How the units are spelt.
+    pub fn spelling(&self) -> Spelling {
+        let text =
+            |id: u32| if (id as usize) < SPECIALS.len() { String::new() } else { self.unit(id).replace(SPACE, " ") };
+        Spelling::new((0..self.size() as u32).map(text).collect(), self.units != Units::Char)
     }
 
     fn unit(&self, id: u32) -> String {

@@ -9,7 +9,7 @@ use super::Metric;
 use crate::alignment::{Alignment, AttentionHealth, AttentionTotals};
 use crate::metrics::{self, Scores};
 use crate::model::{BatchLoss, RnnSearch};
-use crate::search::{BeamSettings, search_all};
+use crate::search::{BeamSettings, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
 
 /// Pairs that are translated at each validation, at most; the loss is computed over all.
@@ -82,8 +82,9 @@ impl ValidationSet<'_> {
     pub fn report(&self, model: &RnnSearch, smoothing: f64) -> Result<ValidationReport> {
         let Forced { loss, attention, samples } = self.force(model, smoothing)?;
         let translated = self.examples.len().min(MOST_TRANSLATED);
-        let sources: Vec<Vec<u32>> = self.examples[..translated].iter().map(|example| example.source.clone()).collect();
-        let found = search_all(&[model], &sources, &BeamSettings::greedy(), &mut |_| {})?;
+        let source = |example: &Example| Source::from(example.source.clone());
+        let sources: Vec<Source> = self.examples[..translated].iter().map(source).collect();
+        let found = search_all(&[model], &sources, &BeamSettings::greedy().into(), &mut |_| {})?;
         let translations: Vec<String> =
             found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
         let references: Vec<&str> = self.pairs[..translated].iter().map(|pair| pair.target.as_str()).collect();

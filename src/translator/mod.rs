@@ -1,7 +1,10 @@
 //! Text in, translations with alignments out; and forced decoding of given pairs.
 
+mod consensus;
+mod constraints;
 mod linking;
 mod scored;
+mod strategy;
 mod unknown;
 
 use std::collections::HashMap;
@@ -9,16 +12,22 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use candle_core::Device;
+use rayon::prelude::*;
 
 use crate::alignment::Alignment;
 use crate::attention;
 use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::model::{Architecture, ForcedPair, RnnSearch};
-use crate::search::{BeamSettings, Hypothesis, search_all};
+use crate::search::{Hypothesis, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
+use consensus::consensus;
+use constraints::Feasible;
+
+pub use constraints::{Constraints, Terms};
 pub use linking::{Linked, Linker, MOST_WORDS};
 pub use scored::Scored;
+pub use strategy::{Sentence, Strategy};
 pub use unknown::Dictionary;
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
@@ -40,6 +49,8 @@ pub struct Translator {
     dictionary: Option<Dictionary>,
     /// Whether sentences that are mostly unknown stay as they are.
     keeps_unknown: bool,
+    /// What translations have to keep to.
+    constraints: Feasible,
 }
 
 /// One translation of one sentence.
@@ -49,8 +60,10 @@ pub struct Translation {
     pub text: String,
     /// Log-probability in nats, `</s>` included.
     pub log_probability: f64,
-    /// What translations are ranked by: log-probability over length to the power of the length penalty.
+    /// What translations are ranked by.
     pub score: f64,
+    /// How many of the phrases that it should contain it does not.
+    pub unmet: usize,
     /// Its alignment.
     pub alignment: Aligned,
 }
@@ -62,7 +75,7 @@ impl Translation {
         let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
         let rows: Vec<Vec<f32>> = (0..=units).map(row).collect();
         let alignment = Aligned::new(source.clone(), source, &rows, 0.0);
-        Self { text: sentence.to_owned(), log_probability: 0.0, score: 0.0, alignment }
+        Self { text: sentence.to_owned(), log_probability: 0.0, score: 0.0, unmet: 0, alignment }
     }
 }
 
@@ -147,7 +160,8 @@ impl Translator {
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
         let models = vec![model];
-        Ok(Self { path: path.to_owned(), checkpoint, models, words, dictionary: None, keeps_unknown: false })
+        let (path, constraints) = (path.to_owned(), Feasible::default());
+        Ok(Self { path, checkpoint, models, words, dictionary: None, keeps_unknown: false, constraints })
     }
 
     /// This translator and another one together: at each step the mean of all their models' probabilities, and of what they
@@ -190,6 +204,19 @@ impl Translator {
         Self { keeps_unknown, ..self }
     }
 
+    /// This translator, made to keep to constraints.
+    ///
+    /// # Errors
+    /// It has no units for something that it is to say; of terms these are left out instead, see [`Self::unsayable`].
+    pub fn with_constraints(self, constraints: Constraints) -> Result<Self> {
+        Ok(Self { constraints: Feasible::new(constraints, &self.checkpoint.target)?, ..self })
+    }
+
+    /// Translations of terms that are not asked of this model, since it has no units for them.
+    pub fn unsayable(&self) -> &[String] {
+        &self.constraints.unsayable
+    }
+
     /// The same with its attention used otherwise; the settings must fit the model's parameters, as those that
     /// [`crate::attention::Settings::read_as`] gives do.
     ///
@@ -214,37 +241,44 @@ impl Translator {
         &self.checkpoint.config
     }
 
-    /// Translates sentences: for each up to `beam.best` translations, best first, at least one. An empty sentence, or
-    /// one of white space alone, has an empty translation. `on_progress` is told how many sentences are done since it
+    /// Translates sentences: for each as many translations as the strategy says, best first, at least one. An empty sentence,
+    /// or one of white space alone, has an empty translation. `on_progress` is told how many sentences are done since it
     /// was last told.
     ///
     /// # Errors
-    /// The model's own; its scores are not finite.
+    /// The model's own; its scores are not finite; it has no units for what a translation is to begin with.
     pub fn translate(
         &self,
-        sentences: &[String],
-        beam: &BeamSettings,
+        sentences: &[Sentence],
+        strategy: &Strategy,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
-        let sources = self.segment_sources(sentences.iter().map(String::as_str))?;
+        let segmented = self.segment_sources(sentences.iter().map(|sentence| sentence.text.as_str()))?;
         let kept = |source: &Segmentation| self.keeps_unknown && is_mostly_unknown(source);
-        let read = |source: &Segmentation| if kept(source) { Vec::new() } else { source.ids.clone() };
-        let ids: Vec<Vec<u32>> = sources.iter().map(read).collect();
+        let mut sources = Vec::with_capacity(sentences.len());
+        for (sentence, source) in sentences.iter().zip(&segmented) {
+            let demands =
+                self.constraints.demands(&sentence.text, sentence.begins.as_deref(), &self.checkpoint.target)?;
+            let units = if kept(source) { Vec::new() } else { source.ids.clone() };
+            sources.push(Source { units, demands });
+        }
         let models: Vec<&RnnSearch> = self.models.iter().collect();
-        let found = search_all(&models, &ids, beam, on_progress)?;
-        let mut translations = Vec::with_capacity(sentences.len());
-        for ((sentence, source), hypotheses) in sentences.iter().zip(sources).zip(found) {
+        let found = search_all(&models, &sources, &strategy.search, on_progress)?;
+        let chosen = sentences.par_iter().zip(segmented).zip(found).map(|((sentence, source), hypotheses)| {
             if kept(&source) {
-                translations.push(vec![Translation::copied(sentence, source)]);
-                continue;
+                return Ok(vec![Translation::copied(&sentence.text, source)]);
             }
             // Where nothing is better than anything else, search comes back with nothing.
             let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_nothing);
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
-            let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
-            translations.push(hypotheses.iter().map(translate).collect::<Result<_>>()?);
-        }
-        Ok(translations)
+            let translate = |one: &Hypothesis| self.translation(&sentence.text, &source, one);
+            let translations = hypotheses.iter().map(translate).collect::<Result<_>>()?;
+            Ok(match strategy.consensus {
+                Some(best) => consensus(translations, best),
+                None => translations,
+            })
+        });
+        chosen.collect()
     }
 
     fn translation(&self, sentence: &str, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
@@ -255,7 +289,8 @@ impl Translator {
         };
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
-        Ok(Translation { text, log_probability: hypothesis.log_probability, score: hypothesis.score, alignment })
+        let Hypothesis { log_probability, score, unmet, .. } = *hypothesis;
+        Ok(Translation { text, log_probability, score, unmet, alignment })
     }
 
     /// Forced decoding: the alignment of each pair and the target's log-probability, in order.

@@ -111,8 +111,8 @@ pub fn use_folder(folder: &Folder, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
     let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
     let used = Translator::load(folder.path(), &device).and_then(|translator| {
-        let settings = BeamSettings { beam: 2, ..BeamSettings::default() };
-        translator.translate(&[source.to_owned(), "unknown".to_owned()], &settings, &mut |_| {})?;
+        let settings = BeamSettings { beam: 2, ..BeamSettings::default() }.into();
+        translator.translate(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
         translator.align(&pairs, &mut |_| {})
     });
     if let Ok(checkpoint) = folder.load() {

@@ -20,13 +20,16 @@ const USES: [(&str, &[&str]); 17] = [
     ("parameters", &["kernels", "random"]),
     ("attention", &["kernels", "parameters", "text"]),
     ("model", &["attention", "kernels", "parameters", "random", "text"]),
-    ("search", &["attention", "kernels", "model", "text"]),
+    ("search", &["attention", "kernels", "model", "random", "text"]),
     ("metrics", &["random"]),
     ("training", &["aligner", "alignment", "kernels", "metrics", "model", "parameters", "random", "search", "text"]),
     ("checkpoint", &["aligner", "model", "parameters", "text", "training"]),
-    ("translator", &["aligner", "alignment", "attention", "checkpoint", "model", "random", "search", "text"]),
+    (
+        "translator",
+        &["aligner", "alignment", "attention", "checkpoint", "metrics", "model", "random", "search", "text"],
+    ),
     ("render", &["alignment"]),
-    ("cli", &["alignment", "attention", "model", "text", "training"]),
+    ("cli", &["alignment", "attention", "model", "search", "text", "training"]),
     (
         "commands",
         &[

@@ -1,0 +1,31 @@
+//! What translations have to keep to.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+const HEADING: &str = "What translations keep to";
+
+/// What translations have to keep to.
+#[derive(Clone, Debug, Args)]
+pub struct ConstraintArgs {
+    /// What each translation begins with; with a space at the end, whole words.
+    #[arg(long, value_name = "TEXT", help_heading = HEADING)]
+    pub prefix: Option<String>,
+
+    /// Each line is a sentence, a TAB, and what its translation begins with.
+    #[arg(long, conflicts_with = "prefix", help_heading = HEADING)]
+    pub prefixes: bool,
+
+    /// A word or phrase that each translation contains. May be given several times.
+    #[arg(long, value_name = "PHRASE", conflicts_with_all = ["sample", "mbr"], help_heading = HEADING)]
+    pub require: Vec<String>,
+
+    /// A word or phrase that no translation contains. May be given several times.
+    #[arg(long, value_name = "PHRASE", help_heading = HEADING)]
+    pub avoid: Vec<String>,
+
+    /// What terms are to be translated by, wherever they stand in a sentence: lines of term TAB translation.
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["sample", "mbr"], help_heading = HEADING)]
+    pub terms: Option<PathBuf>,
+}

@@ -1,0 +1,276 @@
+//! What a translation has to keep to: how it begins, what it must contain and must not, and what must not come twice.
+//!
+//! Phrases that it must contain are lexical constraints as Post & Vilar (2018), "Fast Lexically Constrained Decoding with
+//! Dynamic Beam Allocation for Neural Machine Translation", have them: each hypothesis knows how much of them it has.
+
+use std::sync::Arc;
+
+use crate::text::{END, Spelling, ends_with_phrase};
+
+/// Phrases that can be asked for at once.
+pub const MOST_REQUIRED: usize = 64;
+
+/// What the translation of one sentence has to keep to; by default nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Demands {
+    /// Units that it begins with.
+    pub prefix: Vec<u32>,
+    /// Whether the prefix ends with a whole word.
+    pub prefix_ends_word: bool,
+    /// Phrases that it contains, in units, none of them empty; of more than [`MOST_REQUIRED`] the others are left out.
+    pub required: Vec<Vec<u32>>,
+    /// Phrases that it does not contain, as whole words.
+    pub avoided: Arc<[Avoided]>,
+    /// How units are spelt, for the three things above.
+    pub spelling: Arc<Spelling>,
+}
+
+/// A phrase that must not be said.
+#[derive(Clone, Debug)]
+pub struct Avoided {
+    text: String,
+    /// The units that may be its last.
+    endings: Vec<u32>,
+}
+
+impl Avoided {
+    /// A phrase as it would stand in the text, without space around it.
+    pub fn new(text: &str, spelling: &Spelling) -> Self {
+        Self { text: text.to_owned(), endings: spelling.endings(text) }
+    }
+}
+
+/// How far a hypothesis is with what is demanded of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Units that it has.
+    length: usize,
+    /// The required phrases that it contains, a bit for each.
+    met: u64,
+    /// The required phrase that it is in the middle of, and how many units it has of it.
+    under_way: Option<(usize, usize)>,
+    /// Whether no unit may come that would make the last word longer.
+    word_has_ended: bool,
+}
+
+impl Demands {
+    /// Whether nothing is demanded.
+    pub fn is_none(&self) -> bool {
+        self.prefix.is_empty() && self.required.is_empty() && self.avoided.is_empty()
+    }
+
+    /// Units that the demands make a translation longer by, at most.
+    pub fn units(&self) -> usize {
+        self.prefix.len() + self.required_units()
+    }
+
+    /// Units of all required phrases.
+    pub fn required_units(&self) -> usize {
+        self.required().iter().map(Vec::len).sum()
+    }
+
+    /// How many required phrases a hypothesis has not.
+    pub fn unmet(&self, progress: &Progress) -> usize {
+        self.required().len() - progress.met.count_ones() as usize
+    }
+
+    /// How many units of required phrases a hypothesis has: the number of its bank.
+    pub fn bank(&self, progress: &Progress) -> usize {
+        let met = self.required().iter().enumerate().filter(|&(phrase, _)| progress.has(phrase));
+        met.map(|(_, units)| units.len()).sum::<usize>() + progress.under_way.map_or(0, |(_, units)| units)
+    }
+
+    /// The units by which a hypothesis would come closer to what is required.
+    pub fn proposals(&self, progress: &Progress) -> Vec<u32> {
+        if progress.length < self.prefix.len() {
+            return Vec::new();
+        }
+        let mut units: Vec<u32> = self.continued(progress).map(|(_, unit)| unit).collect();
+        units.sort_unstable();
+        units.dedup();
+        units
+    }
+
+    /// What becomes of a hypothesis' progress with one more unit.
+    pub fn after(&self, progress: &Progress, unit: u32) -> Progress {
+        let mut next = Progress { length: progress.length + 1, under_way: None, word_has_ended: false, ..*progress };
+        let phrase = self.continued(progress).find(|&(_, wanted)| wanted == unit).map(|(phrase, _)| phrase);
+        let begun = || self.unmet_phrases(progress).find(|&phrase| self.required[phrase][0] == unit);
+        let units = match (phrase, progress.under_way) {
+            (Some(phrase), Some((_, units))) => Some((phrase, units + 1)),
+            _ => begun().map(|phrase| (phrase, 1)),
+        };
+        match units {
+            Some((phrase, units)) if units == self.required[phrase].len() => {
+                next.met |= 1 << phrase;
+                next.word_has_ended = true;
+            }
+            units => next.under_way = units,
+        }
+        next.word_has_ended |= next.length == self.prefix.len() && self.prefix_ends_word;
+        next
+    }
+
+    /// Which units a hypothesis may take next. `back` are its units, the last one first; no run of `no_repeat` of them may come
+    /// twice.
+    pub fn rule(&self, progress: &Progress, back: impl Iterator<Item = u32>, no_repeat: Option<usize>) -> Rule<'_> {
+        let mut rule = Rule {
+            only: self.prefix.get(progress.length).copied(),
+            barred: Vec::new(),
+            wanted: self.proposals(progress),
+            may_end: self.unmet(progress) == 0,
+            ended_word: progress.word_has_ended.then_some(&self.spelling),
+        };
+        if rule.only.is_none() && (no_repeat.is_some() || !self.avoided.is_empty()) {
+            let back: Vec<u32> = back.collect();
+            rule.barred = self.endings_to_avoid(&back);
+            // What is asked for may come twice.
+            let repeated = no_repeat.map_or_else(Vec::new, |run| repeated(&back, run));
+            rule.barred.extend(repeated.into_iter().filter(|unit| !rule.wanted.contains(unit)));
+        }
+        rule
+    }
+
+    fn required(&self) -> &[Vec<u32>] {
+        &self.required[..self.required.len().min(MOST_REQUIRED)]
+    }
+
+    fn unmet_phrases(&self, progress: &Progress) -> impl Iterator<Item = usize> {
+        (0..self.required().len()).filter(|&phrase| !progress.has(phrase))
+    }
+
+    /// The unmet phrases that can go on from where a hypothesis is, or begin, each with its next unit.
+    fn continued(&self, progress: &Progress) -> impl Iterator<Item = (usize, u32)> {
+        let begun = progress.under_way.map_or(&[][..], |(phrase, units)| &self.required[phrase][..units]);
+        self.unmet_phrases(progress).filter_map(move |phrase| {
+            let rest = self.required[phrase].strip_prefix(begun)?;
+            Some((phrase, *rest.first()?))
+        })
+    }
+
+    /// The units that would complete what is to be avoided.
+    fn endings_to_avoid(&self, back: &[u32]) -> Vec<u32> {
+        let Some(longest) = self.avoided.iter().map(|phrase| phrase.text.len()).max() else { return Vec::new() };
+        // As much of the text as the longest phrase can have, and the character before it.
+        let mut enough = 0;
+        let tail = back.iter().take_while(|&&unit| {
+            let goes_on = enough <= longest;
+            enough += self.spelling.text(unit).len();
+            goes_on
+        });
+        let tail: Vec<&str> = tail.map(|&unit| self.spelling.text(unit)).collect();
+        let mut text: String = tail.into_iter().rev().collect();
+        let length = text.len();
+        let mut barred = Vec::new();
+        for phrase in self.avoided.iter() {
+            for &unit in &phrase.endings {
+                text.truncate(length);
+                text.push_str(self.spelling.text(unit));
+                if ends_with_phrase(&text, &phrase.text) {
+                    barred.push(unit);
+                }
+            }
+        }
+        barred
+    }
+}
+
+impl Progress {
+    fn has(&self, phrase: usize) -> bool {
+        self.met & (1 << phrase) != 0
+    }
+}
+
+/// The units that would make a run of `run` units come a second time.
+fn repeated(back: &[u32], run: usize) -> Vec<u32> {
+    let Some(last) = back.get(..run.saturating_sub(1)) else { return Vec::new() };
+    back.windows(run).filter(|units| &units[1..] == last).map(|units| units[0]).collect()
+}
+
+/// Which units may come next.
+pub struct Rule<'a> {
+    /// The only one that may.
+    only: Option<u32>,
+    barred: Vec<u32>,
+    wanted: Vec<u32>,
+    may_end: bool,
+    /// By which it is told whether a unit makes the last word longer, if none may.
+    ended_word: Option<&'a Spelling>,
+}
+
+impl Rule<'_> {
+    /// Whether a unit may come.
+    pub fn allows(&self, unit: u32) -> bool {
+        match self.only {
+            Some(only) => unit == only,
+            None => {
+                (self.may_end || unit != END)
+                    && !self.barred.contains(&unit)
+                    && self.ended_word.is_none_or(|spelling| !spelling.continues_word(unit))
+            }
+        }
+    }
+
+    /// Units that are looked at even if they are not probable.
+    pub fn wanted(&self) -> impl Iterator<Item = u32> {
+        self.wanted.iter().copied().filter(|&unit| self.allows(unit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(demands: &Demands, units: &[u32]) -> Progress {
+        units.iter().fold(Progress::default(), |progress, &unit| demands.after(&progress, unit))
+    }
+
+    #[test]
+    fn progress_counts_whole_phrases_and_begun_ones() {
+        let demands = Demands { required: vec![vec![5, 6, 7], vec![5, 6, 8], vec![9]], ..Demands::default() };
+        let state = |units: &[u32]| {
+            let progress = after(&demands, units);
+            (demands.bank(&progress), demands.unmet(&progress), demands.proposals(&progress))
+        };
+        assert_eq!(state(&[]), (0, 3, vec![5, 9]));
+        assert_eq!(state(&[4]), (0, 3, vec![5, 9]));
+        assert_eq!(state(&[5]), (1, 3, vec![6]));
+        assert_eq!(state(&[5, 6]), (2, 3, vec![7, 8]));
+        assert_eq!(state(&[5, 6, 8]), (3, 2, vec![5, 9]));
+        assert_eq!(state(&[5, 6, 8, 5, 6]), (5, 2, vec![7]));
+        assert_eq!(state(&[5, 6, 4]), (0, 3, vec![5, 9]), "a phrase that breaks off has not begun");
+        assert_eq!(state(&[5, 6, 9]), (1, 2, vec![5]));
+        assert_eq!(state(&[5, 5, 6]), (2, 3, vec![7, 8]));
+        assert_eq!(state(&[9, 9, 5, 6, 7, 5, 6, 8]), (7, 0, vec![]));
+    }
+
+    #[test]
+    fn it_ends_only_when_all_is_there() {
+        let demands = Demands { required: vec![vec![5]], ..Demands::default() };
+        let rule = |units: &[u32]| demands.rule(&after(&demands, units), units.iter().rev().copied(), None);
+        assert!(!rule(&[4]).allows(END) && rule(&[4, 5]).allows(END));
+    }
+
+    #[test]
+    fn a_prefix_leaves_no_choice() {
+        let demands = Demands { prefix: vec![5, 5], required: vec![vec![6]], ..Demands::default() };
+        let allowed = |units: &[u32]| -> Vec<u32> {
+            let rule = demands.rule(&after(&demands, units), units.iter().rev().copied(), Some(1));
+            assert!(rule.wanted().all(|unit| rule.allows(unit)));
+            (2..8).filter(|&unit| rule.allows(unit)).collect()
+        };
+        assert_eq!(allowed(&[]), [5]);
+        assert_eq!(allowed(&[5]), [5]);
+        assert_eq!(allowed(&[5, 5]), [3, 4, 6, 7]);
+        assert_eq!(allowed(&[5, 5, 6]), [2, 3, 4, 7]);
+    }
+
+    #[test]
+    fn runs_do_not_come_twice() {
+        assert_eq!(repeated(&[5, 4, 6, 5, 4], 2), [6], "of 4 5 6 4 5, 6 came after 5");
+        assert_eq!(repeated(&[5, 4, 6, 5, 4], 3), [6]);
+        assert!(repeated(&[5, 4, 6, 5, 4], 4).is_empty());
+        assert_eq!(repeated(&[5, 4], 1), [5, 4]);
+        assert!(repeated(&[], 1).is_empty() && repeated(&[], 3).is_empty() && repeated(&[5], 3).is_empty());
+    }
+}

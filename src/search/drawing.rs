@@ -1,0 +1,80 @@
+//! Translations drawn by chance, unit by unit.
+
+use candle_core::Result;
+
+use super::{Distribution, DrawSettings, Hypothesis, Progress, Scorer, Sought};
+use crate::random::Stream;
+use crate::text::{BEGIN, END};
+
+/// A translation that is being drawn.
+struct Draw<'a> {
+    source: Sought<'a>,
+    stream: Stream,
+    progress: Progress,
+    /// The scorer's row, until it is done.
+    row: Option<usize>,
+    /// What has been drawn.
+    drawn: Hypothesis,
+}
+
+/// Draws `settings.draws` translations of each sentence, of which the scorer has one row each. What chance has in store is
+/// decided by the seed, the sentence's number and which of its draws it is.
+///
+/// # Errors
+/// The scorer's own.
+pub fn draw(scorer: &mut dyn Scorer, sources: &[Sought], settings: &DrawSettings) -> Result<Vec<Vec<Hypothesis>>> {
+    let mut draws: Vec<Draw> = Vec::new();
+    for (row, &source) in sources.iter().enumerate() {
+        for index in 0..settings.draws {
+            let number = settings.first + source.number;
+            let stream = Stream::new(settings.seed, &format!("draw {index}"), number as u64);
+            let drawn = Hypothesis { finished: false, ..Hypothesis::empty() };
+            draws.push(Draw { source, stream, progress: Progress::default(), row: Some(row), drawn });
+        }
+    }
+    for length in 1.. {
+        let (parents, units): (Vec<usize>, Vec<u32>) = draws.iter().filter_map(Draw::living).unzip();
+        if parents.is_empty() {
+            break;
+        }
+        let predictions = scorer.advance(&parents, &units)?;
+        for (row, draw) in draws.iter_mut().filter(|draw| draw.row.is_some()).enumerate() {
+            let longest = settings.bounds.longest(draw.source.units) + draw.source.demands.units();
+            let goes_on = draw.extend(predictions.row(row), &predictions.attention[row], settings);
+            draw.row = (goes_on && length < longest).then_some(row);
+        }
+    }
+    let mut drawn = draws.into_iter().map(|draw| draw.finish(settings));
+    Ok(sources.iter().map(|_| drawn.by_ref().take(settings.draws).collect()).collect())
+}
+
+impl Draw<'_> {
+    /// The scorer's row and the last unit, unless it is done.
+    fn living(&self) -> Option<(usize, u32)> {
+        Some((self.row?, self.drawn.units.last().copied().unwrap_or(BEGIN)))
+    }
+
+    /// Draws what comes next; tells whether anything can follow.
+    fn extend(&mut self, next: Distribution, attention: &[f32], settings: &DrawSettings) -> bool {
+        let demands = self.source.demands;
+        let back = self.drawn.units.iter().rev().copied();
+        let rule = demands.rule(&self.progress, back, settings.bounds.no_repeat);
+        let allowed = |unit| rule.allows(unit);
+        let Some(candidate) = next.draw(&settings.chance, &allowed, &mut self.stream) else { return false };
+        self.drawn.log_probability += f64::from(candidate.log_probability);
+        self.drawn.attention.push(attention.to_vec());
+        self.drawn.finished = candidate.unit == END;
+        if !self.drawn.finished {
+            self.progress = demands.after(&self.progress, candidate.unit);
+            self.drawn.units.push(candidate.unit);
+        }
+        !self.drawn.finished
+    }
+
+    fn finish(mut self, settings: &DrawSettings) -> Hypothesis {
+        let attention = self.drawn.attention.iter().map(Vec::as_slice);
+        self.drawn.score = settings.ranking.score(self.drawn.log_probability, attention);
+        self.drawn.unmet = self.source.demands.unmet(&self.progress);
+        self.drawn
+    }
+}

@@ -1,0 +1,184 @@
+//! What users ask of translations in words, as demands in a model's units.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+
+use crate::search::{Avoided, Demands};
+use crate::text::{Pair, Spelling, UNKNOWN, Vocabulary, Words, has_phrase, word_spans};
+
+/// What translations have to begin with, to contain and not to contain.
+#[derive(Clone, Debug, Default)]
+pub struct Constraints {
+    /// What each begins with; with white space at the end whole words.
+    pub prefix: Option<String>,
+    /// Words or phrases that each contains.
+    pub required: Vec<String>,
+    /// Words or phrases that none contains.
+    pub avoided: Vec<String>,
+    /// Translations of terms, which are required where a term stands in the source.
+    pub terms: Terms,
+}
+
+impl Constraints {
+    /// A phrase that is both to be said and to be avoided, if there is one.
+    pub fn contradiction(&self) -> Option<&str> {
+        let said = || self.required.iter().chain(&self.prefix);
+        let avoided = self.avoided.iter().map(|phrase| phrase.trim());
+        avoided.into_iter().find(|phrase| said().any(|text| has_phrase(text, phrase)))
+    }
+}
+
+/// Terms with what they are to be translated by.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// By the first word of a term its words, those of most words first, and its translation.
+    by_first_word: HashMap<String, Vec<(Vec<String>, String)>>,
+}
+
+impl Terms {
+    /// From pairs of a term and its translation; of equal terms the first one counts.
+    pub fn of(pairs: Vec<Pair>) -> Self {
+        let mut by_first_word: HashMap<String, Vec<(Vec<String>, String)>> = HashMap::new();
+        for Pair { source, target } in pairs {
+            let words: Vec<String> = words(&source).map(str::to_lowercase).collect();
+            if let Some(first) = words.first() {
+                by_first_word.entry(first.clone()).or_default().push((words, target.trim().to_owned()));
+            }
+        }
+        by_first_word.values_mut().for_each(|terms| terms.sort_by_key(|(words, _)| std::cmp::Reverse(words.len())));
+        Self { by_first_word }
+    }
+
+    /// Those whose translation a model can say, and the others' translations.
+    fn sayable(self, target: &Vocabulary) -> Result<(Self, Vec<String>)> {
+        let (mut kept, mut unsayable) = (Self::default(), Vec::new());
+        for (first, terms) in self.by_first_word {
+            for (words, translation) in terms {
+                if is_known(&target.encode(&translation)?) {
+                    kept.by_first_word.entry(first.clone()).or_default().push((words, translation));
+                } else {
+                    unsayable.push(translation);
+                }
+            }
+        }
+        unsayable.sort();
+        Ok((kept, unsayable))
+    }
+
+    /// The translations of the terms in a sentence, from its left to its right, the longest term first; capitals and small
+    /// letters are the same.
+    fn translations(&self, sentence: &str) -> Vec<&str> {
+        let sentence: Vec<String> = words(sentence).map(str::to_lowercase).collect();
+        let mut found = Vec::new();
+        let mut place = 0;
+        while let Some(word) = sentence.get(place) {
+            let terms = self.by_first_word.get(word).map_or(&[][..], Vec::as_slice);
+            let term = terms.iter().find(|(words, _)| sentence[place..].starts_with(words));
+            found.extend(term.map(|(_, translation)| translation.as_str()));
+            place += term.map_or(1, |(words, _)| words.len());
+        }
+        found
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    word_spans(text, Words::Punctuation).into_iter().map(|span| &text[span])
+}
+
+fn is_known(units: &[u32]) -> bool {
+    !units.is_empty() && !units.contains(&UNKNOWN)
+}
+
+/// Constraints that a model can keep to.
+#[derive(Clone, Default)]
+pub struct Feasible {
+    prefix: Option<String>,
+    required: Vec<Vec<u32>>,
+    avoided: Arc<[Avoided]>,
+    terms: Terms,
+    spelling: Arc<Spelling>,
+    /// Translations of terms that the model has no units for, and that are not asked of it.
+    pub unsayable: Vec<String>,
+}
+
+impl Feasible {
+    /// Constraints in the units of a model's target.
+    ///
+    /// # Errors
+    /// The model has no unit for something that is to be said.
+    pub fn new(constraints: Constraints, target: &Vocabulary) -> Result<Self> {
+        let spelling = Arc::new(target.spelling());
+        let required = constraints.required.iter().map(|phrase| sayable(phrase.trim(), target));
+        let required = required.collect::<Result<_>>()?;
+        let avoided = constraints.avoided.iter().map(|phrase| Avoided::new(phrase.trim(), &spelling)).collect();
+        let (terms, unsayable) = constraints.terms.sayable(target)?;
+        Ok(Self { prefix: constraints.prefix, required, avoided, terms, spelling, unsayable })
+    }
+
+    /// What the translation of a sentence has to keep to, which may have a beginning of its own.
+    ///
+    /// # Errors
+    /// The model has no unit for something in the beginning.
+    pub fn demands(&self, sentence: &str, begins: Option<&str>, target: &Vocabulary) -> Result<Demands> {
+        let prefix = begins.or(self.prefix.as_deref()).unwrap_or_default();
+        let mut required = self.required.clone();
+        for translation in self.terms.translations(sentence) {
+            required.push(target.encode(translation)?);
+        }
+        let mut seen = Vec::new();
+        required.retain(|phrase| {
+            !seen.contains(phrase) && {
+                seen.push(phrase.clone());
+                true
+            }
+        });
+        Ok(Demands {
+            prefix: if prefix.trim().is_empty() { Vec::new() } else { sayable(prefix.trim(), target)? },
+            prefix_ends_word: prefix.ends_with(char::is_whitespace),
+            required,
+            avoided: Arc::clone(&self.avoided),
+            spelling: Arc::clone(&self.spelling),
+        })
+    }
+}
+
+fn sayable(text: &str, target: &Vocabulary) -> Result<Vec<u32>> {
+    let units = target.encode(text)?;
+    ensure!(
+        is_known(&units),
+        "{text:?} is to be said, but the model has no units for it: it was in none of its training pairs"
+    );
+    Ok(units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(pairs: &[(&str, &str)]) -> Terms {
+        let pair = |&(source, target): &(&str, &str)| Pair { source: source.to_owned(), target: target.to_owned() };
+        Terms::of(pairs.iter().map(pair).collect())
+    }
+
+    #[test]
+    fn terms_are_found_as_words_the_longest_first() {
+        let terms = terms(&[("new", "neu"), ("New  York", "N. Y."), ("york", "Eber"), ("new", "jung"), ("", "nichts")]);
+        assert_eq!(terms.translations("In new york, new things."), ["N. Y.", "neu"]);
+        assert_eq!(terms.translations("(New) Yorkshire York"), ["neu", "Eber"]);
+        assert!(terms.translations("newer").is_empty() && terms.translations("").is_empty());
+    }
+
+    #[test]
+    fn contradictions_are_found() {
+        let constraints = |prefix: Option<&str>, required: &[&str], avoided: &[&str]| {
+            let all = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+            let prefix = prefix.map(str::to_owned);
+            Constraints { prefix, required: all(required), avoided: all(avoided), terms: Terms::default() }
+        };
+        assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction(), Some("b"));
+        assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction(), Some("é"));
+        assert_eq!(constraints(Some("ab"), &["ba c"], &["b", "x"]).contradiction(), None);
+    }
+}
