@@ -71,7 +71,7 @@ pub fn constrained(
     let unsayable = translator.unsayable();
     if let (Some(first), Some(path)) = (unsayable.first(), &args.terms) {
         console.warn(format!(
-            "{}: {} translations are left out, since the model has no units for them, as for {first:?}",
+            "{}: the model has no units for {} of the translations, {first:?} for one; such terms are left out",
             path.display(),
             unsayable.len()
         ));

@@ -10,7 +10,7 @@
 use candle_core::Result;
 
 use super::history::{History, Step};
-use super::{BeamSettings, Demands, Distribution, Hypothesis, Predictions, Progress, Scorer};
+use super::{BeamSettings, Candidate, Demands, Distribution, Hypothesis, Predictions, Progress, Scorer};
 use crate::text::{BEGIN, END};
 
 /// A source as search sees it.
@@ -43,11 +43,18 @@ struct Beam<'a> {
 #[derive(Clone, Copy)]
 struct Extension {
     log_probability: f64,
+    misplacement: f64,
     /// The living hypothesis that it goes on from.
     index: usize,
     unit: u32,
     /// How many units of required phrases it has.
     bank: usize,
+}
+
+impl Extension {
+    fn sum(&self) -> f64 {
+        self.log_probability + self.misplacement
+    }
 }
 
 /// Translates sentences, of which the scorer has one row each. Returns up to `settings.best` hypotheses for each, best
@@ -101,23 +108,22 @@ impl<'a> Beam<'a> {
     fn extend(&mut self, predictions: &Predictions, first_row: usize) {
         let mut extensions: Vec<Extension> = Vec::new();
         for index in 0..self.alive.len() {
-            let longer = self.extensions(index, predictions.row(first_row + index));
+            let row = first_row + index;
+            let longer = self.extensions(index, predictions.row(row), &predictions.attention[row]);
             if let (true, false, Some(last)) = (longer.is_empty(), self.is_free(), self.alive[index].1) {
                 // Nothing may follow.
                 self.done.push((last, false));
             }
             extensions.extend(longer);
         }
-        extensions.sort_by(|a, b| {
-            b.log_probability.total_cmp(&a.log_probability).then(a.index.cmp(&b.index)).then(a.unit.cmp(&b.unit))
-        });
+        extensions.sort_by(|a, b| b.sum().total_cmp(&a.sum()).then(a.index.cmp(&b.index)).then(a.unit.cmp(&b.unit)));
         let chosen = dealt_out(extensions, self.width, self.demands.required_units());
         let parents = std::mem::take(&mut self.alive);
-        for Extension { log_probability, index, unit, .. } in chosen {
+        for Extension { log_probability, misplacement, index, unit, .. } in chosen {
             let before = parents[index].1;
             let progress = self.demands.after(&self.progress(before), unit);
             let attention = predictions.attention[first_row + index].clone();
-            let step = self.history.add(Step { before, unit, log_probability, attention, progress });
+            let step = self.history.add(Step { before, unit, log_probability, misplacement, attention, progress });
             if unit == END {
                 self.done.push((step, true));
                 self.width -= 1;
@@ -137,9 +143,10 @@ impl<'a> Beam<'a> {
     }
 
     /// How a living hypothesis can go on.
-    fn extensions(&self, index: usize, next: Distribution) -> Vec<Extension> {
+    fn extensions(&self, index: usize, next: Distribution, attention: &[f32]) -> Vec<Extension> {
         let last = self.alive[index].1;
-        let so_far = last.map_or(0.0, |last| self.history.step(last).log_probability);
+        let so_far = last.map(|last| self.history.step(last));
+        let so_far = so_far.map_or((0.0, 0.0), |step| (step.log_probability, step.misplacement));
         let progress = self.progress(last);
         let candidates = if self.is_free() {
             next.best(self.width, &|_| true)
@@ -151,13 +158,13 @@ impl<'a> Beam<'a> {
             candidates.extend(wanted.into_iter().map(|unit| next.candidate(unit)));
             candidates
         };
-        let extension = |unit: u32, log_probability: f32| Extension {
-            log_probability: so_far + f64::from(log_probability),
-            index,
-            unit,
-            bank: self.demands.bank(&self.demands.after(&progress, unit)),
+        let extension = |Candidate { unit, log_probability }: Candidate| {
+            let after = self.demands.after(&progress, unit);
+            let log_probability = so_far.0 + f64::from(log_probability);
+            let misplacement = so_far.1 + self.demands.misplacement(&progress, &after, attention);
+            Extension { log_probability, misplacement, index, unit, bank: self.demands.bank(&after) }
         };
-        candidates.into_iter().map(|candidate| extension(candidate.unit, candidate.log_probability)).collect()
+        candidates.into_iter().map(extension).collect()
     }
 
     /// Whether every unit may come at any time.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::table::{Table, every_sequence};
 use super::{
-    Avoided, BeamSettings, Bounds, Chance, Demands, DrawSettings, Hypothesis, LengthFormula, Ranking, Sought, draw,
-    search,
+    Avoided, BeamSettings, Bounds, Chance, Demands, DrawSettings, Hypothesis, LengthFormula, Ranking, Required, Sought,
+    draw, search,
 };
 use crate::text::{Spelling, ends_with_phrase};
 
@@ -24,7 +24,7 @@ fn demands(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Demands {
     Demands {
         prefix: prefix.to_vec(),
         prefix_ends_word: !prefix.is_empty() && prefix.len().is_multiple_of(2),
-        required: required.iter().map(|phrase| phrase.to_vec()).collect(),
+        required: required.iter().map(|units| Required { units: units.to_vec(), of: None }).collect(),
         avoided: avoided.iter().map(|text| Avoided::new(text, &spelling)).collect(),
         spelling,
     }
@@ -37,8 +37,8 @@ fn bounds(no_repeat: Option<usize>) -> Bounds {
 const RANKING: Ranking = Ranking { length_formula: LengthFormula::Power, length_penalty: 0.7, coverage_penalty: 0.0 };
 
 /// The phrases of `required`, which have no unit in common, all stand in `units`, each followed by no part of its last word.
-fn contains(units: &[u32], required: &[Vec<u32>], spelling: &Spelling) -> bool {
-    required.iter().all(|phrase| {
+fn contains(units: &[u32], required: &[Required], spelling: &Spelling) -> bool {
+    required.iter().map(|required| &required.units).all(|phrase| {
         let ends = units.windows(phrase.len()).position(|run| run == phrase).map(|place| place + phrase.len());
         ends.is_some_and(|end| units.get(end).is_none_or(|&unit| !spelling.continues_word(unit)))
     })

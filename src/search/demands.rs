@@ -3,6 +3,7 @@
 //! Phrases that it must contain are lexical constraints as Post & Vilar (2018), "Fast Lexically Constrained Decoding with
 //! Dynamic Beam Allocation for Neural Machine Translation", have them: each hypothesis knows how much of them it has.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::text::{END, Spelling, ends_with_phrase};
@@ -17,13 +18,25 @@ pub struct Demands {
     pub prefix: Vec<u32>,
     /// Whether the prefix ends with a whole word.
     pub prefix_ends_word: bool,
-    /// Phrases that it contains, in units, none of them empty; of more than [`MOST_REQUIRED`] the others are left out.
-    pub required: Vec<Vec<u32>>,
+    /// Phrases that it contains; of more than [`MOST_REQUIRED`] the others are left out.
+    pub required: Vec<Required>,
     /// Phrases that it does not contain, as whole words.
     pub avoided: Arc<[Avoided]>,
     /// How units are spelt, for the three things above.
     pub spelling: Arc<Spelling>,
 }
+
+/// A phrase that must be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Required {
+    /// Its units, of which there is one at least.
+    pub units: Vec<u32>,
+    /// The source units that it translates: it had better begin when attention is on them. None if it may stand anywhere.
+    pub of: Option<Range<usize>>,
+}
+
+/// The least attention that the source of a required phrase counts as having: what saying it elsewhere costs is bounded.
+const LEAST_ATTENTION: f64 = 0.02;
 
 /// A phrase that must not be said.
 #[derive(Clone, Debug)]
@@ -66,7 +79,7 @@ impl Demands {
 
     /// Units of all required phrases.
     pub fn required_units(&self) -> usize {
-        self.required().iter().map(Vec::len).sum()
+        self.required().iter().map(|phrase| phrase.units.len()).sum()
     }
 
     /// How many required phrases a hypothesis has not.
@@ -77,7 +90,7 @@ impl Demands {
     /// How many units of required phrases a hypothesis has: the number of its bank.
     pub fn bank(&self, progress: &Progress) -> usize {
         let met = self.required().iter().enumerate().filter(|&(phrase, _)| progress.has(phrase));
-        met.map(|(_, units)| units.len()).sum::<usize>() + progress.under_way.map_or(0, |(_, units)| units)
+        met.map(|(_, phrase)| phrase.units.len()).sum::<usize>() + progress.under_way.map_or(0, |(_, units)| units)
     }
 
     /// The units by which a hypothesis would come closer to what is required.
@@ -95,13 +108,13 @@ impl Demands {
     pub fn after(&self, progress: &Progress, unit: u32) -> Progress {
         let mut next = Progress { length: progress.length + 1, under_way: None, word_has_ended: false, ..*progress };
         let phrase = self.continued(progress).find(|&(_, wanted)| wanted == unit).map(|(phrase, _)| phrase);
-        let begun = || self.unmet_phrases(progress).find(|&phrase| self.required[phrase][0] == unit);
+        let begun = || self.unmet_phrases(progress).find(|&phrase| self.required[phrase].units[0] == unit);
         let units = match (phrase, progress.under_way) {
             (Some(phrase), Some((_, units))) => Some((phrase, units + 1)),
             _ => begun().map(|phrase| (phrase, 1)),
         };
         match units {
-            Some((phrase, units)) if units == self.required[phrase].len() => {
+            Some((phrase, units)) if units == self.required[phrase].units.len() => {
                 next.met |= 1 << phrase;
                 next.word_has_ended = true;
             }
@@ -109,6 +122,20 @@ impl Demands {
         }
         next.word_has_ended |= next.length == self.prefix.len() && self.prefix_ends_word;
         next
+    }
+
+    /// What it counts, in nats, that a required phrase begins while attention is not on what it translates: the logarithm of
+    /// the share of attention that is; nothing where no phrase began between two progresses.
+    pub fn misplacement(&self, before: &Progress, after: &Progress, attention: &[f32]) -> f64 {
+        let begun = match after.under_way {
+            Some((phrase, 1)) => Some(phrase),
+            None => {
+                self.unmet_phrases(before).find(|&phrase| after.has(phrase) && self.required[phrase].units.len() == 1)
+            }
+            Some(_) => None,
+        };
+        let of = begun.and_then(|phrase| attention.get(self.required[phrase].of.clone()?));
+        of.map_or(0.0, |on| on.iter().map(|&alpha| f64::from(alpha)).sum::<f64>().clamp(LEAST_ATTENTION, 1.0).ln())
     }
 
     /// Which units a hypothesis may take next. `back` are its units, the last one first; no run of `no_repeat` of them may come
@@ -131,7 +158,7 @@ impl Demands {
         rule
     }
 
-    fn required(&self) -> &[Vec<u32>] {
+    fn required(&self) -> &[Required] {
         &self.required[..self.required.len().min(MOST_REQUIRED)]
     }
 
@@ -141,9 +168,9 @@ impl Demands {
 
     /// The unmet phrases that can go on from where a hypothesis is, or begin, each with its next unit.
     fn continued(&self, progress: &Progress) -> impl Iterator<Item = (usize, u32)> {
-        let begun = progress.under_way.map_or(&[][..], |(phrase, units)| &self.required[phrase][..units]);
+        let begun = progress.under_way.map_or(&[][..], |(phrase, units)| &self.required[phrase].units[..units]);
         self.unmet_phrases(progress).filter_map(move |phrase| {
-            let rest = self.required[phrase].strip_prefix(begun)?;
+            let rest = self.required[phrase].units.strip_prefix(begun)?;
             Some((phrase, *rest.first()?))
         })
     }
@@ -221,13 +248,17 @@ impl Rule<'_> {
 mod tests {
     use super::*;
 
+    fn anywhere(phrases: &[&[u32]]) -> Vec<Required> {
+        phrases.iter().map(|units| Required { units: units.to_vec(), of: None }).collect()
+    }
+
     fn after(demands: &Demands, units: &[u32]) -> Progress {
         units.iter().fold(Progress::default(), |progress, &unit| demands.after(&progress, unit))
     }
 
     #[test]
     fn progress_counts_whole_phrases_and_begun_ones() {
-        let demands = Demands { required: vec![vec![5, 6, 7], vec![5, 6, 8], vec![9]], ..Demands::default() };
+        let demands = Demands { required: anywhere(&[&[5, 6, 7], &[5, 6, 8], &[9]]), ..Demands::default() };
         let state = |units: &[u32]| {
             let progress = after(&demands, units);
             (demands.bank(&progress), demands.unmet(&progress), demands.proposals(&progress))
@@ -245,15 +276,34 @@ mod tests {
     }
 
     #[test]
+    fn a_phrase_begins_where_attention_is_on_what_it_translates() {
+        let required = vec![
+            Required { units: vec![5, 6], of: Some(1..3) },
+            Required { units: vec![7], of: Some(0..1) },
+            Required { units: vec![8], of: None },
+        ];
+        let demands = Demands { required, ..Demands::default() };
+        let misplacement = |units: &[u32], unit: u32| {
+            let before = after(&demands, units);
+            demands.misplacement(&before, &demands.after(&before, unit), &[0.001, 0.2, 0.3, 0.5])
+        };
+        assert!((misplacement(&[], 5) - 0.5f64.ln()).abs() < 1e-6);
+        assert!((misplacement(&[5, 6], 7) - 0.02f64.ln()).abs() < 1e-6);
+        for (units, unit) in [(&[5][..], 6), (&[], 4), (&[], 8), (&[5, 6], 5), (&[5], 4)] {
+            assert_eq!(misplacement(units, unit), 0.0, "{units:?} {unit}");
+        }
+    }
+
+    #[test]
     fn it_ends_only_when_all_is_there() {
-        let demands = Demands { required: vec![vec![5]], ..Demands::default() };
+        let demands = Demands { required: anywhere(&[&[5]]), ..Demands::default() };
         let rule = |units: &[u32]| demands.rule(&after(&demands, units), units.iter().rev().copied(), None);
         assert!(!rule(&[4]).allows(END) && rule(&[4, 5]).allows(END));
     }
 
     #[test]
     fn a_prefix_leaves_no_choice() {
-        let demands = Demands { prefix: vec![5, 5], required: vec![vec![6]], ..Demands::default() };
+        let demands = Demands { prefix: vec![5, 5], required: anywhere(&[&[6]]), ..Demands::default() };
         let allowed = |units: &[u32]| -> Vec<u32> {
             let rule = demands.rule(&after(&demands, units), units.iter().rev().copied(), Some(1));
             assert!(rule.wanted().all(|unit| rule.allows(unit)));

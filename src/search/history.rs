@@ -10,6 +10,8 @@ pub struct Step {
     pub unit: u32,
     /// log p of all units up to this one, in nats.
     pub log_probability: f64,
+    /// What it counts that required phrases stand where attention was elsewhere, in nats.
+    pub misplacement: f64,
     /// The attention behind it.
     pub attention: Vec<f32>,
     /// How far it is with what is demanded.
@@ -134,6 +136,7 @@ impl History {
 
     /// What the hypothesis that ends with a step is ranked by.
     pub fn score(&self, last: usize, ranking: &Ranking) -> f64 {
-        ranking.score(self.steps[last].log_probability, self.back(Some(last)).map(|step| &step.attention[..]))
+        let Step { log_probability, misplacement, .. } = self.steps[last];
+        ranking.score(log_probability + misplacement, self.back(Some(last)).map(|step| &step.attention[..]))
     }
 }

@@ -1,28 +1,43 @@
 //! Of many translations those that the others agree with most: minimum Bayes risk, with chrF as what is gained (Kumar &
 //! Byrne 2004, "Minimum Bayes-Risk Decoding for Statistical Machine Translation"; Eikema & Aziz 2020 by draws).
 
-use super::Translation;
 use crate::metrics::{ChrfCounts, Counts};
 
-/// The `best` of a sentence's draws, the best first and equal ones once. Their score is the mean chrF that they have if each
-/// of the draws in turn is taken for what would be right.
-pub fn consensus(draws: Vec<Translation>, best: usize) -> Vec<Translation> {
-    let total = draws.len() as f64;
-    let mut different: Vec<(Translation, f64)> = Vec::new();
-    for draw in draws {
-        match different.iter_mut().find(|(other, _)| other.text == draw.text) {
-            Some((_, count)) => *count += 1.0,
-            None => different.push((draw, 1.0)),
+/// The places of the `best` of a sentence's draws, the best first and equal ones once, each with the mean chrF that it has if
+/// all the draws in turn are taken for what would be right.
+pub fn consensus(draws: &[&str], best: usize) -> Vec<(usize, f64)> {
+    let mut different: Vec<(usize, usize)> = Vec::new();
+    for (place, draw) in draws.iter().enumerate() {
+        match different.iter_mut().find(|(first, _)| draws[*first] == *draw) {
+            Some((_, count)) => *count += 1,
+            None => different.push((place, 1)),
         }
     }
     let gain = |text: &str| -> f64 {
-        let gains = different.iter().map(|(other, count)| count * ChrfCounts::of(text, &other.text).score());
-        gains.sum::<f64>() / total
+        let gain = |&(other, count): &(usize, usize)| count as f64 * ChrfCounts::of(text, draws[other]).score();
+        different.iter().map(gain).sum::<f64>() / draws.len() as f64
     };
-    let gains: Vec<f64> = different.iter().map(|(draw, _)| gain(&draw.text)).collect();
-    let scored = different.into_iter().zip(gains).map(|((draw, _), score)| Translation { score, ..draw });
-    let mut scored: Vec<Translation> = scored.collect();
-    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.log_probability.total_cmp(&a.log_probability)));
-    scored.truncate(best.max(1));
+    let mut scored: Vec<(usize, f64)> = different.iter().map(|&(place, _)| (place, gain(draws[place]))).collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1));
+    scored.truncate(best);
     scored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::chrf;
+
+    #[test]
+    fn what_is_most_like_all_comes_first() {
+        let draws = ["a red fox", "the fox", "the red fox", "a dog", "the fox"];
+        let mean = |text: &str| draws.iter().map(|other| chrf(&[text], &[*other])).sum::<f64>() / draws.len() as f64;
+        let all = consensus(&draws, 9);
+        assert_eq!(all.len(), 4, "equal ones count, but come once");
+        assert!(all.windows(2).all(|two| two[0].1 >= two[1].1));
+        assert!(all.iter().all(|&(place, score)| (score - mean(draws[place])).abs() < 1e-9));
+        assert_eq!(consensus(&draws, 1), all[..1]);
+        assert_eq!(consensus(&[""], 1), [(0, 0.0)]);
+        assert!(consensus(&[], 1).is_empty());
+    }
 }

@@ -1,12 +1,14 @@
 //! What users ask of translations in words, as demands in a model's units.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
-use crate::search::{Avoided, Demands};
-use crate::text::{Pair, Spelling, UNKNOWN, Vocabulary, Words, has_phrase, word_spans};
+use super::Sentence;
+use crate::search::{Avoided, Demands, Required};
+use crate::text::{Pair, Segmentation, Spelling, UNKNOWN, Vocabulary, Words, has_phrase, word_spans};
 
 /// What translations have to begin with, to contain and not to contain.
 #[derive(Clone, Debug, Default)]
@@ -67,17 +69,18 @@ impl Terms {
         Ok((kept, unsayable))
     }
 
-    /// The translations of the terms in a sentence, from its left to its right, the longest term first; capitals and small
-    /// letters are the same.
-    fn translations(&self, sentence: &str) -> Vec<&str> {
-        let sentence: Vec<String> = words(sentence).map(str::to_lowercase).collect();
+    /// The terms among the words of a sentence, from left to right and the longest first, each with its translation; capitals
+    /// and small letters are the same.
+    fn among(&self, words: &[String]) -> Vec<(Range<usize>, &str)> {
+        let sentence: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let mut found = Vec::new();
         let mut place = 0;
         while let Some(word) = sentence.get(place) {
             let terms = self.by_first_word.get(word).map_or(&[][..], Vec::as_slice);
             let term = terms.iter().find(|(words, _)| sentence[place..].starts_with(words));
-            found.extend(term.map(|(_, translation)| translation.as_str()));
-            place += term.map_or(1, |(words, _)| words.len());
+            let end = place + term.map_or(1, |(words, _)| words.len());
+            found.extend(term.map(|(_, translation)| (place..end, translation.as_str())));
+            place = end;
         }
         found
     }
@@ -92,10 +95,10 @@ fn is_known(units: &[u32]) -> bool {
 }
 
 /// Constraints that a model can keep to.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Feasible {
     prefix: Option<String>,
-    required: Vec<Vec<u32>>,
+    required: Vec<Required>,
     avoided: Arc<[Avoided]>,
     terms: Terms,
     spelling: Arc<Spelling>,
@@ -110,8 +113,8 @@ impl Feasible {
     /// The model has no unit for something that is to be said.
     pub fn new(constraints: Constraints, target: &Vocabulary) -> Result<Self> {
         let spelling = Arc::new(target.spelling());
-        let required = constraints.required.iter().map(|phrase| sayable(phrase.trim(), target));
-        let required = required.collect::<Result<_>>()?;
+        let require = |phrase: &String| Ok(Required { units: sayable(phrase.trim(), target)?, of: None });
+        let required = constraints.required.iter().map(require).collect::<Result<_>>()?;
         let avoided = constraints.avoided.iter().map(|phrase| Avoided::new(phrase.trim(), &spelling)).collect();
         let (terms, unsayable) = constraints.terms.sayable(target)?;
         Ok(Self { prefix: constraints.prefix, required, avoided, terms, spelling, unsayable })
@@ -121,19 +124,14 @@ impl Feasible {
     ///
     /// # Errors
     /// The model has no unit for something in the beginning.
-    pub fn demands(&self, sentence: &str, begins: Option<&str>, target: &Vocabulary) -> Result<Demands> {
-        let prefix = begins.or(self.prefix.as_deref()).unwrap_or_default();
+    pub fn demands(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Demands> {
+        let prefix = sentence.begins.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
         let mut required = self.required.clone();
-        for translation in self.terms.translations(sentence) {
-            required.push(target.encode(translation)?);
-        }
-        let mut seen = Vec::new();
-        required.retain(|phrase| {
-            !seen.contains(phrase) && {
-                seen.push(phrase.clone());
-                true
+        for required_here in self.required_terms(&sentence.text, [source, target])? {
+            if required.iter().all(|other| other.units != required_here.units) {
+                required.push(required_here);
             }
-        });
+        }
         Ok(Demands {
             prefix: if prefix.trim().is_empty() { Vec::new() } else { sayable(prefix.trim(), target)? },
             prefix_ends_word: prefix.ends_with(char::is_whitespace),
@@ -141,6 +139,19 @@ impl Feasible {
             avoided: Arc::clone(&self.avoided),
             spelling: Arc::clone(&self.spelling),
         })
+    }
+
+    fn required_terms(&self, sentence: &str, [source, target]: [&Vocabulary; 2]) -> Result<Vec<Required>> {
+        if self.terms.by_first_word.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Segmentation { words, word_of_unit, .. } = source.segment(sentence, Words::Punctuation)?;
+        let required = |(of_words, translation): (Range<usize>, &str)| {
+            let units = word_of_unit.partition_point(|&word| word < of_words.start)
+                ..word_of_unit.partition_point(|&word| word < of_words.end);
+            Ok(Required { units: target.encode(translation)?, of: Some(units) })
+        };
+        self.terms.among(&words).into_iter().map(required).collect()
     }
 }
 
@@ -165,9 +176,13 @@ mod tests {
     #[test]
     fn terms_are_found_as_words_the_longest_first() {
         let terms = terms(&[("new", "neu"), ("New  York", "N. Y."), ("york", "Eber"), ("new", "jung"), ("", "nichts")]);
-        assert_eq!(terms.translations("In new york, new things."), ["N. Y.", "neu"]);
-        assert_eq!(terms.translations("(New) Yorkshire York"), ["neu", "Eber"]);
-        assert!(terms.translations("newer").is_empty() && terms.translations("").is_empty());
+        let among = |sentence: &str| -> Vec<(Range<usize>, String)> {
+            let words: Vec<String> = words(sentence).map(str::to_owned).collect();
+            terms.among(&words).into_iter().map(|(place, translation)| (place, translation.to_owned())).collect()
+        };
+        assert_eq!(among("In new york, new things."), [(1..3, "N. Y.".to_owned()), (4..5, "neu".to_owned())]);
+        assert_eq!(among("(New) Yorkshire York"), [(1..2, "neu".to_owned()), (4..5, "Eber".to_owned())]);
+        assert!(among("newer").is_empty() && among("").is_empty());
     }
 
     #[test]

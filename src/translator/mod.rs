@@ -160,8 +160,16 @@ impl Translator {
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
         let models = vec![model];
-        let (path, constraints) = (path.to_owned(), Feasible::default());
-        Ok(Self { path, checkpoint, models, words, dictionary: None, keeps_unknown: false, constraints })
+        let constraints = Feasible::new(Constraints::default(), &checkpoint.target)?;
+        Ok(Self {
+            path: path.to_owned(),
+            checkpoint,
+            models,
+            words,
+            dictionary: None,
+            keeps_unknown: false,
+            constraints,
+        })
     }
 
     /// This translator and another one together: at each step the mean of all their models' probabilities, and of what they
@@ -257,8 +265,7 @@ impl Translator {
         let kept = |source: &Segmentation| self.keeps_unknown && is_mostly_unknown(source);
         let mut sources = Vec::with_capacity(sentences.len());
         for (sentence, source) in sentences.iter().zip(&segmented) {
-            let demands =
-                self.constraints.demands(&sentence.text, sentence.begins.as_deref(), &self.checkpoint.target)?;
+            let demands = self.constraints.demands(sentence, [&self.checkpoint.source, &self.checkpoint.target])?;
             let units = if kept(source) { Vec::new() } else { source.ids.clone() };
             sources.push(Source { units, demands });
         }
@@ -272,11 +279,11 @@ impl Translator {
             let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_nothing);
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
             let translate = |one: &Hypothesis| self.translation(&sentence.text, &source, one);
-            let translations = hypotheses.iter().map(translate).collect::<Result<_>>()?;
-            Ok(match strategy.consensus {
-                Some(best) => consensus(translations, best),
-                None => translations,
-            })
+            let translations: Vec<Translation> = hypotheses.iter().map(translate).collect::<Result<_>>()?;
+            let Some(best) = strategy.consensus else { return Ok(translations) };
+            let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
+            let chosen = consensus(&texts, best).into_iter();
+            Ok(chosen.map(|(place, score)| Translation { score, ..translations[place].clone() }).collect())
         });
         chosen.collect()
     }

@@ -1,0 +1,137 @@
+//! What `softalign translate` keeps to when it is asked: beginnings, phrases that must or must not be there, terms, and
+//! translations drawn by chance.
+
+mod common;
+
+use common::{Folder, Outcome, model_path};
+use serde_json::Value;
+
+fn translate(arguments: &[&str], input: &str) -> Outcome {
+    Folder::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
+}
+
+#[test]
+fn a_translation_begins_as_it_should() {
+    let text = translate(&["--prefix", "grisa ku "], "the red fox sleeps\nthe old owl runs\n\n");
+    let lines: Vec<&str> = text.worked().lines().collect();
+    assert!(lines[0].starts_with("grisa ku ") && lines[1].starts_with("grisa ku ") && lines[2].is_empty(), "{text:?}");
+    // Of each line its own; an empty one, and none, ask for nothing.
+    let own = translate(&["--prefixes"], "the red fox sleeps\tvela\nthe red fox sleeps\t\nthe red fox sleeps\n");
+    let lines: Vec<&str> = own.worked().lines().collect();
+    assert!(lines[0].starts_with("vela ") && lines[1..] == ["rufo mi dorma .", "rufo mi dorma ."], "{own:?}");
+    let linked = translate(&["--prefixes", "--format", "pharaoh"], "the red fox\tvela\n");
+    assert_eq!(linked.worked().lines().count(), 1);
+}
+
+#[test]
+fn phrases_are_there_or_are_not() {
+    let with = |arguments: &[&str]| translate(arguments, "the red fox sleeps\n").worked().trim_end().to_owned();
+    for beam in ["1", "5"] {
+        let text = with(&["--beam", beam, "--require", "kanta", "--require", "ku"]);
+        assert!(text.split(' ').any(|word| word == "kanta") && text.split(' ').any(|word| word == "ku"), "{text}");
+        let text = with(&["--beam", beam, "--avoid", "rufo mi", "--avoid", "dorma"]);
+        assert!(!text.contains("rufo mi") && !text.contains("dorma"), "{text}");
+    }
+    assert_eq!(with(&["--avoid", "rufo ku", "--avoid", "mi ."]), "rufo mi dorma .", "nothing of it was there");
+    let twice = translate(&["--no-repeat", "1", "--prefix", "ku ku"], "the red owl sings\n");
+    let mut words: Vec<&str> = twice.worked().split_whitespace().skip(1).collect();
+    let count = words.len();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words.len(), count, "what is asked for may come twice, nothing else: {twice:?}");
+}
+
+#[test]
+fn terms_are_said_where_they_stand() {
+    let folder = Folder::new();
+    folder.write("terms.tsv", "fox\tku\nold owl\tgrisa mi\nzebra\tzebro\n");
+    let run =
+        |input: &str| folder.run_with_input(&["translate", "--model", model_path(), "--terms", "terms.tsv"], input);
+    let text = run("the red Fox sleeps\nthe red owl sleeps\nthe old owl runs\n");
+    let lines: Vec<&str> = text.worked().lines().collect();
+    assert_eq!(lines[..2], ["rufo ku dorma ."; 2], "{text:?}");
+    assert!(lines[2].contains("grisa mi"), "{text:?}");
+    let told = "the model has no units for 1 of the translations, \"zebro\" for one; such terms are left out";
+    assert_eq!(text.stderr, format!("warning: terms.tsv: {told}\n"));
+}
+
+#[test]
+fn draws_come_again_and_differ_by_seed_and_line() {
+    let draw = |arguments: &[&str], input: &str| {
+        let drawn = translate(&[&["--sample", "--temperature", "3"], arguments].concat(), input);
+        drawn.worked().to_owned()
+    };
+    let twice = "the red fox sleeps\nthe red fox sleeps\n";
+    let drawn = draw(&["--n-best", "8"], twice);
+    assert_eq!(drawn, draw(&["--n-best", "8", "--threads", "1"], twice));
+    assert_ne!(drawn, draw(&["--n-best", "8", "--seed", "2"], twice));
+    let texts = |id: &str| -> Vec<&str> { drawn.lines().filter_map(|line| line.strip_prefix(id)).collect() };
+    assert_eq!((texts("0 |||").len(), texts("1 |||").len()), (8, 8));
+    assert_ne!(texts("0 |||"), texts("1 |||"));
+    assert_eq!(draw(&["--top-k", "1"], twice), "rufo mi dorma .\nrufo mi dorma .\n");
+    assert_eq!(draw(&["--top-p", "0.01"], twice), "rufo mi dorma .\nrufo mi dorma .\n");
+    assert!(draw(&["--prefix", "vela"], twice).lines().all(|line| line.starts_with("vela")));
+}
+
+#[test]
+fn of_many_draws_the_one_that_is_most_like_all() {
+    let input = "the red fox sleeps\n\nthe grey owl runs\n";
+    let best = translate(&["--mbr", "20", "--n-best", "3"], input);
+    let lines: Vec<&str> = best.worked().lines().collect();
+    assert!(lines[0].starts_with("0 ||| rufo mi dorma . ||| "), "{best:?}");
+    let scores: Vec<f64> = lines.iter().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    assert!(scores.iter().all(|score| (0.0..=100.0).contains(score)), "{best:?}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("1 |||  |||")),
+        "an empty line has its empty translation: {best:?}"
+    );
+    let evaluated =
+        Folder::with_pairs().run(&["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--mbr", "10"]);
+    assert!(evaluated.worked().contains("BLEU"), "{evaluated:?}");
+}
+
+#[test]
+fn length_counts_by_the_formula_that_is_asked_for() {
+    let score = |formula: &str, penalty: &str| {
+        let formula = ["--length-formula", formula, "--length-penalty", penalty, "--coverage-penalty", "0"];
+        let text = translate(&[&formula[..], &["--format", "jsonl"]].concat(), "the red fox sleeps\n");
+        let best: Value = serde_json::from_str(text.worked()).unwrap();
+        assert_eq!(best["translation"], "rufo mi dorma .");
+        best["score"].as_f64().unwrap()
+    };
+    // Four words and the end.
+    let (sum, length) = (score("power", "0"), 5.0f64);
+    for (found, expected) in [
+        (score("power", "2"), sum / length.powi(2)),
+        (score("wu", "2"), sum / ((5.0 + length) / 6.0).powi(2)),
+        (score("reward", "0.5"), sum + 0.5 * length),
+    ] {
+        assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+    }
+}
+
+#[test]
+fn what_cannot_be_kept_to_is_refused() {
+    for (arguments, code, parts) in [
+        (&["--require", "ku", "--avoid", "ku"][..], 2, &["--avoid \"ku\"", "--require"][..]),
+        (&["--prefix", "rufo ku", "--avoid", " ku "], 2, &["--avoid \"ku\"", "--prefix"]),
+        (&["--require", " "], 2, &["--require needs a word"]),
+        (&["--avoid", ""], 2, &["--avoid needs a word"]),
+        (&["--require", "日本"], 1, &["\"日本\"", "no units"]),
+        (&["--prefix", "日本"], 1, &["\"日本\"", "no units"]),
+        (&["--temperature", "0", "--sample"], 2, &["--temperature must be above 0"]),
+        (&["--temperature", "NaN", "--sample"], 2, &["--temperature must be above 0"]),
+        (&["--temperature", "2"], 2, &["--temperature", "--sample or --mbr"]),
+        (&["--top-k", "2"], 2, &["--top-k", "--sample or --mbr"]),
+        (&["--top-p", "0", "--sample"], 2, &["--top-p must be above 0"]),
+        (&["--top-p", "1.5", "--sample"], 2, &["--top-p must be above 0"]),
+        (&["--mbr", "3", "--n-best", "4"], 2, &["--n-best 4", "--mbr"]),
+        (&["--terms", "gone.tsv"], 1, &["gone.tsv", "cannot read"]),
+    ] {
+        translate(arguments, "the red fox sleeps\n").refused_with(code, parts);
+    }
+    translate(&["--prefixes"], "the red fox\t日本\n").refused_with(1, &["\"日本\"", "no units"]);
+    for arguments in [&["--sample", "--beam", "3"][..], &["--mbr", "4", "--require", "ku"], &["--no-repeat", "0"]] {
+        assert_eq!(translate(arguments, "the red fox\n").code, Some(2), "{arguments:?}");
+    }
+}
