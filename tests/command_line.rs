@@ -30,9 +30,20 @@ fn mixed_sentences() -> Vec<String> {
 fn help_is_as_the_snapshots_say() {
     let folder = Folder::new();
     let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
-    for command in
-        ["", "train", "translate", "align", "evaluate", "score", "clean", "symmetrise", "inspect", "completions", "man"]
-    {
+    for command in [
+        "",
+        "train",
+        "translate",
+        "align",
+        "evaluate",
+        "score",
+        "clean",
+        "symmetrise",
+        "average",
+        "inspect",
+        "completions",
+        "man",
+    ] {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = folder.run(&arguments);
         let place = snapshots.join(format!("help{}{command}.txt", if command.is_empty() { "" } else { "-" }));

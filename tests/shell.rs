@@ -4,8 +4,19 @@ mod common;
 
 use common::Folder;
 
-const COMMANDS: [&str; 10] =
-    ["train", "translate", "align", "evaluate", "score", "clean", "symmetrise", "inspect", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "train",
+    "translate",
+    "align",
+    "evaluate",
+    "score",
+    "clean",
+    "symmetrise",
+    "average",
+    "inspect",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_shell_completes_commands_and_options() {

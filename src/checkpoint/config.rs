@@ -29,6 +29,9 @@ pub struct Config {
     /// How the training was begun, if that was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<Beginning>,
+    /// The models whose parameters' mean this is; none of a model as it was trained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub averaged: Vec<String>,
 }
 
 /// How a training was begun: with the same on the same machine it comes out the same.

@@ -1,6 +1,7 @@
 //! The command line: clap's structures, with what `--help` says.
 
 mod advice;
+mod average;
 mod clean;
 mod common;
 mod constraints;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use average::AverageArgs;
 pub use clean::CleanArgs;
 use common::{COMMON, MODEL};
 pub use constraints::ConstraintArgs;
@@ -105,6 +107,8 @@ pub enum Command {
     Clean(CleanArgs),
     /// Make one set of the links of two directions.
     Symmetrise(SymmetriseArgs),
+    /// Make a model of the mean of several models' parameters.
+    Average(AverageArgs),
     /// Say in words what a model's folder holds.
     Inspect(InspectArgs),
     /// Write what a shell completes softalign's command lines by.

@@ -94,6 +94,9 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
         sizes.layers,
         sizes.parameter_count() as f64 / 1e6
     )?;
+    if !config.averaged.is_empty() {
+        writeln!(out, "the mean of     {}", config.averaged.join(", "))?;
+    }
     writeln!(out, "attention       {}; {} decoder", sizes.attention, sizes.decoder)?;
     writeln!(out, "source          {} {}", sizes.source_vocabulary, units(config.text.source_units))?;
     writeln!(out, "target          {} {}", sizes.target_vocabulary, units(config.text.target_units))?;

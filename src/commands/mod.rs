@@ -2,6 +2,7 @@
 
 mod align;
 mod attention_watch;
+mod average;
 mod by_length;
 mod clean;
 mod console;
@@ -79,6 +80,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         Command::Score(args) => score::run(args, &device(cli.device)?, console),
         Command::Clean(args) => clean::run(args, &device(cli.device)?, console),
         Command::Symmetrise(args) => symmetrise::run(args),
+        Command::Average(args) => average::run(args, &device(cli.device)?, console),
         Command::Inspect(args) => inspect::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::manual(args),

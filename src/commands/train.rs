@@ -152,6 +152,7 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         text: plan.text().clone(),
         training: plan.training_settings(&data.validation.pairs),
         data: data.summary.clone(),
+        averaged: Vec::new(),
         begun: Some(Beginning {
             command_line: std::env::args_os().skip(1).map(|part| part.to_string_lossy().into_owned()).collect(),
             threads: rayon::current_num_threads(),

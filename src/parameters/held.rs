@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candle_core::{CpuStorage, Device, Result, Shape, Storage, Tensor, Var, bail};
+use candle_core::{CpuStorage, DType, Device, Result, Shape, Storage, Tensor, Var, bail};
 
 use super::{Plan, Slices};
 use crate::kernels::gru::GruWeights;
@@ -46,6 +46,41 @@ impl Parameters {
             Some(surplus) => bail!("parameter {surplus} does not belong to this model"),
             None => Ok(Self { tensors }),
         }
+    }
+
+    /// The mean of several models' parameters, which have the same names and shapes.
+    ///
+    /// # Errors
+    /// They have not.
+    pub fn mean(models: &[&Self]) -> Result<Self> {
+        let Some((first, others)) = models.split_first() else { bail!("no parameters to take the mean of") };
+        let share = 1.0 / models.len() as f64;
+        let mut tensors = BTreeMap::new();
+        for (name, tensor) in &first.tensors {
+            let mut sum = tensor.affine(share, 0.0)?;
+            for other in others {
+                sum = (sum + other.get(name)?.affine(share, 0.0)?)?;
+            }
+            tensors.insert(name.clone(), sum);
+        }
+        Ok(Self { tensors })
+    }
+
+    /// The cosine between two models' parameters, all in one row: near 0 of those that began apart, near 1 of those that one
+    /// training went through one after the other.
+    ///
+    /// # Errors
+    /// The names or shapes are others.
+    pub fn cosine(&self, other: &Self) -> Result<f64> {
+        let (mut product, mut squares) = (0.0, [0.0; 2]);
+        for (name, tensor) in &self.tensors {
+            let [ours, theirs] = [tensor.flatten_all()?, other.get(name)?.flatten_all()?];
+            let sum = |a: &Tensor, b: &Tensor| (a * b)?.to_dtype(DType::F64)?.sum_all()?.to_scalar::<f64>();
+            product += sum(&ours, &theirs)?;
+            squares[0] += sum(&ours, &ours)?;
+            squares[1] += sum(&theirs, &theirs)?;
+        }
+        Ok(product / (squares[0] * squares[1]).sqrt().max(f64::MIN_POSITIVE))
     }
 
     /// The same values as variables, whose operations are recorded for back-propagation.

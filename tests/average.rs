@@ -1,0 +1,54 @@
+//! `softalign average`: a model of the mean of several models' parameters.
+
+mod common;
+
+use common::{Folder, PAIRS, model_path};
+
+fn translations(folder: &Folder, model: &str) -> String {
+    let text: String = PAIRS.iter().map(|(source, _)| format!("{source}\n")).collect();
+    folder.run_with_input(&["translate", "--model", model, "--format", "jsonl"], text).worked().to_owned()
+}
+
+#[test]
+fn the_mean_of_equal_models_is_that_model() {
+    let folder = Folder::with_model();
+    let done = folder.run(&["average", "model", model_path(), "--out", "mean"]);
+    assert_eq!((done.worked(), &*done.stderr), ("", "the mean of 2 models is in mean\n"));
+    assert_eq!(folder.read("mean/model.safetensors"), folder.read("model/model.safetensors"));
+    assert_eq!(translations(&folder, "mean"), translations(&folder, "model"));
+    let inspected = folder.run(&["inspect", "mean"]);
+    assert!(inspected.worked().contains(&format!("the mean of     model, {}", model_path())), "{inspected:?}");
+    // Nothing of it is taken for a training that could go on, and nothing is lost.
+    let resumed = folder.run(&["train", "--out", "mean", "--resume"]);
+    assert!(resumed.code == Some(1) && folder.path("mean/model.safetensors").exists(), "{resumed:?}");
+}
+
+#[test]
+fn models_that_began_apart_are_told_of() {
+    let folder = Folder::with_model();
+    folder.train("other", &["--seed", "9", "--max-epochs", "1"]).worked();
+    let done = folder.run(&["average", "model", "other", "--out", "mean"]);
+    assert_eq!(done.worked(), "");
+    assert!(done.stderr.starts_with("warning: model and other have little in common (cosine"), "{done:?}");
+    assert_eq!(translations(&folder, "mean").lines().count(), PAIRS.len());
+}
+
+#[test]
+fn what_has_no_mean_is_refused() {
+    let folder = Folder::with_model();
+    folder.train("wide", &["--max-epochs", "1", "--embedding-size", "16"]).worked();
+    folder.write("pairs.tsv", "the fox\tmi\nthe owl\tku\n");
+    folder.train("few", &["--max-epochs", "1"]).worked();
+    let before = folder.contents();
+    for (arguments, code, parts) in [
+        (&["model", "wide", "--out", "mean"][..], 1, &["wide", "other sizes"][..]),
+        (&["model", "few", "--out", "mean"], 1, &["few", "other units"]),
+        (&["model", "gone", "--out", "mean"], 1, &["gone", "no model here"]),
+        (&["model", "wide", "--out", "few"], 1, &["few", "--out"]),
+    ] {
+        folder.run(&[&["average"], arguments].concat()).refused_with(code, parts);
+    }
+    assert_eq!(folder.run(&["average", "model", "--out", "mean"]).code, Some(2));
+    assert_eq!(folder.run(&["average", "model", "model"]).code, Some(2));
+    assert!(folder.contents() == before, "nothing was written");
+}
