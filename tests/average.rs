@@ -36,7 +36,8 @@ fn models_that_began_apart_are_told_of() {
 #[test]
 fn what_has_no_mean_is_refused() {
     let folder = Folder::with_model();
-    folder.train("wide", &["--max-epochs", "1", "--embedding-size", "16"]).worked();
+    let wide = ["train", "--train", "pairs.tsv", "--out", "wide", "--units", "word", "--preset", "tiny", "--quiet"];
+    folder.run(&[&wide[..], &["--max-epochs", "1"]].concat()).worked();
     folder.write("pairs.tsv", "the fox\tmi\nthe owl\tku\n");
     folder.train("few", &["--max-epochs", "1"]).worked();
     let before = folder.contents();
