@@ -34,11 +34,11 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used)]
 
-pub mod alignment;
 pub mod random;
 pub mod text;
 
 pub mod aligner;
+pub mod alignment;
 
 pub mod kernels;
 pub mod parameters;

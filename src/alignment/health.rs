@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::Alignment;
+use crate::text::is_punctuation;
 
 /// The mark that stands for a space in a unit.
 const SPACE: char = '▁';
@@ -39,7 +40,7 @@ pub struct AttentionHealth {
     pub evenness: Option<Evenness>,
     /// Share of all weight that lies on the source's end.
     pub end: f64,
-    /// Share of all weight that lies on punctuation: units without a letter or digit, the mark of a space aside.
+    /// Share of all weight that lies on punctuation: units of punctuation and symbols alone, the mark of a space aside.
     pub punctuation: f64,
     /// Share of the source units that are punctuation, for comparison.
     pub punctuation_units: f64,
@@ -126,7 +127,7 @@ impl AttentionTotals {
         let fair = targets as f64 / (sources + 1) as f64;
         for (unit, &weight) in alignment.source().iter().zip(&columns) {
             self.covered_units += usize::from(weight >= 0.5 * fair);
-            if is_punctuation(unit) {
+            if is_punctuation(unit.trim_start_matches(SPACE)) {
                 self.punctuation_units += 1;
                 self.punctuation += weight;
             }
@@ -210,11 +211,6 @@ fn term(p: f64) -> f64 {
 /// `part` of `whole`; nothing of nothing is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
-}
-
-fn is_punctuation(unit: &str) -> bool {
-    let mut characters = unit.chars().filter(|&character| character != SPACE).peekable();
-    characters.peek().is_some() && !characters.any(char::is_alphanumeric)
 }
 
 #[cfg(test)]
@@ -344,12 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_is_what_has_no_letter_or_digit() {
-        for unit in [".", "▁—", "?!", "▁\"", "。"] {
-            assert!(is_punctuation(unit), "{unit}");
-        }
-        for unit in ["", "▁", "▁a", "l'", "7", "<unk>", "दि", "▁3."] {
-            assert!(!is_punctuation(unit), "{unit}");
+    fn the_mark_of_a_space_is_no_punctuation() {
+        let even = |source: &str| vec![vec![0.2; words(source).len() + 1]];
+        for (source, share) in [("▁— ▁a", 0.5), ("▁ a", 0.0), ("▁\u{301} .", 0.5), ("<unk> ▁?!", 0.5)] {
+            assert_near(health(source, &even(source)).punctuation_units, share);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Alignments: which source word each target word came from.
 //!
 //! An [`Alignment`] is a plain matrix with the words beside it. This layer knows no tensor, no vocabulary and
-//! no file: it is what the model's attention becomes once the model is done with it.
+//! no file, and of text only what is punctuation: it is what the model's attention becomes once the model is done with it.
 
 mod agreement;
 mod beliefs;

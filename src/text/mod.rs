@@ -32,4 +32,4 @@ pub use profile::{Kind, Profile, SideProfile};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use spelling::{Spelling, ends_with_phrase, has_phrase};
 pub use vocabulary::{BEGIN, END, PADDING, SPECIALS, Units, Vocabulary};
-pub use words::{Words, word_of_span, word_spans};
+pub use words::{Words, is_punctuation, word_of_span, word_spans};

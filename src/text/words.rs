@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_segmentation::UnicodeSegmentation;
+
 /// What counts as a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Words {
     /// Whatever stands between white space.
     #[default]
     Whitespace,
-    /// What stands between white space without the punctuation at its ends, and each of those marks; what stands inside,
-    /// as in `l'été` or `well-known`, stays.
+    /// What stands between white space without the punctuation and symbols at its ends, and each of those marks; what
+    /// stands inside, as in `l'été` or `well-known`, stays.
     Punctuation,
     /// Each character but white space, where texts are cut into nothing larger.
     Characters,
@@ -29,46 +32,45 @@ fn characters(text: &str) -> Vec<Range<usize>> {
     characters.map(|(start, character)| start..start + character.len_utf8()).collect()
 }
 
-/// Splits marks off the ends of a word, equal ones in a row as one.
+/// Splits punctuation off the ends of a word, equal marks in a row as one.
 fn punctuation_apart(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let word = &text[span.clone()];
-    let core = word.trim_start_matches(is_punctuation);
-    let first = span.end - core.len();
-    let last = first + core.trim_end_matches(is_punctuation).len();
-    let mut spans = marks(text, span.start..first);
-    spans.extend((first < last).then_some(first..last));
-    spans.extend(marks(text, last..span.end));
+    let length = |mark: &str| mark.len();
+    let first: usize = word.graphemes(true).take_while(|mark| is_mark(mark)).map(length).sum();
+    let core = &word[first..];
+    let behind: usize = core.graphemes(true).rev().take_while(|mark| is_mark(mark)).map(length).sum();
+    let core = span.start + first..span.end - behind;
+    let mut spans = marks(text, span.start..core.start);
+    spans.extend((!core.is_empty()).then_some(core.clone()));
+    spans.extend(marks(text, core.end..span.end));
     spans
 }
 
 fn marks(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     let mut before = None;
-    for (index, mark) in text[span.clone()].char_indices() {
+    for (index, mark) in text[span.clone()].grapheme_indices(true) {
         let place = span.start + index;
         match spans.last_mut().filter(|_| before == Some(mark)) {
-            Some(last) => last.end = place + mark.len_utf8(),
-            None => spans.push(place..place + mark.len_utf8()),
+            Some(last) => last.end = place + mark.len(),
+            None => spans.push(place..place + mark.len()),
         }
         before = Some(mark);
     }
     spans
 }
 
-/// Whether a character is a mark rather than part of a word: ASCII's, and those of the scripts' own blocks.
-fn is_punctuation(character: char) -> bool {
-    const BLOCKS: [std::ops::RangeInclusive<char>; 6] = [
-        '\u{2010}'..='\u{2027}',
-        '\u{2030}'..='\u{205e}',
-        '\u{3001}'..='\u{3003}',
-        '\u{3008}'..='\u{3020}',
-        '\u{ff01}'..='\u{ff0f}',
-        '\u{ff1a}'..='\u{ff20}',
-    ];
-    const SINGLE: &str = "¡¿«»§¶·;·՚՛՜՝՞՟։־׀׃׳״،؛؟٪٫٬٭۔।॥۰၊။፡።፣፤፥፦፧។៕";
-    character.is_ascii_punctuation()
-        || SINGLE.contains(character)
-        || BLOCKS.iter().any(|block| block.contains(&character))
+/// Whether a text is of punctuation and symbols alone.
+pub fn is_punctuation(text: &str) -> bool {
+    !text.is_empty() && text.graphemes(true).all(is_mark)
+}
+
+/// Whether a character, with what combines with it (UAX #29), is punctuation or a symbol by Unicode's general categories P
+/// and S. The character decides: an accent belongs to its letter, and the stroke of a not-equal sign to the sign.
+fn is_mark(grapheme: &str) -> bool {
+    use GeneralCategoryGroup::{Punctuation, Symbol};
+    let group = |character: char| character.general_category_group();
+    grapheme.chars().next().is_some_and(|character| matches!(group(character), Punctuation | Symbol))
 }
 
 fn between_spaces(text: &str) -> Vec<Range<usize>> {
@@ -114,6 +116,33 @@ mod tests {
         };
         assert_eq!(apart("«Well-known», he said..."), ["«", "Well-known", "»", ",", "he", "said", "..."]);
         assert_eq!(apart("?! – हिन्दी। مرحبا؟"), ["?", "!", "–", "हिन्दी", "।", "مرحبا", "؟"]);
+        // Tibetan, N'Ko, Syriac.
+        assert_eq!(apart("༄༅།བོད། ߞߎߡߊ߹ ܫܠܡܐ܀"), ["༄", "༅", "།", "བོད", "།", "ߞߎߡߊ", "߹", "ܫܠܡܐ", "܀"]);
+        assert_eq!(apart("۱۹۹۰ «۲۰» 20€"), ["۱۹۹۰", "«", "۲۰", "»", "20", "€"], "digits are none");
+        assert_eq!(apart("👍🏽👍🏽! 👩‍👩‍👧ok"), ["👍🏽👍🏽", "!", "👩‍👩‍👧", "ok"]);
+    }
+
+    #[test]
+    fn marks_belong_to_what_they_stand_on() {
+        let apart = |text: &'static str| -> Vec<&str> {
+            word_spans(text, Words::Punctuation).into_iter().map(|span| &text[span]).collect()
+        };
+        assert_eq!(apart("(cafe\u{301}) जगत्। दि"), ["(", "cafe\u{301}", ")", "जगत्", "।", "दि"]);
+        assert_eq!(apart("a=\u{338} \u{2260}"), ["a", "=\u{338}", "\u{2260}"], "one sign in either form");
+        assert_eq!(apart("\u{301} \u{301}a"), ["\u{301}", "\u{301}a"], "on nothing");
+    }
+
+    #[test]
+    fn punctuation_is_what_unicode_calls_so() {
+        assert!((0..128).map(char::from).all(|character| {
+            is_punctuation(character.encode_utf8(&mut [0; 4])) == character.is_ascii_punctuation()
+        }));
+        for text in ["—", "?!", "。", "”\u{301}", "👍🏽", "€"] {
+            assert!(is_punctuation(text), "{text}");
+        }
+        for text in ["", " ", "a.", "۰", "7", "दि", "\u{301}", "ʰ"] {
+            assert!(!is_punctuation(text), "{text}");
+        }
     }
 
     #[test]

@@ -12,10 +12,10 @@ use uses::{Sources, Use, room};
 /// For each room, from the bottom up, the rooms that it uses beside itself: no others, and no fewer. What stands under
 /// `#[cfg(test)]` may use [`FOR_TESTS`] as well.
 const USES: [(&str, &[&str]); 17] = [
-    ("alignment", &[]),
     ("random", &[]),
     ("text", &["random"]),
     ("aligner", &["text"]),
+    ("alignment", &["text"]),
     ("kernels", &[]),
     ("parameters", &["kernels", "random"]),
     ("attention", &["kernels", "parameters", "text"]),
