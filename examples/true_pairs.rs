@@ -31,7 +31,7 @@ use softalign::kernels::cross_entropy;
 use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
 use softalign::random::Stream;
 use softalign::render::Heatmap;
-use softalign::text::{BatchSize, Padded, Units, Vocabulary, bucketed, read_tsv};
+use softalign::text::{BatchSize, Normalisation, Padded, Units, Vocabulary, bucketed, read_tsv};
 use softalign::training::Optimiser;
 
 use Kind::{OtherSentence, True, WordExchanged};
@@ -82,7 +82,8 @@ fn main() -> Result<()> {
 
 /// Sentences word by word, with the words of those that are not held out.
 fn encode(texts: Vec<String>) -> Result<(Vec<Vec<u32>>, Vocabulary)> {
-    let words = Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Units::Word, 5000)?;
+    let words =
+        Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Units::Word, Normalisation::NONE, 5000)?;
     Ok((words.encode_all(texts.iter().map(String::as_str))?, words))
 }
 

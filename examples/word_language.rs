@@ -30,7 +30,7 @@ use softalign::kernels::cross_entropy;
 use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
 use softalign::random::Stream;
 use softalign::render::Heatmap;
-use softalign::text::{Padded, Pair, Units, Vocabulary, read_tsv};
+use softalign::text::{Normalisation, Padded, Pair, Units, Vocabulary, read_tsv};
 use softalign::training::Optimiser;
 
 const LANGUAGES: [&str; 2] = ["English", "French"];
@@ -66,7 +66,12 @@ fn main() -> Result<()> {
     let mut words = words()?;
     Stream::new(seed, "words", 0).shuffle(&mut words);
     let held_out = words.len() / 5;
-    let letters = Vocabulary::train(words[held_out..].iter().map(|(text, _)| text.as_str()), Units::Char, 200)?;
+    let letters = Vocabulary::train(
+        words[held_out..].iter().map(|(text, _)| text.as_str()),
+        Units::Char,
+        Normalisation::NONE,
+        200,
+    )?;
     let word = |(text, language): (String, usize)| Ok(Word { ids: letters.encode(&text)?, text, language });
     let words = words.into_iter().map(word).collect::<Result<Vec<_>>>()?;
     let (held_out, training) = words.split_at(held_out);

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
 use softalign::random::Stream;
-use softalign::text::{Units, Vocabulary, Words};
+use softalign::text::{NormalForm, Normalisation, Units, Vocabulary, Words};
 
 /// Mutations of each kind of unit where nothing else is asked for.
 const MUTATIONS: usize = 250;
@@ -23,14 +23,17 @@ const TEXTS: [&str; 6] = [
     "नमस्ते दुनिया שלום עולם",
 ];
 
+/// What models have where nothing else is asked for, but for the lower case.
+const NORMALISATION: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: true };
+
 fn learnt(units: Units) -> String {
     let texts = TEXTS.into_iter().chain(TEXTS);
-    Vocabulary::train(texts, units, 300).unwrap().to_json().unwrap()
+    Vocabulary::train(texts, units, NORMALISATION, 300).unwrap().to_json().unwrap()
 }
 
 /// Reads a file and, if it is taken, uses it; tells whether it is taken.
 fn try_to_use(json: &str, units: Units) -> bool {
-    let Ok(vocabulary) = Vocabulary::from_json(json, units) else { return false };
+    let Ok(vocabulary) = Vocabulary::from_json(json, units, NORMALISATION) else { return false };
     let size = vocabulary.size() as u32;
     for text in TEXTS {
         let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
@@ -138,13 +141,16 @@ fn no_other_value_at_any_place_does_harm() {
     }
 }
 
+/// A file with some change is refused.
+#[track_caller]
+fn change(units: Units, change: &dyn Fn(&mut Value)) {
+    let mut file: Value = serde_json::from_str(&learnt(units)).unwrap();
+    change(&mut file);
+    assert!(!try_to_use(&file.to_string(), units), "{units:?}");
+}
+
 #[test]
 fn hostile_files_are_refused() {
-    let change = |units: Units, change: &dyn Fn(&mut Value)| {
-        let mut file: Value = serde_json::from_str(&learnt(units)).unwrap();
-        change(&mut file);
-        assert!(!try_to_use(&file.to_string(), units), "{units:?}");
-    };
     let size = |file: &Value| file["model"]["vocab"].as_object().unwrap().len();
     for units in KINDS {
         change(units, &|file| {
@@ -159,6 +165,17 @@ fn hostile_files_are_refused() {
             let double = json!({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"});
             file["normalizer"] = json!({"type": "Sequence", "normalizers": vec![double; 40]});
         });
+        let normalizers = |changed: &dyn Fn(&mut Vec<Value>)| {
+            change(units, &|file| changed(file["normalizer"]["normalizers"].as_array_mut().unwrap()));
+        };
+        normalizers(&|rules| drop(rules.remove(0)));
+        normalizers(&|rules| drop(rules.remove(1)));
+        normalizers(&|rules| rules.swap(0, 1));
+        normalizers(&|rules| rules.insert(0, json!({"type": "NFC"})));
+        for other in ["NFD", "NFKC", "NFKD", "StripAccents", "Nmt"] {
+            normalizers(&|rules| rules[0] = json!({"type": other}));
+        }
+        normalizers(&|rules| rules[0] = json!({"type": "Sequence", "normalizers": [{"type": "NFC"}]}));
         change(units, &|file| file["model"]["vocab"]["\n"] = json!(size(file)));
         change(units, &|file| file["model"]["vocab"]["new"] = json!(size(file) + 1));
         change(units, &|file| file["model"]["vocab"]["new"] = json!(4));

@@ -7,7 +7,7 @@ use super::lexicon::{Counts, Entries, Lexicon};
 use super::sentence::Sentence;
 use super::word_aligner::WordAligner;
 use super::words::{Ids, Words, normalised};
-use crate::text::{self, Pair, word_spans};
+use crate::text::{self, NormalForm, Pair, word_spans};
 
 /// Rounds without an order of words, and with jumps.
 const ROUNDS: [usize; 2] = [5, 5];
@@ -22,12 +22,12 @@ const MOST: usize = 200_000;
 /// Pairs whose expected jumps are added up by one thread.
 const BLOCK: usize = 256;
 
-/// Learns from pairs of sentences; of very many, from as many as suffice. `on_progress` is told how many pairs have
-/// been gone through, [`PASSES`] times in all.
-pub fn learn(pairs: &[Pair], on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
+/// Learns from pairs of sentences; of very many, from as many as suffice. Words are the same that are so in a `form`.
+/// `on_progress` is told how many pairs have been gone through, [`PASSES`] times in all.
+pub fn learn(pairs: &[Pair], form: NormalForm, on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
     let step = pairs.len().div_ceil(MOST).max(1);
     let mut words = [Words::default(), Words::default()];
-    let pairs = numbered(pairs.iter().step_by(step), &mut words);
+    let pairs = numbered(pairs.iter().step_by(step), form, &mut words);
     let [sources, targets] = words.each_ref().map(|words| words.all().len());
     let mut lexicon = Lexicon::even(Entries::of(&pairs, sources));
     let mut nothing = [targets, sources].map(|words| vec![1.0 / words.max(1) as f32; words]);
@@ -63,14 +63,18 @@ pub fn learn(pairs: &[Pair], on_progress: &(dyn Fn(usize) + Sync)) -> WordAligne
         }
     }
     let seen = [seen(pairs.iter().map(|pair| &pair.0), sources), seen(pairs.iter().map(|pair| &pair.1), targets)];
-    WordAligner::new(words, lexicon, nothing, jumps, seen)
+    WordAligner::new(form, words, lexicon, nothing, jumps, seen)
 }
 
 /// Pairs as numbers of words, which are added to `words`; without those that teach nothing.
-fn numbered<'a>(pairs: impl Iterator<Item = &'a Pair>, [source, target]: &mut [Words; 2]) -> Vec<(Ids, Ids)> {
+fn numbered<'a>(
+    pairs: impl Iterator<Item = &'a Pair>,
+    form: NormalForm,
+    [source, target]: &mut [Words; 2],
+) -> Vec<(Ids, Ids)> {
     let number = |words: &mut Words, text: &str| -> Ids {
         let spans = word_spans(text, text::Words::Punctuation).into_iter();
-        spans.take(LONGEST + 1).map(|span| Some(words.add(normalised(&text[span])))).collect()
+        spans.take(LONGEST + 1).map(|span| Some(words.add(normalised(&text[span], form)))).collect()
     };
     let fits = |sentence: &Ids| (1..=LONGEST).contains(&sentence.len());
     pairs

@@ -6,6 +6,7 @@ use super::hmm::Jumps;
 use super::lexicon::{Entries, Lexicon};
 use super::word_aligner::WordAligner;
 use super::words::Words;
+use crate::text::NormalForm;
 
 /// Entries less likely than this in both directions are not kept.
 const LEAST: f32 = 1e-4;
@@ -13,6 +14,8 @@ const LEAST: f32 = 1e-4;
 /// All that an aligner has learnt, but for entries next to impossible.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
+    /// In which words are looked up.
+    pub form: NormalForm,
     /// Source words and target words in their normal form.
     pub words: [Vec<String>; 2],
     /// Of each entry of the lexicon the source word and the target word, by number and in this order.
@@ -31,6 +34,7 @@ impl WordAligner {
     /// Its tables.
     pub fn tables(&self) -> Tables {
         let mut tables = Tables {
+            form: self.form,
             words: self.words.each_ref().map(|words| words.all().to_vec()),
             nothing: self.nothing.clone(),
             seen: self.seen.clone(),
@@ -52,7 +56,7 @@ impl WordAligner {
     /// # Errors
     /// They do not fit together.
     pub fn from_tables(tables: Tables) -> Result<Self> {
-        let Tables { words, entries, translations, nothing, seen, jumps } = tables;
+        let Tables { form, words, entries, translations, nothing, seen, jumps } = tables;
         let counts = words.each_ref().map(Vec::len);
         let [sources, targets] = entries;
         ensure!(translations.iter().all(|shares| shares.len() == sources.len()), "entries without translations");
@@ -76,6 +80,6 @@ impl WordAligner {
         ensure!(words.each_ref().map(|words| words.all().len()) == counts, "a word that is there twice");
         let [first, second] = jumps.map(|jumps| Jumps::from_values(&jumps).context("jumps that are no shares"));
         let lexicon = Lexicon { entries: Entries::from_keys(&keys, counts[0]), forward, backward };
-        Ok(Self::new(words, lexicon, nothing, [first?, second?], seen))
+        Ok(Self::new(form, words, lexicon, nothing, [first?, second?], seen))
     }
 }

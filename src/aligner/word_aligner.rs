@@ -5,6 +5,7 @@ use super::kinship::Translations;
 use super::lexicon::Lexicon;
 use super::sentence::Sentence;
 use super::words::{Id, Ids, Words, normalised};
+use crate::text::NormalForm;
 
 /// A word seen this often was seen with one pair, perhaps with the very one that is to be aligned, and then what it
 /// learnt there would only be repeated: so nothing is taken as learnt.
@@ -13,6 +14,8 @@ const ONCE: u32 = 1;
 /// What has been learnt.
 #[derive(Clone, Debug)]
 pub struct WordAligner {
+    /// In which words are looked up.
+    pub(super) form: NormalForm,
     /// Source words and target words.
     pub(super) words: [Words; 2],
     pub(super) lexicon: Lexicon,
@@ -47,6 +50,7 @@ impl Posteriors {
 impl WordAligner {
     /// From what was learnt; likely translations are collected from the lexicon.
     pub(super) fn new(
+        form: NormalForm,
         words: [Words; 2],
         lexicon: Lexicon,
         nothing: [Vec<f32>; 2],
@@ -54,12 +58,14 @@ impl WordAligner {
         seen: [Vec<u32>; 2],
     ) -> Self {
         let translations = Translations::of(&lexicon, words.each_ref().map(|words| words.all().len()));
-        Self { words, lexicon, nothing, jumps, seen, translations }
+        Self { form, words, lexicon, nothing, jumps, seen, translations }
     }
 
     /// Beliefs in the links of a pair of sentences, given as words.
     pub fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
-        let texts = [source, target].map(|words| words.iter().map(|word| normalised(word)).collect::<Vec<String>>());
+        let normal =
+            |words: &[String]| -> Vec<String> { words.iter().map(|word| normalised(word, self.form)).collect() };
+        let texts = [source, target].map(normal);
         let [source, target] =
             [0, 1].map(|side| -> Ids { texts[side].iter().map(|word| self.id(side, word)).collect() });
         let mut found = Sentence::default();

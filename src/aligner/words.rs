@@ -2,16 +2,20 @@
 
 use std::collections::HashMap;
 
+use crate::text::NormalForm;
+
 /// A known word's number.
 pub type Id = Option<u32>;
 /// A sentence.
 pub type Ids = Vec<Id>;
 
-/// A word without regard to capitals and to the punctuation around it, so that `hier.` is the word `hier`; punctuation
-/// alone stays as it is.
-pub fn normalised(word: &str) -> String {
+/// A word in a form without regard to capitals and to the punctuation around it, so that `hier.` is the word `hier`;
+/// punctuation alone stays as it is.
+pub fn normalised(word: &str, form: NormalForm) -> String {
+    let word = form.apply(word);
     let bare = word.trim_matches(|character: char| !character.is_alphanumeric());
-    (if bare.is_empty() { word } else { bare }).to_lowercase()
+    let small = (if bare.is_empty() { &word } else { bare }).to_lowercase();
+    form.apply(&small).into_owned()
 }
 
 /// Words of one side by number.
@@ -49,7 +53,10 @@ mod tests {
     #[test]
     fn words_meet_in_their_normal_form() {
         for (word, expected) in [("Hier.", "hier"), ("«L'été»", "l'été"), (".", "."), ("...", "..."), ("", "")] {
-            assert_eq!(normalised(word), expected);
+            assert_eq!(normalised(word, NormalForm::None), expected);
+        }
+        for (word, nfc, nfkc) in [("«CAFE\u{301}»", "café", "café"), ("ﬁne!", "ﬁne", "fine")] {
+            assert_eq!([NormalForm::Nfc, NormalForm::Nfkc].map(|form| normalised(word, form)), [nfc, nfkc]);
         }
     }
 }

@@ -1,16 +1,20 @@
-//! The statistical aligner as a safetensors file: words as text with a line each, all else as arrays.
+//! The statistical aligner as a safetensors file: words as text with a line each, the form that they are in by its name, if
+//! they are in one, all else as arrays.
 
 use std::collections::HashMap;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use bytemuck::cast_slice;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::tensors::{Header, array};
 use crate::aligner::{Tables, WordAligner};
+use crate::text::NormalForm;
 
 /// The sides' names, in the order in which the tables have them.
 const SIDES: [&str; 2] = ["source", "target"];
+/// The array of the name of the words' form.
+const FORM: &str = "words.form";
 
 /// The file's content, with what is noted beside it.
 pub fn serialise(aligner: &WordAligner, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
@@ -29,6 +33,9 @@ pub fn serialise(aligner: &WordAligner, metadata: HashMap<String, String>) -> Re
         ));
         arrays.push((format!("{other}.given_nothing"), Dtype::F32, cast_slice(&tables.nothing[index]).to_vec()));
         arrays.push((format!("jumps.{side}"), Dtype::F64, cast_slice(&tables.jumps[index]).to_vec()));
+    }
+    if tables.form != NormalForm::None {
+        arrays.push((FORM.to_owned(), Dtype::U8, tables.form.name().as_bytes().to_vec()));
     }
     let mut views = Vec::new();
     for (name, dtype, bytes) in &arrays {
@@ -58,7 +65,12 @@ pub fn deserialise(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>
     let [nothing_target, nothing_source] = both(&|_, other| format!("{other}.given_nothing")).map(f32s);
     let [jumps, jumps_back] =
         both(&|side, _| format!("jumps.{side}")).map(|name| array::<f64>(&file, &name, Dtype::F64));
+    let form = match file.tensor(FORM) {
+        Ok(name) => NormalForm::named(std::str::from_utf8(name.data())?).context("words of an unknown form")?,
+        Err(_) => NormalForm::None,
+    };
     let aligner = WordAligner::from_tables(Tables {
+        form,
         words: [source?, target?],
         entries: [sources?, targets?],
         translations: [forward?, backward?],

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::model::Architecture;
-use crate::text::{Layout, Pair, Units};
+use crate::text::{Layout, Normalisation, Pair, Units};
 use crate::training::TrainingSettings;
 
 /// The version of the directory's format. A program reads its own version and older ones.
@@ -46,6 +46,9 @@ pub struct Beginning {
 /// How text becomes units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextSettings {
+    /// What is made of both sides' text first; nothing by models of before.
+    #[serde(default)]
+    pub normalisation: Normalisation,
     /// What source sentences are cut into.
     pub source_units: Units,
     /// What target sentences are cut into.

@@ -370,9 +370,11 @@ impl Folder {
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
         let vocabulary = |name: &str, units: Units, size: usize| -> Result<Arc<Vocabulary>> {
             let place = self.path.join(name);
-            let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units).with_context(|| {
-                format!("{}: damaged, or no vocabulary for {CONFIG}'s kind of units", place.display())
-            })?;
+            let normalisation = config.text.normalisation;
+            let vocabulary =
+                Vocabulary::from_json(&self.read_text(name)?, units, normalisation).with_context(|| {
+                    format!("{}: damaged, or no vocabulary for {CONFIG}'s units and normalisation", place.display())
+                })?;
             ensure!(
                 vocabulary.size() == size,
                 "{}: holds {} units where {CONFIG} speaks of {size}; the files do not belong together",

@@ -28,7 +28,8 @@ pub struct EvaluateArgs {
     pub(crate) pairs: PairArgs,
 
     /// Folder of the model; NAME=DIR gives it a name in the results. May be given several times: each model is then
-    /// measured on the same pairs.
+    /// measured on the same pairs. References are compared in the model's form of Unicode, and in small letters if it writes
+    /// no others.
     #[arg(long, value_name = "[NAME=]DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
     pub model: Vec<PathBuf>,
 

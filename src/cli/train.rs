@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::layout::LayoutArgs;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
-use crate::text::Units;
+use crate::text::{NormalForm, Units};
 use crate::training::{Metric, Schedule};
 
 /// Sizes and settings that fit together.
@@ -71,6 +71,14 @@ pub struct TrainArgs {
     /// Go on with the training that stopped in the --out folder, with its settings.
     #[arg(long, help_heading = "Data")]
     pub resume: bool,
+
+    /// The form of Unicode that both sides' text is read in, and written in [default: nfc].
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Text")]
+    pub normalise: Option<NormalForm>,
+
+    /// Make small letters of capitals on both sides; `evaluate` then does so with the references too.
+    #[arg(long, help_heading = "Text")]
+    pub lowercase: bool,
 
     /// What lines are cut into: bpe (pieces of words), word or char [default: by data, each side for itself].
     #[arg(long, value_enum, help_heading = "Text")]

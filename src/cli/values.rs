@@ -9,7 +9,7 @@ use crate::alignment::Symmetrisation;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
 use crate::search::LengthFormula;
-use crate::text::{Defect, Units, Words};
+use crate::text::{Defect, NormalForm, Units, Words};
 use crate::training::{Metric, Schedule};
 
 /// A choice by its name, with what it means.
@@ -48,6 +48,23 @@ impl ValueEnum for LengthFormula {
     }
 }
 
+impl ValueEnum for NormalForm {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Nfc, Self::Nfkc, Self::None]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Nfc => choice("nfc", "Composed: e and an accent are é"),
+            Self::Nfkc => choice(
+                "nfkc",
+                "Composed, and what stands for other characters as these: the ligature ﬁ is fi, wide letters are plain",
+            ),
+            Self::None => choice("none", "As the text has them: the same word in two forms is two words"),
+        }
+    }
+}
+
 impl ValueEnum for Defect {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
@@ -77,8 +94,8 @@ impl ValueEnum for Words {
             Self::Whitespace => choice("whitespace", "Whatever stands between white space"),
             Self::Punctuation => choice(
                 "punctuation",
-                "The same with the punctuation at its ends apart; what stands inside, as in `l'été` or `well-known`, \
-                 stays",
+                "The same with the punctuation and symbols at its ends apart; what stands inside, as in `l'été` or \
+                 `well-known`, stays",
             ),
             // Not to be asked for: it follows from what a model's text is cut into.
             Self::Characters => None,

@@ -13,7 +13,7 @@ use super::output::{Output, apart};
 use super::usage::UsageError;
 use crate::alignment::{Signs, by_suspicion, suspicions};
 use crate::cli::{CleanArgs, LinkArgs};
-use crate::text::{Defect, Pair, defects};
+use crate::text::{Defect, NormalForm, Pair, defects};
 use crate::translator::{Linker, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
@@ -99,7 +99,7 @@ fn mark_suspicious(
             let linker = linker(&links, Stored::With(folder), Some(&translator), false, &good, device, console)?;
             Linker { translator: Some(translator), ..linker }
         }
-        None => Linker { statistical: Some(learn_aligner(&good, console)), ..Linker::default() },
+        None => Linker { statistical: Some(learn_aligner(&good, NormalForm::Nfc, console)), ..Linker::default() },
     };
     let mut bar = console.bar("linking", good.len());
     let linked = linker.link(&good, &mut |count| bar.advance(count))?;

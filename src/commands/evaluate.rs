@@ -1,5 +1,6 @@
 //! `softalign evaluate`
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -19,10 +20,17 @@ use super::sureness::SegmentCounts;
 use super::usage::UsageError;
 use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
-use crate::metrics::SIGNATURE;
+use crate::metrics::signature;
 use crate::render::SCHEMA;
-use crate::text::{Pair, Words, read_lines};
+use crate::text::{Normalisation, Pair, Words, read_lines};
 use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
+
+/// What translations are compared with.
+struct References<'p> {
+    texts: Vec<Cow<'p, str>>,
+    /// Whether capitals have become small letters.
+    lowercase: bool,
+}
 
 /// What every model is measured on, and how.
 struct Exam<'p> {
@@ -93,7 +101,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         Some(path) => Some(read_gold(&path, &pairs, common_words(&candidates)?, args.gold_base.into())?),
         None => None,
     };
-    let references: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
+    warn_of_unlike_references(&candidates, console);
     let exam = Exam { pairs: &pairs, gold, lengths, strategy, search_threshold: args.search_threshold };
     let mut compared: Vec<Compared> = Vec::with_capacity(measured);
     let mut baseline: Option<SegmentCounts> = None;
@@ -101,13 +109,14 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         if measured > 1 {
             console.note(candidate.name());
         }
-        let (mut evaluation, translations) = exam.evaluate(&candidate, console)?;
+        let references = exam.references(candidate.normalisation(), console);
+        let (mut evaluation, translations) = exam.evaluate(&candidate, &references, console)?;
         if let Some(save) = &mut save {
             save.with(|out| translations.iter().try_for_each(|line| writeln!(out, "{line}")))?;
         }
         let mut significance = None;
         if args.confidence || args.compare {
-            let counts = SegmentCounts::of(&translations, &references);
+            let counts = SegmentCounts::of(&translations, &references.texts);
             evaluation.confidence = args.confidence.then(|| counts.confidence(args.search.seed));
             match &baseline {
                 Some(baseline) if args.compare => significance = Some(counts.significance(baseline, args.search.seed)),
@@ -142,11 +151,30 @@ impl Candidate {
         name
     }
 
+    /// What is made of the references first: what the model makes of its own text.
+    fn normalisation(&self) -> Normalisation {
+        match self {
+            Self::Model(_, translator, _) => translator.config().text.normalisation,
+            Self::Hypotheses(..) => Normalisation::NONE,
+        }
+    }
+
     fn place(self) -> (String, Place) {
         match self {
             Self::Model(Named { name, path }, ..) => (name, Place::Folder(path)),
             Self::Hypotheses(Named { name, path }, _) => (name, Place::Hypotheses(path)),
         }
+    }
+}
+
+/// Tells that models are measured by references that are not the same.
+fn warn_of_unlike_references(candidates: &[Candidate], console: &Console) {
+    let Some(first) = candidates.first().map(Candidate::normalisation) else { return };
+    if let Some(other) = candidates.iter().find(|other| other.normalisation() != first) {
+        console.warn(format!(
+            "references are compared as each model writes, {first} for one and {} for another: their scores do not compare",
+            other.normalisation()
+        ));
     }
 }
 
@@ -186,11 +214,29 @@ fn draw(mut output: Output, compared: &[Compared]) -> Result<()> {
 }
 
 impl Exam<'_> {
-    /// Measures a candidate; gives its translations too.
-    fn evaluate(&self, candidate: &Candidate, console: &Console) -> Result<(Evaluation, Vec<String>)> {
+    /// The references as those of a model are compared that normalises so; tells where that changes any.
+    fn references(&self, normalisation: Normalisation, console: &Console) -> References<'_> {
+        let texts: Vec<Cow<str>> = self.pairs.iter().map(|pair| normalisation.apply(&pair.target)).collect();
+        let changed = texts.iter().filter(|reference| matches!(reference, Cow::Owned(_))).count();
+        if changed > 0 {
+            console.note(format!(
+                "references are compared as this model writes ({normalisation}); {changed} of {} were written otherwise",
+                texts.len()
+            ));
+        }
+        References { texts, lowercase: normalisation.lowercase }
+    }
+
+    /// Measures a candidate by references; gives its translations too.
+    fn evaluate(
+        &self,
+        candidate: &Candidate,
+        references: &References,
+        console: &Console,
+    ) -> Result<(Evaluation, Vec<String>)> {
         match candidate {
             Candidate::Model(named, translator, linker) => {
-                let (evaluation, translations) = self.evaluate_model(translator, linker, console)?;
+                let (evaluation, translations) = self.evaluate_model(translator, linker, references, console)?;
                 ensure!(
                     evaluation.measures.perplexity.is_none_or(f64::is_finite),
                     "{}: the perplexity is beyond all numbers, since this model's parameters are too large; train it anew",
@@ -201,7 +247,7 @@ impl Exam<'_> {
                 }
                 Ok((evaluation, translations))
             }
-            Candidate::Hypotheses(_, lines) => Ok((self.judged(lines, None, None), lines.clone())),
+            Candidate::Hypotheses(_, lines) => Ok((self.judged(lines, references, None, None), lines.clone())),
         }
     }
 
@@ -209,6 +255,7 @@ impl Exam<'_> {
         &self,
         translator: &Translator,
         linker: &Linker,
+        references: &References,
         console: &Console,
     ) -> Result<(Evaluation, Vec<String>)> {
         let pairs = self.pairs;
@@ -224,20 +271,21 @@ impl Exam<'_> {
             aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
         let linked =
             if linker.attention { linker.link_read(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
-        Ok((self.judged(&translations, Some(&likelihoods), Some(&linked)), translations))
+        Ok((self.judged(&translations, references, Some(&likelihoods), Some(&linked)), translations))
     }
 
     /// Measures translations, with what a model says of the references and which words it links.
     fn judged(
         &self,
         translations: &[String],
+        references: &References,
         likelihoods: Option<&[(f64, usize)]>,
         linked: Option<&[Linked]>,
     ) -> Evaluation {
         let judged = self.gold.as_deref().zip(linked);
         let outcome = |index: usize| Outcome {
             translation: &translations[index],
-            reference: &self.pairs[index].target,
+            reference: &references.texts[index],
             likelihood: likelihoods.map(|likelihoods| likelihoods[index]),
             links: judged.map(|(gold, linked)| (&linked[index].links[..], &gold[index])),
         };
@@ -245,7 +293,7 @@ impl Exam<'_> {
         let measures = Measures::of(&outcomes);
         Evaluation {
             schema: SCHEMA,
-            signature: SIGNATURE,
+            signature: signature(references.lowercase),
             of_words: WordErrors::of(self.pairs, &measures.scores),
             measures,
             judgement: judged.map(|(gold, linked)| judge(linked, gold, self.search_threshold)),

@@ -19,7 +19,7 @@ use crate::text::{Pair, Words, word_spans};
 pub struct Evaluation {
     pub schema: u32,
     /// What BLEU means, in sacrebleu's words.
-    pub signature: &'static str,
+    pub signature: String,
     #[serde(flatten)]
     pub measures: Measures,
     #[serde(flatten)]

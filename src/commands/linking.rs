@@ -11,7 +11,7 @@ use super::usage::UsageError;
 use crate::aligner::{self, WordAligner};
 use crate::checkpoint::Folder;
 use crate::cli::{LinkArgs, LinksFrom};
-use crate::text::Pair;
+use crate::text::{NormalForm, Pair};
 use crate::translator::{Linker, Translator};
 
 /// Refuses options of links that do not go together.
@@ -89,7 +89,10 @@ pub fn linker(
         ..Linker::default()
     };
     match args.links_from {
-        LinksFrom::Pairs => linker.statistical = Some(learn_aligner(pairs, console)),
+        LinksFrom::Pairs => {
+            let form = translator.map_or(NormalForm::Nfc, |translator| translator.config().text.normalisation.form);
+            linker.statistical = Some(learn_aligner(pairs, form, console));
+        }
         LinksFrom::Statistics => {
             linker.statistical = stored.load(translator)?;
             ensure!(
@@ -124,10 +127,10 @@ fn check_reverse(translator: &Translator, reverse: &Translator, path: &Path) -> 
     Ok(())
 }
 
-/// Learns word alignments, with a bar.
-pub fn learn_aligner(pairs: &[Pair], console: &Console) -> WordAligner {
+/// Learns word alignments, with a bar. Words are the same that are so in a `form`.
+pub fn learn_aligner(pairs: &[Pair], form: NormalForm, console: &Console) -> WordAligner {
     let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
-    aligner::learn(pairs, &|share| {
+    aligner::learn(pairs, form, &|share| {
         if let Ok(mut bar) = bar.lock() {
             bar.advance(share);
         }

@@ -1,5 +1,7 @@
 //! How sure the scores of some translations are, and whether they are better than others' by more than chance.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -22,8 +24,8 @@ pub struct SegmentCounts {
 
 impl SegmentCounts {
     /// Of translations and their references.
-    pub fn of(translations: &[String], references: &[&str]) -> Self {
-        fn counts<C: Counts>(translations: &[String], references: &[&str]) -> Vec<C> {
+    pub fn of(translations: &[String], references: &[Cow<str>]) -> Self {
+        fn counts<C: Counts>(translations: &[String], references: &[Cow<str>]) -> Vec<C> {
             translations
                 .par_iter()
                 .zip(references)

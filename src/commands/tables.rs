@@ -8,11 +8,13 @@ use crate::aligner;
 use crate::alignment::{LinkedWords, Signs, by_suspicion, suspicions};
 use crate::cli::AlignmentFormat;
 use crate::render::SCHEMA;
-use crate::text::Pair;
+use crate::text::{NormalForm, Pair};
 
-/// Words as a word list has them: without capitals and outer punctuation, and nothing of what is punctuation alone.
+/// Words as a word list has them: in NFC, without capitals and outer punctuation, and nothing of what is punctuation alone.
 pub fn listed(words: &[String]) -> Vec<String> {
-    let listed = |word: &String| Some(aligner::normalised(word)).filter(|word| word.chars().any(char::is_alphanumeric));
+    let listed = |word: &String| {
+        Some(aligner::normalised(word, NormalForm::Nfc)).filter(|word| word.chars().any(char::is_alphanumeric))
+    };
     words.iter().map(|word| listed(word).unwrap_or_default()).collect()
 }
 

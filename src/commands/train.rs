@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
+use rayon::prelude::*;
 
 use super::console::Console;
 use super::formats::heatmap;
 use super::linking::learn_aligner;
 use super::output::Output;
 use super::signals::Signals;
-use super::training_data::{Data, DataFiles};
+use super::training_data::{Data, DataFiles, warn_of_mixed_forms};
 use super::training_display::{TrainingDisplay, clock};
 use super::training_plan::{self, SettledPlan, TrainingPlan};
 use super::usage::UsageError;
@@ -24,7 +25,7 @@ use crate::model::RnnSearch;
 use crate::parameters::Parameters;
 use crate::render::visible;
 use crate::search::BeamSettings;
-use crate::text::{Corpus, Pair, Profile, Vocabulary};
+use crate::text::{Corpus, Normalisation, Pair, Profile, Vocabulary};
 use crate::training::{
     Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, seconds_of_epoch,
 };
@@ -136,10 +137,11 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     let usable: Vec<&Pair> =
         pairs.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty()).collect();
     ensure!(!usable.is_empty(), "{}: no sentence pair in it", files.training);
-    let profile = Profile::new(&usable);
+    let profile = profile(&usable, plan.normalisation());
     let mut plan = plan.settle(&profile)?;
     folder.make()?;
     let lock = lock.map_or_else(|| take_for_new(args, folder, console), Ok)?;
+    warn_of_mixed_forms(&usable, plan.text().normalisation.form, &files.training, console);
     let [source, target] = vocabularies(&plan, &usable, console)?;
     let data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, seed, console)?;
     let [source_size, target_size] = [source.size(), target.size()];
@@ -203,15 +205,22 @@ fn fit_time(
     })
 }
 
+/// What pairs are made of, as the model will read them.
+fn profile(pairs: &[&Pair], normalisation: Normalisation) -> Profile {
+    let normal: Vec<Pair> = pairs.par_iter().map(|pair| pair.normalised(normalisation)).collect();
+    Profile::new(&normal.iter().collect::<Vec<_>>())
+}
+
 /// Learns the vocabularies of both sides; a joint one is there twice.
 fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], console: &Console) -> Result<[Arc<Vocabulary>; 2]> {
     let _waiting = console.waiting("learning a vocabulary");
     let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
     let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-    let learn = |texts: Vec<&str>, sides, units| -> Result<Arc<Vocabulary>> {
-        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, plan.vocabulary_size(sides, units))?))
-    };
     let text = plan.text();
+    let learn = |texts: Vec<&str>, sides, units| -> Result<Arc<Vocabulary>> {
+        let size = plan.vocabulary_size(sides, units);
+        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, text.normalisation, size)?))
+    };
     if text.joint_vocabulary {
         let joint = learn([sources, targets].concat(), 2, text.source_units)?;
         Ok([joint.clone(), joint])
@@ -222,7 +231,7 @@ fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], console: &Console) -> Resul
 
 /// Learns word alignments, unless a side's units are characters: then its words are no words of a sentence.
 fn aligner_of_words(text: &TextSettings, pairs: &[Pair], console: &Console) -> Option<WordAligner> {
-    (!text.of_characters()).then(|| learn_aligner(pairs, console))
+    (!text.of_characters()).then(|| learn_aligner(pairs, text.normalisation.form, console))
 }
 
 /// What is trained on, with guides if attention is to have any. It is the aligner as it is stored that guides, a new run as

@@ -11,7 +11,7 @@ use super::user_guide::GivenLinks;
 use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
 use crate::cli::TrainArgs;
 use crate::random::Stream;
-use crate::text::{Corpus, Layout, Pair, Vocabulary};
+use crate::text::{Corpus, Forms, Layout, NormalForm, Normalisation, Pair, Vocabulary};
 
 /// Validation pairs held out where none are given, at most.
 const MOST_HELD_OUT: usize = 1000;
@@ -115,14 +115,15 @@ impl Data {
         let mut validated_on_training = false;
         let links = files.guide.as_deref().map(|path| GivenLinks::read(path, &pairs)).transpose()?;
         files.training.warn_of_spreadsheet(&pairs, console);
+        let normalisation = vocabularies[0].normalisation();
         let (validation, validation_name) = match &files.validation {
             Some(files) => {
                 let validation = files.read("--valid")?;
-                warn_of_overlap(&pairs, &validation, console);
+                warn_of_overlap(&pairs, &validation, normalisation, console);
                 (validation, files.to_string())
             }
             None => {
-                let held_out = hold_out(&mut pairs, seed, console);
+                let held_out = hold_out(&mut pairs, normalisation, seed, console);
                 validated_on_training = held_out.is_none();
                 (held_out.unwrap_or_else(|| pairs.clone()), "validation pairs held out".to_owned())
             }
@@ -146,10 +147,12 @@ impl Data {
     }
 }
 
-/// Takes a part of the pairs for validation, of equal ones all or none, and each once; of a handful nothing.
-fn hold_out(pairs: &mut Vec<Pair>, seed: u64, console: &Console) -> Option<Vec<Pair>> {
+/// Takes a part of the pairs for validation, of those that are equal once they are normalised all or none, and each once; of
+/// a handful nothing.
+fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, console: &Console) -> Option<Vec<Pair>> {
     let mut seen = HashSet::new();
-    let mut distinct: Vec<Pair> = pairs.iter().filter(|pair| seen.insert(*pair)).cloned().collect();
+    let mut distinct: Vec<Pair> =
+        pairs.iter().filter(|pair| seen.insert(pair.normalised(normalisation))).cloned().collect();
     let equal = pairs.len() - distinct.len();
     if equal > 0 {
         console.note(format!(
@@ -170,22 +173,40 @@ fn hold_out(pairs: &mut Vec<Pair>, seed: u64, console: &Console) -> Option<Vec<P
     if equal == 0 {
         *pairs = distinct;
     } else {
-        let held_out: HashSet<&Pair> = validation.iter().collect();
-        pairs.retain(|pair| !held_out.contains(pair));
+        let held_out: HashSet<Pair> = validation.iter().map(|pair| pair.normalised(normalisation)).collect();
+        pairs.retain(|pair| !held_out.contains(&pair.normalised(normalisation)));
     }
     Some(validation)
 }
 
 /// Tells how many of the pairs given for validation are learnt too.
-fn warn_of_overlap(training: &[Pair], validation: &[Pair], console: &Console) {
-    let training: HashSet<&Pair> = training.iter().collect();
-    let learnt = validation.iter().filter(|pair| training.contains(pair)).count();
+fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalisation: Normalisation, console: &Console) {
+    let training: HashSet<Pair> = training.iter().map(|pair| pair.normalised(normalisation)).collect();
+    let learnt = validation.iter().filter(|pair| training.contains(&pair.normalised(normalisation))).count();
     if learnt > 0 {
         console.warn(format!(
             "{learnt} of {} validation pairs are among the training pairs: scores will be better than of other sentences",
             validation.len()
         ));
     }
+}
+
+/// Tells how many texts of pairs that come from `files` are in another form than others, and what becomes of them.
+pub fn warn_of_mixed_forms(pairs: &[&Pair], form: NormalForm, files: &PairFiles, console: &Console) {
+    let forms = Forms::of(pairs.iter().flat_map(|pair| [pair.source.as_str(), pair.target.as_str()]));
+    if !forms.are_mixed() {
+        return;
+    }
+    let consequence = match form {
+        NormalForm::None => {
+            "left so, the same word in two forms is two words; --normalise nfc makes one of them".to_owned()
+        }
+        form => format!("all are read in {}", form.name()),
+    };
+    console.warn(format!(
+        "{files}: Unicode's forms are mixed, {} of {} texts are not in NFC; {consequence}",
+        forms.not_composed, forms.texts
+    ));
 }
 
 /// The usable ones of pairs that come from `name`; tells how many cannot be used.

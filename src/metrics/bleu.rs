@@ -9,8 +9,12 @@ use super::words::{is_space, words};
 
 const MAX_ORDER: usize = 4;
 
-/// What [`bleu`] leaves open and how it is decided, in sacrebleu's words; scores with the same signature compare.
-pub const SIGNATURE: &str = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0";
+/// What [`bleu`] leaves open and how it is decided, in sacrebleu's words; scores with the same signature compare. Where
+/// both sides were made `lowercase` first, it is what sacrebleu computes when it is told to do that (`-lc`).
+pub fn signature(lowercase: bool) -> String {
+    let case = if lowercase { "lc" } else { "mixed" };
+    format!("nrefs:1|case:{case}|eff:no|tok:13a|smooth:exp|version:2.6.0")
+}
 
 /// A BLEU score and the numbers it is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_script::{Script, UnicodeScript};
 
-use super::{Pair, Words, word_spans};
+use super::{NormalForm, Pair, Words, word_spans};
 
 /// The share of a side's letters that makes a script one of the side's own.
 const OWN_SCRIPT: f64 = 0.1;
@@ -58,27 +58,28 @@ pub struct Limits {
     pub proportion: f64,
 }
 
-/// The first defect of each pair, but those that are `accepted`.
+/// The first defect of each pair, but those that are `accepted`. Texts that are the same in NFC are the same.
 pub fn defects(pairs: &[Pair], limits: Limits, accepted: &HashSet<Defect>) -> Vec<Option<Defect>> {
     let own = [
         scripts(pairs.iter().map(|pair| pair.source.as_str())),
         scripts(pairs.iter().map(|pair| pair.target.as_str())),
     ];
-    let characters = |text: &str| text.chars().filter(|character| !character.is_whitespace()).count() as f64;
+    let characters =
+        |text: &str| NormalForm::Nfc.apply(text).chars().filter(|character| !character.is_whitespace()).count() as f64;
     let total = |side: fn(&Pair) -> &str| pairs.iter().map(|pair| characters(side(pair))).sum::<f64>().max(1.0);
     let usual = total(|pair| &pair.target) / total(|pair| &pair.source);
     let mut seen = HashSet::new();
     let defect = |pair: &Pair| {
-        let Pair { source, target } = pair;
-        let words = [source, target].map(|text| word_spans(text, Words::Whitespace).len());
+        let [source, target] = [&pair.source, &pair.target].map(|text| NormalForm::Nfc.apply(text));
+        let words = [&source, &target].map(|text| word_spans(text, Words::Whitespace).len());
         let known = !seen.insert((source.trim().to_owned(), target.trim().to_owned()));
-        let unlike = ((characters(target) + SHORT) / (usual * characters(source) + SHORT)).ln().abs();
+        let unlike = ((characters(&target) + SHORT) / (usual * characters(&source) + SHORT)).ln().abs();
         let found = |defect: Defect| match defect {
             Defect::Empty => words.contains(&0),
             Defect::Long => words.iter().any(|&words| words > limits.words),
             Defect::Identical => source.trim() == target.trim() && source.chars().any(char::is_alphabetic),
             Defect::Duplicate => known,
-            Defect::Script => is_foreign(source, &own[0]) || is_foreign(target, &own[1]),
+            Defect::Script => is_foreign(&source, &own[0]) || is_foreign(&target, &own[1]),
             Defect::Proportion => unlike > limits.proportion.ln(),
             Defect::Suspicious => false,
         };

@@ -1,5 +1,7 @@
 //! A sentence pair.
 
+use super::Normalisation;
+
 /// A sentence and its translation, as the user wrote them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pair {
@@ -7,4 +9,13 @@ pub struct Pair {
     pub source: String,
     /// Its translation.
     pub target: String,
+}
+
+impl Pair {
+    /// What is made of both sides.
+    #[must_use]
+    pub fn normalised(&self, normalisation: Normalisation) -> Self {
+        let [source, target] = [&self.source, &self.target].map(|text| normalisation.apply(text).into_owned());
+        Self { source, target }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Words, word_of_span, word_spans};
+use super::word_of_span;
 
 /// `<unk>`: whatever the vocabulary does not cover.
 pub const UNKNOWN: u32 = 3;
@@ -41,11 +41,16 @@ impl Segmentation {
         self
     }
 
-    /// Units with their ids and their places in the text.
-    pub(super) fn new(text: &str, ids: Vec<u32>, units: Vec<String>, spans: &[Range<usize>], words: Words) -> Self {
-        let word_spans = word_spans(text, words);
+    /// Units with their ids and their places in the text, and the places of its words.
+    pub(super) fn new(
+        text: &str,
+        ids: Vec<u32>,
+        units: Vec<String>,
+        spans: &[Range<usize>],
+        word_spans: &[Range<usize>],
+    ) -> Self {
         let mut words: Vec<String> = word_spans.iter().map(|span| text[span.clone()].to_owned()).collect();
-        let word_of_unit = spans.iter().map(|span| word_of_span(&word_spans, span)).collect();
+        let word_of_unit = spans.iter().map(|span| word_of_span(word_spans, span)).collect();
         if words.is_empty() && !ids.is_empty() {
             // Nothing but white space: one word that holds it all, so that every unit has a word.
             words.push(text.to_owned());

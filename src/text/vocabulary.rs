@@ -1,16 +1,15 @@
 //! Text to unit ids and back, through Hugging Face's tokenizers.
 //!
 //! A space is written `▁` and belongs to the unit after it, so joining units and turning `▁` back into spaces gives the
-//! text exactly, whatever its spacing. Nothing is lower-cased, normalised or stripped: what the vocabulary covers comes
-//! out as it went in. What it does not cover becomes `<unk>`, one for each unknown character (BPE, characters) or
-//! word. The types of the tokenizers crate appear in this file alone.
+//! text exactly, whatever its spacing. Nothing is stripped, and nothing is changed but by the [`Normalisation`] that comes
+//! first: what the vocabulary covers comes out as that left it. What it does not cover becomes `<unk>`, one for each
+//! unknown character (BPE, characters) or word. The types of the tokenizers crate appear in this file and that one alone.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokenizers::decoders::fuse::Fuse;
 use tokenizers::decoders::sequence::Sequence as DecoderSequence;
@@ -22,7 +21,7 @@ use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as N
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{AddedToken, DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
-use super::{Merges, Recutting, Segmentation, Spelling, UNKNOWN, Words};
+use super::{Merges, Normalisation, Recutting, Segmentation, Spelling, UNKNOWN, Units, Words, word_spans};
 
 /// `<pad>`: fills up short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -36,53 +35,24 @@ pub const SPECIALS: [&str; 4] = ["<pad>", "<s>", "</s>", "<unk>"];
 /// The mark of a space inside units.
 const SPACE: &str = "▁";
 
-/// What a sentence is cut into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Units {
-    /// Pieces of words by byte-pair encoding (Sennrich et al. 2016): the usual choice for sentences.
-    Bpe,
-    /// Whole words, punctuation apart.
-    Word,
-    /// Single characters: for pronunciation, inflection and the like.
-    Char,
-}
-
-impl Units {
-    /// What counts as a word of such a text, where nothing else is asked for: of characters each is one, since what
-    /// stands between spaces is usually all there is.
-    pub fn words(self) -> Words {
-        match self {
-            Self::Bpe | Self::Word => Words::Whitespace,
-            Self::Char => Words::Characters,
-        }
-    }
-
-    /// How text falls apart before units are looked up. The two joiners keep Persian and Indic words whole.
-    fn pattern(self) -> &'static str {
-        match self {
-            // Letters with inner apostrophes (merges find l' and 's by themselves), digits, anything else.
-            Self::Bpe => {
-                "▁?[\\p{L}\\p{M}\u{200c}\u{200d}]+(?:['’][\\p{L}\\p{M}\u{200c}\u{200d}]+)*|▁?\\p{N}+|▁?[^▁\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]+|▁"
-            }
-            Self::Word => "▁?[\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]+|▁?[^▁\\p{L}\\p{M}\\p{N}\u{200c}\u{200d}]|▁",
-            Self::Char => "[\\s\\S]",
-        }
-    }
-}
-
 /// A vocabulary of units with the rules that cut text into them.
 pub struct Vocabulary {
     tokenizer: Tokenizer,
     units: Units,
+    normalisation: Normalisation,
 }
 
 impl Vocabulary {
-    /// Learns a vocabulary of at most `size` units from texts.
+    /// Learns a vocabulary of at most `size` units from texts, of which `normalisation` is made first.
     ///
     /// # Errors
     /// `size` leaves no room beside the special units.
-    pub fn train<'a>(texts: impl Iterator<Item = &'a str> + Send, units: Units, size: usize) -> Result<Self> {
+    pub fn train<'a>(
+        texts: impl Iterator<Item = &'a str> + Send,
+        units: Units,
+        normalisation: Normalisation,
+        size: usize,
+    ) -> Result<Self> {
         ensure!(size > SPECIALS.len(), "a vocabulary needs more than {} units, not {size}", SPECIALS.len());
         let specials = SPECIALS.map(|text| AddedToken::from(text, true)).to_vec();
         let mut trainer: TrainerWrapper = match units {
@@ -101,10 +71,10 @@ impl Vocabulary {
                 .build()?
                 .into(),
         };
-        let mut tokenizer = tokenizer(units, Stored::default()).map_err(reason)?;
+        let mut tokenizer = tokenizer(units, normalisation, Stored::default()).map_err(reason)?;
         tokenizer.train(&mut trainer, texts).map_err(reason)?;
         tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units })
+        Ok(Self { tokenizer, units, normalisation })
     }
 
     /// Reads a vocabulary as [`Self::to_json`] writes it. Of the file only its units and merges are taken, and they are
@@ -112,15 +82,18 @@ impl Vocabulary {
     ///
     /// # Errors
     /// This is no tokenizer file, or not one of ours.
-    pub fn from_json(json: &str, units: Units) -> Result<Self> {
+    pub fn from_json(json: &str, units: Units, normalisation: Normalisation) -> Result<Self> {
         let mut file: Value = serde_json::from_str(json)?;
         let stored = Stored::taken_from(&mut file, units)?;
-        let mut tokenizer = tokenizer(units, stored).map_err(reason)?;
-        ensure!(file == rules(&tokenizer, units)?, "its rules are not those that softalign has for such units");
+        let mut tokenizer = tokenizer(units, normalisation, stored).map_err(reason)?;
+        ensure!(
+            file == rules(&tokenizer, units)?,
+            "its rules are not those that softalign has for such units, normalised so"
+        );
         tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(reason)?;
         // A user may write "</s>" as plain text; it must not end the sentence.
         tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units })
+        Ok(Self { tokenizer, units, normalisation })
     }
 
     /// The vocabulary as a tokenizer.json, which Hugging Face's Python library reads too.
@@ -139,6 +112,11 @@ impl Vocabulary {
     /// What its texts are cut into.
     pub fn units(&self) -> Units {
         self.units
+    }
+
+    /// What is made of a text before it is cut.
+    pub fn normalisation(&self) -> Normalisation {
+        self.normalisation
     }
 
     /// How much this vocabulary and another have in common: the share of the smaller one's long units that the other has
@@ -207,22 +185,30 @@ impl Vocabulary {
         Ok(Merges::new(stored.merges.iter().map(merge)))
     }
 
-    /// Cuts a text into units and tells which of its words each belongs to.
+    /// Cuts a text into units and tells which of its words each belongs to. Words are the text's own, as it was before it was
+    /// normalised.
     ///
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
     pub fn segment(&self, text: &str, words: Words) -> Result<Segmentation> {
         if text.is_empty() {
-            return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], words));
+            return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
         let encoding = self.tokenizer.encode(text, false).map_err(reason)?;
-        let spans: Vec<Range<usize>> = encoding.get_offsets().iter().map(|&(start, end)| start..end).collect();
+        // A unit holds all up to the next one, as the marks that have been composed with its last character.
+        let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([text.len()]);
+        let spans: Vec<Range<usize>> =
+            encoding.get_offsets().iter().zip(ends).map(|(&(start, end), next)| start..end.max(next)).collect();
         let written = |(&id, span): (&u32, &Range<usize>)| match id {
             UNKNOWN => text[span.clone()].replace(' ', SPACE),
             _ => self.unit(id),
         };
         let units = encoding.get_ids().iter().zip(&spans).map(written).collect();
-        Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans, words))
+        let mut word_spans = word_spans(text, words);
+        if words == Words::Characters {
+            join_composed(&mut word_spans, &spans);
+        }
+        Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans, &word_spans))
     }
 
     /// Joins units to the text they stand for and tells which of its words each belongs to: the counterpart of
@@ -251,7 +237,7 @@ impl Vocabulary {
             spans.push(start..text.len());
             units.push(unit);
         }
-        let segmentation = Segmentation::new(&text, ids.to_vec(), units, &spans, words);
+        let segmentation = Segmentation::new(&text, ids.to_vec(), units, &spans, &word_spans(&text, words));
         (text, segmentation)
     }
 
@@ -275,6 +261,18 @@ impl Vocabulary {
     fn unit(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_else(|| SPECIALS[UNKNOWN as usize].to_owned())
     }
+}
+
+/// Joins to each character those after it in which no unit begins, since they were composed with it.
+fn join_composed(characters: &mut Vec<Range<usize>>, units: &[Range<usize>]) {
+    characters.dedup_by(|next, before| {
+        let first = units.partition_point(|unit| unit.start < next.start);
+        let composed = before.end == next.start && units.get(first).is_none_or(|unit| unit.start >= next.end);
+        if composed {
+            before.end = next.end;
+        }
+        composed
+    });
 }
 
 /// What a tokenizer file holds beside its rules.
@@ -322,14 +320,18 @@ fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
 }
 
 /// A tokenizer of units and merges, with the rules that surround them.
-fn tokenizer(units: Units, Stored { ids, merges }: Stored) -> tokenizers::Result<Tokenizer> {
+fn tokenizer(
+    units: Units,
+    normalisation: Normalisation,
+    Stored { ids, merges }: Stored,
+) -> tokenizers::Result<Tokenizer> {
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
     let model: ModelWrapper = match units {
         Units::Bpe => BPE::builder().unk_token(unknown).fuse_unk(false).vocab_and_merges(ids, merges).build()?.into(),
         Units::Word | Units::Char => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
     };
     let mut tokenizer = Tokenizer::new(model);
-    shape(&mut tokenizer, units)?;
+    shape(&mut tokenizer, units, normalisation)?;
     Ok(tokenizer)
 }
 
@@ -362,11 +364,11 @@ fn rules(tokenizer: &Tokenizer, units: Units) -> Result<Value> {
     }))
 }
 
-/// Gives a tokenizer the rules that surround its model: spaces to `▁`, where to split, and the way back.
-fn shape(tokenizer: &mut Tokenizer, units: Units) -> tokenizers::Result<()> {
+/// Gives a tokenizer the rules that surround its model: what normalises, spaces to `▁`, where to split, and the way back.
+fn shape(tokenizer: &mut Tokenizer, units: Units, normalisation: Normalisation) -> tokenizers::Result<()> {
+    let mut rules: Vec<NormalizerWrapper> = normalisation.rules();
     // A ▁ in the text itself would come back as a space; as the replacement character it is at least visible.
-    let mut rules: Vec<NormalizerWrapper> =
-        vec![Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()];
+    rules.extend([Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()]);
     let mut back: Vec<DecoderWrapper> = vec![Replace::new(SPACE, " ")?.into(), Fuse::new().into()];
     if units != Units::Char {
         rules.push(Prepend::new(SPACE.to_owned()).into());
@@ -404,8 +406,16 @@ mod tests {
         " ",
     ];
 
+    fn train<'t>(texts: impl Iterator<Item = &'t str> + Send, units: Units, size: usize) -> Result<Vocabulary> {
+        Vocabulary::train(texts, units, Normalisation::NONE, size)
+    }
+
+    fn read(json: &str, units: Units) -> Result<Vocabulary> {
+        Vocabulary::from_json(json, units, Normalisation::NONE)
+    }
+
     fn learn(units: Units) -> Vocabulary {
-        Vocabulary::train(TEXTS.into_iter(), units, 500).unwrap()
+        train(TEXTS.into_iter(), units, 500).unwrap()
     }
 
     #[test]
@@ -461,19 +471,16 @@ mod tests {
             let vocabulary = learn(units);
             let json = vocabulary.to_json().unwrap();
             assert_eq!(json, learn(units).to_json().unwrap(), "training twice gives the same file");
-            let read = Vocabulary::from_json(&json, units).unwrap();
+            let again = read(&json, units).unwrap();
             for text in TEXTS {
-                assert_eq!(read.encode(text).unwrap(), vocabulary.encode(text).unwrap());
+                assert_eq!(again.encode(text).unwrap(), vocabulary.encode(text).unwrap());
             }
-            assert_eq!(read.to_json().unwrap(), json);
+            assert_eq!(again.to_json().unwrap(), json);
             let others = ALL.iter().filter(|&&other| other != units);
-            assert!(others.into_iter().all(|&other| Vocabulary::from_json(&json, other).is_err()), "{units:?}");
+            assert!(others.into_iter().all(|&other| read(&json, other).is_err()), "{units:?}");
         }
-        assert!(Vocabulary::from_json("{}", Units::Bpe).is_err());
-        assert!(
-            Vocabulary::from_json(&learn(Units::Word).to_json().unwrap().replace("<pad>", "<gap>"), Units::Word)
-                .is_err()
-        );
+        assert!(read("{}", Units::Bpe).is_err());
+        assert!(read(&learn(Units::Word).to_json().unwrap().replace("<pad>", "<gap>"), Units::Word).is_err());
     }
 
     #[test]
@@ -498,7 +505,7 @@ mod tests {
 
     #[test]
     fn vocabularies_of_one_language_are_alike() {
-        let learn = |texts: [&str; 2]| Vocabulary::train(texts.into_iter(), Units::Word, 500).unwrap();
+        let learn = |texts: [&str; 2]| train(texts.into_iter(), Units::Word, 500).unwrap();
         let english = learn(["the old fox sleeps here", "where the owl sings"]);
         let other_texts = learn(["the grey cat sleeps", "here the old dog sings"]);
         let german = learn(["der alte Fuchs schläft hier", "wo die Eule singt"]);
@@ -513,8 +520,8 @@ mod tests {
             let vocabulary = learn(units);
             let long = "été".repeat(100_000);
             assert_eq!(vocabulary.encode(&long).unwrap(), vocabulary.segment(&long, Words::Whitespace).unwrap().ids);
-            assert!(Vocabulary::train(std::iter::empty(), units, 500).unwrap().size() >= SPECIALS.len());
-            assert!(Vocabulary::train(TEXTS.into_iter(), units, 4).is_err());
+            assert!(train(std::iter::empty(), units, 500).unwrap().size() >= SPECIALS.len());
+            assert!(train(TEXTS.into_iter(), units, 4).is_err());
         }
     }
 }

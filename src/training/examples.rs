@@ -1,6 +1,7 @@
 //! What each epoch trains on.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -9,7 +10,7 @@ use rayon::prelude::*;
 use super::guide::Guides;
 use crate::model::UnitLexicon;
 use crate::random::Stream;
-use crate::text::{Corpus, Example, Look, Recutting, UNKNOWN, Vocabulary, Words};
+use crate::text::{Corpus, Example, Look, Pair, Recutting, UNKNOWN, Vocabulary, Words, word_spans};
 
 /// Epochs whose cuts of words a lexicon is learnt from.
 const CUTS: u64 = 3;
@@ -49,6 +50,8 @@ struct Recut {
     vocabularies: [Arc<Vocabulary>; 2],
     /// Of each side whose units are made by merging.
     sides: [Option<Recutting>; 2],
+    /// Pairs that have other words once they are normalised, which their links do not fit.
+    other_words: HashSet<usize>,
     rate: f64,
 }
 
@@ -77,7 +80,9 @@ impl Examples {
         let recut = |rate| -> Result<_> {
             let source = source.recutting(pairs.iter().map(|pair| pair.source.as_str()))?;
             let target = target.recutting(pairs.iter().map(|pair| pair.target.as_str()))?;
-            Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], rate })
+            let other_words =
+                guides.iter().flat_map(|guides| other_words(&pairs, vocabularies, guides.words())).collect();
+            Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], other_words, rate })
         };
         let recut = variation.bpe_dropout.map(recut).transpose()?;
         Ok(Self { whole, guides, recut, share_joined: variation.joined, longest })
@@ -156,11 +161,22 @@ fn join(first: &Example, second: &Example) -> Example {
     }
 }
 
+/// The pairs that have other words once they are normalised, as where `™`, a mark of its own, becomes letters.
+fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: Words) -> Vec<usize> {
+    let differs = |vocabulary: &Vocabulary, text: &str| {
+        let normal = vocabulary.normalisation().apply(text);
+        word_spans(text, words).len() != word_spans(&normal, words).len()
+    };
+    let [source, target] = vocabularies;
+    let differs = |&index: &usize| differs(source, &pairs[index].source) || differs(target, &pairs[index].target);
+    (0..pairs.len()).into_par_iter().filter(differs).collect()
+}
+
 impl Recut {
     /// A pair in other units, unless some of its own are unknown: what they stand for cannot be cut.
     fn cut(&self, index: usize, whole: &Example, stream: &mut Stream) -> Option<Example> {
         let sides = [&whole.source, &whole.target];
-        if sides.into_iter().any(|units| units.contains(&UNKNOWN)) {
+        if self.other_words.contains(&index) || sides.into_iter().any(|units| units.contains(&UNKNOWN)) {
             return None;
         }
         let [source, target] = [0, 1].map(|side| match &self.sides[side] {
@@ -181,7 +197,7 @@ impl Recut {
 mod tests {
     use super::*;
     use crate::aligner;
-    use crate::text::{Pair, Units};
+    use crate::text::{NormalForm, Normalisation, Units};
 
     const LONGEST: usize = 40;
 
@@ -196,10 +212,12 @@ mod tests {
     }
 
     fn examples(units: Units, variation: Variation) -> ([Arc<Vocabulary>; 2], Examples) {
-        let learn = |side: fn(&Pair) -> &str| Arc::new(Vocabulary::train(pairs().iter().map(side), units, 60).unwrap());
+        let learn = |side: fn(&Pair) -> &str| {
+            Arc::new(Vocabulary::train(pairs().iter().map(side), units, Normalisation::NONE, 60).unwrap())
+        };
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
         let corpus = Corpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
-        let guides = Guides::new(&corpus.pairs, &aligner::learn(&corpus.pairs, &|_| {}), 1.0);
+        let guides = Guides::new(&corpus.pairs, &aligner::learn(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
         let examples = Examples::new(corpus, &vocabularies, Some(guides), variation, LONGEST).unwrap();
         (vocabularies, examples)
     }
@@ -235,6 +253,17 @@ mod tests {
             }
             assert!((8..23).contains(&joints) && epoch.len() == all.len() - joints, "{joints}");
         }
+    }
+
+    #[test]
+    fn links_of_other_words_are_left_where_they_are() {
+        let nfkc = Normalisation { form: NormalForm::Nfkc, lowercase: false };
+        let pair = |source: &str| Pair { source: source.to_owned(), target: "mi".to_owned() };
+        let pairs = ["the fox", "the fox™", "the ﬁne fox", "the fox ¨"].map(pair);
+        let vocabulary = || Vocabulary::train(pairs.iter().map(|pair| &*pair.source), Units::Bpe, nfkc, 60).unwrap();
+        let vocabularies = [Arc::new(vocabulary()), Arc::new(vocabulary())];
+        assert_eq!(other_words(&pairs, &vocabularies, Words::Punctuation), [1]);
+        assert!(other_words(&pairs, &vocabularies, Words::Whitespace).is_empty());
     }
 
     #[test]

@@ -397,7 +397,7 @@ mod tests {
 
     use super::*;
     use crate::model::Architecture;
-    use crate::text::{Corpus, Look, Pair, Units, Vocabulary};
+    use crate::text::{Corpus, Look, Normalisation, Pair, Units, Vocabulary};
     use crate::training::Variation;
 
     /// A trainer of two pairs, with its model's parameters as they are.
@@ -408,7 +408,9 @@ mod tests {
         let settings: TrainingSettings = serde_json::from_str(settings).unwrap();
         let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
         let pairs = vec![pair("a b c", "x y"), pair("b c", "y z")];
-        let learn = |texts: &[&str]| Arc::new(Vocabulary::train(texts.iter().copied(), Units::Word, 99).unwrap());
+        let learn = |texts: &[&str]| {
+            Arc::new(Vocabulary::train(texts.iter().copied(), Units::Word, Normalisation::NONE, 99).unwrap())
+        };
         let vocabularies = [learn(&["a b c"]), learn(&["x y z"])];
         let corpus = Corpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();
         let held_out = Corpus::new(pairs, &vocabularies[0], &vocabularies[1], 9).unwrap();

@@ -1,5 +1,6 @@
 //! Scores on held-out pairs while training goes on.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -21,7 +22,7 @@ const SAMPLES: usize = 5;
 
 /// Held-out pairs as text and as ids.
 pub struct ValidationSet<'a> {
-    /// The pairs; the references are compared as text.
+    /// The pairs; the references are compared as text, normalised as the model's own is.
     pub pairs: &'a [Pair],
     /// The ids of each of these pairs.
     pub examples: &'a [Example],
@@ -87,7 +88,9 @@ impl ValidationSet<'_> {
         let found = search_all(&[model], &sources, &BeamSettings::greedy().into(), &mut |_| {})?;
         let translations: Vec<String> =
             found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
-        let references: Vec<&str> = self.pairs[..translated].iter().map(|pair| pair.target.as_str()).collect();
+        let normalisation = self.target_vocabulary.normalisation();
+        let references: Vec<Cow<str>> =
+            self.pairs[..translated].iter().map(|pair| normalisation.apply(&pair.target)).collect();
         let sample = |((pair, translation), (attention, score)): ((&Pair, &String), (Alignment, f64))| Sample {
             source: pair.source.clone(),
             reference: pair.target.clone(),

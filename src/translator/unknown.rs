@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use anyhow::Result;
 
 use crate::search::Hypothesis;
-use crate::text::{Pair, UNKNOWN, Vocabulary, Words};
+use crate::text::{NormalForm, Pair, UNKNOWN, Vocabulary, Words};
 
-/// Translations of source words, which are copied where there is none.
+/// Translations of source words, by what these are in NFC; a word that has none is copied.
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary(HashMap<String, String>);
 
@@ -17,13 +17,14 @@ impl Dictionary {
     pub fn of(pairs: Vec<Pair>) -> Self {
         let mut words = HashMap::new();
         for Pair { source, target } in pairs {
-            words.entry(source.trim().to_owned()).or_insert_with(|| target.trim().to_owned());
+            words.entry(NormalForm::Nfc.apply(source.trim()).into_owned()).or_insert_with(|| target.trim().to_owned());
         }
         Self(words)
     }
 
     fn translation(&self, word: &str) -> String {
-        let found = self.0.get(word).or_else(|| self.0.get(&word.to_lowercase()));
+        let normal = NormalForm::Nfc.apply(word);
+        let found = self.0.get(&*normal).or_else(|| self.0.get(&normal.to_lowercase()));
         found.map_or_else(|| word.to_owned(), String::clone)
     }
 

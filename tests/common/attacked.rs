@@ -10,8 +10,13 @@ use softalign::alignment::{Notation, parse_gold_line};
 use softalign::checkpoint::{Config, Folder};
 use softalign::cli::Cli;
 use softalign::search::BeamSettings;
-use softalign::text::{Column, Layout, Pair, PairStream, Units, Vocabulary, Words, read_laid_out, read_lines};
+use softalign::text::{
+    Column, Layout, NormalForm, Normalisation, Pair, PairStream, Units, Vocabulary, Words, read_laid_out, read_lines,
+};
 use softalign::translator::{Dictionary, Translator};
+
+/// What models have where nothing else is asked for.
+const NORMALISATION: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: false };
 
 /// Reads a file of pairs whole and as a stream, `portion` pairs at a time; says whether it holds pairs.
 pub fn use_corpus(path: &Path, layout: &Layout, portion: usize) -> bool {
@@ -60,9 +65,11 @@ pub fn use_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> bool {
 /// Reads a tokenizer's file, and cuts some text by it; says whether it is one.
 pub fn use_tokenizer(json: &str) -> bool {
     [Units::Bpe, Units::Word, Units::Char].into_iter().any(|units| {
-        Vocabulary::from_json(json, units).is_ok_and(|vocabulary| {
-            use_text(&vocabulary, "the red fox é ▁ 🦊");
-            true
+        [Normalisation::NONE, NORMALISATION].into_iter().any(|normalisation| {
+            Vocabulary::from_json(json, units, normalisation).is_ok_and(|vocabulary| {
+                use_text(&vocabulary, "the red fox é e\u{301} ▁ 🦊");
+                true
+            })
         })
     })
 }
@@ -103,7 +110,7 @@ pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
 /// A vocabulary of several scripts, and of what means something to it.
 pub fn vocabulary() -> Vocabulary {
     let texts = ["the red fox sleeps", "Éva lit « trois » livres .", "नमस्ते 日本語 🦊 ▁ </s>"];
-    Vocabulary::train(texts.into_iter(), Units::Bpe, 200).expect("a vocabulary")
+    Vocabulary::train(texts.into_iter(), Units::Bpe, NORMALISATION, 200).expect("a vocabulary")
 }
 
 /// Does with a folder what commands do; says whether the model can be used.

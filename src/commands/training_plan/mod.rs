@@ -14,7 +14,7 @@ use crate::attention::{Choice, Settings};
 use crate::checkpoint::TextSettings;
 use crate::cli::{Preset, TrainArgs};
 use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, LARGEST, MOST_LAYERS};
-use crate::text::{BatchSize, Pair, Profile, SPECIALS, Units};
+use crate::text::{BatchSize, NormalForm, Normalisation, Pair, Profile, SPECIALS, Units};
 use crate::training::{Metric, Schedule, TrainingSettings};
 
 /// The seed where none is given.
@@ -40,6 +40,7 @@ pub struct TrainingPlan {
 
 /// What the options settle of how text becomes units.
 struct TextPlan {
+    normalisation: Normalisation,
     units: [Option<Units>; 2],
     joint_vocabulary: bool,
     vocabulary_size: Option<usize>,
@@ -102,6 +103,11 @@ impl TrainingPlan {
             model: ModelPlan::new(args)?,
             run: RunPlan::new(args)?,
         })
+    }
+
+    /// What is made of text first.
+    pub fn normalisation(&self) -> Normalisation {
+        self.text.normalisation
     }
 
     /// What decides everything random.
@@ -251,6 +257,7 @@ impl TextPlan {
             args.vocabulary_size.map(|size| within("--vocabulary-size", size, SPECIALS.len() + 1, MOST_UNITS));
         let units = [args.source_units, args.target_units].map(|side| side.or(args.units));
         let plan = Self {
+            normalisation: Normalisation { form: args.normalise.unwrap_or(NormalForm::Nfc), lowercase: args.lowercase },
             units,
             joint_vocabulary: args.joint_vocabulary,
             vocabulary_size: vocabulary_size.transpose()?,
@@ -273,8 +280,8 @@ impl TextPlan {
         let [source_units, target_units] =
             [0, 1].map(|side| self.units[side].unwrap_or_else(|| profile.sides[side].kind.units()));
         self.check_joint(source_units, target_units)?;
-        let Self { joint_vocabulary, max_length, .. } = *self;
-        Ok(TextSettings { source_units, target_units, joint_vocabulary, max_length })
+        let Self { normalisation, joint_vocabulary, max_length, .. } = *self;
+        Ok(TextSettings { normalisation, source_units, target_units, joint_vocabulary, max_length })
     }
 }
 

@@ -1,0 +1,331 @@
+//! Unicode's forms: whatever characters are written with, the same text trains the same model, and gets the same units and
+//! links; and its words are the user's own.
+
+mod common;
+
+use common::{Folder, QUICK};
+use serde_json::Value;
+use softalign::random::Stream;
+use softalign::text::{NormalForm, Normalisation, Units, Vocabulary, Words};
+
+const NFC: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: false };
+const NFKC: Normalisation = Normalisation { form: NormalForm::Nfkc, lowercase: false };
+const ALL: [Normalisation; 5] = [
+    Normalisation::NONE,
+    NFC,
+    NFKC,
+    Normalisation { lowercase: true, ..NFC },
+    Normalisation { lowercase: true, ..NFKC },
+];
+const KINDS: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
+
+/// Texts with what makes them other texts in NFD, in NFKC or in lower case.
+const TEXTS: [&str; 12] = [
+    "",
+    " ",
+    "Élise a été là .",
+    "e\u{301}te\u{301} cafe\u{301}",
+    "\u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af} 한글",
+    "ﬁne ﬂat ½ ² … ﷺ \u{a8}x x\u{a8}",
+    "İstanbul'da H\u{331} ΟΔΟΣ",
+    "\u{301}a \u{301} \u{301}b =\u{338}",
+    "a\u{301}\u{323} a\u{323}\u{301} ậ",
+    "हिन्दी क़लम \u{958} जगत्",
+    "ｗｉｄｅ　ｶﾞ Å \u{212b}",
+    "👩‍👩‍👧 👍🏽 ▁ </s>",
+];
+
+fn learnt(units: Units, normalisation: Normalisation) -> Vocabulary {
+    Vocabulary::train(TEXTS.into_iter().chain(TEXTS), units, normalisation, 500).unwrap()
+}
+
+/// Each unit belongs to a word, each word has a unit but where units hold several marks, and words stand in the text as they
+/// are.
+#[track_caller]
+fn check_words(vocabulary: &Vocabulary, text: &str) {
+    for words in [Words::Whitespace, Words::Punctuation, vocabulary.units().words()] {
+        let cut = vocabulary.segment(text, words).unwrap();
+        assert_eq!(cut.ids, vocabulary.encode(text).unwrap());
+        assert!(cut.word_of_unit.is_sorted(), "{text:?}");
+        let mut seen = cut.word_of_unit.clone();
+        seen.dedup();
+        let every = seen == (0..cut.words.len()).collect::<Vec<_>>();
+        assert!(every || words == Words::Punctuation, "{text:?} {words:?} {}", vocabulary.normalisation());
+        let joined: String =
+            cut.words.iter().flat_map(|word| word.chars()).filter(|one| !one.is_whitespace()).collect();
+        assert_eq!(joined, text.split_whitespace().collect::<String>(), "{words:?}");
+        let mut rest = text;
+        for word in &cut.words {
+            rest = &rest[rest.find(word.as_str()).expect("a word of the text") + word.len()..];
+        }
+    }
+}
+
+#[test]
+fn words_are_the_users_own() {
+    for normalisation in ALL {
+        for units in KINDS {
+            let vocabulary = learnt(units, normalisation);
+            for text in TEXTS {
+                check_words(&vocabulary, text);
+                let decoded = vocabulary.decode(&vocabulary.encode(text).unwrap());
+                assert_eq!(decoded, normalisation.apply(&text.replace('▁', "\u{fffd}")), "{units:?} {normalisation}");
+            }
+        }
+    }
+    let words = |text| learnt(Units::Char, NFC).segment(text, Words::Characters).unwrap().words;
+    assert_eq!(words("e\u{301}t"), ["e\u{301}", "t"]);
+    assert_eq!(words("\u{1112}\u{1161}\u{11ab}"), ["\u{1112}\u{1161}\u{11ab}"]);
+    let unknown = learnt(Units::Char, NFC).segment("o\u{308}", Words::Characters).unwrap();
+    assert_eq!(unknown.units, ["o\u{308}"], "an unknown one as the text has it");
+}
+
+#[test]
+fn no_text_confuses_words() {
+    const PARTS: [&str; 26] = [
+        "a", "E", "İ", "é", "\u{301}", "\u{323}", "\u{344}", "\u{345}", "\u{338}", "\u{1100}", "\u{1161}", "\u{11a8}",
+        "각", "ﬁ", "\u{a8}", "ﷺ", "\u{fdfa}", "\u{958}", "\u{93c}", "\u{3099}", "か", " ", "\u{3000}", ".", "≠",
+        "\u{f73}",
+    ];
+    let mut stream = Stream::new(1, "texts", 0);
+    let vocabularies: Vec<Vocabulary> =
+        ALL.into_iter().flat_map(|normalisation| KINDS.map(|units| learnt(units, normalisation))).collect();
+    for _ in 0..400 {
+        let text: String = (0..1 + stream.below(12)).map(|_| PARTS[stream.below(PARTS.len())]).collect();
+        vocabularies.iter().for_each(|vocabulary| check_words(vocabulary, &text));
+        let composed = NormalForm::Nfc.apply(&text);
+        for vocabulary in vocabularies.iter().filter(|one| one.normalisation().form != NormalForm::None) {
+            assert_eq!(vocabulary.encode(&text).unwrap(), vocabulary.encode(&composed).unwrap(), "{text:?}");
+            let words = |text: &str| vocabulary.segment(text, Words::Punctuation).unwrap().word_of_unit;
+            assert_eq!(words(&text), words(&composed), "{text:?}");
+        }
+    }
+}
+
+/// Two invented languages with accents.
+const PAIRS: [(&str, &str); 8] = [
+    ("Le chat est là", "Kočka spí ."),
+    ("Le thé est là", "Čaj spí ."),
+    ("un chat crée", "kočka dělá ."),
+    ("un élève crée", "žák dělá ."),
+    ("Le élève est là", "Žák spí ."),
+    ("un thé est là", "čaj spí ."),
+    ("Le chat crée", "Kočka dělá ."),
+    ("un chat est là", "kočka spí ."),
+];
+
+/// The same text with accents that stand apart.
+fn taken_apart(text: &str) -> String {
+    const APART: [(&str, &str); 10] = [
+        ("é", "e\u{301}"),
+        ("è", "e\u{300}"),
+        ("à", "a\u{300}"),
+        ("í", "i\u{301}"),
+        ("á", "a\u{301}"),
+        ("ě", "e\u{30c}"),
+        ("č", "c\u{30c}"),
+        ("Č", "C\u{30c}"),
+        ("ž", "z\u{30c}"),
+        ("Ž", "Z\u{30c}"),
+    ];
+    APART.into_iter().fold(text.to_owned(), |text, (whole, parts)| text.replace(whole, parts))
+}
+
+/// The pairs in either form, and some lines in one and some in the other; enough of them to have some held out.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let numbered = |number: usize| PAIRS.map(|(source, target)| format!("{source} {number}\t{target} {number}\n"));
+    let composed: String = (0..5).flat_map(numbered).collect();
+    let mixed = composed.lines().enumerate().map(|(number, line)| match number % 3 {
+        0 => taken_apart(line) + "\n",
+        _ => format!("{line}\n"),
+    });
+    folder.write("mixed.tsv", mixed.collect::<String>());
+    folder.write("apart.tsv", taken_apart(&composed));
+    folder.write("pairs.tsv", composed);
+    folder
+}
+
+fn train(folder: &Folder, pairs: &str, out: &str, options: &[&str]) {
+    let arguments = ["train", "--train", pairs, "--out", out];
+    folder.run(&[&arguments, &QUICK[..], options].concat()).worked();
+}
+
+#[test]
+fn the_same_text_trains_the_same_model() {
+    let folder = folder();
+    let bpe = [
+        "--source-units",
+        "bpe",
+        "--target-units",
+        "bpe",
+        "--bpe-dropout",
+        "0.2",
+        "--guided-alignment",
+        "--max-epochs",
+        "2",
+    ];
+    let characters =
+        ["--source-units", "char", "--target-units", "char", "--normalise", "nfkc", "--lowercase", "--max-epochs", "2"];
+    for options in [&bpe[..], &characters] {
+        for pairs in ["pairs", "apart", "mixed"] {
+            train(&folder, &format!("{pairs}.tsv"), &format!("{pairs}-{}", options[1]), options);
+        }
+        for other in ["apart", "mixed"] {
+            for file in ["model.safetensors", "source.tokenizer.json", "aligner.safetensors", "lexicon.safetensors"] {
+                let [one, other] = ["pairs", other].map(|pairs| folder.path(&format!("{pairs}-{}/{file}", options[1])));
+                assert_eq!(one.exists(), options == bpe || !(file.starts_with("al") || file.starts_with("le")));
+                assert!(!one.exists() || std::fs::read(one).unwrap() == std::fs::read(&other).unwrap(), "{other:?}");
+            }
+        }
+    }
+    // The links are the same too, and words and translations speak of the text as it is.
+    let align = |pairs: &str, options: &[&str]| {
+        folder.run(&[&["align", "--pairs", pairs], options].concat()).worked().to_owned()
+    };
+    for links in [
+        &["--model", "pairs-bpe", "--format", "pharaoh"][..],
+        &["--model", "pairs-char", "--format", "pharaoh"],
+        &["--model", "pairs-bpe", "--format", "pharaoh", "--words", "punctuation"],
+        &["--links-from", "pairs", "--format", "pharaoh"],
+    ] {
+        assert_eq!(align("pairs.tsv", links), align("apart.tsv", links));
+    }
+    let json = align("apart.tsv", &["--model", "pairs-bpe", "--format", "jsonl"]);
+    let first: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    assert_eq!(first["source"][3], "la\u{300}");
+    assert_eq!(first["target"][0], "Koc\u{30c}ka");
+    let translate = |text: &str| folder.run(&["translate", "--model", "pairs-bpe", text]).worked().to_owned();
+    assert_eq!(translate("un e\u{301}le\u{300}ve"), translate("un élève"));
+    // What is kept of pairs in one form links those in the other.
+    let keep = ["--links-from", "pairs", "--save-aligner", "kept", "--format", "pharaoh"];
+    assert_eq!(align("apart.tsv", &keep), align("pairs.tsv", &["--aligner", "kept", "--format", "pharaoh"]));
+}
+
+#[test]
+fn mixed_forms_are_told_of_once() {
+    let folder = folder();
+    let said = |pairs: &str, options: &[&str]| {
+        let arguments = ["train", "--train", pairs, "--out", "model", "--max-epochs", "1", "--preset", "tiny"];
+        let outcome = folder.run(&[&arguments, options].concat());
+        outcome.worked();
+        std::fs::remove_dir_all(folder.path("model")).unwrap();
+        let lines = outcome.stderr.lines().filter(|line| line.contains("forms are mixed"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(said("pairs.tsv", &[]).is_empty() && said("apart.tsv", &[]).is_empty());
+    let warning = "warning: mixed.tsv: Unicode's forms are mixed, 28 of 80 texts are not in NFC; all are read in NFC";
+    assert_eq!(said("mixed.tsv", &[]), [warning]);
+    let kept = said("mixed.tsv", &["--normalise", "none"]);
+    assert!(kept.len() == 1 && kept[0].contains("the same word in two forms is two words"), "{kept:?}");
+}
+
+#[test]
+fn a_model_keeps_its_form() {
+    let folder = folder();
+    train(&folder, "pairs.tsv", "plain", &["--normalise", "none", "--max-epochs", "2"]);
+    train(&folder, "pairs.tsv", "model", &["--max-epochs", "2"]);
+    let said = |model: &str| folder.run(&["inspect", model]).worked().to_owned();
+    assert!(said("plain").contains("normalisation   none\n") && said("model").contains("normalisation   NFC\n"));
+    assert!(folder.read("plain/model.safetensors").len() == folder.read("model/model.safetensors").len());
+    let resume = ["train", "--out", "model", "--resume", "--max-epochs", "3", "--quiet"];
+    folder.run(&[&resume[..], &["--normalise", "nfkc"]].concat()).refused_with(2, &["--normalise", "--resume"]);
+    folder.run(&[&resume[..], &["--lowercase"]].concat()).refused_with(2, &["--lowercase", "--resume"]);
+    folder.run(&resume).worked();
+    assert!(said("model").contains("normalisation   NFC\n"));
+    // One from before says nothing of it.
+    let mut config: Value = serde_json::from_str(&folder.text("plain/config.json")).unwrap();
+    config["text"].as_object_mut().unwrap().remove("normalisation").unwrap();
+    let align = ["align", "--model", "plain", "--pairs", "mixed.tsv", "--format", "jsonl"];
+    let aligned = folder.run(&align).worked().to_owned();
+    folder.write("plain/config.json", config.to_string());
+    assert_eq!(folder.run(&align).worked(), aligned);
+    let both = ["translate", "--model", "plain", "--model", "model", "un chat"];
+    folder.run(&both).refused_with(1, &["cuts text into other units"]);
+    // Files that contradict each other are refused.
+    for form in ["nfc", "nfkc"] {
+        config["text"]["normalisation"] = serde_json::json!({"form": form, "lowercase": false});
+        folder.write("plain/config.json", config.to_string());
+        folder.run(&align).refused_with(1, &["source.tokenizer.json", "normalisation"]);
+    }
+    config["text"]["normalisation"] = serde_json::json!({"form": "nfd", "lowercase": false});
+    folder.write("plain/config.json", config.to_string());
+    folder.run(&align).refused_with(1, &["config.json", "nfd"]);
+}
+
+#[test]
+fn references_are_compared_as_the_model_writes() {
+    let folder = folder();
+    train(&folder, "pairs.tsv", "small", &["--lowercase", "--max-epochs", "30"]);
+    train(&folder, "pairs.tsv", "large", &["--max-epochs", "30"]);
+    let evaluate = |model: &str, pairs: &str| {
+        let outcome = folder.run(&["evaluate", "--model", model, "--pairs", pairs, "--json"]);
+        (serde_json::from_str::<Value>(outcome.worked()).unwrap(), outcome.stderr)
+    };
+    let (small, note) = evaluate("small", "apart.tsv");
+    assert!(small["bleu"].as_f64().unwrap() > 90.0, "{small}");
+    assert!(small["signature"].as_str().unwrap().contains("|case:lc|"));
+    assert!(note.contains("as this model writes (NFC, lower case); 40 of 40 were written otherwise"), "{note}");
+    assert_eq!(evaluate("small", "pairs.tsv").0, small, "in whichever form");
+    let (large, note) = evaluate("large", "pairs.tsv");
+    assert!(large["bleu"].as_f64().unwrap() > 90.0 && !note.contains("references"), "{large} {note}");
+    assert!(large["signature"].as_str().unwrap().contains("|case:mixed|"));
+    assert_eq!(evaluate("large", "apart.tsv").0, large);
+    let both = ["evaluate", "--pairs", "pairs.tsv", "--model", "large", "--model", "small"];
+    assert!(
+        folder.run(&both).stderr.contains("NFC for one and NFC, lower case for another: their scores do not compare")
+    );
+    let validated = folder.text("small/log.jsonl");
+    let last: Value = serde_json::from_str(validated.lines().last().unwrap()).unwrap();
+    assert!(last["bleu"].as_f64().unwrap() > 50.0, "{last}");
+    let shouted = folder.run(&["translate", "--model", "small", "LE CHAT EST LA\u{300} 3"]).worked().to_owned();
+    assert_eq!(shouted, folder.run(&["translate", "--model", "small", "le chat est là 3"]).worked());
+}
+
+#[test]
+fn words_are_looked_up_in_either_form() {
+    let folder = Folder::new();
+    // The vocabulary has room for all words but those that stand twice.
+    let usual = common::PAIRS
+        .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
+    let rare = [("héron", "asalo"), ("élan", "toni")].map(|(animal, name)| {
+        format!("red {animal} sleeps\trufo {name} dorma\ngrey {animal} sings\tgrisa {name} kanta\n")
+    });
+    folder.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
+    let settings = ["--vocabulary-size", "12", "--guided-alignment=1", "--max-epochs", "20", "--patience", "100"];
+    train(&folder, "pairs.tsv", "model", &settings);
+    let translate = |text: &str, words: &str| {
+        let arguments = ["translate", "--model", "model", "--replace-unknown", "--dictionary", words, text];
+        folder.run(&arguments).worked().to_owned()
+    };
+    folder.write("composed.words", "héron\tlupo\n");
+    folder.write("apart.words", taken_apart("héron\tlupo\n"));
+    let text = "red héron sings";
+    for words in ["composed.words", "apart.words"] {
+        assert_eq!(translate(text, words), "rufo lupo kanta\n");
+        assert_eq!(translate(&taken_apart(text), words), "rufo lupo kanta\n");
+    }
+    assert_eq!(translate("red e\u{301}lan sings", "apart.words"), "rufo e\u{301}lan kanta\n", "the user's own word");
+}
+
+#[test]
+fn the_same_pair_in_another_form_is_a_duplicate() {
+    let folder = folder();
+    folder.write("twice.tsv", folder.text("pairs.tsv") + &folder.text("apart.tsv"));
+    let found = folder.run(&["clean", "--pairs", "twice.tsv"]);
+    assert!(found.worked().contains("duplicate          40   50.0 %"), "{found:?}");
+}
+
+#[test]
+fn punctuation_is_unicodes() {
+    let folder = Folder::new();
+    folder.write("pairs.tsv", "«۲۰» ۱۹۹۰.\t༄བོད། 20€\nहिन्दी।\tx\u{303}ː, ܫܠܡܐ܀\n");
+    let align =
+        ["align", "--links-from", "pairs", "--words", "punctuation", "--pairs", "pairs.tsv", "--format", "jsonl"];
+    let found = folder.run(&align);
+    let lines: Vec<Value> = found.worked().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["source"], serde_json::json!(["«", "۲۰", "»", "۱۹۹۰", "."]));
+    assert_eq!(lines[0]["target"], serde_json::json!(["༄", "བོད", "།", "20", "€"]));
+    assert_eq!(lines[1]["source"], serde_json::json!(["हिन्दी", "।"]));
+    assert_eq!(lines[1]["target"], serde_json::json!(["x\u{303}ː", ",", "ܫܠܡܐ", "܀"]));
+}
