@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Whether Hugging Face's library cuts text as softalign does, by the tokenizer files in a model's folder: the same units for
+lines in NFC, in NFD and as they are, and for a few odd ones.
+
+Needs: pip install tokenizers
+
+    python3 scripts/check_tokenizer.py --model my-model --source test.en --target test.cs
+    python3 scripts/check_tokenizer.py --softalign target/release/softalign     # the model in checkpoints/
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import unicodedata
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+ODD = [
+    "", "e\u0301te\u0301 É", "\u1112\u1161\u11ab\u1100\u1173\u11af 한글", "ﬁne ½ … ﷺ ´x", "İstanbul H\u0331 ΟΔΟΣ",
+    "\u0301a \u0301 \u0301b =\u0338", "a\u0301\u0323 a\u0323\u0301 ậ", "हिन्दी क\u093cलम \u0958लम जगत्", "ｗｉｄｅ\u3000ｶﾞ Å \u212b",
+    "👩‍👩‍👧 👍🏽 ▁ </s> <unk>", "  two spaces  ", "l’été, n'est-ce pas ?", "می‌خواهم ۱۹۹۰", "a\u00a0b\u200bc",
+]
+
+
+def files(model):
+    """The tokenizers of the source and of the target, as the library reads them."""
+    joint = model / "tokenizer.json"
+    paths = [joint, joint] if joint.exists() else [model / f"{side}.tokenizer.json" for side in ("source", "target")]
+    tokenizers = [Tokenizer.from_file(str(path)) for path in paths]
+    for tokenizer in tokenizers:
+        # What a line writes as </s> is text.
+        tokenizer.encode_special_tokens = True
+    return tokenizers
+
+
+def ours(options, lines):
+    """The units of each line on the source's side and on the target's."""
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n") as pairs:
+        pairs.writelines(f"{line}\t{line}\n" for line in lines)
+        pairs.flush()
+        command = [options.softalign, "align", "--quiet", "--subwords", "--format", "jsonl", "--links-from", "attention"]
+        done = subprocess.run([*command, "--model", options.model, "--pairs", pairs.name], check=True, capture_output=True)
+    cut = [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
+    return [[pair[side] for pair in cut] for side in ("source", "target")]
+
+
+def alike(units, encoding):
+    """An unknown unit is written as the text has it, and by the library as <unk>."""
+    same = (unit == token or token == "<unk>" for unit, token in zip(units, encoding.tokens))
+    return len(units) == len(encoding.tokens) and all(same)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--softalign", default="softalign", help="the program")
+    parser.add_argument("--model", default="checkpoints", help="the model's folder")
+    parser.add_argument("--source", type=Path, help="more lines for the source's side, a text file")
+    parser.add_argument("--target", type=Path, help="more lines for the target's side, a text file")
+    options = parser.parse_args()
+    wrong = 0
+    for side, (tokenizer, path) in enumerate(zip(files(Path(options.model)), (options.source, options.target))):
+        text = path.read_text(encoding="utf-8").split("\n") if path else []
+        lines = ODD + [line.replace("\t", " ").rstrip("\r") for line in text]
+        lines += [unicodedata.normalize(form, line) for form in ("NFC", "NFD") for line in lines]
+        for line, units in zip(lines, ours(options, lines)[side], strict=True):
+            encoding = tokenizer.encode(line if line.strip() else "", add_special_tokens=False)
+            # Only so many units of a line are read.
+            if len(units) < 500 and not alike(units, encoding):
+                wrong += 1
+                print(f"{('source', 'target')[side]} {line!r}: {units} here, {encoding.tokens} there")
+        print(f"{('source', 'target')[side]}: {len(lines)} lines")
+    sys.exit(f"{wrong} lines are cut otherwise" if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
