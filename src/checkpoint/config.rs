@@ -37,7 +37,7 @@ pub struct Config {
 /// How a training was begun: with the same on the same machine it comes out the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
-    /// What was given to the program.
+    /// What was given to the program; options from a file stand among the others.
     pub command_line: Vec<String>,
     /// Cores that were used.
     pub threads: usize,

@@ -1,6 +1,7 @@
 //! The command line taken apart, with better advice than clap's own where something is wrong with it.
 
 use std::any::TypeId;
+use std::ffi::OsString;
 use std::io::Write;
 
 use clap::builder::StyledStr;
@@ -8,12 +9,22 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
 use super::Cli;
+use super::config::Expanded;
 
 impl Cli {
     /// The options of this process; where they are wrong, or help is asked for, the process ends with what there is to say.
     pub fn of_this_process() -> Self {
-        let parsed = command().try_get_matches().and_then(|matches| Self::from_arg_matches(&matches));
-        parsed.unwrap_or_else(|error| end(&advised(error)))
+        Self::of(std::env::args_os().collect()).unwrap_or_else(|error| end(&advised(error)))
+    }
+
+    fn of(arguments: Vec<OsString>) -> Result<Self, Error> {
+        let command = command();
+        let expanded = Expanded::new(&command, arguments)?;
+        let parsed = command.try_get_matches_from(&expanded.arguments);
+        let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
+        let mut cli = parsed.map_err(|error| expanded.located(error))?;
+        cli.command_line = expanded.self_contained.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        Ok(cli)
     }
 }
 

@@ -1,11 +1,12 @@
 //! How files of sentence pairs are laid out.
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::text::{Column, Layout};
 
 /// How files of sentence pairs are laid out, where not plainly.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize)]
 pub struct LayoutArgs {
     /// Read files of pairs as CSV: cells may stand in quotes, between tabs, commas or semicolons.
     #[arg(long, help_heading = "Data")]

@@ -4,6 +4,7 @@ mod advice;
 mod average;
 mod clean;
 mod common;
+mod config;
 mod constraints;
 mod description;
 mod evaluate;
@@ -68,6 +69,14 @@ pub struct Cli {
     /// Where to compute; cuda needs a softalign built with --features cuda.
     #[arg(long, global = true, value_enum, default_value_t = DeviceName::Cpu, help_heading = COMMON)]
     pub device: DeviceName,
+
+    /// Options from a JSON object, by their long names; those given here count more. For train also a model's config.json.
+    #[arg(long, global = true, value_name = "FILE.json", help_heading = COMMON)]
+    pub config: Option<PathBuf>,
+
+    /// The command line, without the program's name; what --config gave stands in its place.
+    #[arg(skip)]
+    pub command_line: Vec<String>,
 }
 
 /// Where to compute.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::layout::LayoutArgs;
 use crate::attention::ScoreName;
@@ -30,12 +32,14 @@ pub enum Preset {
 }
 
 /// `softalign train`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args, Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[command(after_help = "Examples:
   softalign train --train pairs.tsv --out my-model
   softalign train --source train.en --target train.de \\
       --valid-source val.en --valid-target val.de --out en-de
-  softalign train --out my-model --resume")]
+  softalign train --out my-model --resume
+  softalign train --config my-model/config.json --seed 2 --out second")]
 pub struct TrainArgs {
     /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv].
     #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"], help_heading = "Data")]
@@ -62,6 +66,7 @@ pub struct TrainArgs {
     pub valid_target: Option<PathBuf>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     pub(crate) layout: LayoutArgs,
 
     /// Folder for the model [default: checkpoints; a model that is there is moved to checkpoints/previous].
@@ -70,6 +75,7 @@ pub struct TrainArgs {
 
     /// Go on with the training that stopped in the --out folder, with its settings.
     #[arg(long, help_heading = "Data")]
+    #[serde(skip)]
     pub resume: bool,
 
     /// The form of Unicode that both sides' text is read in, and written in [default: nfc].
@@ -82,14 +88,17 @@ pub struct TrainArgs {
 
     /// What lines are cut into: bpe (pieces of words), word or char [default: by data, each side for itself].
     #[arg(long, value_enum, help_heading = "Text")]
+    #[serde(serialize_with = "by_name")]
     pub units: Option<Units>,
 
     /// The same for the source alone.
     #[arg(long, value_enum, value_name = "UNITS", help_heading = "Text")]
+    #[serde(serialize_with = "by_name")]
     pub source_units: Option<Units>,
 
     /// The same for the target alone.
     #[arg(long, value_enum, value_name = "UNITS", help_heading = "Text")]
+    #[serde(serialize_with = "by_name")]
     pub target_units: Option<Units>,
 
     /// Most units in a vocabulary; bpe keeps every single character beyond it [default: by data and kind of unit].
@@ -106,6 +115,7 @@ pub struct TrainArgs {
 
     /// Sizes and settings that fit together; single ones can be changed by the options below [default: auto].
     #[arg(long, value_enum, help_heading = "Model")]
+    #[serde(serialize_with = "by_name")]
     pub preset: Option<Preset>,
 
     /// Dimension of the embeddings.
@@ -122,10 +132,12 @@ pub struct TrainArgs {
 
     /// What attention compares states and words by [default: additive].
     #[arg(long, value_enum, value_name = "SCORE", help_heading = "Model")]
+    #[serde(serialize_with = "by_name")]
     pub attention: Option<ScoreName>,
 
     /// How the decoder takes in the last word and the context [default: conditional].
     #[arg(long, value_enum, help_heading = "Model")]
+    #[serde(serialize_with = "by_name")]
     pub decoder: Option<DecoderKind>,
 
     /// Attentions side by side, each over its own part of the sizes [default: 1].
@@ -151,6 +163,7 @@ pub struct TrainArgs {
 
     /// What the decoder's first state is made from [default: mean].
     #[arg(long, value_enum, help_heading = "Model")]
+    #[serde(serialize_with = "by_name")]
     pub initial_state: Option<InitialState>,
 
     /// Share of numbers dropped in embeddings, annotations, states and readout [default: 0.3; 0.5 for single
@@ -211,6 +224,7 @@ pub struct TrainArgs {
 
     /// What becomes of the learning rate after warm-up [default: cosine; plateau with --decay].
     #[arg(long, value_enum, help_heading = "Training")]
+    #[serde(serialize_with = "by_name")]
     pub schedule: Option<Schedule>,
 
     /// Factor on the learning rate after two validations in a row without improvement, where the schedule is plateau
@@ -245,13 +259,37 @@ pub struct TrainArgs {
 
     /// Validation score that chooses the best model [default: bleu; chrf for short texts, exact-match for characters].
     #[arg(long, value_enum, help_heading = "Training")]
+    #[serde(serialize_with = "by_name")]
     pub metric: Option<Metric>,
 
     /// Keep attention on a few validation pairs at each validation: attention.html in the folder shows it being learnt.
     #[arg(long, help_heading = "Training")]
     pub keep_attention: bool,
 
+    /// Train nothing: print all that would be in force, what the pairs decide included, as --config takes it.
+    #[arg(long, help_heading = "Training")]
+    #[serde(skip)]
+    pub show_config: bool,
+
     /// Decides everything random [default: 1].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub seed: Option<u64>,
+}
+
+impl TrainArgs {
+    /// The options by their long names, as `--config` takes them; what is left open is not among them.
+    ///
+    /// # Errors
+    /// A path is no Unicode.
+    pub fn config(&self) -> serde_json::Result<Map<String, Value>> {
+        let mut options: Map<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
+        options.retain(|_, value| !value.is_null());
+        Ok(options)
+    }
+}
+
+/// A choice by the name that the command line has for it.
+fn by_name<T: ValueEnum, S: Serializer>(choice: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    let value = choice.as_ref().and_then(ValueEnum::to_possible_value);
+    value.map(|value| value.get_name().to_owned()).serialize(serializer)
 }

@@ -28,6 +28,7 @@ mod symmetrise;
 mod tables;
 mod train;
 mod training_data;
+mod training_decisions;
 mod training_display;
 mod training_plan;
 mod training_record;
@@ -73,7 +74,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         signals::end_tidily();
     }
     match &cli.command {
-        Command::Train(args) => train::run(args, &device(cli.device)?, console),
+        Command::Train(args) => train::run(args, &cli.command_line, &device(cli.device)?, console),
         Command::Translate(args) => translate::run(args, &device(cli.device)?, console),
         Command::Align(args) => align::run(args, &device(cli.device)?, console),
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),

@@ -1,7 +1,6 @@
 //! `softalign train`
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -13,22 +12,21 @@ use super::formats::heatmap;
 use super::linking::learn_aligner;
 use super::output::Output;
 use super::signals::Signals;
-use super::training_data::{Data, DataFiles, warn_of_mixed_forms};
+use super::training_data::{Data, DataFiles};
+use super::training_decisions::Decisions;
 use super::training_display::{TrainingDisplay, clock};
-use super::training_plan::{self, SettledPlan, TrainingPlan};
+use super::training_plan::{self, TrainingPlan};
 use super::usage::UsageError;
 use super::user_guide::{GIVEN_WORDS, GivenLinks};
 use crate::aligner::WordAligner;
-use crate::checkpoint::{Beginning, Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock, TextSettings};
+use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Lock, TextSettings};
 use crate::cli::{Given, TrainArgs};
 use crate::model::RnnSearch;
 use crate::parameters::Parameters;
 use crate::render::visible;
 use crate::search::BeamSettings;
-use crate::text::{Corpus, Normalisation, Pair, Profile, Vocabulary};
-use crate::training::{
-    Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet, seconds_of_epoch,
-};
+use crate::text::{Corpus, Pair};
+use crate::training::{Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet};
 use crate::translator::{Sentence, Translator};
 
 /// Options that may go with --resume: where the model and the pairs lie, and when to end. All others are settled.
@@ -47,10 +45,6 @@ const WITH_RESUME: [&str; 13] = [
     "patience",
     "save-every",
 ];
-/// Minutes that a kill may cost at most.
-const SAVE_EVERY: f64 = 5.0;
-/// Pairs that are enough to find out how fast training is.
-const REHEARSED: usize = 2000;
 /// Sentences shown with their alignments at the end.
 const SHOWN: usize = 2;
 
@@ -65,14 +59,21 @@ struct Start {
     validation: Corpus,
 }
 
-pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Result<()> {
+/// Trains, or says with what settings it would. `command_line` is what config.json notes down.
+pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, console: &Console) -> Result<()> {
     let args = &given.args;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     let folder = Folder::new(&out);
-    let save_every = training_plan::minutes("--save-every", args.save_every.unwrap_or(SAVE_EVERY))?;
+    let save_every = training_plan::save_every(args)?;
+    if args.show_config && !args.resume {
+        return show_config(args, device, console);
+    }
     let (began, signals) = (Instant::now(), Signals::listen());
-    let start =
-        if args.resume { resume(given, &folder, device, console)? } else { begin(args, &folder, device, console)? };
+    let start = if args.resume {
+        resume(given, &folder, device, console)?
+    } else {
+        begin(args, command_line, &folder, device, console)?
+    };
     let Start { lock, checkpoint, model, optimiser, progress, examples, validation: held_out } = start;
     let settings = &checkpoint.config.training;
     let validation = ValidationSet {
@@ -95,6 +96,18 @@ pub fn run(given: &Given<TrainArgs>, device: &Device, console: &Console) -> Resu
     show(&out, &held_out.pairs, device)?;
     drop(lock);
     Ok(())
+}
+
+/// Says as JSON all that is in force for a new training, as `--config` takes it.
+fn show_config(args: &TrainArgs, device: &Device, console: &Console) -> Result<()> {
+    let plan = TrainingPlan::new(args)?;
+    let (decisions, ()) = Decisions::new((&plan, args), &[], device, console, || Ok(()))?;
+    let mut options = decisions.options(args).config()?;
+    options.insert("threads".to_owned(), rayon::current_num_threads().into());
+    options.insert("device".to_owned(), if device.is_cuda() { "cuda" } else { "cpu" }.into());
+    let mut output = Output::open(Path::new("-"))?;
+    output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string_pretty(&options)?)?))?;
+    output.finish()
 }
 
 /// Takes the folder, which is there, for this training alone.
@@ -126,40 +139,24 @@ fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<
 }
 
 /// A new model.
-fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
+fn begin(
+    args: &TrainArgs,
+    command_line: &[String],
+    folder: &Folder,
+    device: &Device,
+    console: &Console,
+) -> Result<Start> {
     let plan = TrainingPlan::new(args)?;
-    let seed = plan.seed();
     // A folder that is not there yet is made only when all else is known to be right.
     let there = folder.path().is_dir();
     let lock = there.then(|| take_for_new(args, folder, console)).transpose()?;
-    let files = DataFiles::of_new_run(args);
-    let pairs = files.training.read("--train")?;
-    let usable: Vec<&Pair> =
-        pairs.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty()).collect();
-    ensure!(!usable.is_empty(), "{}: no sentence pair in it", files.training);
-    let profile = profile(&usable, plan.normalisation());
-    let mut plan = plan.settle(&profile)?;
-    folder.make()?;
-    let lock = lock.map_or_else(|| take_for_new(args, folder, console), Ok)?;
-    warn_of_mixed_forms(&usable, plan.text().normalisation.form, &files.training, console);
-    let [source, target] = vocabularies(&plan, &usable, console)?;
-    let data = Data::new(pairs, &files, [&source, &target], plan.text().max_length, seed, console)?;
-    let [source_size, target_size] = [source.size(), target.size()];
-    fit_time(&mut plan, &data.training, &[source.clone(), target.clone()], device)?;
-    let architecture = plan.architecture([source_size, target_size]);
-    let config = Config {
-        format_version: FORMAT_VERSION,
-        program_version: env!("CARGO_PKG_VERSION").to_owned(),
-        architecture: architecture.clone(),
-        text: plan.text().clone(),
-        training: plan.training_settings(&data.validation.pairs),
-        data: data.summary.clone(),
-        averaged: Vec::new(),
-        begun: Some(Beginning {
-            command_line: std::env::args_os().skip(1).map(|part| part.to_string_lossy().into_owned()).collect(),
-            threads: rayon::current_num_threads(),
-        }),
+    let taken = || {
+        folder.make()?;
+        lock.map_or_else(|| take_for_new(args, folder, console), Ok)
     };
+    let (decisions, lock) = Decisions::new((&plan, args), command_line, device, console, taken)?;
+    let Decisions { config, vocabularies: [source, target], data, reasons, .. } = decisions;
+    let architecture = config.architecture.clone();
     let checkpoint = Checkpoint::new(config, source, target)?;
     if folder.holds() != Holds::Nothing {
         let aside = folder.set_aside()?;
@@ -167,14 +164,15 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
     }
     folder.clear()?;
     folder.begin(&checkpoint)?;
-    plan.reasons(&checkpoint.config.training).into_iter().for_each(|line| console.note(line));
+    reasons.into_iter().for_each(|line| console.note(line));
     describe(&checkpoint.config, console);
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
         folder.save_aligner(&checkpoint, &aligner)?;
     }
     let examples = examples(data.training, data.links.as_ref(), folder, &checkpoint)?;
     if architecture.lexicon {
-        folder.save_lexicon(&checkpoint, &examples.lexicon([source_size, target_size], seed))?;
+        let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
+        folder.save_lexicon(&checkpoint, &examples.lexicon(sizes, checkpoint.config.training.seed))?;
     }
     let lexicon = folder.load_lexicon(&checkpoint)?;
     let settings = &checkpoint.config.training;
@@ -188,45 +186,6 @@ fn begin(args: &TrainArgs, folder: &Folder, device: &Device, console: &Console) 
         validation: data.validation,
         checkpoint,
     })
-}
-
-/// Makes the best of the time given: tries a few steps with some of the pairs, varied as training varies them.
-fn fit_time(
-    plan: &mut SettledPlan,
-    training: &Corpus,
-    vocabularies: &[Arc<Vocabulary>; 2],
-    device: &Device,
-) -> Result<()> {
-    let (some, longest) = (training.pairs.len().min(REHEARSED), plan.text().max_length);
-    plan.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
-        let examples = Examples::new(training.some(some), vocabularies, None, settings.variation(), longest)?;
-        let seconds = seconds_of_epoch(architecture, settings, &examples.of_epoch(settings.seed, 0), device)?;
-        Ok(seconds * training.pairs.len() as f64 / some as f64)
-    })
-}
-
-/// What pairs are made of, as the model will read them.
-fn profile(pairs: &[&Pair], normalisation: Normalisation) -> Profile {
-    let normal: Vec<Pair> = pairs.par_iter().map(|pair| pair.normalised(normalisation)).collect();
-    Profile::new(&normal.iter().collect::<Vec<_>>())
-}
-
-/// Learns the vocabularies of both sides; a joint one is there twice.
-fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], console: &Console) -> Result<[Arc<Vocabulary>; 2]> {
-    let _waiting = console.waiting("learning a vocabulary");
-    let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
-    let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-    let text = plan.text();
-    let learn = |texts: Vec<&str>, sides, units| -> Result<Arc<Vocabulary>> {
-        let size = plan.vocabulary_size(sides, units);
-        Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, text.normalisation, size)?))
-    };
-    if text.joint_vocabulary {
-        let joint = learn([sources, targets].concat(), 2, text.source_units)?;
-        Ok([joint.clone(), joint])
-    } else {
-        Ok([learn(sources, 1, text.source_units)?, learn(targets, 1, text.target_units)?])
-    }
 }
 
 /// Learns word alignments, unless a side's units are characters: then its words are no words of a sentence.

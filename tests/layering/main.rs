@@ -29,7 +29,7 @@ const USES: [(&str, &[&str]); 17] = [
         &["aligner", "alignment", "attention", "checkpoint", "metrics", "model", "random", "search", "text"],
     ),
     ("render", &["alignment"]),
-    ("cli", &["alignment", "attention", "model", "search", "text", "training"]),
+    ("cli", &["alignment", "attention", "checkpoint", "metrics", "model", "render", "search", "text", "training"]),
     (
         "commands",
         &[

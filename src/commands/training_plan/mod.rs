@@ -1,14 +1,16 @@
 //! From the options of `train` and the data to settings.
 
 mod by_data;
+mod in_force;
 mod options;
 mod reasons;
 
 use anyhow::{Result, anyhow, bail};
 
 use self::by_data::ByData;
+pub use self::in_force::in_force;
 use self::options::{above_zero, positive, share, within};
-pub use self::options::{max_epochs, max_minutes, minutes, patience};
+pub use self::options::{max_epochs, max_minutes, patience, save_every};
 use super::usage::UsageError;
 use crate::attention::{Choice, Settings};
 use crate::checkpoint::TextSettings;
@@ -110,11 +112,6 @@ impl TrainingPlan {
         self.text.normalisation
     }
 
-    /// What decides everything random.
-    pub fn seed(&self) -> u64 {
-        self.run.seed
-    }
-
     /// Settles what is left to the data.
     ///
     /// # Errors
@@ -148,6 +145,11 @@ pub struct SettledPlan<'p> {
 }
 
 impl SettledPlan<'_> {
+    /// What decides everything random.
+    pub fn seed(&self) -> u64 {
+        self.plan.run.seed
+    }
+
     /// How text becomes units.
     pub fn text(&self) -> &TextSettings {
         &self.text
@@ -183,12 +185,15 @@ impl SettledPlan<'_> {
         Ok(())
     }
 
-    /// Most units in a vocabulary for so many sides.
-    pub fn vocabulary_size(&self, sides: usize, units: Units) -> usize {
-        self.plan.text.vocabulary_size.unwrap_or(match units {
-            Units::Bpe => sides * self.by_data.pieces,
-            Units::Word => 30_000,
-            Units::Char => 8000,
+    /// Most units in the vocabularies of source and target; that of both sides is there twice.
+    pub fn vocabulary_sizes(&self) -> [usize; 2] {
+        let sides = if self.text.joint_vocabulary { 2 } else { 1 };
+        [self.text.source_units, self.text.target_units].map(|units| {
+            self.plan.text.vocabulary_size.unwrap_or(match units {
+                Units::Bpe => sides * self.by_data.pieces,
+                Units::Word => 30_000,
+                Units::Char => 8000,
+            })
         })
     }
 

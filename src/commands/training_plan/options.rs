@@ -7,6 +7,9 @@ use anyhow::{Result, bail};
 use super::super::usage::UsageError;
 use crate::cli::TrainArgs;
 
+/// Minutes that a kill may cost at most, where nothing is said.
+pub const SAVE_EVERY: f64 = 5.0;
+
 /// Passes over the pairs after which training ends, where an option says.
 ///
 /// # Errors
@@ -23,11 +26,15 @@ pub fn max_minutes(args: &TrainArgs) -> Result<Option<f64>> {
     args.max_minutes.map(|time| minutes("--max-minutes", time)).transpose()
 }
 
-/// A time in minutes.
+/// Minutes that a kill may cost at most.
 ///
 /// # Errors
-/// It is none, or too long to be meant.
-pub fn minutes(option: &str, minutes: f64) -> Result<f64> {
+/// Nothing can be done in that time, or it is too long to be meant.
+pub fn save_every(args: &TrainArgs) -> Result<f64> {
+    minutes("--save-every", args.save_every.unwrap_or(SAVE_EVERY))
+}
+
+fn minutes(option: &str, minutes: f64) -> Result<f64> {
     match Duration::try_from_secs_f64(minutes * 60.0) {
         Ok(time) if !time.is_zero() && minutes <= 1e6 => Ok(minutes),
         _ => bail!(UsageError(format!("{option} must be above 0 and at most a million, not {minutes:e}"))),

@@ -1,0 +1,220 @@
+//! `--config`: options from a file. They become arguments before clap takes the command line apart, so that types, ranges,
+//! conflicts and messages are clap's own.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, Error};
+use serde_json::{Map, Value};
+
+use crate::checkpoint::Config;
+use crate::metrics::edit_distance;
+use crate::render::visible;
+
+/// Options that say nothing of what is done: a config has none of them.
+const NO_SETTINGS: [&str; 3] = ["help", "version", "config"];
+/// Options of a training that the next one like it does not share: where its model goes and what is shown.
+const OF_ONE_RUN: [&str; 3] = ["out", "quiet", "color"];
+/// The key by which a model's config.json is known.
+const OF_A_MODEL: &str = "format_version";
+
+/// A command line in which the options of a config stand as if they had been typed.
+pub struct Expanded {
+    /// What clap is to take apart, the program's name first.
+    pub arguments: Vec<OsString>,
+    /// The same without the program's name and without `--config`.
+    pub self_contained: Vec<OsString>,
+    /// The config, and the arguments that are from there.
+    config: Option<(PathBuf, Vec<Setting>)>,
+}
+
+/// An option by its long name and as an argument.
+struct Setting {
+    long: String,
+    argument: OsString,
+}
+
+impl Setting {
+    fn new(long: &str, value: Option<&OsStr>) -> Self {
+        let mut argument = OsString::from(format!("--{long}"));
+        if let Some(value) = value {
+            argument.push("=");
+            argument.push(value);
+        }
+        Self { long: long.to_owned(), argument }
+    }
+}
+
+impl Expanded {
+    /// Reads the config that the command line names, if it does. Options that the command line itself gives are left out, and
+    /// those that conflict with what it gives.
+    ///
+    /// # Errors
+    /// Help is asked for, or the config cannot be read or holds what it cannot.
+    pub fn new(cli: &Command, arguments: Vec<OsString>) -> Result<Self, Error> {
+        // What is wrong may be so only without the config; what is wrong in any case is found later.
+        let leniently = |arguments: &[OsString]| cli.clone().ignore_errors(true).try_get_matches_from(arguments);
+        let matches = leniently(&arguments)?;
+        let named = matches.subcommand().and_then(|(name, matches)| {
+            let path: &PathBuf = matches.get_one("config")?;
+            Some((name, matches, path))
+        });
+        let Some((name, matches, path)) = named else {
+            return Ok(Self { self_contained: arguments.iter().skip(1).cloned().collect(), arguments, config: None });
+        };
+        let command = built(cli, name);
+        let mut from_config = read(cli, &command, path).map_err(|reason| wrong(path, &reason))?;
+        from_config.retain(|option| !yields(&command, &option.long, matches));
+        let typed = given(&command, matches);
+        let all = from_config.iter().chain(&typed).map(|option| option.argument.clone());
+        let self_contained = [OsString::from(name)].into_iter().chain(all).collect();
+        let has_command = |end: &usize| leniently(&arguments[..*end]).is_ok_and(|m| m.subcommand_name().is_some());
+        let after_command = (1..arguments.len()).find(has_command).unwrap_or(arguments.len());
+        let mut arguments = arguments.clone();
+        let inserted = from_config.iter().map(|option| option.argument.clone());
+        arguments.splice(after_command..after_command, inserted);
+        Ok(Self { arguments, self_contained, config: Some((path.clone(), from_config)) })
+    }
+
+    /// Says of an option that is wrong, if it is from the config, where it stands.
+    pub fn located(&self, mut error: Error) -> Error {
+        let (Some((path, options)), Some(ContextValue::String(option))) =
+            (&self.config, error.get(ContextKind::InvalidArg))
+        else {
+            return error;
+        };
+        // As in `--seed <N>`.
+        let name = option.split([' ', '=', '[']).next().unwrap_or_default().to_owned();
+        if options.iter().any(|option| name.strip_prefix("--") == Some(&option.long)) {
+            let place = StyledStr::from(format!("'{name}' stands in {}", path.display()));
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![place]));
+        }
+        error
+    }
+}
+
+fn wrong(path: &Path, reason: &str) -> Error {
+    let line = visible(&format!("{}: {reason}", path.display()));
+    Error::raw(ErrorKind::ValueValidation, format!("{line}\n"))
+}
+
+/// A command with all its options, those of all commands among them.
+fn built(cli: &Command, name: &str) -> Command {
+    let mut cli = cli.clone();
+    cli.build();
+    cli.find_subcommand(name).cloned().unwrap_or_default()
+}
+
+/// The options that a config may hold.
+fn options(command: &Command) -> impl Iterator<Item = (&Arg, &str)> {
+    let settings = |option: &&Arg| !NO_SETTINGS.contains(&option.get_id().as_str());
+    command.get_arguments().filter(settings).filter_map(|option| Some((option, option.get_long()?)))
+}
+
+fn is_typed(argument: &Arg, matches: &ArgMatches) -> bool {
+    matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
+}
+
+/// The options that a command line gives, with their values.
+fn given(command: &Command, matches: &ArgMatches) -> Vec<Setting> {
+    let arguments = |(option, long): (&Arg, &str)| -> Vec<Setting> {
+        if !option.get_action().takes_values() {
+            return vec![Setting::new(long, None)];
+        }
+        let values = matches.get_raw(option.get_id().as_str()).into_iter().flatten();
+        values.map(|value| Setting::new(long, Some(value))).collect()
+    };
+    options(command).filter(|(option, _)| is_typed(option, matches)).flat_map(arguments).collect()
+}
+
+/// Whether the command line gives an option itself, or something that conflicts with it.
+fn yields(command: &Command, long: &str, matches: &ArgMatches) -> bool {
+    let Some((option, _)) = options(command).find(|(_, other)| *other == long) else { return false };
+    let refuses = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())
+    };
+    let wins = |typed: &Arg| typed.get_id() == option.get_id() || refuses(typed, option) || refuses(option, typed);
+    command.get_arguments().filter(|argument| is_typed(argument, matches)).any(wins)
+}
+
+/// The options that a file gives a command.
+fn read(cli: &Command, command: &Command, path: &Path) -> Result<Vec<Setting>, String> {
+    let text = std::fs::read_to_string(path).map_err(|reason| format!("cannot read this file: {reason}"))?;
+    let value: Value = serde_json::from_str(&text).map_err(|reason| format!("this is no JSON: {reason}"))?;
+    match value {
+        Value::Object(object) if object.contains_key(OF_A_MODEL) => of_model(cli, command, &text),
+        Value::Object(object) => of_object(command, &object),
+        _ => Err("options by their names are needed, as in {\"seed\": 2}".to_owned()),
+    }
+}
+
+fn of_object(command: &Command, object: &Map<String, Value>) -> Result<Vec<Setting>, String> {
+    let mut given = Vec::new();
+    for (key, value) in object {
+        let wanted = key.replace('_', "-");
+        if wanted == "config" {
+            return Err(format!("{key:?} cannot stand in a config itself"));
+        }
+        let known = options(command).find(|(_, long)| *long == wanted);
+        let (option, long) = known.ok_or_else(|| unknown(command, key, &wanted))?;
+        given.extend(of_value(option, long, value).map_err(|reason| format!("{key:?} {reason}"))?);
+    }
+    Ok(given)
+}
+
+fn unknown(command: &Command, key: &str, wanted: &str) -> String {
+    let letters = |name: &str| name.chars().collect::<Vec<_>>();
+    let nearest =
+        options(command).map(|(_, long)| long).min_by_key(|long| edit_distance(&letters(long), &letters(wanted)));
+    let nearest = nearest.map(|long| format!("; the nearest is {long:?}")).unwrap_or_default();
+    format!("{key:?} is no option of softalign {}{nearest}", command.get_name())
+}
+
+/// An option by its value: `true` gives it without one, `false` and `null` do not give it.
+fn of_value(option: &Arg, long: &str, value: &Value) -> Result<Vec<Setting>, String> {
+    let with = |values: Vec<String>| values.iter().map(|value| Setting::new(long, Some(OsStr::new(value)))).collect();
+    match value {
+        Value::Null | Value::Bool(false) => Ok(Vec::new()),
+        Value::Bool(true) => Ok(vec![Setting::new(long, None)]),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(plain).collect::<Result<_, _>>()?;
+            let several = matches!(option.get_action(), ArgAction::Append) || values.is_empty();
+            Ok(with(if several { values } else { vec![values.join(",")] }))
+        }
+        value => Ok(with(vec![plain(value)?])),
+    }
+}
+
+/// A single value as it would be typed.
+fn plain(value: &Value) -> Result<String, String> {
+    match value {
+        // It may be shown on a terminal, which would obey it.
+        Value::String(text) if text.contains(char::is_control) => Err("holds a control character".to_owned()),
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err("must be a string, a number, true, false, or an array of strings and numbers".to_owned()),
+    }
+}
+
+/// The options that a model's training was begun with, those of that one run left out.
+fn of_model(cli: &Command, command: &Command, json: &str) -> Result<Vec<Setting>, String> {
+    if command.get_name() != "train" {
+        return Err(format!(
+            "this is the config of a model, which says how to train; softalign {} takes models by their folder",
+            command.get_name()
+        ));
+    }
+    let begun = Config::parse(json).map_err(|reason| format!("{reason:#}"))?.begun;
+    let begun = begun.ok_or("this model does not say how its training was begun")?;
+    let arguments = [command.get_name().to_owned()].into_iter().chain(begun.command_line);
+    let matches = cli.clone().try_get_matches_from(arguments).ok();
+    let Some(("train", matches)) = matches.as_ref().and_then(ArgMatches::subcommand) else {
+        return Err("this model's training was not begun by a command line that this softalign knows".to_owned());
+    };
+    let mut given = given(command, matches);
+    given.retain(|option| !OF_ONE_RUN.contains(&option.long.as_str()));
+    Ok(given)
+}

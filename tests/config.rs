@@ -1,0 +1,232 @@
+//! Options from a file: what it may hold, what counts more, and that a training can be said by one.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use clap::CommandFactory;
+use common::{Folder, PAIRS, QUICK, model_path, outcome, tsv};
+use serde_json::{Value, json};
+use softalign::cli::Cli;
+
+/// Options of `train` that say nothing of what is trained, and those that others say in another way.
+const NOT_SHOWN: [&str; 5] = ["resume", "show-config", "config", "preset", "out"];
+/// Options that exclude each other, or that are open by default.
+const SHOWN_WHERE_GIVEN: [&str; 14] = [
+    "source",
+    "target",
+    "valid",
+    "valid-source",
+    "valid-target",
+    "columns",
+    "source-units",
+    "target-units",
+    "guide",
+    "batch-tokens",
+    "max-minutes",
+    "patience",
+    "validate-every",
+    "vocabulary-size",
+];
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// What config.json says of a model, and of how its training was begun.
+fn told(folder: &Folder, out: &str) -> (Value, Vec<String>) {
+    let mut config = json(&folder.text(&format!("{out}/config.json")));
+    let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
+    (config, serde_json::from_value(begun["command_line"].clone()).unwrap())
+}
+
+#[test]
+fn what_is_shown_trains_the_same_model() {
+    let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
+    let quoted = "n;source;target\n".to_owned() + &PAIRS.map(|(a, b)| format!("1;\"{a}\";{b}\n")).concat();
+    for (pairs, options) in [
+        (tsv(&PAIRS).repeat(3), &["--dropout=0.2", "--guided-alignment", "--heads=2", "--keep-attention"][..]),
+        (spoken.to_owned(), &["--metric=exact-match", "--schedule=plateau", "--batch-tokens=50"]),
+        (quoted, &["--csv", "--columns=source,target", "--joint-vocabulary", "--attention=mean", "--untied"]),
+    ] {
+        let folder = Folder::new();
+        folder.write("pairs.tsv", pairs);
+        let train =
+            [&["train", "--train", "pairs.tsv", "--preset", "tiny", "--max-epochs", "2", "-q"], options].concat();
+        let shown = folder.run(&[&train[..], &["--show-config"]].concat());
+        assert_eq!((folder.contents().len(), &shown.stderr[..]), (1, ""), "it touches a folder, or says something");
+        folder.write("c.json", shown.worked());
+        folder.run(&[&train[..], &["--out", "plain"]].concat()).worked();
+        folder.run(&["train", "--config", "c.json", "--out", "again", "-q"]).worked();
+        let model = |out: &str| folder.read(&format!("{out}/model.safetensors"));
+        assert!(model("plain") == model("again"), "{options:?}: another model");
+        let ((plain, _), (again, begun)) = (told(&folder, "plain"), told(&folder, "again"));
+        assert_eq!(plain, again, "{options:?}");
+        assert!(!begun.iter().any(|part| part.contains("config")), "the file may be gone by then: {begun:?}");
+    }
+}
+
+#[test]
+fn all_that_is_in_force_is_shown() {
+    let folder = Folder::with_pairs();
+    let shown = folder.run(&["train", "--train", "pairs.tsv", "--show-config"]);
+    let shown = json(shown.worked());
+    assert_eq!(
+        (&shown["hidden-size"], &shown["metric"], &shown["units"]),
+        (&json!(256), &json!("bleu"), &json!("bpe"))
+    );
+    let mut cli = Cli::command();
+    cli.build();
+    let options = cli.find_subcommand("train").unwrap().get_arguments().filter_map(|argument| argument.get_long());
+    let apart = [&NOT_SHOWN[..], &SHOWN_WHERE_GIVEN, &["help", "version", "quiet", "color"]].concat();
+    let expected: BTreeSet<&str> = options.filter(|long| !apart.contains(long)).chain(["vocabulary-size"]).collect();
+    let names: BTreeSet<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(names, expected);
+    folder.run(&["train", "--resume", "--show-config"]).refused_with(2, &["--show-config cannot change with --resume"]);
+}
+
+#[test]
+fn the_command_line_counts_more() {
+    let folder = Folder::with_pairs();
+    folder.write(
+        "c.json",
+        json!({"train": "gone.tsv", "max_epochs": 1, "batch-tokens": 50, "seed": 7, "untied": true}).to_string(),
+    );
+    let train = ["train", "--config", "c.json", "--source", "a", "--target", "b", "--show-config"];
+    folder.write("a", "a fox\n");
+    folder.write("b", "mi\n");
+    let shown = folder.run(&[&train[..], &["--seed", "3", "--batch-sentences=4"]].concat());
+    let shown = json(shown.worked());
+    let of = |key: &str| shown[key].clone();
+    assert_eq!((of("seed"), of("max-epochs"), of("untied")), (json!(3), json!(1), json!(true)));
+    assert_eq!((of("train"), of("source")), (Value::Null, json!("a")), "what conflicts must yield");
+    assert_eq!((of("batch-tokens"), of("batch-sentences")), (Value::Null, json!(4)));
+}
+
+#[test]
+fn any_command_takes_one() {
+    let folder = Folder::with_pairs();
+    let config = json!({"model": model_path(), "format": "jsonl", "n_best": 2, "subwords": false, "input": "none",
+        "threads": 1, "coverage-penalty": null});
+    folder.write("c.json", config.to_string());
+    let translate = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        command.env("SOFTALIGN_MODEL", "nope");
+        outcome(command).worked().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let lines = translate(&["translate", "--config=c.json", "the red fox sleeps"]);
+    assert!(lines.len() == 2 && lines[0].contains("rufo mi dorma ."), "{lines:?}");
+    // What follows -- is text, whatever it looks like; the option may stand before the command.
+    assert_eq!(translate(&["--config", "c.json", "translate", "--n-best", "1", "--", "--config", "a"]).len(), 2);
+    folder.write(
+        "several.json",
+        json!({"model": [model_path(), model_path()], "pairs": "pairs.tsv", "json": true}).to_string(),
+    );
+    let measured = folder.run(&["evaluate", "--config", "several.json"]);
+    assert_eq!(json(measured.worked())["models"].as_array().unwrap().len(), 2);
+    folder.write(
+        "accept.json",
+        json!({"pairs": "pairs.tsv", "accept": ["long", "script"], "columns": [1, 2]}).to_string(),
+    );
+    folder.run(&["clean", "--config", "accept.json"]).worked();
+    folder.write("forward.links", "0-0\n");
+    folder.write("backward.links", "0-1\n");
+    folder.write("way.json", json!({"way": "union"}).to_string());
+    assert_eq!(
+        folder.run(&["symmetrise", "--config", "way.json", "forward.links", "backward.links"]).worked(),
+        "0-0 0-1\n"
+    );
+}
+
+#[test]
+fn a_model_is_trained_as_another_was() {
+    let folder = Folder::with_pairs();
+    let more = ["--max-epochs", "2", "--guided-alignment", "--validate-every", "5"];
+    folder.train("first", &more).worked();
+    let config = ["train", "--config", "first/config.json", "-q"];
+    folder.run(&[&config[..], &["--out", "again"]].concat()).worked();
+    folder.run(&[&config[..], &["--out", "other", "--seed", "2"]].concat()).worked();
+    let model = |out: &str| folder.read(&format!("{out}/model.safetensors"));
+    assert!(model("first") == model("again") && model("first") != model("other"));
+    let ((first, _), (again, begun)) = (told(&folder, "first"), told(&folder, "again"));
+    assert_eq!(first, again);
+    assert!(
+        begun.contains(&"--out=again".to_owned()) && begun.contains(&"--guided-alignment=0.5".to_owned()),
+        "{begun:?}"
+    );
+    // Such a command line is one again.
+    folder.run(&["train", "--config", "again/config.json", "-q", "--out", "third"]).worked();
+    assert!(model("first") == model("third"));
+    folder
+        .run(&["train", "--config", "first/config.json", "--resume", "--out", "first"])
+        .refused_with(2, &["--units, --preset", "cannot change with --resume"]);
+    folder
+        .run(&["translate", "--config", "first/config.json", "a"])
+        .refused_with(2, &["first/config.json", "of a model"]);
+    let mut first = json(&folder.text("first/config.json"));
+    for (begun, reason) in [
+        (json!({"command_line": ["translate", "a"], "threads": 1}), "was not begun by a command line"),
+        (json!({"command_line": ["train", "--sideways"], "threads": 1}), "was not begun by a command line"),
+        (Value::Null, "does not say how its training was begun"),
+    ] {
+        first["begun"] = begun;
+        folder.write("c.json", first.to_string());
+        folder.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: this model", reason]);
+    }
+    folder.write("c.json", "{\"format_version\": 99}");
+    folder.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: ", "format version 99"]);
+}
+
+#[test]
+fn what_a_config_cannot_hold_is_said_in_a_line() {
+    let folder = Folder::with_pairs();
+    for (text, reasons) in [
+        ("{\"max_epoch\": 3}", &["\"max_epoch\" is no option of softalign train", "nearest is \"max-epochs\""][..]),
+        ("{\"beam\": 3}", &["\"beam\" is no option of softalign train"]),
+        ("{\"help\": true}", &["\"help\" is no option"]),
+        ("{\"config\": \"c.json\"}", &["\"config\" cannot stand in a config"]),
+        ("{\"seed\": {\"is\": 3}}", &["\"seed\" must be"]),
+        ("{\"columns\": [[1], 2]}", &["\"columns\" must be"]),
+        ("{\"out\": \"\\u001b[2J\"}", &["\"out\" holds a control character"]),
+        ("{\"a\\u001b\": 3}", &["is no option"]),
+        ("[\"--seed\"]", &["options by their names"]),
+        ("{\"seed\": 3", &["no JSON", "line 1"]),
+        ("", &["no JSON"]),
+    ] {
+        folder.write("c.json", text);
+        let message = folder.run(&["train", "--config", "c.json"]);
+        message.refused_with(2, &[&["error: c.json: "], reasons].concat());
+        assert!(!message.stderr.contains('\u{1b}'), "{message:?}");
+    }
+    folder.run(&["train", "--config", "gone.json"]).refused_with(2, &["gone.json: cannot read this file"]);
+    folder.write("binary.json", [0xff, 0xfe]);
+    folder.run(&["train", "--config", "binary.json"]).refused_with(2, &["binary.json: cannot read this file"]);
+    // What an option cannot be is clap's to say, and where it is from.
+    for (text, reason) in [
+        (json!({"seed": "x"}), "from 0 on"),
+        (json!({"max-epochs": 1.5}), "from 0 on"),
+        (json!({"batch-sentences": 3, "batch_tokens": 30}), "cannot be used with"),
+        (json!({"metric": "blue"}), "bleu"),
+        (json!({"train": true}), "a value is required"),
+        (json!({"untied": "yes"}), "unexpected value"),
+    ] {
+        folder.write("c.json", text.to_string());
+        let outcome = folder.run(&["train", "--config", "c.json"]);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains(reason) && outcome.stderr.contains("' stands in c.json"), "{outcome:?}");
+    }
+    folder.write("c.json", json!({"dropout": 2}).to_string());
+    folder.run(&["train", "--config", "c.json"]).refused_with(2, &["--dropout must be"]);
+    assert_eq!(folder.contents().len(), 3, "something was written");
+}
+
+#[test]
+fn a_config_can_say_which_training_goes_on() {
+    let folder = Folder::with_pairs();
+    folder
+        .run(&[&["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"], &QUICK[..]].concat())
+        .worked();
+    folder.write("c.json", json!({"out": "out", "resume": true, "max-epochs": 2, "quiet": true}).to_string());
+    assert_eq!(folder.run(&["train", "--config", "c.json"]).stderr, "");
+    assert_eq!(json(&folder.text("out/resume.json"))["epoch"], 2);
+}
