@@ -12,6 +12,7 @@ use safetensors::Dtype;
 use sha2::{Digest, Sha256};
 
 use super::config::hexadecimal;
+use super::events::{EventFile, event_files};
 use super::files::{beside, is_unfinished, write_atomically};
 use super::journal::Journal;
 use super::lock::{Lock, cannot_write};
@@ -37,7 +38,7 @@ const CURVES: &str = "training.svg";
 const ATTENTION: &str = "attention.jsonl";
 const LEARNING: &str = "attention.html";
 
-/// All of them.
+/// All of them but event files, which have numbers.
 const FILES: [&str; 13] =
     [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, LEXICON, RESUME, RESUME_JSON, LOG, CURVES, ATTENTION, LEARNING];
 
@@ -178,8 +179,8 @@ impl Folder {
     /// Gives the files of a checkpoint a second name in another directory, or copies them where the file system has no
     /// second names.
     fn copy_to(&self, other: &Path) -> std::io::Result<()> {
-        for name in FILES.into_iter().filter(|name| self.has(name)) {
-            let (from, to) = (self.path.join(name), other.join(name));
+        for name in self.files() {
+            let (from, to) = (self.path.join(&name), other.join(&name));
             if std::fs::hard_link(&from, &to).is_err() {
                 std::fs::copy(&from, &to)?;
                 File::open(&to)?.sync_all()?;
@@ -194,11 +195,18 @@ impl Folder {
     /// # Errors
     /// The path, with the system's reason.
     pub fn clear(&self) -> Result<()> {
-        for name in [RESUME, MODEL, CONFIG].iter().chain(&FILES).filter(|name| self.has(name)) {
-            let place = self.path.join(name);
+        let first = [RESUME, MODEL, CONFIG].map(str::to_owned);
+        for name in first.into_iter().chain(self.files()).filter(|name| self.has(name)) {
+            let place = self.path.join(&name);
             std::fs::remove_file(&place).with_context(|| format!("{}: cannot remove this file", place.display()))?;
         }
         Ok(())
+    }
+
+    /// The names of the checkpoint's files that are there.
+    fn files(&self) -> Vec<String> {
+        let named = FILES.into_iter().filter(|name| self.has(name)).map(str::to_owned);
+        named.chain(event_files(&self.path)).collect()
     }
 
     fn has(&self, name: &str) -> bool {
@@ -475,6 +483,14 @@ impl Folder {
         Journal::new(self.path.join(ATTENTION))
     }
 
+    /// Begins an event file for a run.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn begin_events(&self) -> Result<EventFile> {
+        EventFile::next(&self.path)
+    }
+
     /// Writes training's curves.
     ///
     /// # Errors
@@ -492,9 +508,9 @@ impl Folder {
     }
 
     /// The sizes in bytes of the files that are there.
-    pub fn sizes(&self) -> Vec<(&'static str, u64)> {
-        let size = |name: &'static str| Some((name, std::fs::metadata(self.path.join(name)).ok()?.len()));
-        FILES.into_iter().filter_map(size).collect()
+    pub fn sizes(&self) -> Vec<(String, u64)> {
+        let size = |name: String| Some((std::fs::metadata(self.path.join(&name)).ok()?.len(), name));
+        self.files().into_iter().filter_map(size).map(|(size, name)| (name, size)).collect()
     }
 }
 

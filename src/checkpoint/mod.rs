@@ -12,6 +12,7 @@
 //! training.svg           what it says, drawn
 //! attention.jsonl        attention on some pairs at each validation, if that is to be kept
 //! attention.html         the same to look at
+//! events.out.tfevents.*  the log for TensorBoard, a file for each run, if that is asked for
 //! training.lock          who trains here, as long as somebody does
 //! ```
 //!
@@ -21,6 +22,7 @@
 
 mod aligner;
 mod config;
+mod events;
 mod files;
 mod folder;
 mod journal;
@@ -31,6 +33,7 @@ mod tensors;
 pub use config::{
     Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, TextSettings, fingerprint, fingerprint_of_text,
 };
+pub use events::EventFile;
 pub use files::{Growing, remove_abandoned, remove_growing, write_atomically};
 pub use folder::{Checkpoint, Folder, Holds, Resume};
 pub use journal::Journal;

@@ -68,7 +68,7 @@ fn show_json(path: &Path, folder: &Folder, checkpoint: &Checkpoint) -> Result<()
         config: &checkpoint.config,
         best,
         last,
-        files: folder.sizes().into_iter().map(|(name, size)| (name.to_string(), size)).collect(),
+        files: folder.sizes().into_iter().collect(),
     };
     let mut output = Output::open(Path::new("-"))?;
     output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&inspection)?)?))?;

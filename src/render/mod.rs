@@ -1,4 +1,4 @@
-//! Output formats of alignments, and figures of lines: one file a format, data in, bytes out.
+//! Output formats of alignments, figures of lines, and TensorBoard's records: one file a format, data in, bytes out.
 
 mod direction;
 mod figure;
@@ -9,6 +9,7 @@ mod nematus;
 mod npz;
 mod pharaoh;
 mod svg;
+mod tensorboard;
 mod tsv;
 mod visible;
 
@@ -22,6 +23,7 @@ pub use nematus::Nematus;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;
 pub use svg::{Svg, View};
+pub use tensorboard::{event_file_head, event_of_scalars};
 pub use tsv::Tsv;
 pub use visible::{visible, visible_lines};
 
