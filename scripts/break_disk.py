@@ -26,7 +26,8 @@ CALLS = {"openat": "EMFILE", "write": "ENOSPC", "fsync": "EIO", "rename": "EACCE
 PAIRS = [("the red fox sleeps", "rufo mi dorma ."), ("the red owl sleeps", "rufo ku dorma ."),
          ("the grey fox sings", "grisa mi kanta ."), ("the old owl runs", "vela ku kura .")]
 TRAIN = ["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--units", "word", "--batch-sentences", "2",
-         "--schedule", "plateau", "--save-every", "0.00001", "--guided-alignment", "0.1", "--keep-attention", "--quiet"]
+         "--schedule", "plateau", "--save-every", "0.00001", "--guided-alignment", "0.1", "--keep-attention",
+         "--tensorboard", "--quiet"]
 RESUME = ["train", "--resume", "--out", "out", "--max-epochs", "4", "--save-every", "0.00001", "--quiet"]
 
 

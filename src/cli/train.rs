@@ -266,6 +266,10 @@ pub struct TrainArgs {
     #[arg(long, help_heading = "Training")]
     pub keep_attention: bool,
 
+    /// Also write what the log says to event files in the folder, for TensorBoard.
+    #[arg(long, help_heading = "Training")]
+    pub tensorboard: bool,
+
     /// Train nothing: print all that would be in force, what the pairs decide included, as --config takes it.
     #[arg(long, help_heading = "Training")]
     #[serde(skip)]

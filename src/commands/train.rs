@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
-use rayon::prelude::*;
 
 use super::console::Console;
 use super::formats::heatmap;
@@ -85,9 +84,11 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
     let trainer = Trainer::new(model, optimiser, progress, settings, &examples, &validation, began);
     // A new run begins at the beginning, so that nothing can be wrong with it.
     let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
-    let reason = {
-        let mut display = TrainingDisplay::new(console, &folder, &checkpoint, &signals);
-        trainer.run(Duration::from_secs_f64(60.0 * save_every), &mut display)?
+    let (reason, recorded) = {
+        let step = trainer.progress().step;
+        let mut display = TrainingDisplay::new(console, &folder, &checkpoint, step, &signals)?;
+        let reason = trainer.run(Duration::from_secs_f64(60.0 * save_every), &mut display)?;
+        (reason, display.finish())
     };
     console.note(ending(reason, settings, trainer.progress(), &out));
     if let Some(stopped) = signals.asked() {
@@ -95,7 +96,7 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
     }
     show(&out, &held_out.pairs, device)?;
     drop(lock);
-    Ok(())
+    recorded
 }
 
 /// Says as JSON all that is in force for a new training, as `--config` takes it.

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::attention_watch::{AttentionWatch, attention_line};
 use super::console::{Console, style};
@@ -34,15 +35,40 @@ pub struct TrainingDisplay<'a> {
 }
 
 impl<'a> TrainingDisplay<'a> {
-    pub fn new(console: &'a Console, folder: &'a Folder, checkpoint: &'a Checkpoint, signals: &'a Signals) -> Self {
+    /// Goes on after a step.
+    ///
+    /// # Errors
+    /// A file cannot be begun: the path, with the system's reason.
+    pub fn new(
+        console: &'a Console,
+        folder: &'a Folder,
+        checkpoint: &'a Checkpoint,
+        step: u64,
+        signals: &'a Signals,
+    ) -> Result<Self> {
         let visible = console.is_terminal() && !console.is_quiet();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(style("{prefix} {bar:16} {pos}/{len}  {wide_msg}"));
         let last_line = Instant::now();
         let watch = AttentionWatch::new(&checkpoint.config);
-        let record = TrainingRecord::new(folder, checkpoint);
-        Self { console, folder, checkpoint, bar, watch, record, signals, last_line }
+        let record = TrainingRecord::new(folder, checkpoint, step)?;
+        Ok(Self { console, folder, checkpoint, bar, watch, record, signals, last_line })
+    }
+
+    /// Ends the record of the run.
+    ///
+    /// # Errors
+    /// A file that training could do without could not be written to its end.
+    pub fn finish(self) -> Result<()> {
+        self.record.finish()
+    }
+
+    fn log(&mut self, mut line: Value, report: &impl Serialize) -> Result<()> {
+        merge(&mut line, serde_json::to_value(report)?);
+        let warning = self.record.log(line)?.map(|reason| format!("warning: {reason}; training goes on without it"));
+        warning.iter().for_each(|warning| self.line(warning));
+        Ok(())
     }
 
     fn line(&self, line: &str) {
@@ -70,9 +96,7 @@ impl<'a> TrainingDisplay<'a> {
         }
         self.bar.set_message(figures);
         if report.step.is_multiple_of(LOG_EVERY) {
-            let mut line = json!({"event": "progress"});
-            merge(&mut line, serde_json::to_value(report)?);
-            self.record.log(line)?;
+            self.log(json!({"event": "progress"}), report)?;
         }
         Ok(())
     }
@@ -100,10 +124,9 @@ impl<'a> TrainingDisplay<'a> {
         for Sample { source, reference, translation, .. } in report.samples.iter().take(SHOWN) {
             self.line(&format!("    {source}\n    = {reference}\n    → {translation}"));
         }
-        let mut line = json!({"event": "validation", "epoch": epochs, "step": progress.step,
-            "seconds": progress.seconds, "best": best});
-        merge(&mut line, serde_json::to_value(report)?);
-        self.record.log(line)?;
+        let line = json!({"event": "validation", "epoch": epochs, "step": progress.step, "seconds": progress.seconds,
+            "best": best});
+        self.log(line, report)?;
         self.record.validation(progress.step, &report.samples)
     }
 }
@@ -153,8 +176,8 @@ pub fn clock(span: Duration) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-fn merge(object: &mut serde_json::Value, more: serde_json::Value) {
-    if let (Some(object), serde_json::Value::Object(more)) = (object.as_object_mut(), more) {
+fn merge(object: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);
     }
 }

@@ -1,17 +1,24 @@
 //! What a run leaves to look at: its curves, and attention as it was learnt.
 
-use anyhow::Result;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::alignment::Alignment;
-use crate::checkpoint::{Checkpoint, Folder};
-use crate::render::{Axis, Figure, Moment, Seen, Series, write_below_each_other, write_learning};
+use crate::checkpoint::{Checkpoint, EventFile, Folder};
+use crate::render::{
+    Axis, Figure, Moment, Seen, Series, event_file_head, event_of_scalars, write_below_each_other, write_learning,
+};
 use crate::training::Sample;
 use crate::translator::Linker;
 
 /// Moments of attention in a page, at most: of more every second, every third … is left out, the last never.
 const MOST_MOMENTS: usize = 200;
+
+/// Numbers of a report that are no curves over the steps.
+const NO_CURVES: [&str; 4] = ["step", "epoch", "seconds", "done"];
 
 /// Writes reports of training to its folder, and after each validation what they show.
 pub struct TrainingRecord<'a> {
@@ -20,6 +27,8 @@ pub struct TrainingRecord<'a> {
     reports: Vec<Value>,
     /// Attention so far, if it is kept.
     kept: Option<Vec<Kept>>,
+    /// The same for TensorBoard, if it is asked for; what is wrong with it, once it could not be written.
+    events: Option<Result<EventFile, String>>,
 }
 
 /// Attention after a step of training, as attention.jsonl has it.
@@ -44,19 +53,47 @@ struct KeptPair {
 }
 
 impl<'a> TrainingRecord<'a> {
-    /// Goes on where the folder's files end.
-    pub fn new(folder: &'a Folder, checkpoint: &Checkpoint) -> Self {
-        let kept = || folder.attention().lines().into_iter().filter_map(Kept::read).collect();
-        Self { folder, reports: folder.log().lines(), kept: checkpoint.config.training.keep_attention.then(kept) }
-    }
-
-    /// Adds a report to the log.
+    /// Goes on after a step, where the folder's files end.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn log(&mut self, report: Value) -> Result<()> {
+    /// TensorBoard's file cannot be begun: the path, with the system's reason.
+    pub fn new(folder: &'a Folder, checkpoint: &Checkpoint, step: u64) -> Result<Self> {
+        let settings = &checkpoint.config.training;
+        let kept = || folder.attention().lines().into_iter().filter_map(Kept::read).collect();
+        let begin = || -> Result<EventFile> {
+            let mut events = folder.begin_events()?;
+            events.append(&event_file_head(now(), step + 1))?;
+            Ok(events)
+        };
+        let events = settings.tensorboard.then(begin).transpose()?.map(Ok);
+        Ok(Self { folder, reports: folder.log().lines(), kept: settings.keep_attention.then(kept), events })
+    }
+
+    /// Adds a report to the log and to TensorBoard's file. What is wrong with the latter, if it is so from now on, ends no
+    /// training: it is told.
+    ///
+    /// # Errors
+    /// The log's path, with the system's reason.
+    pub fn log(&mut self, report: Value) -> Result<Option<&str>> {
         self.folder.log().append(&report)?;
+        let step = report["step"].as_u64().unwrap_or_default();
+        let record = event_of_scalars(now(), step, &scalars(&report));
         self.reports.push(report);
+        let Some(Ok(events)) = &mut self.events else { return Ok(None) };
+        if let Err(reason) = events.append(&record) {
+            self.events = Some(Err(format!("{reason:#}")));
+        }
+        Ok(self.events.as_ref().and_then(|events| events.as_ref().err()).map(String::as_str))
+    }
+
+    /// Ends the record.
+    ///
+    /// # Errors
+    /// TensorBoard's file could not be written to its end.
+    pub fn finish(&self) -> Result<()> {
+        if let Some(Err(reason)) = &self.events {
+            bail!("{reason}; the model is whole, and the log has what TensorBoard was not given");
+        }
         Ok(())
     }
 
@@ -122,6 +159,21 @@ impl KeptPair {
     }
 }
 
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}
+
+/// A report's numbers, each by where it is from: training, validation, or attention as the latter found it.
+fn scalars(report: &Value) -> Vec<(String, f64)> {
+    let of = |group: &str, figures: &Value| -> Vec<(String, f64)> {
+        let figures = figures.as_object().into_iter().flatten().filter(|(key, _)| !NO_CURVES.contains(&key.as_str()));
+        figures.filter_map(|(key, value)| Some((format!("{group}/{key}"), value.as_f64()?))).collect()
+    };
+    let group = if report["event"] == "validation" { "validation" } else { "training" };
+    [of(group, report), of("attention", &report["attention"])].concat()
+}
+
 /// Loss, scores and attention by steps.
 fn curves(reports: &[Value]) -> Vec<Figure> {
     let line = |name: &str, event: &str, key: &str, factor: f64| {
@@ -177,6 +229,18 @@ mod tests {
         assert_eq!(figures[0].series[0].points, [[50.0, 4.0]]);
         assert_eq!(figures[2].series[0].points, [[60.0, 25.0]]);
         assert_eq!(curves(&reports[..1]).len(), 1, "no scores yet");
+    }
+
+    #[test]
+    fn reports_become_scalars() {
+        let tags = |report: Value| scalars(&report).into_iter().map(|(tag, value)| format!("{tag} {value}")).collect();
+        let progress: Vec<String> =
+            tags(json!({"event": "progress", "step": 50, "epoch": 1, "done": 0.5, "seconds": 9.5, "loss": 4.0}));
+        assert_eq!(progress, ["training/loss 4"]);
+        let attention = json!({"end": 0.25, "collapse": "flat"});
+        let validation: Vec<String> = tags(json!({"event": "validation", "step": 60, "bleu": 1.5, "best": true,
+            "perplexity": null, "samples": [{"source": "a"}], "attention": attention}));
+        assert_eq!(validation, ["validation/bleu 1.5", "attention/end 0.25"]);
     }
 
     #[test]

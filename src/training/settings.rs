@@ -72,6 +72,9 @@ pub struct TrainingSettings {
     /// Whether attention on the sample sentences is kept at each validation.
     #[serde(default)]
     pub keep_attention: bool,
+    /// Whether what the log says is written for TensorBoard too.
+    #[serde(default)]
+    pub tensorboard: bool,
 }
 
 impl TrainingSettings {

@@ -61,6 +61,7 @@ pub fn in_force(args: &TrainArgs, config: &Config, most_units: Option<usize>) ->
         validate_every: run.validate_every,
         metric: Some(run.metric),
         keep_attention: run.keep_attention,
+        tensorboard: run.tensorboard,
         seed: Some(run.seed),
         ..with_files(args)
     }

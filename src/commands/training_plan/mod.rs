@@ -82,6 +82,7 @@ struct RunPlan {
     patience: Option<u64>,
     metric: Option<Metric>,
     keep_attention: bool,
+    tensorboard: bool,
 }
 
 /// What guides of attention count.
@@ -252,6 +253,7 @@ impl SettledPlan<'_> {
             patience: run.patience,
             metric: run.metric.unwrap_or_else(|| metric(&self.text, validation)),
             keep_attention: run.keep_attention,
+            tensorboard: run.tensorboard,
         }
     }
 }
@@ -361,6 +363,7 @@ impl RunPlan {
             patience: patience(args)?.or((schedule == Schedule::Plateau).then_some(PATIENCE)),
             metric: args.metric,
             keep_attention: args.keep_attention,
+            tensorboard: args.tensorboard,
         })
     }
 }

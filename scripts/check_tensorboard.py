@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Reads the program's event files with TensorBoard and holds them against the log: needs `cargo build --release` and the
+Python package tensorboard.
+
+A training that logs beyond its last checkpoint is killed and goes on in a second file, so some steps are written twice; what
+TensorBoard shows must be what the finished log says: the same tags, each step once, each value to the last bit of a 32-bit
+float.
+"""
+
+import json
+import math
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.event_file_loader import LegacyEventFileLoader
+
+HERE = Path(__file__).resolve().parent.parent
+SOFTALIGN = HERE / "target/release/softalign"
+WORDS = {"red": "rufo", "grey": "grisa", "old": "vela", "fox": "mi", "owl": "ku", "cat": "ka", "sings": "kanta",
+         "runs": "kura"}
+TRAIN = ["--preset", "tiny", "--units", "word", "--batch-sentences", "1", "--validate-every", "400", "--max-epochs", "80"]
+NO_CURVES = {"step", "epoch", "seconds", "done"}
+
+
+def pairs():
+    words = list(WORDS)
+    sentences = [(a, n, v) for a in words[:3] for n in words[3:6] for v in words[6:]]
+    return "".join(f"the {a} {n} {v}\t{WORDS[a]} {WORDS[n]} {WORDS[v]} .\n" for a, n, v in sentences)
+
+
+def log(model):
+    return [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()]
+
+
+def killed_beyond_its_checkpoint(model, train):
+    """Kills the training at a moment at which the log's last line is of a step that was not saved."""
+    with subprocess.Popen(train, stdout=subprocess.DEVNULL) as training:
+        while training.poll() is None:
+            time.sleep(0.01)
+            if not (model / "resume.json").exists():
+                continue
+            last = log(model)[-1]
+            # A validation is saved in the next moment.
+            if last["event"] == "progress" and last["step"] > json.loads((model / "resume.json").read_text())["step"]:
+                training.send_signal(signal.SIGKILL)
+    assert training.returncode == -signal.SIGKILL, "the training was through before it could be killed"
+
+
+def expected(model):
+    scalars = {}
+    for line in log(model):
+        group = {"progress": "training", "validation": "validation"}[line["event"]]
+        for prefix, figures in ((group, line), ("attention", line.get("attention", {}))):
+            for key, value in figures.items():
+                if key not in NO_CURVES and isinstance(value, (int, float)) and not isinstance(value, bool):
+                    scalars.setdefault(f"{prefix}/{key}", []).append((line["step"], float(numpy.float32(value))))
+    return scalars
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        model, pairs_file = Path(folder) / "model", Path(folder) / "pairs.tsv"
+        pairs_file.write_text(pairs())
+        train = [SOFTALIGN, "train", "--quiet", "--out", model]
+        killed_beyond_its_checkpoint(model, [*train, "--train", pairs_file, "--tensorboard", *TRAIN])
+        subprocess.run([*train, "--resume"], check=True, stdout=subprocess.DEVNULL)
+        files = sorted(model.glob("events.out.tfevents.*"))
+        events = [event for file in files for event in LegacyEventFileLoader(str(file)).Load()]
+        written = [event.step for event in events if event.HasField("summary")]
+        assert len(files) == 2 and len(written) > len(log(model)), "no step was written twice"
+        events = EventAccumulator(str(model), size_guidance={"scalars": 0})
+        events.Reload()
+        shown = {tag: [(event.step, event.value) for event in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+        wanted = expected(model)
+        assert shown.keys() == wanted.keys(), shown.keys() ^ wanted.keys()
+        for tag, values in wanted.items():
+            assert shown[tag] == values, (tag, shown[tag], values)
+        times = [event.wall_time for event in events.Scalars("training/loss")]
+        assert times == sorted(times) and math.isclose(times[-1], time.time(), abs_tol=600), times
+        print(f"tensorboard: {len(wanted)} curves with {sum(map(len, wanted.values()))} values are those of the log")
+
+
+if __name__ == "__main__":
+    main()
