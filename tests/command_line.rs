@@ -603,7 +603,7 @@ fn where_nothing_is_shipped_the_option_is_named() {
     let folder = Folder::new();
     folder.run(&["train", "--out", "out"]).refused_with(1, &["data/train.tsv", "--train"]);
     folder.run(&["evaluate", "--model", model_path()]).refused_with(1, &["data/test.tsv", "--pairs"]);
-    folder.run(&["translate", "hello"]).refused_with(1, &["checkpoints", "--model"]);
+    folder.run(&["translate", "hello"]).refused_with(1, &["checkpoints", "train --train PAIRS.tsv", "--model"]);
     folder.run(&["inspect"]).refused_with(1, &["checkpoints", "config.json"]);
     assert!(folder.contents().is_empty(), "{:?}", folder.contents().keys());
 }

@@ -371,7 +371,7 @@ impl Folder {
     pub fn load(&self) -> Result<Checkpoint> {
         let place = self.path.join(CONFIG);
         if !place.exists() {
-            let hint = "train one with softalign train --out, or name another with --model";
+            let hint = "train one with softalign train --train PAIRS.tsv --out DIR, or name another with --model DIR";
             bail!("{}: no model here ({CONFIG} is missing); {hint}", self.path.display());
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| place.display().to_string())?;
