@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The program as those get it who have no Rust: a wheel and a source archive are built into target/wheels, the wheel is
+# installed into a fresh virtual environment and tried there in an empty folder. Needs Python 3.8 or newer with venv (PYTHON
+# names another than python3), fetches maturin, and hands its arguments on to it:
+#
+#     scripts/check_wheel.sh --zig --compatibility manylinux_2_17
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+python=${PYTHON:-python3}
+if ! "$python" -c "import venv" 2> /dev/null; then
+    echo "$python: not found, or without venv; install Python 3.8 or newer, or name it by PYTHON" >&2
+    exit 1
+fi
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+
+# A fresh environment; says where its commands lie, which Windows calls otherwise.
+environment() { # folder
+    "$python" -m venv "$1"
+    if [ -d "$1/Scripts" ]; then echo "$1/Scripts"; else echo "$1/bin"; fi
+}
+
+tools=$(environment "$made/tools")
+"$tools/python" -m pip install --quiet "maturin[zig]>=1.9,<2"
+wheels=$PWD/target/wheels
+rm -rf "$wheels"
+PATH="$tools:$PATH" maturin build --release --locked --sdist --out "$wheels" "$@"
+
+user=$(environment "$made/user")
+"$user/python" -m pip install --quiet --no-index "$wheels"/*.whl
+softalign=$user/softalign
+mkdir "$made/empty"
+cd "$made/empty"
+
+"$softalign" --version
+"$softalign" man train > train.1
+"$softalign" completions bash > completions.bash
+grep -q softalign train.1
+grep -q softalign completions.bash
+# Where no model is shipped, the line says what to do.
+if "$softalign" translate "a dog" 2> message; then
+    echo "translated without a model" >&2
+    exit 1
+fi
+grep -q "softalign train --train" message
+
+for who in I you we they; do
+    for what in see hear know; do
+        for thing in "a dog" "a cat" "the house"; do
+            printf '%s %s %s\t%s %s %s\n' "$who" "$what" "$thing" "$thing" "$what" "$who"
+        done
+    done
+done > pairs.tsv
+"$softalign" --quiet train --train pairs.tsv --preset tiny --max-epochs 2 --out model > /dev/null
+test "$("$softalign" --quiet translate --model model "they see a dog" | wc -l)" -eq 1
+"$softalign" --quiet align --model model --pairs pairs.tsv --format pharaoh > links
+test "$(wc -l < links)" -eq 36
+echo "the wheel works: train, translate, align, man, completions"
