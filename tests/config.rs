@@ -12,7 +12,10 @@ use softalign::cli::Cli;
 /// Options of `train` that say nothing of what is trained, and those that others say in another way.
 const NOT_SHOWN: [&str; 5] = ["resume", "show-config", "config", "preset", "out"];
 /// Options that exclude each other, or that are open by default.
-const SHOWN_WHERE_GIVEN: [&str; 14] = [
+const SHOWN_WHERE_GIVEN: [&str; 17] = [
+    "atoms",
+    "features",
+    "tag-source",
     "source",
     "target",
     "valid",

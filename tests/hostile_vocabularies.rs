@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
 use softalign::random::Stream;
-use softalign::text::{NormalForm, Normalisation, Units, Vocabulary, Words};
+use softalign::text::{Atoms, NormalForm, Normalisation, Units, Vocabulary, Words};
 
 /// Mutations of each kind of unit where nothing else is asked for.
 const MUTATIONS: usize = 250;
@@ -33,7 +33,7 @@ fn learnt(units: Units) -> String {
 
 /// Reads a file and, if it is taken, uses it; tells whether it is taken.
 fn try_to_use(json: &str, units: Units) -> bool {
-    let Ok(vocabulary) = Vocabulary::from_json(json, units, NORMALISATION) else { return false };
+    let Ok(vocabulary) = Vocabulary::from_json(json, units, NORMALISATION, &Atoms::default()) else { return false };
     let size = vocabulary.size() as u32;
     for text in TEXTS {
         let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();

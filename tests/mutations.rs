@@ -289,7 +289,8 @@ fn no_text_panics_where_it_is_read() {
             std::fs::write(&path, changed_bytes(text.as_bytes(), stream)).unwrap();
             let columns =
                 (stream.below(2) == 0).then(|| [1 + stream.below(3), 1 + stream.below(3)].map(Column::Number));
-            let layout = Layout { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns };
+            let features = (stream.below(2) == 0).then(|| Column::Number(1 + stream.below(4)));
+            let layout = Layout { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns, features };
             use_config(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
             use_corpus(&path, &layout, 1 + stream.below(4))
         });

@@ -120,7 +120,7 @@ fn draws_are_alike_on_both_paths_and_alone() {
     let demands = Demands::default();
     for (number, (source, together)) in sources.iter().zip(&together).enumerate() {
         let padded = Padded::new([source.units.as_slice()].into_iter());
-        let sought = [Sought { number, units: source.units.len(), demands: &demands }];
+        let sought = [Sought { number, units: padded.lengths[0], demands: &demands }];
         let plain = draw(&mut RnnScorer::plain(&models, &padded).unwrap(), &sought, &settings).unwrap();
         assert_alike(&plain[0], together);
         let moved = DrawSettings { first: 10 + number, ..settings };

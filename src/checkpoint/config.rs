@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::model::Architecture;
-use crate::text::{Layout, Normalisation, Pair, Units};
+use crate::text::{Atoms, Layout, Normalisation, Pair, Units};
 use crate::training::TrainingSettings;
 
 /// The version of the directory's format. A program reads its own version and older ones.
@@ -53,6 +53,12 @@ pub struct TextSettings {
     pub source_units: Units,
     /// What target sentences are cut into.
     pub target_units: Units,
+    /// Pieces of source sentences that are never cut.
+    #[serde(default, skip_serializing_if = "Atoms::is_empty")]
+    pub source_atoms: Atoms,
+    /// Pieces of target sentences that are never cut.
+    #[serde(default, skip_serializing_if = "Atoms::is_empty")]
+    pub target_atoms: Atoms,
     /// Whether both sides share one vocabulary.
     pub joint_vocabulary: bool,
     /// Units of a side that training takes at most; longer pairs are left out.
@@ -67,10 +73,13 @@ impl TextSettings {
 }
 
 /// What a model was trained on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {
     /// The training files, as they were named on the command line: one TSV file, or source and target.
     pub training_files: Vec<String>,
+    /// What each of several training files counts, and the tags before their sentences; none of one file without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixture: Vec<Ingredient>,
     /// How these files are laid out, and those for validation.
     #[serde(default, skip_serializing_if = "Layout::is_plain")]
     pub layout: Layout,
@@ -88,6 +97,16 @@ pub struct DataSummary {
     /// What attention is taught by, if not by the aligner that was learnt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guide: Option<GuideSummary>,
+}
+
+/// A training file among several, by its place among them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ingredient {
+    /// How often its pairs come in an epoch.
+    pub weight: f64,
+    /// What is put before each of its sentences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
 }
 
 /// A file of links that attention is taught by.

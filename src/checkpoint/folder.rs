@@ -21,7 +21,7 @@ use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
 use crate::model::UnitLexicon;
 use crate::parameters::Parameters;
-use crate::text::{Units, Vocabulary};
+use crate::text::{Atoms, Layout, Units, Vocabulary};
 use crate::training::{Progress, Snapshot};
 
 const CONFIG: &str = "config.json";
@@ -364,6 +364,11 @@ impl Folder {
         write_atomically(&self.path.join(name), |file| Ok(file.write_all(&bytes)?))
     }
 
+    /// How the files were laid out that a model was trained on, if there is one that says so.
+    pub fn layout(&self) -> Option<Layout> {
+        Some(Config::parse(&self.read_text(CONFIG).ok()?).ok()?.data.layout)
+    }
+
     /// Reads settings and vocabularies.
     ///
     /// # Errors
@@ -376,11 +381,11 @@ impl Folder {
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| place.display().to_string())?;
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
-        let vocabulary = |name: &str, units: Units, size: usize| -> Result<Arc<Vocabulary>> {
+        let vocabulary = |name: &str, units: Units, atoms: &Atoms, size: usize| -> Result<Arc<Vocabulary>> {
             let place = self.path.join(name);
             let normalisation = config.text.normalisation;
             let vocabulary =
-                Vocabulary::from_json(&self.read_text(name)?, units, normalisation).with_context(|| {
+                Vocabulary::from_json(&self.read_text(name)?, units, normalisation, atoms).with_context(|| {
                     format!("{}: damaged, or no vocabulary for {CONFIG}'s units and normalisation", place.display())
                 })?;
             ensure!(
@@ -393,12 +398,12 @@ impl Folder {
         };
         let (text, sizes) = (&config.text, &config.architecture);
         let (source, target) = if text.joint_vocabulary {
-            let joint = vocabulary(JOINT, text.source_units, sizes.source_vocabulary)?;
+            let joint = vocabulary(JOINT, text.source_units, &text.source_atoms, sizes.source_vocabulary)?;
             (joint.clone(), joint)
         } else {
             (
-                vocabulary(SOURCE, text.source_units, sizes.source_vocabulary)?,
-                vocabulary(TARGET, text.target_units, sizes.target_vocabulary)?,
+                vocabulary(SOURCE, text.source_units, &text.source_atoms, sizes.source_vocabulary)?,
+                vocabulary(TARGET, text.target_units, &text.target_atoms, sizes.target_vocabulary)?,
             )
         };
         Checkpoint::new(config, source, target)

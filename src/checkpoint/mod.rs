@@ -31,7 +31,8 @@ mod lock;
 mod tensors;
 
 pub use config::{
-    Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, TextSettings, fingerprint, fingerprint_of_text,
+    Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, Ingredient, TextSettings, fingerprint,
+    fingerprint_of_text,
 };
 pub use events::EventFile;
 pub use files::{Growing, remove_abandoned, remove_growing, write_atomically};

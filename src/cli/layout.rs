@@ -20,25 +20,39 @@ pub struct LayoutArgs {
     /// first line calls them.
     #[arg(long, value_name = "S,T", value_parser = columns, help_heading = "Data")]
     pub columns: Option<[Column; 2]>,
+
+    /// The column of features, such as V;PST;3;SG, each of which becomes a unit before the sentence or word; without
+    /// --columns the first two are the pair. A model that was trained so expects them [there by default the column that it was
+    /// trained with, for single sentences the second].
+    #[arg(long, value_name = "F", value_parser = feature_column, help_heading = "Data")]
+    pub features: Option<Column>,
 }
 
 impl LayoutArgs {
     /// The layout that the options tell of.
     pub fn layout(&self) -> Layout {
-        let layout = Layout { csv: self.csv, header: self.header, columns: self.columns.clone() };
+        let (columns, features) = (self.columns.clone(), self.features.clone());
+        let layout = Layout { csv: self.csv, header: self.header, columns, features };
         // Where columns have names there is a line that says them.
         Layout { header: self.header || layout.asks_for_names(), ..layout }
     }
 }
 
-fn columns(text: &str) -> Result<[Column; 2], String> {
-    let column = |part: &str| match part.trim() {
+fn column(text: &str) -> Option<Column> {
+    match text.trim() {
         "" => None,
-        part => match part.parse() {
+        text => match text.parse() {
             Ok(number) => (number > 0).then_some(Column::Number(number)),
-            Err(_) => Some(Column::Name(part.to_owned())),
+            Err(_) => Some(Column::Name(text.to_owned())),
         },
-    };
+    }
+}
+
+fn feature_column(text: &str) -> Result<Column, String> {
+    column(text).ok_or_else(|| "a column is needed: a number from 1 on, or a name from the first line".to_owned())
+}
+
+fn columns(text: &str) -> Result<[Column; 2], String> {
     let both = text.split_once(',').filter(|(_, target)| !target.contains(','));
     match both.map(|(source, target)| [column(source), column(target)]) {
         Some([Some(source), Some(target)]) if source != target => Ok([source, target]),

@@ -38,7 +38,7 @@ pub use score::ScoreArgs;
 pub use search::SearchArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use symmetrise::{NotationArgs, SymmetriseArgs};
-pub use train::{Preset, TrainArgs};
+pub use train::{Preset, TrainArgs, WeightedFile};
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
 #[derive(Debug, Parser)]
@@ -210,6 +210,10 @@ pub struct TranslateArgs {
 
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
+
+    /// Put this tag before each sentence, as --tag-source of train has done.
+    #[arg(long, value_name = "TAG", help_heading = "Data")]
+    pub tag_source: Option<String>,
 
     /// Align the model's units instead of words.
     #[arg(long)]

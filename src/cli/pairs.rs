@@ -23,4 +23,8 @@ pub struct PairArgs {
 
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
+
+    /// Put this tag before each sentence, as --tag-source of train has done.
+    #[arg(long, value_name = "TAG")]
+    pub tag_source: Option<String>,
 }

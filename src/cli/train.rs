@@ -1,6 +1,8 @@
 //! The options of `train`.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use serde::{Serialize, Serializer};
@@ -31,6 +33,48 @@ pub enum Preset {
     Large,
 }
 
+/// A file of pairs with what each of them counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// How often its pairs come in an epoch.
+    pub weight: f64,
+}
+
+impl From<PathBuf> for WeightedFile {
+    fn from(path: PathBuf) -> Self {
+        Self { path, weight: 1.0 }
+    }
+}
+
+impl FromStr for WeightedFile {
+    type Err = String;
+
+    /// What stands behind the last colon is a weight if it is a number, unless there is a file of the whole name.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.rsplit_once(':').filter(|_| !Path::new(text).exists());
+        match parts.and_then(|(path, weight)| Some((path, weight.parse::<f64>().ok()?))) {
+            None => Ok(PathBuf::from(text).into()),
+            Some((path, weight)) if weight > 0.0 && weight <= 100.0 => Ok(Self { path: path.into(), weight }),
+            Some((_, weight)) => Err(format!("a weight is above 0 and at most 100, not {weight}")),
+        }
+    }
+}
+
+impl fmt::Display for WeightedFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}", self.path.display())?;
+        if self.weight == 1.0 { Ok(()) } else { write!(formatter, ":{}", self.weight) }
+    }
+}
+
+impl Serialize for WeightedFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// `softalign train`
 #[derive(Clone, Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -38,12 +82,25 @@ pub enum Preset {
   softalign train --train pairs.tsv --out my-model
   softalign train --source train.en --target train.de \\
       --valid-source val.en --valid-target val.de --out en-de
+  softalign train --train mine.tsv:3 others.tsv --out my-model
   softalign train --out my-model --resume
   softalign train --config my-model/config.json --seed 2 --out second")]
 pub struct TrainArgs {
-    /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv].
-    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"], help_heading = "Data")]
-    pub train: Option<PathBuf>,
+    /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv]. Of several files, pairs of one with a
+    /// weight of 3 come three times an epoch, with a weight of 0.5 every other epoch on average.
+    #[arg(
+        long,
+        value_name = "FILE.tsv[:WEIGHT]",
+        num_args = 1..,
+        conflicts_with_all = ["source", "target"],
+        help_heading = "Data"
+    )]
+    pub train: Vec<WeightedFile>,
+
+    /// A tag for each file of --train, put before each of its sentences and those of the --valid file at the same place: a
+    /// unit of its own, by which one model serves several languages. Sentences to translate begin with it as well.
+    #[arg(long, value_name = "TAG", num_args = 1.., help_heading = "Data")]
+    pub tag_source: Vec<String>,
 
     /// Training sentences, one a line, with their translations in --target.
     #[arg(long, value_name = "FILE", requires = "target", help_heading = "Data")]
@@ -54,8 +111,14 @@ pub struct TrainArgs {
     pub target: Option<PathBuf>,
 
     /// Validation pairs [default: data/validation.tsv with the shipped corpus, else a part of the training pairs].
-    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["valid_source", "valid_target"], help_heading = "Data")]
-    pub valid: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE.tsv",
+        num_args = 1..,
+        conflicts_with_all = ["valid_source", "valid_target"],
+        help_heading = "Data"
+    )]
+    pub valid: Vec<PathBuf>,
 
     /// Validation sentences, one a line.
     #[arg(long, value_name = "FILE", requires = "valid_target", help_heading = "Data")]
@@ -104,6 +167,10 @@ pub struct TrainArgs {
     /// Most units in a vocabulary; bpe keeps every single character beyond it [default: by data and kind of unit].
     #[arg(long, value_name = "N", help_heading = "Text")]
     pub vocabulary_size: Option<usize>,
+
+    /// Pieces of text that are never cut, between spaces, such as "<2fr> <2de>".
+    #[arg(long, value_name = "ATOMS", value_delimiter = ' ', help_heading = "Text")]
+    pub atoms: Vec<String>,
 
     /// One vocabulary for both sides instead of one each.
     #[arg(long, help_heading = "Text")]
@@ -287,7 +354,7 @@ impl TrainArgs {
     /// A path is no Unicode.
     pub fn config(&self) -> serde_json::Result<Map<String, Value>> {
         let mut options: Map<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
-        options.retain(|_, value| !value.is_null());
+        options.retain(|_, value| !value.is_null() && *value != Value::Array(Vec::new()));
         Ok(options)
     }
 }

@@ -25,7 +25,7 @@ use crate::translator::Linked;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
-    let files = PairFiles::of(&args.pairs).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let files = PairFiles::of(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     check_places(args, &files)?;
     let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;

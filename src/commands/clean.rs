@@ -21,7 +21,8 @@ const NAMED: usize = 3;
 
 pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
-    let files = PairFiles::of(&args.pairs).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
+    let files =
+        PairFiles::of(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
     let written =
         [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
     apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;

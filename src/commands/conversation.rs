@@ -11,7 +11,8 @@ use rustyline::{Behavior, Config, Editor};
 use super::console::Console;
 use super::formats::heatmap;
 use super::output::Output;
-use crate::translator::{Sentence, Strategy, Translation, Translator};
+use super::sentence_lines::SentenceLines;
+use crate::translator::{Strategy, Translation, Translator};
 
 const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";
 const HELP: &str = ":align, :a  the alignment of the last translation
@@ -50,12 +51,18 @@ impl<'a> Said<'a> {
 ///
 /// # Errors
 /// The terminal's, the model's and the output's own.
-pub fn converse(translator: &Translator, strategy: &Strategy, output: &mut Output, console: &Console) -> Result<()> {
+pub fn converse(
+    translator: &Translator,
+    strategy: &Strategy,
+    form: &SentenceLines,
+    output: &mut Output,
+    console: &Console,
+) -> Result<()> {
     console.note(GREETING);
     // The terminal itself, so that results alone go where results go.
     let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
     let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
-    let mut conversation = Conversation { translator, strategy, output, console, said: 0, last: None };
+    let mut conversation = Conversation { translator, strategy, form, output, console, said: 0, last: None };
     loop {
         match editor.readline("> ") {
             Ok(typed) => {
@@ -80,6 +87,7 @@ pub fn converse(translator: &Translator, strategy: &Strategy, output: &mut Outpu
 struct Conversation<'a> {
     translator: &'a Translator,
     strategy: &'a Strategy,
+    form: &'a SentenceLines<'a>,
     output: &'a mut Output,
     console: &'a Console,
     /// Sentences so far.
@@ -111,7 +119,7 @@ impl Conversation<'_> {
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
         let mut found = self.translator.translate(
-            &[Sentence::from(sentence)],
+            &[self.form.read(sentence.to_owned())],
             &self.strategy.from_sentence(self.said),
             &mut |_| {},
         )?;

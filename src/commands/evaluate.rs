@@ -52,7 +52,11 @@ enum Candidate {
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, 1)?;
     check_links(&args.links, false)?;
-    let given = PairFiles::of(&args.pairs);
+    let (models, hypotheses) = match &args.hypotheses[..] {
+        [] => (MODELS.named(&args.model)?, Vec::new()),
+        given => (Vec::new(), HYPOTHESES.named(given)?),
+    };
+    let given = PairFiles::of(&args.pairs, models.first().map(|model| model.path.as_path()));
     let gold_path = match (&args.gold, &given) {
         (None, None) if args.hypotheses.is_empty() => Some(PathBuf::from(SHIPPED_GOLD)),
         (gold, _) => gold.clone(),
@@ -60,10 +64,6 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     if args.search_threshold && gold_path.is_none() {
         bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
     }
-    let (models, hypotheses) = match &args.hypotheses[..] {
-        [] => (MODELS.named(&args.model)?, Vec::new()),
-        given => (Vec::new(), HYPOTHESES.named(given)?),
-    };
     let measured = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
     if args.compare && measured < 2 {
         bail!(UsageError("--compare needs several: give --model or --hypotheses more than once".to_owned()));

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use super::console::Console;
 use super::usage::UsageError;
+use crate::checkpoint::Folder;
 use crate::cli::PairArgs;
 use crate::text::{Layout, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_laid_out, read_parallel};
 
@@ -32,6 +33,8 @@ pub fn portions() -> impl Iterator<Item = usize> {
 pub struct PairFiles {
     place: Place,
     layout: Layout,
+    /// What is put before each source.
+    tag: Option<String>,
 }
 
 /// Where pairs lie.
@@ -51,17 +54,40 @@ impl PairFiles {
             (None, Some(source), Some(target)) => return Some(Self::parallel(source, target, layout)),
             _ => return None,
         };
-        Some(Self { place, layout: layout.clone() })
+        Some(Self { place, layout: layout.clone(), tag: None })
     }
 
     /// Two files whose lines belong together.
     pub fn parallel(source: &Path, target: &Path, layout: &Layout) -> Self {
-        Self { place: Place::Parallel(source.to_owned(), target.to_owned()), layout: layout.clone() }
+        let place = Place::Parallel(source.to_owned(), target.to_owned());
+        Self { place, layout: layout.clone(), tag: None }
     }
 
-    /// By the options of a command that reads pairs.
-    pub fn of(args: &PairArgs) -> Option<Self> {
-        Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref(), &args.layout.layout())
+    /// One file with both sides in it.
+    pub fn tsv(path: &Path, layout: &Layout) -> Self {
+        Self { place: Place::Tsv(path.to_owned()), layout: layout.clone(), tag: None }
+    }
+
+    /// The same with a tag before each source.
+    #[must_use]
+    pub fn tagged(self, tag: Option<String>) -> Self {
+        Self { tag, ..self }
+    }
+
+    /// By the options of a command that reads pairs for a model, if there is one: where it was trained with features and the
+    /// options name no columns, they are where they were.
+    pub fn of(args: &PairArgs, model: Option<&Path>) -> Option<Self> {
+        let layout = args.layout.layout();
+        let remembered = || Folder::new(model?).layout().filter(|layout| layout.features.is_some());
+        let layout = match remembered() {
+            Some(Layout { columns, features, .. }) if layout.columns.is_none() && layout.features.is_none() => {
+                let remembered = Layout { columns, features, ..layout };
+                Layout { header: remembered.header || remembered.asks_for_names(), ..remembered }
+            }
+            _ => layout,
+        };
+        let files = Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref(), &layout)?;
+        Some(files.tagged(args.tag_source.clone()))
     }
 
     /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.
@@ -76,7 +102,7 @@ impl PairFiles {
 
     /// One of the files of the shipped corpus.
     pub fn shipped(path: &str) -> Self {
-        Self { place: Place::Tsv(PathBuf::from(path)), layout: Layout::default() }
+        Self::tsv(Path::new(path), &Layout::default())
     }
 
     /// Reads the pairs. `option` is what names a file, for the message where the shipped one is meant and not there.
@@ -86,14 +112,15 @@ impl PairFiles {
     /// as they cannot be.
     pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
         self.check(option)?;
-        match &self.place {
-            Place::Tsv(path) => read_laid_out(path, &self.layout),
+        let pairs = match &self.place {
+            Place::Tsv(path) => read_laid_out(path, &self.layout)?,
             Place::Parallel(source, target) => {
                 let mut pairs = read_parallel(source, target)?;
                 pairs.drain(..usize::from(self.layout.header).min(pairs.len()));
-                Ok(pairs)
+                pairs
             }
-        }
+        };
+        Ok(pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect())
     }
 
     /// The pairs as they arrive.
@@ -102,10 +129,11 @@ impl PairFiles {
     /// Those of [`Self::read`] that can be known before.
     pub fn stream(&self, option: &str) -> Result<PairStream> {
         self.check(option)?;
-        match &self.place {
+        let stream = match &self.place {
             Place::Tsv(path) => PairStream::laid_out(path, &self.layout),
             Place::Parallel(source, target) => PairStream::parallel(source, target, self.layout.header),
-        }
+        };
+        Ok(stream?.tagged(self.tag.clone()))
     }
 
     /// How many pairs there are, about, if that can be known before they are read.
@@ -121,8 +149,10 @@ impl PairFiles {
                 "{}: no shipped corpus in this folder; run softalign from its own, or name your pairs with {option}",
                 path.display()
             ),
-            Place::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
-                bail!(UsageError("--csv and --columns are for one file with both sides in it".to_owned()))
+            Place::Parallel(..)
+                if self.layout.csv || self.layout.columns.is_some() || self.layout.features.is_some() =>
+            {
+                bail!(UsageError("--csv, --columns and --features are for one file with both sides in it".to_owned()))
             }
             Place::Parallel(source, target) if source == target => {
                 let one =

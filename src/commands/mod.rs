@@ -21,6 +21,7 @@ mod output;
 mod reading;
 mod score;
 mod search;
+mod sentence_lines;
 mod shell;
 mod signals;
 mod sureness;

@@ -34,7 +34,7 @@ fn translator(args: &ScoreArgs, device: &Device) -> Result<Translator> {
 }
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
-    let files = PairFiles::of(&args.pairs).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let files = PairFiles::of(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     apart(files.paths(), Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;

@@ -6,7 +6,7 @@ use super::console::Console;
 use super::usage::UsageError;
 use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
 use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, MOST_REQUIRED, Ranking, Search};
-use crate::text::read_laid_out;
+use crate::text::{Layout, read_laid_out};
 use crate::translator::{Constraints, Strategy, Terms, Translator};
 
 /// Refuses a length penalty that is none.
@@ -62,7 +62,7 @@ pub fn constrained(
     console: &Console,
 ) -> Result<Translator> {
     let terms = match &args.terms {
-        Some(path) => Terms::of(read_laid_out(path, &layout.layout())?),
+        Some(path) => Terms::of(read_laid_out(path, &of_two_columns(layout))?),
         None => Terms::default(),
     };
     let constraints =
@@ -77,6 +77,11 @@ pub fn constrained(
         ));
     }
     Ok(translator)
+}
+
+/// How files of words and their translations are laid out, where lines of text may have features.
+pub fn of_two_columns(args: &LayoutArgs) -> Layout {
+    Layout { features: None, ..args.layout() }
 }
 
 /// Refuses constraints that nothing can keep to.

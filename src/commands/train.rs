@@ -253,7 +253,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let summary = &checkpoint.config.data;
     let files = DataFiles::of_resumed_run(args, summary).with_context(|| path.to_string())?;
     let data = Data::new(
-        files.training.read("--train")?,
+        files.read_training()?,
         &files,
         [&checkpoint.source, &checkpoint.target],
         checkpoint.config.text.max_length,
@@ -263,7 +263,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     ensure!(
         data.summary.fingerprint == summary.fingerprint,
         "{}: not the sentence pairs that {path} was trained on; --resume needs the same, in the same order",
-        files.training
+        files.training_name()
     );
     ensure!(
         data.summary.guide.as_ref().map(|guide| &guide.fingerprint)

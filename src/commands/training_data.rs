@@ -1,15 +1,16 @@
 //! The sentence pairs that a run trains on and those that validate it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use super::usage::UsageError;
 use super::user_guide::GivenLinks;
-use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
-use crate::cli::TrainArgs;
+use crate::checkpoint::{DataSummary, GuideSummary, Ingredient, fingerprint, fingerprint_of_text};
+use crate::cli::{TrainArgs, WeightedFile};
 use crate::random::Stream;
 use crate::text::{Corpus, Forms, Layout, NormalForm, Normalisation, Pair, Vocabulary};
 
@@ -20,26 +21,63 @@ const HANDFUL: usize = 20;
 
 /// Where the pairs lie.
 pub struct DataFiles {
-    pub training: PairFiles,
-    /// None if a part of the training pairs is held out.
-    pub validation: Option<PairFiles>,
+    pub training: Vec<TrainingFiles>,
+    /// Empty if a part of the training pairs is held out.
+    pub validation: Vec<PairFiles>,
     /// Links of the training pairs that attention is taught by, if the user has any.
     pub guide: Option<PathBuf>,
 }
 
+/// Some of the training pairs.
+pub struct TrainingFiles {
+    pub files: PairFiles,
+    pub ingredient: Ingredient,
+}
+
+/// Training pairs as they were read.
+#[derive(Default)]
+pub struct TrainingPairs {
+    pub all: Vec<Pair>,
+    /// How often each comes in an epoch, as the first file says that has it; empty where all come once.
+    weights: HashMap<Pair, f64>,
+}
+
+impl TrainingPairs {
+    fn weights_of(&self, pairs: &[Pair]) -> Option<Vec<f64>> {
+        let weight = |pair: &Pair| self.weights.get(pair).copied().unwrap_or(1.0);
+        (!self.weights.is_empty()).then(|| pairs.iter().map(weight).collect())
+    }
+}
+
 impl DataFiles {
     /// Those given, or the shipped corpus.
-    pub fn of_new_run(args: &TrainArgs) -> Self {
-        let layout = &args.layout.layout();
-        let guide = args.guide.clone();
-        match (training_files(args, layout), validation_files(args, layout)) {
-            (Some(training), validation) => Self { training, validation, guide },
-            (None, validation) => Self {
-                training: PairFiles::shipped(SHIPPED_TRAINING),
-                validation: Some(validation.unwrap_or_else(|| PairFiles::shipped(SHIPPED_VALIDATION))),
-                guide,
-            },
+    ///
+    /// # Errors
+    /// A [`UsageError`] if there are not as many tags as files.
+    pub fn of_new_run(args: &TrainArgs) -> Result<Self> {
+        let (layout, tags) = (&args.layout.layout(), &args.tag_source);
+        check_tags(tags, args.train.len(), "--train")?;
+        let ingredient = |place: usize, weight| Ingredient { weight, tag: tags.get(place).cloned() };
+        let mut training: Vec<TrainingFiles> = (0..)
+            .zip(&args.train)
+            .map(|(place, WeightedFile { path, weight })| {
+                let ingredient = ingredient(place, *weight);
+                TrainingFiles { files: PairFiles::tsv(path, layout).tagged(ingredient.tag.clone()), ingredient }
+            })
+            .collect();
+        let plain = Ingredient { weight: 1.0, tag: None };
+        if let (Some(source), Some(target)) = (&args.source, &args.target) {
+            let files = PairFiles::parallel(source, target, layout);
+            training.push(TrainingFiles { files, ingredient: plain.clone() });
         }
+        let mut validation = validation_files(args, layout, tags)?;
+        if training.is_empty() {
+            training.push(TrainingFiles { files: PairFiles::shipped(SHIPPED_TRAINING), ingredient: plain });
+            if validation.is_empty() {
+                validation.push(PairFiles::shipped(SHIPPED_VALIDATION));
+            }
+        }
+        Ok(Self { training, validation, guide: args.guide.clone() })
     }
 
     /// Those given, or the files that the run began with, by the names that they had from where it was started; laid out as
@@ -48,28 +86,35 @@ impl DataFiles {
     /// # Errors
     /// It does not say which they were, or they are not there.
     pub fn of_resumed_run(args: &TrainArgs, began_with: &DataSummary) -> Result<Self> {
-        let named = |names: &[String], one: &str, two: &str| -> Result<Option<PairFiles>> {
-            let files = PairFiles::named(names, &began_with.layout);
-            match names.iter().find(|name| *name != "-" && !Path::new(name).exists()) {
-                Some(gone) if files.is_some() => bail!(
-                    "{gone}: training began with this file, which is not here; run softalign where it began, or say \
-                     where the file is with {}",
-                    if names.len() == 1 { one } else { two }
-                ),
-                _ => Ok(files),
-            }
-        };
         let layout = &began_with.layout;
-        let (training, validation) = (training_files(args, layout), validation_files(args, layout));
-        let training = match training {
-            Some(files) => Some(files),
-            None => named(&began_with.training_files, "--train", "--source and --target")?,
+        // Two files are the two sides, unless they are a mixture.
+        let of_files = |names: &[String], one, two| {
+            if names.len() == 2 && began_with.mixture.is_empty() { two } else { one }
         };
-        let validation = match validation {
-            Some(files) => Some(files),
-            None => named(&began_with.validation_files, "--valid", "--valid-source and --valid-target")?,
+        let given: Vec<String> = args.train.iter().map(|file| file.path.display().to_string()).collect();
+        let training = match (&args.source, &args.target) {
+            (Some(source), Some(target)) => vec![source.display().to_string(), target.display().to_string()],
+            _ if given.is_empty() => there(
+                &began_with.training_files,
+                of_files(&began_with.training_files, "--train", "--source and --target"),
+            )?,
+            _ => given,
         };
-        let training = training.context("config.json does not name the training files; give them with --train")?;
+        let tags: Vec<String> = began_with.mixture.iter().filter_map(|part| part.tag.clone()).collect();
+        let mut validation = validation_files(args, layout, &tags)?;
+        if validation.is_empty() && !began_with.validation_files.is_empty() {
+            let names = &began_with.validation_files;
+            let names = there(names, of_files(names, "--valid", "--valid-source and --valid-target"))?;
+            validation = if began_with.mixture.is_empty() {
+                PairFiles::named(&names, layout).into_iter().collect()
+            } else {
+                let tag = |place: usize| tags.get(place).cloned();
+                (0..)
+                    .zip(&names)
+                    .map(|(place, name)| PairFiles::tsv(Path::new(name), layout).tagged(tag(place)))
+                    .collect()
+            };
+        }
         let guide = args.guide.clone().or_else(|| began_with.guide.as_ref().map(|guide| PathBuf::from(&guide.file)));
         if let Some(gone) = guide.as_deref().filter(|path| !path.exists()) {
             bail!(
@@ -77,16 +122,96 @@ impl DataFiles {
                 gone.display()
             );
         }
-        Ok(Self { training, validation, guide })
+        Ok(Self { training: mixed_as_before(&training, began_with)?, validation, guide })
+    }
+
+    /// Reads all training pairs.
+    ///
+    /// # Errors
+    /// The files' own.
+    pub fn read_training(&self) -> Result<TrainingPairs> {
+        let mut read = TrainingPairs::default();
+        let weighed = self.training.iter().any(|part| part.ingredient.weight != 1.0);
+        for TrainingFiles { files, ingredient } in &self.training {
+            let pairs = files.read("--train")?;
+            if weighed {
+                for pair in &pairs {
+                    read.weights.entry(pair.clone()).or_insert(ingredient.weight);
+                }
+            }
+            read.all.extend(pairs);
+        }
+        Ok(read)
+    }
+
+    /// The training files, for messages.
+    pub fn training_name(&self) -> String {
+        self.training.iter().map(|part| part.files.to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What config.json notes down of several training files, or of tags.
+    fn mixture(&self) -> Vec<Ingredient> {
+        let parts = || self.training.iter().map(|part| &part.ingredient);
+        let is_plain = self.training.len() == 1 && parts().all(|part| part.weight == 1.0 && part.tag.is_none());
+        if is_plain { Vec::new() } else { parts().cloned().collect() }
+    }
+
+    fn training_names(&self) -> Vec<String> {
+        self.training.iter().flat_map(|part| part.files.names()).collect()
     }
 }
 
-fn training_files(args: &TrainArgs, layout: &Layout) -> Option<PairFiles> {
-    PairFiles::given(args.train.as_deref(), args.source.as_deref(), args.target.as_deref(), layout)
+/// Names of files that training began with, if they are all there.
+fn there(names: &[String], option: &str) -> Result<Vec<String>> {
+    if let Some(gone) = names.iter().find(|name| *name != "-" && !Path::new(name).exists()) {
+        bail!(
+            "{gone}: training began with this file, which is not here; run softalign where it began, or say where the file is \
+             with {option}"
+        );
+    }
+    Ok(names.to_owned())
 }
 
-fn validation_files(args: &TrainArgs, layout: &Layout) -> Option<PairFiles> {
-    PairFiles::given(args.valid.as_deref(), args.valid_source.as_deref(), args.valid_target.as_deref(), layout)
+/// Training files by their names, weighed and tagged as those were that the run began with.
+fn mixed_as_before(names: &[String], began_with: &DataSummary) -> Result<Vec<TrainingFiles>> {
+    let (layout, mixture) = (&began_with.layout, &began_with.mixture);
+    if mixture.is_empty() {
+        let files = PairFiles::named(names, layout);
+        let files = files.context("config.json does not name the training files; give them with --train")?;
+        return Ok(vec![TrainingFiles { files, ingredient: Ingredient { weight: 1.0, tag: None } }]);
+    }
+    ensure!(
+        names.len() == mixture.len(),
+        "training began with {} files, not with {}; name them with --train in the same order",
+        mixture.len(),
+        names.len()
+    );
+    let part = |(name, ingredient): (&String, &Ingredient)| TrainingFiles {
+        files: PairFiles::tsv(Path::new(name), layout).tagged(ingredient.tag.clone()),
+        ingredient: ingredient.clone(),
+    };
+    Ok(names.iter().zip(mixture).map(part).collect())
+}
+
+fn validation_files(args: &TrainArgs, layout: &Layout, tags: &[String]) -> Result<Vec<PairFiles>> {
+    if let (Some(source), Some(target)) = (&args.valid_source, &args.valid_target) {
+        return Ok(vec![PairFiles::parallel(source, target, layout)]);
+    }
+    if !args.valid.is_empty() {
+        check_tags(tags, args.valid.len(), "--valid")?;
+    }
+    let files = |(place, path): (usize, &PathBuf)| PairFiles::tsv(path, layout).tagged(tags.get(place).cloned());
+    Ok((0..).zip(&args.valid).map(files).collect())
+}
+
+fn check_tags(tags: &[String], files: usize, option: &str) -> Result<()> {
+    if !tags.is_empty() && tags.len() != files {
+        bail!(UsageError(format!(
+            "--tag-source has {} tags for {files} files of {option}: each needs one",
+            tags.len()
+        )));
+    }
+    Ok(())
 }
 
 /// What a run trains on.
@@ -105,7 +230,7 @@ impl Data {
     /// # Errors
     /// A file cannot be read, with its place; or no pair of one can be used.
     pub fn new(
-        mut pairs: Vec<Pair>,
+        mut read: TrainingPairs,
         files: &DataFiles,
         vocabularies: [&Vocabulary; 2],
         longest: usize,
@@ -113,27 +238,30 @@ impl Data {
         console: &Console,
     ) -> Result<Self> {
         let mut validated_on_training = false;
+        let mut pairs = std::mem::take(&mut read.all);
         let links = files.guide.as_deref().map(|path| GivenLinks::read(path, &pairs)).transpose()?;
-        files.training.warn_of_spreadsheet(&pairs, console);
+        files.training.iter().for_each(|part| part.files.warn_of_spreadsheet(&pairs, console));
         let normalisation = vocabularies[0].normalisation();
-        let (validation, validation_name) = match &files.validation {
-            Some(files) => {
-                let validation = files.read("--valid")?;
+        let (validation, validation_name) = match &files.validation[..] {
+            given @ [_, ..] => {
+                let validation = given.iter().map(|files| files.read("--valid")).collect::<Result<Vec<_>>>()?.concat();
                 warn_of_overlap(&pairs, &validation, normalisation, console);
-                (validation, files.to_string())
+                (validation, given.iter().map(PairFiles::to_string).collect::<Vec<_>>().join(", "))
             }
-            None => {
+            [] => {
                 let held_out = hold_out(&mut pairs, normalisation, seed, console);
                 validated_on_training = held_out.is_none();
                 (held_out.unwrap_or_else(|| pairs.clone()), "validation pairs held out".to_owned())
             }
         };
-        let training = corpus(pairs, &files.training.to_string(), vocabularies, longest, console)?;
+        let mut training = corpus(pairs, &files.training_name(), vocabularies, longest, console)?;
+        training.weights = read.weights_of(&training.pairs);
         let validation = corpus(validation, &validation_name, vocabularies, longest, console)?;
         let summary = DataSummary {
-            training_files: files.training.names(),
-            layout: files.training.layout().clone(),
-            validation_files: files.validation.as_ref().map(PairFiles::names).unwrap_or_default(),
+            training_files: files.training_names(),
+            mixture: files.mixture(),
+            layout: files.training[0].files.layout().clone(),
+            validation_files: files.validation.iter().flat_map(PairFiles::names).collect(),
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),
             validated_on_training,
@@ -192,7 +320,7 @@ fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalisation: Normal
 }
 
 /// Tells how many texts of pairs that come from `files` are in another form than others, and what becomes of them.
-pub fn warn_of_mixed_forms(pairs: &[&Pair], form: NormalForm, files: &PairFiles, console: &Console) {
+pub fn warn_of_mixed_forms(pairs: &[&Pair], form: NormalForm, files: &str, console: &Console) {
     let forms = Forms::of(pairs.iter().flat_map(|pair| [pair.source.as_str(), pair.target.as_str()]));
     if !forms.are_mixed() {
         return;

@@ -15,7 +15,8 @@ use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
 use super::reading::translator;
-use super::search::{check_constraints, constrained, strategy};
+use super::search::{check_constraints, constrained, of_two_columns, strategy};
+use super::sentence_lines::SentenceLines;
 use super::usage::UsageError;
 use crate::alignment::Notation;
 use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
@@ -26,12 +27,13 @@ use crate::translator::{Dictionary, Linked, Linker, Sentence, Translation, Trans
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, args.n_best)?;
     check(args)?;
+    let form = SentenceLines::of(args, &args.model[0])?;
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let read = [&args.input, &args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
     apart(read, [("--output", &*args.output)])?;
     let mut output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
-        Some(path) => Some(Dictionary::of(read_laid_out(path, &args.layout.layout())?)),
+        Some(path) => Some(Dictionary::of(read_laid_out(path, &of_two_columns(&args.layout))?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
     let translator = translator(&args.model, &args.reading, &args.links, device)?
@@ -39,7 +41,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         .with_unknown_kept(args.unknown == UnknownLines::Keep);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
     if interactive {
-        return converse(&translator, &strategy, &mut output, console);
+        return converse(&translator, &strategy, &form, &mut output, console);
     }
     let mut sentences = Sentences::of(args);
     warn_of_loose_words(args, &translator, console);
@@ -52,8 +54,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         if lines.is_empty() {
             break;
         }
-        let read = |line| if args.constraints.prefixes { begun(line) } else { Sentence::from(line) };
-        let part: Vec<Sentence> = lines.into_iter().map(read).collect();
+        let part: Vec<Sentence> = lines.into_iter().map(|line| form.read(line)).collect();
         let strategy = strategy.from_sentence(first);
         let translated = translator.translate(&part, &strategy, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
@@ -67,14 +68,6 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     odd.tell_unknown(args.unknown.consequence(), console);
     odd.tell_unmet(console);
     results.finish()
-}
-
-/// A sentence with what its translation begins with after a TAB, if there is one.
-fn begun(line: String) -> Sentence {
-    match line.split_once('\t') {
-        Some((text, begins)) => Sentence { text: text.to_owned(), begins: Some(begins.to_owned()) },
-        None => Sentence::from(line),
-    }
 }
 
 /// What is written of translations.

@@ -10,6 +10,8 @@ pub struct Corpus {
     pub pairs: Vec<Pair>,
     /// Each usable pair's ids.
     pub examples: Vec<Example>,
+    /// How often each usable pair comes in an epoch; none where all come once.
+    pub weights: Option<Vec<f64>>,
     /// Pairs left out because a side is empty or white space alone.
     pub empty: usize,
     /// Pairs left out because a side has too many units.
@@ -25,6 +27,7 @@ impl Corpus {
         Self {
             pairs: places().map(|place| self.pairs[place].clone()).collect(),
             examples: places().map(|place| self.examples[place].clone()).collect(),
+            weights: self.weights.as_ref().map(|weights| places().map(|place| weights[place]).collect()),
             empty: 0,
             too_long: 0,
         }
@@ -34,7 +37,7 @@ impl Corpus {
     pub fn new(pairs: Vec<Pair>, source: &Vocabulary, target: &Vocabulary, longest: usize) -> Result<Self> {
         let sources = source.encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = target.encode_all(pairs.iter().map(|pair| pair.target.as_str()))?;
-        let mut corpus = Self { pairs: Vec::new(), examples: Vec::new(), empty: 0, too_long: 0 };
+        let mut corpus = Self { pairs: Vec::new(), examples: Vec::new(), weights: None, empty: 0, too_long: 0 };
         for ((pair, source), target) in pairs.into_iter().zip(sources).zip(targets) {
             if pair.source.trim().is_empty() || pair.target.trim().is_empty() {
                 corpus.empty += 1;

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::Pair;
+use super::{Pair, with_features};
 
 /// What may stand between the cells of a spreadsheet, the likeliest first.
 const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
@@ -15,8 +15,18 @@ pub struct Layout {
     pub csv: bool,
     /// Whether the first line is no pair but says what the columns are.
     pub header: bool,
-    /// The columns of source and target; none where there are just these two.
+    /// The columns of source and target; none where there are just these two, or they are the first two.
     pub columns: Option<[Column; 2]>,
+    /// The column of features, which are put before the source as [`with_features`] does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<Column>,
+}
+
+/// The numbers of the columns that are asked for.
+#[derive(Clone, Copy)]
+struct Columns {
+    sides: [usize; 2],
+    features: Option<usize>,
 }
 
 /// A column of a file.
@@ -61,7 +71,7 @@ impl Layout {
 
     /// Whether the first line says which columns are meant.
     pub fn asks_for_names(&self) -> bool {
-        self.columns.iter().flatten().any(|column| matches!(column, Column::Name(_)))
+        self.columns.iter().flatten().chain(&self.features).any(|column| matches!(column, Column::Name(_)))
     }
 
     /// The same with columns that are named counted, by the first of a plain file's lines.
@@ -70,19 +80,27 @@ impl Layout {
     /// No column is called so, or several are; begins with the line's number.
     pub fn counted(&self, lines: &[String]) -> Result<Self> {
         let columns = self.counts(plain(lines, 0).next().as_ref())?;
-        Ok(Self { columns: columns.map(|columns| columns.map(Column::Number)), ..self.clone() })
+        let features = columns.and_then(|columns| columns.features).map(Column::Number);
+        Ok(Self { columns: columns.map(|columns| columns.sides.map(Column::Number)), features, ..self.clone() })
     }
 
     /// The numbers of the columns, if some are asked for; `first` is the line that may name them.
-    fn counts(&self, first: Option<&Record>) -> Result<Option<[usize; 2]>> {
-        let (Some([source, target]), Some(first)) = (&self.columns, first) else { return Ok(None) };
+    fn counts(&self, first: Option<&Record>) -> Result<Option<Columns>> {
+        let first_two = || self.features.as_ref().map(|_| [1, 2].map(Column::Number));
+        let (Some([source, target]), Some(first)) = (self.columns.clone().or_else(first_two), first) else {
+            return Ok(None);
+        };
         let count = |column: &Column| match column {
             Column::Number(number) => Ok(*number),
             Column::Name(name) => first.column(name),
         };
-        let columns = [count(source)?, count(target)?];
-        ensure!(columns[0] != columns[1], "{}: both sides would be column {}", first.line, columns[0]);
-        Ok(Some(columns))
+        let sides = [count(&source)?, count(&target)?];
+        ensure!(sides[0] != sides[1], "{}: both sides would be column {}", first.line, sides[0]);
+        let features = self.features.as_ref().map(count).transpose()?;
+        if let Some(number) = features.filter(|number| sides.contains(number)) {
+            bail!("{}: column {number} would be a side and its features", first.line);
+        }
+        Ok(Some(Columns { sides, features }))
     }
 
     /// The pairs of lines, before which the file has `before` others. An empty line is a pair of empty sides. CSV has to
@@ -99,16 +117,20 @@ impl Layout {
         pairs.map(|record| self.pair(record, columns, lines)).collect()
     }
 
-    fn pair(&self, Record { line, cells }: Record, columns: Option<[usize; 2]>, lines: &[String]) -> Result<Pair> {
+    fn pair(&self, Record { line, cells }: Record, columns: Option<Columns>, lines: &[String]) -> Result<Pair> {
         if cells.iter().all(|cell| cell.trim().is_empty()) && cells.len() == 1 {
             return Ok(Pair { source: String::new(), target: String::new() });
         }
         let count = cells.len();
-        if let Some([source, target]) = columns {
+        if let Some(Columns { sides: [source, target], features }) = columns {
             let cell = |number: usize| {
-                cells.get(number - 1).cloned().with_context(|| format!("{line}: no column {number} here, only {count}"))
+                cells.get(number - 1).with_context(|| format!("{line}: no column {number} here, only {count}"))
             };
-            return Ok(Pair { source: cell(source)?, target: cell(target)? });
+            let source = match features {
+                Some(features) => with_features(cell(features)?, cell(source)?),
+                None => cell(source)?.clone(),
+            };
+            return Ok(Pair { source, target: cell(target)?.clone() });
         }
         match <[String; 2]>::try_from(cells) {
             Ok([source, target]) => Ok(Pair { source, target }),
@@ -271,7 +293,8 @@ mod tests {
     #[test]
     fn columns_have_names() {
         let name = |name: &str| Column::Name(name.to_owned());
-        let layout = |columns: [Column; 2], csv: bool| Layout { columns: Some(columns), header: true, csv };
+        let layout =
+            |columns: [Column; 2], csv: bool| Layout { columns: Some(columns), header: true, csv, features: None };
         let inflected = layout([name("lemma"), name("FORM")], false);
         assert_eq!(read(&inflected, "Form\ttags\tLemma\nwent\tV;PST\tgo\n").unwrap(), [["go", "went"]]);
         let mixed = layout([Column::Number(3), name("b c")], true);
@@ -281,6 +304,24 @@ mod tests {
         assert_eq!(refused(&inflected, "form\ttags\n"), "1: no column is called \"lemma\"; this line has: form, tags");
         assert!(refused(&inflected, "form\tlemma\tform\n").contains("several columns are called \"FORM\""));
         assert!(refused(&layout([Column::Number(1), name("a")], false), "a\tb\n").contains("both sides"));
+    }
+
+    #[test]
+    fn features_come_before_the_source() {
+        let layout = Layout { features: Some(Column::Number(3)), ..Layout::default() };
+        let text = "walk\twalked\tV;PST\nbe\twas\t\n";
+        assert_eq!(read(&layout, text).unwrap(), [["⟨V⟩⟨PST⟩walk", "walked"], ["be", "was"]]);
+        assert_eq!(read(&layout, "walk\twalked\n").unwrap_err().to_string(), "1: no column 3 here, only 2");
+        let name = |name: &str| Column::Name(name.to_owned());
+        let columns = Some([name("lemma"), name("form")]);
+        let named = Layout { columns, features: Some(name("tags")), header: true, csv: false };
+        let text = "tags\tform\tlemma\nV;PST\twent\tgo\n";
+        assert_eq!(read(&named, text).unwrap(), [["⟨V⟩⟨PST⟩go", "went"]]);
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let counted = named.counted(&lines).unwrap();
+        assert_eq!(counted.features, Some(Column::Number(1)));
+        let same = Layout { features: Some(Column::Number(2)), ..Layout::default() };
+        assert!(read(&same, "a\tb\n").unwrap_err().to_string().contains("column 2 would be a side and its features"));
     }
 
     #[test]

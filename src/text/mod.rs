@@ -2,6 +2,7 @@
 //!
 //! This layer knows no tensor; what it hands on are plain vectors of ids.
 
+mod atoms;
 mod batch;
 mod bpe_dropout;
 mod corpus;
@@ -20,6 +21,7 @@ mod units;
 mod vocabulary;
 mod words;
 
+pub use atoms::{Atoms, features, with_features};
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;

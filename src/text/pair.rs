@@ -12,6 +12,15 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// The pair with a tag before its source, if that is not empty.
+    #[must_use]
+    pub fn tagged(self, tag: Option<&str>) -> Self {
+        match tag {
+            Some(tag) if !self.source.trim().is_empty() => Self { source: format!("{tag} {}", self.source), ..self },
+            _ => self,
+        }
+    }
+
     /// What is made of both sides.
     #[must_use]
     pub fn normalised(&self, normalisation: Normalisation) -> Self {

@@ -61,6 +61,8 @@ pub struct PairStream {
     read: usize,
     /// Whether the first line is no pair.
     header: bool,
+    /// What is put before each source.
+    tag: Option<String>,
 }
 
 /// Where pairs come from.
@@ -73,7 +75,7 @@ enum From {
 impl PairStream {
     /// Pairs that are all there.
     pub fn of(pairs: Vec<Pair>) -> Self {
-        Self { from: From::Memory(pairs.into_iter()), read: 0, header: false }
+        Self { from: From::Memory(pairs.into_iter()), read: 0, header: false, tag: None }
     }
 
     /// Pairs of a file that is laid out in some way. CSV, whose cells may be longer than a line, is read to its end first.
@@ -85,7 +87,7 @@ impl PairStream {
             return Ok(Self::of(read_laid_out(path, layout)?));
         }
         let from = From::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
-        Ok(Self { from, read: 0, header: false })
+        Ok(Self { from, read: 0, header: false, tag: None })
     }
 
     /// Pairs of two files whose lines belong together; `header` leaves out the first.
@@ -94,7 +96,18 @@ impl PairStream {
     /// A file cannot be read.
     pub fn parallel(source: &Path, target: &Path, header: bool) -> Result<Self> {
         let lines = [LineStream::open(source)?, LineStream::open(target)?];
-        Ok(Self { from: From::Parallel { lines, paths: [source.to_owned(), target.to_owned()] }, read: 0, header })
+        Ok(Self {
+            from: From::Parallel { lines, paths: [source.to_owned(), target.to_owned()] },
+            read: 0,
+            header,
+            tag: None,
+        })
+    }
+
+    /// The same with a tag before each source.
+    #[must_use]
+    pub fn tagged(self, tag: Option<String>) -> Self {
+        Self { tag, ..self }
     }
 
     /// Waits for pairs and takes those that have come, `most` at most; none at the end.
@@ -107,7 +120,7 @@ impl PairStream {
             self.read += lines;
             // There may have been nothing but a header.
             if !pairs.is_empty() || lines == 0 {
-                return Ok(pairs);
+                return Ok(pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect());
             }
         }
     }

@@ -21,7 +21,7 @@ use tokenizers::normalizers::{NormalizerWrapper, Prepend, Replace, Sequence as N
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{AddedToken, DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
-use super::{Merges, Normalisation, Recutting, Segmentation, Spelling, UNKNOWN, Units, Words, word_spans};
+use super::{Atoms, Merges, Normalisation, Recutting, Segmentation, Spelling, UNKNOWN, Units, Words, word_spans};
 
 /// `<pad>`: fills up short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -40,6 +40,7 @@ pub struct Vocabulary {
     tokenizer: Tokenizer,
     units: Units,
     normalisation: Normalisation,
+    atoms: Atoms,
 }
 
 impl Vocabulary {
@@ -71,10 +72,25 @@ impl Vocabulary {
                 .build()?
                 .into(),
         };
-        let mut tokenizer = tokenizer(units, normalisation, Stored::default()).map_err(reason)?;
+        let atoms = Atoms::default();
+        let mut tokenizer = tokenizer(units, normalisation, &atoms, Stored::default()).map_err(reason)?;
         tokenizer.train(&mut trainer, texts).map_err(reason)?;
         tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units, normalisation })
+        Ok(Self { tokenizer, units, normalisation, atoms })
+    }
+
+    /// The same with atoms, whose units come after the others. It should have been learnt from texts without them.
+    ///
+    /// # Errors
+    /// None that can be provoked; the tokenizer's own are passed on.
+    pub fn with_atoms(self, atoms: &Atoms) -> Result<Self> {
+        let mut file: Value = serde_json::from_str(&self.to_json()?)?;
+        let Stored { mut ids, merges } = Stored::taken_from(&mut file, self.units)?;
+        for unit in atoms.units(self.units) {
+            let next = ids.len() as u32;
+            ids.entry(unit).or_insert(next);
+        }
+        Self::of(self.units, self.normalisation, atoms.clone(), Stored { ids, merges })
     }
 
     /// Reads a vocabulary as [`Self::to_json`] writes it. Of the file only its units and merges are taken, and they are
@@ -82,18 +98,24 @@ impl Vocabulary {
     ///
     /// # Errors
     /// This is no tokenizer file, or not one of ours.
-    pub fn from_json(json: &str, units: Units, normalisation: Normalisation) -> Result<Self> {
+    pub fn from_json(json: &str, units: Units, normalisation: Normalisation, atoms: &Atoms) -> Result<Self> {
         let mut file: Value = serde_json::from_str(json)?;
         let stored = Stored::taken_from(&mut file, units)?;
-        let mut tokenizer = tokenizer(units, normalisation, stored).map_err(reason)?;
+        ensure!(atoms.units(units).iter().all(|unit| stored.ids.contains_key(unit)), "an atom is not among its units");
+        let vocabulary = Self::of(units, normalisation, atoms.clone(), stored)?;
         ensure!(
-            file == rules(&tokenizer, units)?,
+            file == rules(&vocabulary)?,
             "its rules are not those that softalign has for such units, normalised so"
         );
+        Ok(vocabulary)
+    }
+
+    fn of(units: Units, normalisation: Normalisation, atoms: Atoms, stored: Stored) -> Result<Self> {
+        let mut tokenizer = tokenizer(units, normalisation, &atoms, stored).map_err(reason)?;
         tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(reason)?;
         // A user may write "</s>" as plain text; it must not end the sentence.
         tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units, normalisation })
+        Ok(Self { tokenizer, units, normalisation, atoms })
     }
 
     /// The vocabulary as a tokenizer.json, which Hugging Face's Python library reads too.
@@ -117,6 +139,11 @@ impl Vocabulary {
     /// What is made of a text before it is cut.
     pub fn normalisation(&self) -> Normalisation {
         self.normalisation
+    }
+
+    /// What is never cut.
+    pub fn atoms(&self) -> &Atoms {
+        &self.atoms
     }
 
     /// How much this vocabulary and another have in common: the share of the smaller one's long units that the other has
@@ -323,25 +350,30 @@ fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
 fn tokenizer(
     units: Units,
     normalisation: Normalisation,
+    atoms: &Atoms,
     Stored { ids, merges }: Stored,
 ) -> tokenizers::Result<Tokenizer> {
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
     let model: ModelWrapper = match units {
-        Units::Bpe => BPE::builder().unk_token(unknown).fuse_unk(false).vocab_and_merges(ids, merges).build()?.into(),
+        Units::Bpe => {
+            let model = BPE::builder().unk_token(unknown).fuse_unk(false).vocab_and_merges(ids, merges);
+            // No merges make an atom.
+            model.ignore_merges(!atoms.is_empty()).build()?.into()
+        }
         Units::Word | Units::Char => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
     };
     let mut tokenizer = Tokenizer::new(model);
-    shape(&mut tokenizer, units, normalisation)?;
+    shape(&mut tokenizer, units, normalisation, atoms)?;
     Ok(tokenizer)
 }
 
 /// A tokenizer's file without units and merges.
-fn rules(tokenizer: &Tokenizer, units: Units) -> Result<Value> {
+fn rules(Vocabulary { tokenizer, units, atoms, .. }: &Vocabulary) -> Result<Value> {
     let unknown = SPECIALS[UNKNOWN as usize];
     let model = match units {
         Units::Bpe => json!({
             "type": "BPE", "unk_token": unknown, "dropout": null, "continuing_subword_prefix": null,
-            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false
+            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": !atoms.is_empty()
         }),
         Units::Word | Units::Char => json!({"type": "WordLevel", "unk_token": unknown}),
     };
@@ -365,7 +397,12 @@ fn rules(tokenizer: &Tokenizer, units: Units) -> Result<Value> {
 }
 
 /// Gives a tokenizer the rules that surround its model: what normalises, spaces to `▁`, where to split, and the way back.
-fn shape(tokenizer: &mut Tokenizer, units: Units, normalisation: Normalisation) -> tokenizers::Result<()> {
+fn shape(
+    tokenizer: &mut Tokenizer,
+    units: Units,
+    normalisation: Normalisation,
+    atoms: &Atoms,
+) -> tokenizers::Result<()> {
     let mut rules: Vec<NormalizerWrapper> = normalisation.rules();
     // A ▁ in the text itself would come back as a space; as the replacement character it is at least visible.
     rules.extend([Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()]);
@@ -375,7 +412,7 @@ fn shape(tokenizer: &mut Tokenizer, units: Units, normalisation: Normalisation) 
         back.push(Strip::new(' ', 1, 0).into());
     }
     tokenizer.with_normalizer(Some(NormalizerSequence::new(rules)))?;
-    let pattern = SplitPattern::Regex(units.pattern().to_owned());
+    let pattern = SplitPattern::Regex(atoms.pattern(units));
     tokenizer.with_pre_tokenizer(Some(Split::new(pattern, SplitDelimiterBehavior::Isolated, false)?));
     tokenizer.with_decoder(Some(DecoderSequence::new(back)));
     Ok(())
@@ -411,7 +448,7 @@ mod tests {
     }
 
     fn read(json: &str, units: Units) -> Result<Vocabulary> {
-        Vocabulary::from_json(json, units, Normalisation::NONE)
+        Vocabulary::from_json(json, units, Normalisation::NONE, &Atoms::default())
     }
 
     fn learn(units: Units) -> Vocabulary {
@@ -462,6 +499,44 @@ mod tests {
                 assert_eq!(seen, (0..segmentation.words.len()).collect::<Vec<_>>(), "{units:?} {text:?}");
                 assert_eq!(vocabulary.join(&segmentation.ids, Words::Whitespace).1, segmentation, "{units:?} {text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn atoms_are_one_unit_wherever_they_stand() {
+        let atoms = Atoms::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
+        let texts = TEXTS.map(|text| atoms.left_out(text).into_owned());
+        for units in ALL {
+            let vocabulary = train(texts.iter().map(String::as_str), units, 500).unwrap().with_atoms(&atoms).unwrap();
+            let written = |text: &str| {
+                let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
+                assert_eq!(vocabulary.decode(&segmentation.ids), text, "{units:?}");
+                assert_eq!(vocabulary.join(&segmentation.ids, Words::Whitespace).1, segmentation);
+                segmentation.units.join("|").replace(SPACE, "").replace("||", "|")
+            };
+            assert!(written("<2fr> a").starts_with("<2fr>|a"), "{units:?}");
+            assert_eq!(written("<2f> <2fr>"), "<2f>|<2fr>");
+            assert_eq!(written("⟨V⟩⟨V.PTCP⟩e"), "⟨V⟩|⟨V.PTCP⟩|e");
+            let json = vocabulary.to_json().unwrap();
+            let again = Vocabulary::from_json(&json, units, Normalisation::NONE, &atoms).unwrap();
+            assert_eq!(again.to_json().unwrap(), json);
+            assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
+            assert!(read(&json, units).is_err(), "whoever does not know the atoms reads other units");
+            assert!(
+                Vocabulary::from_json(&learn(units).to_json().unwrap(), units, Normalisation::NONE, &atoms).is_err()
+            );
+        }
+    }
+
+    #[test]
+    fn atoms_stay_whole_when_words_are_cut_anew() {
+        let atoms = Atoms::new(["<2fr>".to_owned()]).unwrap();
+        let vocabulary = train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500).unwrap().with_atoms(&atoms).unwrap();
+        let text = "<2fr> two spaces";
+        let recutting = vocabulary.recutting([text].into_iter()).unwrap().unwrap();
+        for index in 0..20 {
+            let cut = recutting.cut(0, 0.5, &mut Stream::new(1, "cuts", index));
+            assert_eq!((vocabulary.decode(&cut).as_str(), cut[0]), (text, vocabulary.encode(text).unwrap()[0]));
         }
     }
 

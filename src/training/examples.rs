@@ -31,6 +31,8 @@ pub struct Examples {
     guides: Option<Guides>,
     recut: Option<Recut>,
     share_joined: Option<f64>,
+    /// How often each pair comes in an epoch; none where all come once.
+    weights: Option<Vec<f64>>,
     /// Most units of a side.
     longest: usize,
 }
@@ -67,7 +69,7 @@ impl Examples {
         variation: Variation,
         longest: usize,
     ) -> Result<Self> {
-        let Corpus { pairs, examples: mut whole, .. } = corpus;
+        let Corpus { pairs, examples: mut whole, weights, .. } = corpus;
         let [source, target] = vocabularies;
         if let Some(guides) = &guides {
             whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
@@ -85,7 +87,7 @@ impl Examples {
             Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], other_words, rate })
         };
         let recut = variation.bpe_dropout.map(recut).transpose()?;
-        Ok(Self { whole, guides, recut, share_joined: variation.joined, longest })
+        Ok(Self { whole, guides, recut, share_joined: variation.joined, weights, longest })
     }
 
     /// The translations of units that the guides show, in all the cuts of a few epochs.
@@ -97,26 +99,39 @@ impl Examples {
 
     /// Those of one epoch: the same whenever they are asked for.
     pub fn of_epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
-        if self.recut.is_none() && self.share_joined.is_none() {
+        if self.recut.is_none() && self.share_joined.is_none() && self.weights.is_none() {
             return Cow::Borrowed(&self.whole);
         }
-        let partners = self.partners(seed, epoch);
-        let vary = |(index, partner): (usize, &Partner)| {
-            let cut = |index: usize| {
-                self.cut(index, &mut Stream::new(seed, &format!("merges of epoch {epoch}"), index as u64))
+        let chosen = self.chosen(seed, epoch);
+        let partners = self.partners(chosen.len(), seed, epoch);
+        let vary = |(place, partner): (usize, &Partner)| {
+            let cut = |place: usize| {
+                let mut stream = Stream::new(seed, &format!("merges of epoch {epoch}"), place as u64);
+                self.cut(chosen[place], &mut stream)
             };
             match *partner {
-                Partner::None => vec![cut(index)],
-                Partner::Second(second) => self.joined(cut(index), cut(second)),
+                Partner::None => vec![cut(place)],
+                Partner::Second(second) => self.joined(cut(place), cut(second)),
                 Partner::First => Vec::new(),
             }
         };
         partners.par_iter().enumerate().flat_map_iter(vary).collect::<Vec<_>>().into()
     }
 
-    /// What each pair is joined to in an epoch.
-    fn partners(&self, seed: u64, epoch: u64) -> Vec<Partner> {
-        let mut partners = vec![Partner::None; self.whole.len()];
+    /// The pairs of an epoch, each as often as it comes: a weight's whole part, and once more by the chance of the rest.
+    fn chosen(&self, seed: u64, epoch: u64) -> Vec<usize> {
+        let Some(weights) = &self.weights else { return (0..self.whole.len()).collect() };
+        let mut stream = Stream::new(seed, "weights", epoch);
+        let mut times = |weight: f64| weight as usize + usize::from(stream.uniform() < weight.fract());
+        let chosen = weights.iter().enumerate().flat_map(|(index, &weight)| std::iter::repeat_n(index, times(weight)));
+        let chosen: Vec<usize> = chosen.collect();
+        // An epoch of nothing would be none.
+        if chosen.is_empty() { vec![0] } else { chosen }
+    }
+
+    /// What each of an epoch's pairs is joined to.
+    fn partners(&self, pairs: usize, seed: u64, epoch: u64) -> Vec<Partner> {
+        let mut partners = vec![Partner::None; pairs];
         let Some(share) = self.share_joined else { return partners };
         let mut stream = Stream::new(seed, "joints", epoch);
         let mut chosen: Vec<usize> = (0..partners.len()).filter(|_| stream.uniform() < share).collect();
@@ -264,6 +279,21 @@ mod tests {
         let vocabularies = [Arc::new(vocabulary()), Arc::new(vocabulary())];
         assert_eq!(other_words(&pairs, &vocabularies, Words::Punctuation), [1]);
         assert!(other_words(&pairs, &vocabularies, Words::Whitespace).is_empty());
+    }
+
+    #[test]
+    fn pairs_come_as_often_as_they_weigh() {
+        let (_, mut examples) = examples(Units::Bpe, Variation { bpe_dropout: Some(0.3), joined: None });
+        let unweighted = examples.of_epoch(1, 0).into_owned();
+        examples.weights = Some(vec![1.0; 60]);
+        assert!(*examples.of_epoch(1, 0) == unweighted, "a weight of 1 changes nothing");
+        examples.weights = Some((0..60).map(|index| if index < 30 { 2.5 } else { 0.1 }).collect());
+        let counts: Vec<usize> = (0..40).map(|epoch| examples.of_epoch(1, epoch).len()).collect();
+        let mean = counts.iter().sum::<usize>() as f64 / 40.0;
+        assert!((mean - 78.0).abs() < 2.0 && counts.iter().any(|&count| count != counts[0]), "{mean}");
+        assert!(examples.of_epoch(1, 3) == examples.of_epoch(1, 3));
+        examples.weights = Some(vec![1e-9; 60]);
+        assert_eq!(examples.of_epoch(1, 0).len(), 1);
     }
 
     #[test]

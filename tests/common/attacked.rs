@@ -11,7 +11,8 @@ use softalign::checkpoint::{Config, Folder};
 use softalign::cli::Cli;
 use softalign::search::BeamSettings;
 use softalign::text::{
-    Column, Layout, NormalForm, Normalisation, Pair, PairStream, Units, Vocabulary, Words, read_laid_out, read_lines,
+    Atoms, Column, Layout, NormalForm, Normalisation, Pair, PairStream, Units, Vocabulary, Words, read_laid_out,
+    read_lines,
 };
 use softalign::translator::{Dictionary, Translator};
 
@@ -66,7 +67,7 @@ pub fn use_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> bool {
 pub fn use_tokenizer(json: &str) -> bool {
     [Units::Bpe, Units::Word, Units::Char].into_iter().any(|units| {
         [Normalisation::NONE, NORMALISATION].into_iter().any(|normalisation| {
-            Vocabulary::from_json(json, units, normalisation).is_ok_and(|vocabulary| {
+            Vocabulary::from_json(json, units, normalisation, &Atoms::default()).is_ok_and(|vocabulary| {
                 use_text(&vocabulary, "the red fox é e\u{301} ▁ 🦊");
                 true
             })
@@ -101,7 +102,8 @@ pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
         _ => {
             std::fs::write(scratch, bytes).expect("a file can be written");
             let columns = (how & 64 != 0).then_some([2, 1].map(Column::Number));
-            let layout = Layout { csv: how & 16 != 0, header: how & 32 != 0, columns };
+            let features = (how & 8 != 0).then_some(Column::Number(3));
+            let layout = Layout { csv: how & 16 != 0, header: how & 32 != 0, columns, features };
             use_corpus(scratch, &layout, 1 + usize::from(how >> 7) * 3);
         }
     }

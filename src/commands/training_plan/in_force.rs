@@ -70,9 +70,10 @@ pub fn in_force(args: &TrainArgs, config: &Config, most_units: Option<usize>) ->
 /// The same options with the shipped corpus by its names, where it is meant. Other layouts than its own cannot be said of it.
 fn with_files(args: &TrainArgs) -> TrainArgs {
     let given = args.clone();
-    if given.train.is_some() || given.source.is_some() || !given.layout.layout().is_plain() {
+    if !given.train.is_empty() || given.source.is_some() || !given.layout.layout().is_plain() {
         return given;
     }
-    let shipped = given.valid_source.is_none().then(|| PathBuf::from(SHIPPED_VALIDATION));
-    TrainArgs { train: Some(PathBuf::from(SHIPPED_TRAINING)), valid: given.valid.clone().or(shipped), ..given }
+    let open = given.valid.is_empty() && given.valid_source.is_none();
+    let valid = if open { vec![PathBuf::from(SHIPPED_VALIDATION)] } else { given.valid.clone() };
+    TrainArgs { train: vec![PathBuf::from(SHIPPED_TRAINING).into()], valid, ..given }
 }

@@ -16,7 +16,7 @@ use crate::attention::{Choice, Settings};
 use crate::checkpoint::TextSettings;
 use crate::cli::{Preset, TrainArgs};
 use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, LARGEST, MOST_LAYERS};
-use crate::text::{BatchSize, NormalForm, Normalisation, Pair, Profile, SPECIALS, Units};
+use crate::text::{Atoms, BatchSize, NormalForm, Normalisation, Pair, Profile, SPECIALS, Units};
 use crate::training::{Metric, Schedule, TrainingSettings};
 
 /// The seed where none is given.
@@ -288,7 +288,17 @@ impl TextPlan {
             [0, 1].map(|side| self.units[side].unwrap_or_else(|| profile.sides[side].kind.units()));
         self.check_joint(source_units, target_units)?;
         let Self { normalisation, joint_vocabulary, max_length, .. } = *self;
-        Ok(TextSettings { normalisation, source_units, target_units, joint_vocabulary, max_length })
+        // Which of them stand on a side is found when its vocabulary is learnt.
+        let [source_atoms, target_atoms] = [Atoms::default(), Atoms::default()];
+        Ok(TextSettings {
+            normalisation,
+            source_units,
+            target_units,
+            source_atoms,
+            target_atoms,
+            joint_vocabulary,
+            max_length,
+        })
     }
 }
 

@@ -1,0 +1,109 @@
+//! Features of words as units of their own (`--features`), and pieces of text that are never cut (`--atoms`).
+
+mod common;
+
+use common::{Folder, QUICK};
+use serde_json::Value;
+
+/// Lemma, form and features of an invented language: the last letters say tense and number.
+fn inflections() -> String {
+    let lemmas = ["dorm", "kant", "kur", "salt", "rid", "plor", "lern", "skrib"];
+    let tags = [("V;PRS;SG", "as"), ("V;PST;SG", "is"), ("V;FUT;SG", "os"), ("V;PRS;PL", "asn"), ("V;PST;PL", "isn")];
+    let line = |lemma: &str, (tag, end): (&str, &str)| format!("{lemma}i\t{lemma}{end}\t{tag}\n");
+    lemmas.iter().flat_map(|lemma| tags.map(|tag| line(lemma, tag))).collect()
+}
+
+fn trained() -> Folder {
+    let folder = Folder::new();
+    folder.write("forms.tsv", inflections());
+    let arguments = ["train", "--train", "forms.tsv", "--valid", "forms.tsv", "--features", "3", "--out", "model"];
+    let units = ["--units", "char", "--max-epochs", "12"];
+    folder.run(&[&arguments[..], &QUICK[2..], &units].concat()).worked();
+    folder
+}
+
+#[test]
+fn words_are_inflected_by_their_features() {
+    let folder = trained();
+    let config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+    let atoms = ["⟨FUT⟩", "⟨PRS⟩", "⟨PST⟩", "⟨PL⟩", "⟨SG⟩", "⟨V⟩"];
+    assert_eq!(config["text"]["source_atoms"], Value::from(atoms.to_vec()));
+    assert!(config["text"].get("target_atoms").is_none() && config["data"]["layout"]["features"] == 3);
+    let translate = |arguments: &[&str], input: &str| {
+        folder.run_with_input(&[&["translate", "--model", "model"], arguments].concat(), input).worked().to_owned()
+    };
+    // The same lemma becomes what its features say: in the second column, as the model remembers, or where it is told.
+    let lines = "kanti\tV;PST;SG\nkanti\tV;FUT;SG\nsalti\tV;PRS;PL\n\n";
+    assert_eq!(translate(&[], lines), "kantis\nkantos\nsaltasn\n\n");
+    assert_eq!(translate(&["--features", "3"], "kanti\tx\tV PST SG\n"), "kantis\n");
+    let alone = ["kanti\tV;PST;SG"];
+    assert_eq!(translate(&alone, ""), "kantis\n");
+    // Aligned and measured on the files that it was trained on, without a word of their columns.
+    let aligned = folder.run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "jsonl"]);
+    let first: Value = serde_json::from_str(aligned.worked().lines().next().unwrap()).unwrap();
+    assert_eq!(first["source"], Value::from(["⟨V⟩", "⟨PRS⟩", "⟨SG⟩", "d", "o", "r", "m", "i"].to_vec()));
+    let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
+    let scores: Value = serde_json::from_str(evaluated.worked()).unwrap();
+    assert!(scores["exact_match"].as_f64().unwrap() > 90.0, "{scores}");
+    assert_eq!(folder.run(&["score", "--model", "model", "--pairs", "forms.tsv"]).worked().lines().count(), 40);
+    // A feature that was never seen is unknown, and nothing worse.
+    assert_eq!(translate(&[], "kanti\tV;SBJV\nkanti\n").lines().count(), 2);
+}
+
+#[test]
+fn columns_of_features_may_have_names() {
+    let folder = Folder::new();
+    let named: String = inflections()
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split('\t').collect();
+            format!("{}\t{}\t{}\n", cells[2], cells[1], cells[0])
+        })
+        .collect();
+    folder.write("forms.tsv", format!("Tags\tform\tlemma\n{named}"));
+    let layout = ["--columns", "lemma,form", "--features", "tags"];
+    let arguments = ["train", "--train", "forms.tsv", "--out", "model", "--units", "char", "--max-epochs", "1"];
+    folder.run(&[&arguments[..], &QUICK[2..], &layout].concat()).worked();
+    // What was learnt is remembered by name, and a run goes on with it.
+    folder.run(&["train", "--out", "model", "--resume", "--max-epochs", "2", "--quiet"]).worked();
+    let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
+    assert!(evaluated.worked().contains("exact_match"), "{evaluated:?}");
+    assert_eq!(
+        folder
+            .run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "pharaoh"])
+            .worked()
+            .lines()
+            .count(),
+        40
+    );
+}
+
+#[test]
+fn columns_that_are_not_there_are_told() {
+    let folder = trained();
+    let train = |layout: &[&str]| folder.run(&[&["train", "--train", "forms.tsv", "--out", "new"], layout].concat());
+    train(&["--features", "4"]).refused_with(1, &["forms.tsv:1: no column 4 here, only 3"]);
+    train(&["--features", "2"]).refused_with(1, &["column 2 would be a side and its features"]);
+    train(&["--columns", "lemma,form", "--features", "tags"]).refused_with(1, &["no column is called \"lemma\""]);
+    assert_eq!(train(&["--features", "0"]).code, Some(2));
+    let translate = |column: &str| folder.run(&["translate", "--model", "model", "--features", column, "kanti"]);
+    translate("1").refused_with(2, &["--features needs a number from 2 on"]);
+    translate("tags").refused_with(2, &["--features needs a number from 2 on"]);
+    let sides = ["align", "--model", "model", "--source", "forms.tsv", "--target", "forms.tsv", "--features", "3"];
+    folder.run(&sides).refused_with(2, &["--features", "one file"]);
+}
+
+#[test]
+fn atoms_are_never_cut() {
+    let folder = Folder::with_pairs();
+    let atoms = ["--units", "bpe", "--atoms", "<2la> fox zebra", "--max-epochs", "1"];
+    folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
+    let config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+    assert_eq!(config["text"]["source_atoms"], Value::from(["fox"].to_vec()), "the others stand in no pair");
+    let pairs = ["align", "--model", "model", "--pairs", "pairs.tsv", "--subwords", "--format", "jsonl"];
+    let aligned = folder.run(&pairs);
+    let units: Value = serde_json::from_str(aligned.worked().lines().next().unwrap()).unwrap();
+    assert!(units["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{units}");
+    let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--atoms", "a▁b"]);
+    refused.refused_with(2, &["--atoms", "is no atom"]);
+}

@@ -1,0 +1,104 @@
+//! Several training files, each with what it counts and with a tag before its sentences.
+
+mod common;
+
+use common::{Folder, PAIRS, QUICK};
+use serde_json::{Value, json};
+
+/// [`PAIRS`], and the same sentences in another invented language.
+fn two_languages() -> Folder {
+    let folder = Folder::with_pairs();
+    let other: String = PAIRS
+        .iter()
+        .map(|(source, target)| {
+            let turned: Vec<String> = target.split(' ').map(|word| word.chars().rev().collect()).collect();
+            format!("{source}\t{}\n", turned.join(" "))
+        })
+        .collect();
+    folder.write("other.tsv", other);
+    folder
+}
+
+fn train(folder: &Folder, out: &str, arguments: &[&str]) -> common::Outcome {
+    folder.run(&[&["train", "--out", out], &QUICK[..], arguments].concat())
+}
+
+#[test]
+fn one_model_serves_two_languages_by_tags() {
+    let folder = two_languages();
+    let files = ["--train", "pairs.tsv", "other.tsv", "--valid", "pairs.tsv", "other.tsv"];
+    let tags = ["--tag-source", "<2a>", "<2b>", "--max-epochs", "25", "--patience", "100"];
+    train(&folder, "model", &[&files[..], &tags].concat()).worked();
+    let translate = |arguments: &[&str], text: &str| {
+        folder.run(&[&["translate", "--model", "model"], arguments, &[text]].concat()).worked().to_owned()
+    };
+    assert_eq!(translate(&[], "<2a> the red fox sleeps"), "rufo mi dorma .\n");
+    assert_eq!(translate(&[], "<2b> the red fox sleeps"), "ofur im amrod .\n");
+    assert_eq!(translate(&["--tag-source", "<2b>"], "the red fox sleeps"), "ofur im amrod .\n");
+    for (pairs, tag) in [("pairs.tsv", "<2a>"), ("other.tsv", "<2b>")] {
+        let arguments = ["evaluate", "--model", "model", "--pairs", pairs, "--tag-source", tag, "--json"];
+        let scores: Value = serde_json::from_str(folder.run(&arguments).worked()).unwrap();
+        assert!(scores["exact_match"].as_f64().unwrap() > 80.0, "{pairs} {scores}");
+        let arguments = ["score", "--model", "model", "--pairs", pairs, "--tag-source", tag];
+        assert_eq!(folder.run(&arguments).worked().lines().count(), PAIRS.len());
+    }
+    let config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+    assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
+    assert_eq!(config["data"]["training_files"], json!(["pairs.tsv", "other.tsv"]));
+    assert_eq!(config["data"]["mixture"][1], json!({"weight": 1.0, "tag": "<2b>"}));
+}
+
+#[test]
+fn weights_are_kept_over_runs() {
+    let folder = two_languages();
+    let files = ["--train", "pairs.tsv:2.5", "other.tsv:0.5", "--valid", "pairs.tsv", "--schedule", "plateau"];
+    train(&folder, "whole", &[&files[..], &["--max-epochs", "4"]].concat()).worked();
+    train(&folder, "parts", &[&files[..], &["--max-epochs", "2"]].concat()).worked();
+    folder.run(&["train", "--out", "parts", "--resume", "--max-epochs", "4", "--quiet"]).worked();
+    assert!(folder.read("whole/model.safetensors") == folder.read("parts/model.safetensors"));
+    let steps = |name: &str| -> u64 {
+        let progress: Value = serde_json::from_str(&folder.text(&format!("{name}/resume.json"))).unwrap();
+        progress["step"].as_u64().unwrap()
+    };
+    // Batches of one: 12 pairs two or three times, 12 pairs every other epoch.
+    assert!((4 * 24..4 * 48).contains(&steps("whole")) && steps("whole") == steps("parts"), "{}", steps("whole"));
+    assert!((steps("whole") as f64 - 4.0 * 36.0).abs() < 24.0, "{}", steps("whole"));
+    // Where the files are now may be said; what they count stays.
+    folder.write("moved.tsv", folder.read("pairs.tsv"));
+    let moved = ["--train", "moved.tsv", "other.tsv", "--max-epochs", "5", "--quiet"];
+    folder.run(&[&["train", "--out", "parts", "--resume"], &moved[..]].concat()).worked();
+    let one = ["train", "--out", "parts", "--resume", "--train", "pairs.tsv", "--max-epochs", "6"];
+    folder.run(&one).refused_with(1, &["training began with 2 files, not with 1"]);
+    std::fs::remove_file(folder.path("other.tsv")).unwrap();
+    folder.run(&["train", "--out", "parts", "--resume"]).refused_with(1, &["other.tsv", "--train"]);
+}
+
+#[test]
+fn a_weight_of_one_changes_nothing() {
+    let folder = two_languages();
+    train(&folder, "plain", &["--train", "pairs.tsv", "--max-epochs", "2"]).worked();
+    train(&folder, "weighed", &["--train", "pairs.tsv:1", "--max-epochs", "2"]).worked();
+    assert!(folder.read("plain/model.safetensors") == folder.read("weighed/model.safetensors"));
+    // A file whose name looks as if it had a weight is a file.
+    folder.write("pairs:3", folder.read("pairs.tsv"));
+    train(&folder, "named", &["--train", "pairs:3", "--max-epochs", "2"]).worked();
+    assert!(folder.read("plain/model.safetensors") == folder.read("named/model.safetensors"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let folder = two_languages();
+    let files = ["--train", "pairs.tsv", "other.tsv"];
+    let refused = |arguments: &[&str], code: i32, parts: &[&str]| {
+        folder.run(&[&["train", "--out", "new"], &files[..], arguments].concat()).refused_with(code, parts);
+    };
+    refused(&["--tag-source", "<2a>"], 2, &["--tag-source has 1 tags for 2 files of --train"]);
+    refused(&["--tag-source", "<a>", "<b>", "--valid", "pairs.tsv"], 2, &["2 tags for 1 files of --valid"]);
+    refused(&["--tag-source", "a b", "<b>"], 2, &["is no atom"]);
+    for weight in ["0", "-1", "101", "NaN"] {
+        let outcome = folder.run(&["train", "--out", "new", "--train", &format!("pairs.tsv:{weight}")]);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains("a weight is above 0"), "{outcome:?}");
+    }
+    folder.run(&["train", "--out", "new", "--train", "gone.tsv:2"]).refused_with(1, &["gone.tsv", "cannot read"]);
+    assert!(!folder.path("new/config.json").exists());
+}
