@@ -10,7 +10,7 @@ use super::by_length::{self, ClassMeasures, Lengths, Measures, Outcome};
 use super::console::Console;
 use super::evaluation::{Compared, Evaluation, Judgement, Place, WordErrors, show};
 use super::gold::read_gold;
-use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST};
+use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST, read_line_for_each};
 use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart};
@@ -22,7 +22,7 @@ use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::metrics::signature;
 use crate::render::SCHEMA;
-use crate::text::{Normalisation, Pair, Words, read_lines};
+use crate::text::{Normalisation, Pair, Words};
 use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
 
 /// What translations are compared with.
@@ -49,100 +49,118 @@ enum Candidate {
     Hypotheses(Named, Vec<String>),
 }
 
+/// What the options name to read, each of them checked.
+struct Inputs {
+    files: PairFiles,
+    gold: Option<PathBuf>,
+    models: Vec<Named>,
+    hypotheses: Vec<Named>,
+}
+
+/// Where results go beside standard output.
+struct Outputs {
+    figure: Option<Output>,
+    save: Option<Output>,
+}
+
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, 1)?;
     check_links(&args.links, false)?;
-    let (models, hypotheses) = match &args.hypotheses[..] {
-        [] => (MODELS.named(&args.model)?, Vec::new()),
-        given => (Vec::new(), HYPOTHESES.named(given)?),
-    };
-    let given = PairFiles::of(&args.pairs, models.first().map(|model| model.path.as_path()));
-    let gold_path = match (&args.gold, &given) {
-        (None, None) if args.hypotheses.is_empty() => Some(PathBuf::from(SHIPPED_GOLD)),
-        (gold, _) => gold.clone(),
-    };
-    if args.search_threshold && gold_path.is_none() {
-        bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
-    }
-    let measured = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
-    if args.compare && measured < 2 {
-        bail!(UsageError("--compare needs several: give --model or --hypotheses more than once".to_owned()));
-    }
-    if args.save.is_some() && measured > 1 {
-        bail!(UsageError("--save is for one model: the translations of several would be mixed".to_owned()));
-    }
-    let files = given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
-    let written = [("--figure", &args.figure), ("--save", &args.save)];
-    let written = written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
-    let read =
-        files.paths().into_iter().chain(gold_path.as_deref()).chain(hypotheses.iter().map(|one| one.path.as_path()));
-    apart(read, written)?;
-    let figure = args.figure.as_deref().map(open_figure).transpose()?;
-    let mut save = args.save.as_deref().map(Output::open).transpose()?;
-    let pairs = files.read("--pairs")?;
-    files.warn_of_spreadsheet(&pairs, console);
-    ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
-    let by_length = args.by_length || figure.is_some();
-    let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| files.to_string())?;
-
+    let inputs = Inputs::new(args)?;
+    let mut outputs = Outputs::open(args, &inputs)?;
+    let pairs = inputs.pairs(console)?;
+    let by_length = args.by_length || args.figure.is_some();
+    let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| inputs.files.to_string())?;
     // All is read before the first is measured: what is wrong with one of them is said at once.
-    let mut candidates = Vec::with_capacity(measured);
-    for models in models.chunks(if args.ensemble { models.len() } else { 1 }.max(1)) {
-        let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
-        let translator = translator(&folders, &args.reading, &args.links, device)?;
-        let linker = linker(&args.links, Stored::With(&folders[0]), Some(&translator), false, &pairs, device, console)?;
-        candidates.push(Candidate::Model(models[0].clone(), Box::new(translator), Box::new(linker)));
-    }
-    for named in hypotheses {
-        let lines = read_hypotheses(&named.path, &files, pairs.len())?;
-        candidates.push(Candidate::Hypotheses(named, lines));
-    }
-    let gold = match gold_path {
-        Some(path) => Some(read_gold(&path, &pairs, common_words(&candidates)?, args.gold_base.into())?),
-        None => None,
-    };
+    let candidates = inputs.candidates(args, &pairs, device, console)?;
+    let read_gold = |path: &PathBuf| read_gold(path, &pairs, common_words(&candidates)?, usize::from(args.gold_base));
+    let gold = inputs.gold.as_ref().map(read_gold).transpose()?;
     warn_of_unlike_references(&candidates, console);
     let exam = Exam { pairs: &pairs, gold, lengths, strategy, search_threshold: args.search_threshold };
-    let mut compared: Vec<Compared> = Vec::with_capacity(measured);
-    let mut baseline: Option<SegmentCounts> = None;
-    for candidate in candidates {
-        if measured > 1 {
-            console.note(candidate.name());
-        }
-        let references = exam.references(candidate.normalisation(), console);
-        let (mut evaluation, translations) = exam.evaluate(&candidate, &references, console)?;
-        if let Some(save) = &mut save {
-            save.with(|out| translations.iter().try_for_each(|line| writeln!(out, "{line}")))?;
-        }
-        let mut significance = None;
-        if args.confidence || args.compare {
-            let counts = SegmentCounts::of(&translations, &references.texts);
-            evaluation.confidence = args.confidence.then(|| counts.confidence(args.search.seed));
-            match &baseline {
-                Some(baseline) if args.compare => significance = Some(counts.significance(baseline, args.search.seed)),
-                Some(_) => {}
-                None => baseline = Some(counts),
-            }
-        }
-        let (name, place) = candidate.place();
-        compared.push(Compared { name, place, evaluation, significance });
-    }
+    let compared = exam.compare(candidates, args, outputs.save.as_mut(), console)?;
     // Each result is given even where another one finds no place.
-    let saved = save.map_or(Ok(()), Output::finish);
-    let drawn = figure.map_or(Ok(()), |figure| draw(figure, &compared));
-    saved.and(drawn).and(show(&compared, args.json))
+    outputs.finish(&compared).and(show(&compared, args.json))
 }
 
-/// Translations made elsewhere, as many as there are pairs.
-fn read_hypotheses(path: &Path, files: &PairFiles, pairs: usize) -> Result<Vec<String>> {
-    let lines = read_lines(path)?;
-    let found = lines.len();
-    ensure!(
-        found == pairs,
-        "{}: {found} lines, and {files} has {pairs} pairs; there must be a translation for each, a line each",
-        path.display()
-    );
-    Ok(lines)
+impl Inputs {
+    /// Checks that the options go together.
+    fn new(args: &EvaluateArgs) -> Result<Self> {
+        let (models, hypotheses) = match &args.hypotheses[..] {
+            [] => (MODELS.named(&args.model)?, Vec::new()),
+            given => (Vec::new(), HYPOTHESES.named(given)?),
+        };
+        let given = PairFiles::of(&args.pairs, models.first().map(|model| model.path.as_path()));
+        let gold = match (&args.gold, &given) {
+            (None, None) if args.hypotheses.is_empty() => Some(PathBuf::from(SHIPPED_GOLD)),
+            (gold, _) => gold.clone(),
+        };
+        if args.search_threshold && gold.is_none() {
+            bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
+        }
+        let measured = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
+        if args.compare && measured < 2 {
+            bail!(UsageError("--compare needs several: give --model or --hypotheses more than once".to_owned()));
+        }
+        if args.save.is_some() && measured > 1 {
+            bail!(UsageError("--save is for one model: the translations of several would be mixed".to_owned()));
+        }
+        Ok(Self { files: given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST)), gold, models, hypotheses })
+    }
+
+    /// All files that are read, but for models.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        let hypotheses = self.hypotheses.iter().map(|one| one.path.as_path());
+        self.files.paths().into_iter().chain(self.gold.as_deref()).chain(hypotheses)
+    }
+
+    fn pairs(&self, console: &Console) -> Result<Vec<Pair>> {
+        let pairs = self.files.read("--pairs")?;
+        self.files.warn_of_spreadsheet(&pairs, console);
+        ensure!(!pairs.is_empty(), "{}: no sentence pair in it", self.files);
+        Ok(pairs)
+    }
+
+    /// Reads what is to be measured on these pairs.
+    fn candidates(
+        &self,
+        args: &EvaluateArgs,
+        pairs: &[Pair],
+        device: &Device,
+        console: &Console,
+    ) -> Result<Vec<Candidate>> {
+        let mut candidates = Vec::new();
+        let together = if args.ensemble { self.models.len() } else { 1 };
+        for models in self.models.chunks(together.max(1)) {
+            let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
+            let translator = translator(&folders, &args.reading, &args.links, device)?;
+            let stored = Stored::With(&folders[0]);
+            let linker = linker(&args.links, stored, Some(&translator), false, pairs, device, console)?;
+            candidates.push(Candidate::Model(models[0].clone(), Box::new(translator), Box::new(linker)));
+        }
+        for named in &self.hypotheses {
+            let lines = read_line_for_each(&named.path, pairs.len(), "sentence")?;
+            candidates.push(Candidate::Hypotheses(named.clone(), lines));
+        }
+        Ok(candidates)
+    }
+}
+
+impl Outputs {
+    /// Opens them, before the long work; none of them is a file that is read.
+    fn open(args: &EvaluateArgs, inputs: &Inputs) -> Result<Self> {
+        let written = [("--figure", &args.figure), ("--save", &args.save)];
+        let written = written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        apart(inputs.paths(), written)?;
+        let figure = args.figure.as_deref().map(open_figure).transpose()?;
+        Ok(Self { figure, save: args.save.as_deref().map(Output::open).transpose()? })
+    }
+
+    /// Gives them their names, each even where the other finds no place.
+    fn finish(self, compared: &[Compared]) -> Result<()> {
+        let saved = self.save.map_or(Ok(()), Output::finish);
+        let drawn = self.figure.map_or(Ok(()), |figure| draw(figure, compared));
+        saved.and(drawn)
+    }
 }
 
 impl Candidate {
@@ -214,6 +232,42 @@ fn draw(mut output: Output, compared: &[Compared]) -> Result<()> {
 }
 
 impl Exam<'_> {
+    /// Measures all candidates, and their distance from the first where that is asked for.
+    fn compare(
+        &self,
+        candidates: Vec<Candidate>,
+        args: &EvaluateArgs,
+        mut save: Option<&mut Output>,
+        console: &Console,
+    ) -> Result<Vec<Compared>> {
+        let measured = candidates.len();
+        let mut compared: Vec<Compared> = Vec::with_capacity(measured);
+        let mut baseline: Option<SegmentCounts> = None;
+        for candidate in candidates {
+            if measured > 1 {
+                console.note(candidate.name());
+            }
+            let references = self.references(candidate.normalisation(), console);
+            let (mut evaluation, translations) = self.evaluate(&candidate, &references, console)?;
+            if let Some(save) = &mut save {
+                save.with(|out| translations.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+            }
+            let mut significance = None;
+            if args.confidence || args.compare {
+                let counts = SegmentCounts::of(&translations, &references.texts);
+                evaluation.confidence = args.confidence.then(|| counts.confidence(args.search.seed));
+                match &baseline {
+                    Some(first) if args.compare => significance = Some(counts.significance(first, args.search.seed)),
+                    Some(_) => {}
+                    None => baseline = Some(counts),
+                }
+            }
+            let (name, place) = candidate.place();
+            compared.push(Compared { name, place, evaluation, significance });
+        }
+        Ok(compared)
+    }
+
     /// The references as those of a model are compared that normalises so; tells where that changes any.
     fn references(&self, normalisation: Normalisation, console: &Console) -> References<'_> {
         let texts: Vec<Cow<str>> = self.pairs.iter().map(|pair| normalisation.apply(&pair.target)).collect();

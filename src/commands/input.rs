@@ -3,13 +3,15 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use super::console::Console;
 use super::usage::UsageError;
 use crate::checkpoint::Folder;
 use crate::cli::PairArgs;
-use crate::text::{Layout, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_laid_out, read_parallel};
+use crate::text::{
+    Layout, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_laid_out, read_lines, read_parallel,
+};
 
 /// The shipped training pairs, where the program is run from the project's folder.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
@@ -208,6 +210,21 @@ impl fmt::Display for PairFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(&self.names().join(" and "))
     }
+}
+
+/// The lines of a file that has one for each of so many pairs. `kind` says of what these are pairs.
+///
+/// # Errors
+/// The file cannot be read, or has another number of lines.
+pub fn read_line_for_each(path: &Path, pairs: usize, kind: &str) -> Result<Vec<String>> {
+    let lines = read_lines(path)?;
+    ensure!(
+        lines.len() == pairs,
+        "{}: {} lines for {pairs} {kind} pairs; there must be a line for each",
+        path.display(),
+        lines.len()
+    );
+    Ok(lines)
 }
 
 fn is_shipped(path: &Path) -> bool {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 
+use super::input::read_line_for_each;
 use crate::alignment::{Link, Notation};
-use crate::text::{Pair, Words, read_lines, word_spans};
+use crate::text::{Pair, Words, word_spans};
 
 /// What is a word for such links: what stands between white space, as Pharaoh's format has it.
 pub const GIVEN_WORDS: Words = Words::Whitespace;
@@ -20,14 +21,7 @@ impl GivenLinks {
     /// # Errors
     /// The file cannot be read, or has another number of lines, or an entry is no link of the pair's words.
     pub fn read(path: &Path, pairs: &[Pair]) -> Result<Self> {
-        let lines = read_lines(path)?;
-        ensure!(
-            lines.len() == pairs.len(),
-            "{}: {} lines for {} training pairs; there must be a line for each",
-            path.display(),
-            lines.len(),
-            pairs.len()
-        );
+        let lines = read_line_for_each(path, pairs.len(), "training")?;
         let mut links = HashMap::with_capacity(pairs.len());
         for (number, (line, pair)) in (1..).zip(lines.iter().zip(pairs)) {
             let place = || format!("{}:{number}", path.display());
