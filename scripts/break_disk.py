@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets every step of writing fail once: opening, writing, syncing, renaming, removing, making folders.
+"""Lets every step of writing fail once: opening, writing, syncing, renaming, linking, removing, making folders.
 
 A small training is ended, then gone on with again and again, each time with one system call of one kind failing (strace
 injects the failure). Whatever fails, the program must end with an exit code and at most one line of error, the model that was
@@ -22,12 +22,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
 CALLS = {"openat": "EMFILE", "write": "ENOSPC", "fsync": "EIO", "rename": "EACCES", "unlink": "EACCES", "mkdir": "EDQUOT",
-         "flock": "ENOLCK", "ftruncate": "EIO"}
+         "flock": "ENOLCK", "ftruncate": "EIO", "linkat": "EPERM", "rmdir": "EACCES"}
 PAIRS = [("the red fox sleeps", "rufo mi dorma ."), ("the red owl sleeps", "rufo ku dorma ."),
          ("the grey fox sings", "grisa mi kanta ."), ("the old owl runs", "vela ku kura .")]
 TRAIN = ["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--units", "word", "--batch-sentences", "2",
          "--schedule", "plateau", "--save-every", "0.00001", "--guided-alignment", "0.1", "--keep-attention",
-         "--tensorboard", "--quiet"]
+         "--tensorboard", "--keep-last", "2", "--quiet"]
 RESUME = ["train", "--resume", "--out", "out", "--max-epochs", "4", "--save-every", "0.00001", "--quiet"]
 
 
@@ -66,8 +66,10 @@ def fresh(template):
     return folder
 
 
-def model_of(folder):
-    return (folder / "out/model.safetensors").read_bytes()
+def models_of(folder):
+    """The best model, and all that is kept."""
+    files = [folder / "out/model.safetensors", *sorted((folder / "out/kept").rglob("*"))]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
 
 
 class Attack:
@@ -114,21 +116,21 @@ def main():
         check(run(binary, half, *TRAIN, "--max-epochs", "2").returncode == 0, "training fails undisturbed")
         done = fresh(half)
         check(run(binary, done, *RESUME).returncode == 0, "resuming fails undisturbed")
-        expected = model_of(done)
+        expected = models_of(done)
 
         def goes_on(folder, what, _):
             check(run(binary, folder, "translate", "--model", "out", PAIRS[0][0]).returncode == 0, f"{what}: the model is lost")
             on = run(binary, folder, *RESUME)
             check(on.returncode == 0, f"{what}: does not go on: {on.stderr}")
-            check(model_of(folder) == expected, f"{what}: another model comes out")
-            check(not [path for path in (folder / "out").iterdir() if path.name.endswith(".tmp")], f"{what}: leftovers")
+            check(models_of(folder) == expected, f"{what}: another model comes out")
+            check(not [path for path in (folder / "out").rglob("*") if path.name.endswith(".tmp")], f"{what}: leftovers")
 
         def begins_anew(folder, what, worked):
             options = ["--max-epochs", "2"]
             resumable = (folder / "out/resume.safetensors").exists()
             again = run(binary, folder, *(RESUME[:4] + options if resumable else TRAIN + options))
             check(again.returncode == 0, f"{what}: no way on: {again.stderr}")
-            check(model_of(folder) == model_of(half), f"{what}: another model comes out")
+            check(models_of(folder) == models_of(half), f"{what}: another model comes out")
 
         def keeps_the_old(folder, what, worked):
             text = (folder / "links").read_text()

@@ -12,7 +12,7 @@ use softalign::cli::Cli;
 /// Options of `train` that say nothing of what is trained, and those that others say in another way.
 const NOT_SHOWN: [&str; 5] = ["resume", "show-config", "config", "preset", "out"];
 /// Options that exclude each other, or that are open by default.
-const SHOWN_WHERE_GIVEN: [&str; 17] = [
+const SHOWN_WHERE_GIVEN: [&str; 19] = [
     "atoms",
     "features",
     "tag-source",
@@ -25,6 +25,8 @@ const SHOWN_WHERE_GIVEN: [&str; 17] = [
     "source-units",
     "target-units",
     "guide",
+    "keep",
+    "keep-last",
     "batch-tokens",
     "max-minutes",
     "patience",
@@ -49,8 +51,18 @@ fn what_is_shown_trains_the_same_model() {
     let quoted = "n;source;target\n".to_owned() + &PAIRS.map(|(a, b)| format!("1;\"{a}\";{b}\n")).concat();
     for (pairs, options) in [
         (tsv(&PAIRS).repeat(3), &["--dropout=0.2", "--guided-alignment", "--heads=2", "--keep-attention"][..]),
-        (spoken.to_owned(), &["--metric=exact-match", "--schedule=plateau", "--batch-tokens=50"]),
-        (quoted, &["--csv", "--columns=source,target", "--joint-vocabulary", "--attention=mean", "--untied"]),
+        (spoken.to_owned(), &["--metric=exact-match", "--schedule=plateau", "--batch-tokens=50", "--keep=2"]),
+        (
+            quoted,
+            &[
+                "--csv",
+                "--columns=source,target",
+                "--joint-vocabulary",
+                "--attention=mean",
+                "--untied",
+                "--keep-last=1",
+            ],
+        ),
     ] {
         let folder = Folder::new();
         folder.write("pairs.tsv", pairs);

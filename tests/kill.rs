@@ -31,9 +31,16 @@ const RESTLESS: [&str; 10] = [
 ];
 /// What runs differ in.
 const RUNS: [&[&str]; 6] = [
-    &["--units=word", "--guided-alignment=0.3", "--dropout=0.3"],
-    &["--guided-alignment=0.1", "--units=bpe", "--vocabulary-size=40", "--bpe-dropout=0.3", "--join-pairs=0.5"],
-    &["--units=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2"],
+    &["--units=word", "--guided-alignment=0.3", "--dropout=0.3", "--keep=2", "--metric=perplexity"],
+    &[
+        "--guided-alignment=0.1",
+        "--units=bpe",
+        "--vocabulary-size=40",
+        "--bpe-dropout=0.3",
+        "--join-pairs=0.5",
+        "--keep-last=2",
+    ],
+    &["--units=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2", "--keep=3"],
     &["--units=word", "--attention=scaled-dot", "--heads=4", "--hard-attention", "--keep-attention"],
     &["--units=word", "--attention=cosine", "--decoder=bahdanau", "--layers=2"],
     &["--attention=mean", "--units=char"],
@@ -89,9 +96,15 @@ fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
         }
         let end = killed.run(&[&arguments[..], &["--quiet"]].concat());
         end.worked();
-        let kept = options.contains(&"--keep-attention").then_some("attention.html");
-        for name in ["model.safetensors", "config.json"].into_iter().chain(kept) {
-            assert!(whole.read(&format!("out/{name}")) == killed.read(&format!("out/{name}")), "{options:?}: {name}");
+        let exact = |name: &&String| {
+            name.starts_with("out/kept/")
+                || ["model.safetensors", "config.json", "attention.html"].iter().any(|exact| name.ends_with(exact))
+        };
+        let kept = options.iter().any(|option| option.starts_with("--keep=") || option.starts_with("--keep-last="));
+        assert_eq!(whole.path("out/kept").exists(), kept);
+        for name in whole.contents().keys().filter(exact).filter(|name| !name.ends_with('/')) {
+            assert!(killed.path(name).exists(), "{options:?}: {name} is missing");
+            assert!(whole.read(name) == killed.read(name), "{options:?}: {name}");
         }
         assert_eq!(log(&whole), log(&killed), "{options:?}");
         let names = |folder: &Folder| folder.contents().into_keys().collect::<Vec<_>>();

@@ -50,8 +50,7 @@ impl Growing {
     pub fn finish(self) -> IoResult<()> {
         self.file.sync_all()?;
         std::fs::rename(&self.temporary, &self.place)?;
-        // Not every system can sync a folder; the file is whole in any case.
-        let _ = File::open(folder_of(&self.place)).and_then(|folder| folder.sync_all());
+        sync_folder(folder_of(&self.place));
         Ok(())
     }
 }
@@ -87,6 +86,29 @@ fn folder_of(place: &Path) -> &Path {
     place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
+/// Makes the names in a folder last. Not every system can; what has them is whole in any case.
+fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+/// Fills a folder beside its place and renames it. If anything fails, nothing is left of it.
+///
+/// # Errors
+/// The system's own, or those of `fill`.
+pub(super) fn make_whole(place: &Path, fill: impl FnOnce(&Path) -> IoResult<()>) -> IoResult<()> {
+    let unfinished = beside(place);
+    let made = std::fs::create_dir(&unfinished).and_then(|()| fill(&unfinished)).and_then(|()| {
+        sync_folder(&unfinished);
+        std::fs::rename(&unfinished, place)
+    });
+    match &made {
+        Ok(()) => sync_folder(folder_of(place)),
+        // It may never have come to be; the reason is the one to report.
+        Err(_) => drop(std::fs::remove_dir_all(&unfinished)),
+    }
+    made
+}
+
 /// Writes a file beside its place, syncs it and renames it. If anything fails, what was there stays as it was.
 ///
 /// # Errors
@@ -101,7 +123,7 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resul
 }
 
 /// A name in the same folder that no other process uses.
-pub(super) fn beside(path: &Path) -> PathBuf {
+fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}{UNFINISHED}", std::process::id()))
 }

@@ -1,4 +1,4 @@
-//! The directory itself: what is written when, and what is checked on the way back.
+//! The directory itself: what a model is made of, how it is written, and what is checked on the way back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::config::hexadecimal;
 use super::events::{EventFile, event_files};
-use super::files::{beside, is_unfinished, write_atomically};
+use super::files::write_atomically;
 use super::journal::Journal;
 use super::lock::{Lock, cannot_write};
 use super::tensors::Header;
@@ -22,50 +22,32 @@ use crate::aligner::WordAligner;
 use crate::model::UnitLexicon;
 use crate::parameters::Parameters;
 use crate::text::{Atoms, Layout, Units, Vocabulary};
-use crate::training::{Progress, Snapshot};
 
-const CONFIG: &str = "config.json";
-const JOINT: &str = "tokenizer.json";
-const SOURCE: &str = "source.tokenizer.json";
-const TARGET: &str = "target.tokenizer.json";
-const MODEL: &str = "model.safetensors";
-const ALIGNER: &str = "aligner.safetensors";
-const LEXICON: &str = "lexicon.safetensors";
-const RESUME: &str = "resume.safetensors";
-const RESUME_JSON: &str = "resume.json";
+pub(super) const CONFIG: &str = "config.json";
+pub(super) const JOINT: &str = "tokenizer.json";
+pub(super) const SOURCE: &str = "source.tokenizer.json";
+pub(super) const TARGET: &str = "target.tokenizer.json";
+pub(super) const MODEL: &str = "model.safetensors";
+pub(super) const ALIGNER: &str = "aligner.safetensors";
+pub(super) const LEXICON: &str = "lexicon.safetensors";
+pub(super) const RESUME: &str = "resume.safetensors";
+pub(super) const RESUME_JSON: &str = "resume.json";
 const LOG: &str = "log.jsonl";
 const CURVES: &str = "training.svg";
 const ATTENTION: &str = "attention.jsonl";
 const LEARNING: &str = "attention.html";
 
 /// All of them but event files, which have numbers.
-const FILES: [&str; 13] =
+pub(super) const FILES: [&str; 13] =
     [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, LEXICON, RESUME, RESUME_JSON, LOG, CURVES, ATTENTION, LEARNING];
 
-/// A folder for a model that was moved aside.
-const PREVIOUS: &str = "previous";
-
-/// Keys of the header's metadata.
+/// A key of the header's metadata.
 const BELONGS_TO: &str = "belongs_to";
-const PROGRESS: &str = "progress";
 
 /// A directory that holds a checkpoint, or will.
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
-}
-
-/// What a directory holds for somebody who wants to train there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// Nothing that would be lost, and nothing to go on with.
-    Nothing,
-    /// A training that can go on.
-    Training,
-    /// A model whose training cannot go on.
-    Model,
-    /// Something of another program, or of a newer softalign.
-    Foreign,
 }
 
 /// A model read from disk, without its parameters.
@@ -77,16 +59,6 @@ pub struct Checkpoint {
     /// What cuts and joins target text.
     pub target: Arc<Vocabulary>,
     belongs_to: String,
-}
-
-/// What training goes on from.
-pub struct Resume {
-    /// Where it stood.
-    pub progress: Progress,
-    /// The parameters as they were, by name.
-    pub parameters: BTreeMap<String, Tensor>,
-    /// The optimiser's moments.
-    pub moments: BTreeMap<String, Tensor>,
 }
 
 impl Checkpoint {
@@ -124,20 +96,6 @@ impl Folder {
         &self.path
     }
 
-    /// What there is for somebody who wants to train here. Settings without parameters are nothing: a run leaves them
-    /// that ended before its first validation.
-    pub fn holds(&self) -> Holds {
-        if self.has(RESUME) {
-            Holds::Training
-        } else if self.has(MODEL) {
-            Holds::Model
-        } else if self.has(CONFIG) && self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_err() {
-            Holds::Foreign
-        } else {
-            Holds::Nothing
-        }
-    }
-
     /// Makes the directory if need be.
     ///
     /// # Errors
@@ -154,32 +112,15 @@ impl Folder {
         Lock::take(&self.path)
     }
 
-    /// Moves the checkpoint that is there into a new subfolder `previous`, `previous-2`, … and returns its path. At any
-    /// moment of it there is one whole checkpoint at least: here, in the subfolder, or in both.
-    ///
-    /// # Errors
-    /// The path, with the system's reason.
-    pub fn set_aside(&self) -> Result<PathBuf> {
-        let name = |number: usize| if number == 1 { PREVIOUS.to_owned() } else { format!("{PREVIOUS}-{number}") };
-        let free = (1..).map(|number| self.path.join(name(number))).find(|path| !path.exists());
-        let aside = free.context("no free name for the previous model")?;
-        let unfinished = beside(&aside);
-        let moved = std::fs::create_dir(&unfinished)
-            .and_then(|()| self.copy_to(&unfinished))
-            .and_then(|()| std::fs::rename(&unfinished, &aside));
-        if moved.is_err() {
-            // It may never have come to be; the reason is the one to report.
-            let _ = std::fs::remove_dir_all(&unfinished);
-        }
-        moved.with_context(|| format!("{}: cannot move the model into this folder", aside.display()))?;
-        self.clear()?;
-        Ok(aside)
+    /// The names of the checkpoint's files that are there.
+    pub(super) fn files(&self) -> Vec<String> {
+        let named = FILES.into_iter().filter(|name| self.has(name)).map(str::to_owned);
+        named.chain(event_files(&self.path)).collect()
     }
 
-    /// Gives the files of a checkpoint a second name in another directory, or copies them where the file system has no
-    /// second names.
-    fn copy_to(&self, other: &Path) -> std::io::Result<()> {
-        for name in self.files() {
+    /// Gives files a second name in another directory, or copies them where the file system has no second names.
+    pub(super) fn link(&self, names: Vec<String>, other: &Path) -> std::io::Result<()> {
+        for name in names {
             let (from, to) = (self.path.join(&name), other.join(&name));
             if std::fs::hard_link(&from, &to).is_err() {
                 std::fs::copy(&from, &to)?;
@@ -189,47 +130,18 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes all files of a checkpoint, so that none is taken for the next run's: first those without which there is
-    /// nothing to lose, and then the one without which there is nothing to believe.
-    ///
-    /// # Errors
-    /// The path, with the system's reason.
-    pub fn clear(&self) -> Result<()> {
-        let first = [RESUME, MODEL, CONFIG].map(str::to_owned);
-        for name in first.into_iter().chain(self.files()).filter(|name| self.has(name)) {
+    /// Removes those of the checkpoint's files that are there, `first` before the others.
+    pub(super) fn remove_files(&self, first: &[&str]) -> Result<()> {
+        let first = first.iter().map(|name| (*name).to_owned());
+        for name in first.chain(self.files()).filter(|name| self.has(name)) {
             let place = self.path.join(&name);
             std::fs::remove_file(&place).with_context(|| format!("{}: cannot remove this file", place.display()))?;
         }
         Ok(())
     }
 
-    /// The names of the checkpoint's files that are there.
-    fn files(&self) -> Vec<String> {
-        let named = FILES.into_iter().filter(|name| self.has(name)).map(str::to_owned);
-        named.chain(event_files(&self.path)).collect()
-    }
-
-    fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         std::fs::symlink_metadata(self.path.join(name)).is_ok()
-    }
-
-    /// Removes what runs that were killed have left half written. Only for who holds the lock.
-    pub fn remove_unfinished(&self) {
-        let previous = |name: &str| {
-            name.strip_prefix(PREVIOUS).is_some_and(|number| {
-                number.is_empty() || number.strip_prefix('-').is_some_and(|number| number.parse::<usize>().is_ok())
-            })
-        };
-        // What cannot be listed or removed does no harm where it is.
-        for entry in std::fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            let (name, path) = (entry.file_name(), entry.path());
-            let folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let _ = match folder {
-                true if is_unfinished(&name, previous) => std::fs::remove_dir_all(path),
-                false if is_unfinished(&name, |name| FILES.contains(&name)) => std::fs::remove_file(path),
-                _ => Ok(()),
-            };
-        }
     }
 
     /// Writes what stays the same while training goes on: vocabularies first, settings last.
@@ -237,16 +149,18 @@ impl Folder {
     /// # Errors
     /// The path, with the system's reason.
     pub fn begin(&self, checkpoint: &Checkpoint) -> Result<()> {
-        let write = |name: &str, text: &str| {
-            write_atomically(&self.path.join(name), |file| Ok(file.write_all(text.as_bytes())?))
-        };
         if checkpoint.config.text.joint_vocabulary {
-            write(JOINT, &checkpoint.source.to_json()?)?;
+            self.write_text(JOINT, &checkpoint.source.to_json()?)?;
         } else {
-            write(SOURCE, &checkpoint.source.to_json()?)?;
-            write(TARGET, &checkpoint.target.to_json()?)?;
+            self.write_text(SOURCE, &checkpoint.source.to_json()?)?;
+            self.write_text(TARGET, &checkpoint.target.to_json()?)?;
         }
-        write(CONFIG, &format!("{}\n", serde_json::to_string_pretty(&checkpoint.config)?))
+        self.save_config(checkpoint)
+    }
+
+    /// Writes the settings.
+    pub(super) fn save_config(&self, checkpoint: &Checkpoint) -> Result<()> {
+        self.write_text(CONFIG, &format!("{}\n", serde_json::to_string_pretty(&checkpoint.config)?))
     }
 
     /// Writes the best parameters.
@@ -254,20 +168,8 @@ impl Folder {
     /// # Errors
     /// The path, with the system's reason.
     pub fn save_model(&self, checkpoint: &Checkpoint, parameters: &Parameters) -> Result<()> {
-        let tensors = parameters.iter().map(|(name, tensor)| (name.clone(), tensor)).collect();
-        self.save_tensors(MODEL, tensors, HashMap::from([belongs_to(checkpoint)]))
-    }
-
-    /// Writes what training goes on from.
-    ///
-    /// # Errors
-    /// The path, with the system's reason.
-    pub fn save_resume(&self, checkpoint: &Checkpoint, snapshot: &Snapshot) -> Result<()> {
-        let progress = serde_json::to_string(snapshot.progress)?;
-        let metadata = HashMap::from([belongs_to(checkpoint), (PROGRESS.to_owned(), progress)]);
-        self.save_tensors(RESUME, snapshot.tensors(), metadata)?;
-        let json = format!("{}\n", serde_json::to_string_pretty(snapshot.progress)?);
-        write_atomically(&self.path.join(RESUME_JSON), |file| Ok(file.write_all(json.as_bytes())?))
+        let bytes = model_bytes(checkpoint, parameters)?;
+        write_atomically(&self.path.join(MODEL), |file| Ok(file.write_all(&bytes)?))
     }
 
     /// Writes the statistical aligner.
@@ -354,16 +256,6 @@ impl Folder {
         Ok(Some(Arc::new(known.with_context(damaged)?)))
     }
 
-    fn save_tensors(
-        &self,
-        name: &str,
-        tensors: Vec<(String, &Tensor)>,
-        metadata: HashMap<String, String>,
-    ) -> Result<()> {
-        let bytes = safetensors::serialize(tensors, Some(metadata))?;
-        write_atomically(&self.path.join(name), |file| Ok(file.write_all(&bytes)?))
-    }
-
     /// How the files were laid out that a model was trained on, if there is one that says so.
     pub fn layout(&self) -> Option<Layout> {
         Some(Config::parse(&self.read_text(CONFIG).ok()?).ok()?.data.layout)
@@ -422,34 +314,11 @@ impl Folder {
         Ok((checkpoint, parameters))
     }
 
-    /// The path of what training goes on from, for messages.
-    pub fn name_of_resume(&self) -> String {
-        self.path.join(RESUME).display().to_string()
-    }
-
-    /// Reads what training goes on from.
-    ///
-    /// # Errors
-    /// The file is missing, damaged, or belongs to another config.json.
-    pub fn load_resume(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Resume> {
-        let (tensors, metadata) = self.read_tensors(RESUME, device)?;
-        self.check_belonging(RESUME, checkpoint, &metadata)?;
-        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str::<Progress>(json).ok());
-        let Some(progress) = progress else {
-            bail!("{}: does not say where training stood", self.name_of_resume());
-        };
-        progress.check().map_err(|reason| anyhow!("{}: {reason}", self.name_of_resume()))?;
-        let mut resume = Resume { progress, parameters: BTreeMap::new(), moments: BTreeMap::new() };
-        for (name, tensor) in tensors {
-            match name.strip_prefix("parameter/") {
-                Some(name) => resume.parameters.insert(name.to_owned(), tensor),
-                None => resume.moments.insert(name, tensor),
-            };
-        }
-        Ok(resume)
-    }
-
-    fn read_tensors(&self, name: &str, device: &Device) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
+    pub(super) fn read_tensors(
+        &self,
+        name: &str,
+        device: &Device,
+    ) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
         let place = self.path.join(name);
         let cannot = || format!("{}: cannot read this file", place.display());
         let mut file = File::open(&place).with_context(cannot)?;
@@ -466,14 +335,23 @@ impl Folder {
         Ok((tensors, header.metadata))
     }
 
-    fn check_belonging(&self, name: &str, checkpoint: &Checkpoint, metadata: &HashMap<String, String>) -> Result<()> {
+    pub(super) fn check_belonging(
+        &self,
+        name: &str,
+        checkpoint: &Checkpoint,
+        metadata: &HashMap<String, String>,
+    ) -> Result<()> {
         let belongs = metadata.get(BELONGS_TO) == Some(&checkpoint.belongs_to);
         let place = self.path.join(name);
         ensure!(belongs, "{}: does not belong to the {CONFIG} and vocabulary beside it", place.display());
         Ok(())
     }
 
-    fn read_text(&self, name: &str) -> Result<String> {
+    pub(super) fn write_text(&self, name: &str, text: &str) -> Result<()> {
+        write_atomically(&self.path.join(name), |file| Ok(file.write_all(text.as_bytes())?))
+    }
+
+    pub(super) fn read_text(&self, name: &str) -> Result<String> {
         let place = self.path.join(name);
         std::fs::read_to_string(&place).with_context(|| format!("{}: cannot read this file", place.display()))
     }
@@ -511,14 +389,14 @@ impl Folder {
     pub fn save_learning(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
         write_atomically(&self.path.join(LEARNING), |file| Ok(write(file)?))
     }
-
-    /// The sizes in bytes of the files that are there.
-    pub fn sizes(&self) -> Vec<(String, u64)> {
-        let size = |name: String| Some((std::fs::metadata(self.path.join(&name)).ok()?.len(), name));
-        self.files().into_iter().filter_map(size).map(|(size, name)| (name, size)).collect()
-    }
 }
 
-fn belongs_to(checkpoint: &Checkpoint) -> (String, String) {
+/// The file of parameters.
+pub(super) fn model_bytes(checkpoint: &Checkpoint, parameters: &Parameters) -> Result<Vec<u8>> {
+    let tensors = parameters.iter();
+    Ok(safetensors::serialize(tensors, Some(HashMap::from([belongs_to(checkpoint)])))?)
+}
+
+pub(super) fn belongs_to(checkpoint: &Checkpoint) -> (String, String) {
     (BELONGS_TO.to_owned(), checkpoint.belongs_to.clone())
 }

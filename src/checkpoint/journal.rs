@@ -1,7 +1,7 @@
 //! Files that grow by a line at a time, one JSON object a line with its `step`.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -46,9 +46,21 @@ impl Journal {
         write_atomically(&self.place, |file| Ok(file.write_all(kept.as_bytes())?))
     }
 
-    /// The lines that can be read.
+    /// The lines that make sense; there need not be any.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read.
+    pub fn read(&self) -> Result<Vec<Value>> {
+        let bytes = match std::fs::read(&self.place) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            bytes => bytes.with_context(|| format!("{}: cannot read this file", self.place.display()))?,
+        };
+        let lines = bytes.split(|byte| *byte == b'\n');
+        Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    }
+
+    /// The lines for whoever can do without them.
     pub fn lines(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(&self.place).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.read().unwrap_or_default()
     }
 }

@@ -13,6 +13,7 @@
 //! attention.jsonl        attention on some pairs at each validation, if that is to be kept
 //! attention.html         the same to look at
 //! events.out.tfevents.*  the log for TensorBoard, a file for each run, if that is asked for
+//! kept/step-000123/ …    models of the run that are kept beside the best one, if such are to be kept
 //! training.lock          who trains here, as long as somebody does
 //! ```
 //!
@@ -22,20 +23,25 @@
 
 mod aligner;
 mod config;
+mod contents;
 mod events;
 mod files;
 mod folder;
 mod journal;
+mod kept;
 mod lexicon;
 mod lock;
+mod resume;
 mod tensors;
 
 pub use config::{
     Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, Ingredient, TextSettings, fingerprint,
     fingerprint_of_text,
 };
+pub use contents::Holds;
 pub use events::EventFile;
 pub use files::{Growing, remove_abandoned, remove_growing, write_atomically};
-pub use folder::{Checkpoint, Folder, Holds, Resume};
+pub use folder::{Checkpoint, Folder};
 pub use journal::Journal;
 pub use lock::Lock;
+pub use resume::Resume;

@@ -329,6 +329,14 @@ pub struct TrainArgs {
     #[serde(serialize_with = "by_name")]
     pub metric: Option<Metric>,
 
+    /// Keep the models of the K best validations too, each as a model's folder of its own in kept/ in the folder.
+    #[arg(long, value_name = "K", conflicts_with = "keep_last", help_heading = "Training")]
+    pub keep: Option<usize>,
+
+    /// The same for the last K validations.
+    #[arg(long, value_name = "K", help_heading = "Training")]
+    pub keep_last: Option<usize>,
+
     /// Keep attention on a few validation pairs at each validation: attention.html in the folder shows it being learnt.
     #[arg(long, help_heading = "Training")]
     pub keep_attention: bool,

@@ -90,7 +90,7 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
         let reason = trainer.run(Duration::from_secs_f64(60.0 * save_every), &mut display)?;
         (reason, display.finish())
     };
-    console.note(ending(reason, settings, trainer.progress(), &out));
+    console.note(ending(reason, settings, trainer.progress(), &folder));
     if let Some(stopped) = signals.asked() {
         bail!(stopped);
     }
@@ -288,13 +288,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let optimiser =
         Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);
     let optimiser = optimiser.with_context(damaged)?;
-    folder.begin(&checkpoint)?;
-    if saved.progress.is_best() {
-        // The run may have ended before it wrote its best model.
-        folder.save_model(&checkpoint, optimiser.average().unwrap_or(&parameters))?;
-    }
-    folder.log().rewind(saved.progress.step)?;
-    folder.attention().rewind(saved.progress.step)?;
+    folder.go_on(&checkpoint, &saved.progress, optimiser.average().unwrap_or(&parameters))?;
     describe(&checkpoint.config, console);
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
     Ok(Start {
@@ -328,19 +322,23 @@ fn describe(config: &Config, console: &Console) {
     }
 }
 
-fn ending(reason: StopReason, settings: &TrainingSettings, progress: &Progress, out: &Path) -> String {
+fn ending(reason: StopReason, settings: &TrainingSettings, progress: &Progress, folder: &Folder) -> String {
     let why = match reason {
         StopReason::Epochs => format!("{} epochs are done", settings.max_epochs),
         StopReason::Time => "the time is over; --resume with more --max-minutes goes on".to_owned(),
         StopReason::Patience => format!("no improvement for {} validations", settings.patience.unwrap_or_default()),
         StopReason::Asked => "stopped as asked; --resume goes on from here".to_owned(),
     };
+    let kept = match settings.keep {
+        Some(keep) => format!(", {keep} in {}", folder.path_of_kept().display()),
+        None => String::new(),
+    };
     format!(
-        "{why}: {} steps in {}; the best model, of step {}, is in {}",
+        "{why}: {} steps in {}; the best model, of step {}, is in {}{kept}",
         progress.step,
         clock(Duration::from_secs_f64(progress.seconds)),
         progress.best_step,
-        out.display()
+        folder.path().display()
     )
 }
 

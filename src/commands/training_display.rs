@@ -154,8 +154,11 @@ impl Observer for TrainingDisplay<'_> {
         self.folder.save_resume(self.checkpoint, snapshot)
     }
 
-    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.folder.save_model(self.checkpoint, snapshot.used)
+    fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()> {
+        if best {
+            self.folder.save_model(self.checkpoint, snapshot.used)?;
+        }
+        self.folder.keep(self.checkpoint, snapshot.progress, snapshot.used)
     }
 
     fn stop(&self) -> bool {

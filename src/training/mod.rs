@@ -4,6 +4,7 @@
 
 mod examples;
 mod guide;
+mod keep;
 mod optimiser;
 mod progress;
 mod rehearsal;
@@ -14,6 +15,7 @@ mod validation;
 
 pub use examples::{Examples, Variation};
 pub use guide::Guides;
+pub use keep::Keep;
 pub use optimiser::Optimiser;
 pub use progress::Progress;
 pub use rehearsal::seconds_of_epoch;

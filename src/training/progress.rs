@@ -81,6 +81,11 @@ impl Progress {
         self.step - self.skipped
     }
 
+    /// Whether the model as it stands was validated.
+    pub fn is_validated(&self) -> bool {
+        self.step > 0 && self.validated_step == self.step
+    }
+
     /// Whether the model as it stands is the best of all so far.
     pub fn is_best(&self) -> bool {
         self.best_score.is_some() && self.best_step == self.step

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Schedule, Variation};
+use super::{Keep, Schedule, Variation};
 use crate::model::DropoutRates;
 use crate::random::Stream;
 use crate::text::{BatchSize, Example, bucketed};
@@ -69,6 +69,9 @@ pub struct TrainingSettings {
     pub patience: Option<u64>,
     /// What chooses the best model.
     pub metric: Metric,
+    /// Which validated models are kept beside the best one; none where no others are.
+    #[serde(default)]
+    pub keep: Option<Keep>,
     /// Whether attention on the sample sentences is kept at each validation.
     #[serde(default)]
     pub keep_attention: bool,

@@ -102,9 +102,10 @@ pub trait Observer {
     fn event(&mut self, event: &Event) -> Result<()>;
     /// Training should be able to go on from here.
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
-    /// The model is the best so far and should be kept. This comes after [`Self::save_resume`] of the same parameters:
-    /// should it fail, they are there all the same, and [`Progress::is_best`] tells that they are the best.
-    fn save_best(&mut self, snapshot: &Snapshot) -> Result<()>;
+    /// The model was validated, and should be kept if it is the best so far or wanted beside that. This comes after
+    /// [`Self::save_resume`] of the same parameters: should it fail, they are there all the same, and
+    /// [`Progress::is_validated`] and [`Progress::is_best`] tell what they are.
+    fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()>;
     /// Whether to stop after the current step.
     fn stop(&self) -> bool;
 }
@@ -365,7 +366,7 @@ impl<'a> Trainer<'a> {
         self.progress.validated_step = self.progress.step;
         observer.event(&Event::Validation { progress: &self.progress, report, best })?;
         self.save(observer)?;
-        if best { observer.save_best(&self.snapshot()) } else { Ok(()) }
+        observer.save_validated(&self.snapshot(), best)
     }
 
     fn save(&mut self, observer: &mut dyn Observer) -> Result<()> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Metric;
 use crate::alignment::{Alignment, AttentionHealth, AttentionTotals};
@@ -162,12 +163,33 @@ impl ValidationSet<'_> {
 impl ValidationReport {
     /// The score that a metric speaks of, turned so that more is better. BLEU below 1 is 0.
     pub fn score(&self, metric: Metric) -> f64 {
-        match metric {
-            Metric::Bleu if self.scores.bleu < LEAST_BLEU => 0.0,
+        metric.score(match metric {
             Metric::Bleu => self.scores.bleu,
             Metric::Chrf => self.scores.chrf,
             Metric::ExactMatch => self.scores.exact_match,
-            Metric::Perplexity => -self.perplexity,
+            Metric::Perplexity => self.perplexity,
+        })
+    }
+}
+
+impl Metric {
+    /// The score of a report that the log has as this line, if it says it.
+    pub fn logged_score(self, line: &Value) -> Option<f64> {
+        let key = match self {
+            Self::Bleu => "bleu",
+            Self::Chrf => "chrf",
+            Self::ExactMatch => "exact_match",
+            Self::Perplexity => "perplexity",
+        };
+        line[key].as_f64().map(|figure| self.score(figure))
+    }
+
+    /// A figure of this kind, turned so that more is better.
+    fn score(self, figure: f64) -> f64 {
+        match self {
+            Self::Bleu if figure < LEAST_BLEU => 0.0,
+            Self::Perplexity => -figure,
+            Self::Bleu | Self::Chrf | Self::ExactMatch => figure,
         }
     }
 }
@@ -176,15 +198,29 @@ impl ValidationReport {
 mod tests {
     use super::*;
 
-    #[test]
-    fn bleu_below_one_is_noise() {
-        let report = |bleu: f64| ValidationReport {
+    fn report(bleu: f64) -> ValidationReport {
+        ValidationReport {
             loss: 1.0,
             perplexity: 3.0,
-            scores: Scores { bleu, chrf: 12.0, exact_match: 0.0, word_error_rate: 100.0, character_error_rate: 100.0 },
+            scores: Scores { bleu, chrf: 12.0, exact_match: 7.0, word_error_rate: 100.0, character_error_rate: 100.0 },
             attention: None,
             samples: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn the_log_has_the_score_of_its_report() {
+        for metric in [Metric::Bleu, Metric::Chrf, Metric::ExactMatch, Metric::Perplexity] {
+            for report in [report(0.3), report(31.7)] {
+                let line = serde_json::to_value(&report).unwrap();
+                assert_eq!(metric.logged_score(&line), Some(report.score(metric)), "{metric:?}");
+            }
+        }
+        assert_eq!(Metric::Bleu.logged_score(&serde_json::json!({"loss": 1.0})), None);
+    }
+
+    #[test]
+    fn bleu_below_one_is_noise() {
         assert_eq!([0.9, 0.2].map(|bleu| report(bleu).score(Metric::Bleu)), [0.0; 2]);
         assert_eq!(report(1.1).score(Metric::Bleu), 1.1);
         assert_eq!(report(0.9).score(Metric::Chrf), 12.0);

@@ -8,6 +8,7 @@ use crate::attention::Choice;
 use crate::checkpoint::Config;
 use crate::cli::TrainArgs;
 use crate::text::BatchSize;
+use crate::training::Keep;
 
 /// The options that leave nothing open: a training begun with them has these settings, whatever the defaults and the data
 /// say. `most_units` is that of both vocabularies, where one number can say it; else the kinds of units decide again.
@@ -17,6 +18,11 @@ pub fn in_force(args: &TrainArgs, config: &Config, most_units: Option<usize>) ->
     let (batch_sentences, batch_tokens) = match run.batch {
         BatchSize::Sentences(most) => (Some(most), None),
         BatchSize::Tokens(most) => (None, Some(most)),
+    };
+    let (keep, keep_last) = match run.keep {
+        None => (None, None),
+        Some(Keep::Best(most)) => (Some(most), None),
+        Some(Keep::Last(most)) => (None, Some(most)),
     };
     let alike = text.source_units == text.target_units;
     TrainArgs {
@@ -60,6 +66,8 @@ pub fn in_force(args: &TrainArgs, config: &Config, most_units: Option<usize>) ->
         patience: run.patience,
         validate_every: run.validate_every,
         metric: Some(run.metric),
+        keep,
+        keep_last,
         keep_attention: run.keep_attention,
         tensorboard: run.tensorboard,
         seed: Some(run.seed),

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow, bail};
 
 use self::by_data::ByData;
 pub use self::in_force::in_force;
-use self::options::{above_zero, positive, share, within};
+use self::options::{above_zero, keep, positive, share, within};
 pub use self::options::{max_epochs, max_minutes, patience, save_every};
 use super::usage::UsageError;
 use crate::attention::{Choice, Settings};
@@ -17,7 +17,7 @@ use crate::checkpoint::TextSettings;
 use crate::cli::{Preset, TrainArgs};
 use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, LARGEST, MOST_LAYERS};
 use crate::text::{Atoms, BatchSize, NormalForm, Normalisation, Pair, Profile, SPECIALS, Units};
-use crate::training::{Metric, Schedule, TrainingSettings};
+use crate::training::{Keep, Metric, Schedule, TrainingSettings};
 
 /// The seed where none is given.
 const SEED: u64 = 1;
@@ -81,6 +81,7 @@ struct RunPlan {
     validate_every: Option<u64>,
     patience: Option<u64>,
     metric: Option<Metric>,
+    keep: Option<Keep>,
     keep_attention: bool,
     tensorboard: bool,
 }
@@ -252,6 +253,7 @@ impl SettledPlan<'_> {
             validate_every: run.validate_every,
             patience: run.patience,
             metric: run.metric.unwrap_or_else(|| metric(&self.text, validation)),
+            keep: run.keep,
             keep_attention: run.keep_attention,
             tensorboard: run.tensorboard,
         }
@@ -372,6 +374,7 @@ impl RunPlan {
             // A step size that is planned brings most at its end, after a while that brought little.
             patience: patience(args)?.or((schedule == Schedule::Plateau).then_some(PATIENCE)),
             metric: args.metric,
+            keep: keep(args)?,
             keep_attention: args.keep_attention,
             tensorboard: args.tensorboard,
         })

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use super::super::usage::UsageError;
 use crate::cli::TrainArgs;
+use crate::training::Keep;
 
 /// Minutes that a kill may cost at most, where nothing is said.
 pub const SAVE_EVERY: f64 = 5.0;
@@ -47,6 +48,16 @@ fn minutes(option: &str, minutes: f64) -> Result<f64> {
 /// It is 0.
 pub fn patience(args: &TrainArgs) -> Result<Option<u64>> {
     args.patience.map(|validations| positive("--patience", validations)).transpose()
+}
+
+/// Which validated models are kept beside the best one, where an option says.
+///
+/// # Errors
+/// There are 0 of them.
+pub fn keep(args: &TrainArgs) -> Result<Option<Keep>> {
+    let best = args.keep.map(|most| positive("--keep", most).map(Keep::Best));
+    let last = args.keep_last.map(|most| positive("--keep-last", most).map(Keep::Last));
+    best.or(last).transpose()
 }
 
 /// A number that is not 0.

@@ -1,0 +1,118 @@
+//! What a directory holds as a whole: for whoever wants to train there, to be moved aside, or to be cleared away.
+
+use std::io::Result as IoResult;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::Config;
+use super::files::{is_unfinished, make_whole};
+use super::folder::{CONFIG, FILES, Folder, MODEL, RESUME};
+use super::kept::step_of;
+
+/// A folder for a model that was moved aside.
+const PREVIOUS: &str = "previous";
+
+/// What a directory holds for somebody who wants to train there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Nothing that would be lost, and nothing to go on with.
+    Nothing,
+    /// A training that can go on.
+    Training,
+    /// A model whose training cannot go on.
+    Model,
+    /// Something of another program, or of a newer softalign.
+    Foreign,
+}
+
+impl Folder {
+    /// What there is for somebody who wants to train here. Settings without parameters are nothing: a run leaves them
+    /// that ended before its first validation.
+    pub fn holds(&self) -> Holds {
+        if self.has(RESUME) {
+            Holds::Training
+        } else if self.has(MODEL) || self.kept().map_or(true, |kept| !kept.is_empty()) {
+            Holds::Model
+        } else if self.has(CONFIG) && self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_err() {
+            Holds::Foreign
+        } else {
+            Holds::Nothing
+        }
+    }
+
+    /// The sizes in bytes of the files that are there. Of the models that are kept these are the parameters: their other files
+    /// are second names.
+    pub fn sizes(&self) -> Vec<(String, u64)> {
+        let size = |name: String| Some((std::fs::metadata(self.path().join(&name)).ok()?.len(), name));
+        let names = self.files().into_iter().chain(self.kept_files());
+        names.filter_map(size).map(|(size, name)| (name, size)).collect()
+    }
+
+    /// Moves the checkpoint that is there, with the models that are kept, into a new subfolder `previous`, `previous-2`, … and
+    /// returns its path. At any moment of it there is one whole checkpoint at least: here, in the subfolder, or in both.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn set_aside(&self) -> Result<PathBuf> {
+        let name = |number: usize| if number == 1 { PREVIOUS.to_owned() } else { format!("{PREVIOUS}-{number}") };
+        let free = (1..).map(|number| self.path().join(name(number))).find(|path| !path.exists());
+        let aside = free.context("no free name for the previous model")?;
+        let moved = make_whole(&aside, |unfinished| self.copy_to(unfinished));
+        moved.with_context(|| format!("{}: cannot move the model into this folder", aside.display()))?;
+        self.clear()?;
+        Ok(aside)
+    }
+
+    /// Gives all files second names in another directory.
+    fn copy_to(&self, other: &Path) -> IoResult<()> {
+        self.link(self.files(), other)?;
+        for step in self.kept()? {
+            let (kept, place) = (self.of_step(step), Self::new(other).of_step(step));
+            std::fs::create_dir_all(place.path())?;
+            kept.link(kept.files(), place.path())?;
+        }
+        Ok(())
+    }
+
+    /// Removes all files of a checkpoint, so that none is taken for the next run's: first those without which there is
+    /// nothing to lose, and then the one without which there is nothing to believe.
+    ///
+    /// # Errors
+    /// The path, with the system's reason.
+    pub fn clear(&self) -> Result<()> {
+        let steps = self.steps().with_context(|| self.cannot_list_kept())?;
+        steps.into_iter().try_for_each(|step| self.remove_kept(step))?;
+        // It may not be there, or hold what is somebody else's.
+        let _ = std::fs::remove_dir(self.path_of_kept());
+        self.remove_files(&[RESUME, MODEL, CONFIG])
+    }
+
+    /// Removes what runs that were killed have left half written. Only for who holds the lock.
+    pub fn remove_unfinished(&self) {
+        let none = |_: &str| false;
+        let file = |name: &str| FILES.contains(&name);
+        remove_unfinished_in(self.path(), is_previous, file);
+        remove_unfinished_in(&self.path_of_kept(), |name| step_of(name).is_some(), none);
+        self.steps().into_iter().flatten().for_each(|step| remove_unfinished_in(self.of_step(step).path(), none, file));
+    }
+}
+
+fn is_previous(name: &str) -> bool {
+    name.strip_prefix(PREVIOUS).is_some_and(|number| {
+        number.is_empty() || number.strip_prefix('-').is_some_and(|number| number.parse::<usize>().is_ok())
+    })
+}
+
+/// Removes what was to become a folder or a file of such a name.
+fn remove_unfinished_in(place: &Path, folder: impl Fn(&str) -> bool, file: impl Fn(&str) -> bool) {
+    // What cannot be listed or removed does no harm where it is.
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true if is_unfinished(&name, &folder) => std::fs::remove_dir_all(path),
+            false if is_unfinished(&name, &file) => std::fs::remove_file(path),
+            _ => Ok(()),
+        };
+    }
+}
