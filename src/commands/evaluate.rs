@@ -137,8 +137,9 @@ impl Inputs {
             let linker = linker(&args.links, stored, Some(&translator), false, pairs, device, console)?;
             candidates.push(Candidate::Model(models[0].clone(), Box::new(translator), Box::new(linker)));
         }
+        let name = format!("pairs of {}", self.files);
         for named in &self.hypotheses {
-            let lines = read_line_for_each(&named.path, pairs.len(), "sentence")?;
+            let lines = read_line_for_each(&named.path, pairs.len(), &name)?;
             candidates.push(Candidate::Hypotheses(named.clone(), lines));
         }
         Ok(candidates)

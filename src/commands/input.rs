@@ -212,15 +212,15 @@ impl fmt::Display for PairFiles {
     }
 }
 
-/// The lines of a file that has one for each of so many pairs. `kind` says of what these are pairs.
+/// The lines of a file that has one for each of so many pairs, which messages call by a `name`.
 ///
 /// # Errors
 /// The file cannot be read, or has another number of lines.
-pub fn read_line_for_each(path: &Path, pairs: usize, kind: &str) -> Result<Vec<String>> {
+pub fn read_line_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
     let lines = read_lines(path)?;
     ensure!(
         lines.len() == pairs,
-        "{}: {} lines for {pairs} {kind} pairs; there must be a line for each",
+        "{}: {} lines for {pairs} {name}; there must be a line for each",
         path.display(),
         lines.len()
     );

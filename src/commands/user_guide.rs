@@ -21,7 +21,7 @@ impl GivenLinks {
     /// # Errors
     /// The file cannot be read, or has another number of lines, or an entry is no link of the pair's words.
     pub fn read(path: &Path, pairs: &[Pair]) -> Result<Self> {
-        let lines = read_line_for_each(path, pairs.len(), "training")?;
+        let lines = read_line_for_each(path, pairs.len(), "training pairs")?;
         let mut links = HashMap::with_capacity(pairs.len());
         for (number, (line, pair)) in (1..).zip(lines.iter().zip(pairs)) {
             let place = || format!("{}:{number}", path.display());
