@@ -12,10 +12,12 @@ use softalign::cli::Cli;
 /// Options of `train` that say nothing of what is trained, and those that others say in another way.
 const NOT_SHOWN: [&str; 5] = ["resume", "show-config", "config", "preset", "out"];
 /// Options that exclude each other, or that are open by default.
-const SHOWN_WHERE_GIVEN: [&str; 19] = [
+const SHOWN_WHERE_GIVEN: [&str; 21] = [
     "atoms",
     "features",
     "tag-source",
+    "from",
+    "from-vocabulary",
     "source",
     "target",
     "valid",

@@ -1,5 +1,7 @@
 //! What config.json holds.
 
+use std::fmt;
+
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -32,6 +34,46 @@ pub struct Config {
     /// The models whose parameters' mean this is; none of a model as it was trained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub averaged: Vec<String>,
+    /// The model whose parameters the training began with; none where they were drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Origin>,
+}
+
+/// The model that a training began from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Its folder, as it was named on the command line.
+    pub model: String,
+    /// What became of its source and target units.
+    pub units: [UnitsCarried; 2],
+}
+
+/// How a vocabulary came from an earlier model's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitsCarried {
+    /// Units of both, whose parameters were carried over.
+    pub kept: usize,
+    /// Units of the later one alone.
+    pub added: usize,
+    /// Units of the earlier one alone.
+    pub dropped: usize,
+}
+
+impl UnitsCarried {
+    /// From the earlier vocabulary's size, and for each unit of the later one the id that it had, if it was there.
+    pub fn new(before: usize, origins: &[Option<u32>]) -> Self {
+        let kept = origins.iter().flatten().count();
+        Self { kept, added: origins.len() - kept, dropped: before - kept }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let [source, target] = self
+            .units
+            .map(|UnitsCarried { kept, added, dropped }| format!("{kept} kept, {added} added, {dropped} dropped"));
+        write!(formatter, "{}; source units: {source}; target units: {target}", self.model)
+    }
 }
 
 /// How a training was begun: with the same on the same machine it comes out the same.

@@ -35,8 +35,8 @@ mod resume;
 mod tensors;
 
 pub use config::{
-    Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, Ingredient, TextSettings, fingerprint,
-    fingerprint_of_text,
+    Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, Ingredient, Origin, TextSettings, UnitsCarried,
+    fingerprint, fingerprint_of_text,
 };
 pub use contents::Holds;
 pub use events::EventFile;

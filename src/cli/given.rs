@@ -14,6 +14,16 @@ pub struct Given<T> {
 }
 
 impl<T: Args> Given<T> {
+    /// The names of those given that `--help` lists under one of these headings.
+    pub fn under(&self, headings: &[&str]) -> Vec<&str> {
+        let command = T::augment_args(Command::new(""));
+        let under = |name: &str| {
+            let mut options = command.get_arguments().filter(|argument| argument.get_long() == Some(name));
+            options.any(|option| option.get_help_heading().is_some_and(|heading| headings.contains(&heading)))
+        };
+        self.names.iter().map(String::as_str).filter(|name| under(name)).collect()
+    }
+
     fn names(matches: &ArgMatches) -> Vec<String> {
         let command = T::augment_args(Command::new(""));
         let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);

@@ -33,6 +33,18 @@ pub enum Preset {
     Large,
 }
 
+/// What becomes of the units of a model that training begins from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FromVocabulary {
+    /// They stay as they are; what they do not cover is unknown.
+    Keep,
+    /// Those that the new pairs need join them: characters, or words where words are the units.
+    #[default]
+    Extend,
+    /// Others are learnt from the new pairs; what was learnt of units that are spelt the same is carried over.
+    New,
+}
+
 /// A file of pairs with what each of them counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedFile {
@@ -84,6 +96,7 @@ impl Serialize for WeightedFile {
       --valid-source val.en --valid-target val.de --out en-de
   softalign train --train mine.tsv:3 others.tsv --out my-model
   softalign train --out my-model --resume
+  softalign train --from my-model --train new.tsv --out other
   softalign train --config my-model/config.json --seed 2 --out second")]
 pub struct TrainArgs {
     /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv]. Of several files, pairs of one with a
@@ -140,6 +153,16 @@ pub struct TrainArgs {
     #[arg(long, help_heading = "Data")]
     #[serde(skip)]
     pub resume: bool,
+
+    /// Begin with the parameters of this model and train them on other pairs, by smaller steps and fewer; sizes, attention,
+    /// units and normalisation are the model's.
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub from: Option<PathBuf>,
+
+    /// What becomes of the units of --from's model [default: extend].
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "Data")]
+    #[serde(serialize_with = "by_name")]
+    pub from_vocabulary: Option<FromVocabulary>,
 
     /// The form of Unicode that both sides' text is read in, and written in [default: nfc].
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Text")]

@@ -97,6 +97,9 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
     if !config.averaged.is_empty() {
         writeln!(out, "the mean of     {}", config.averaged.join(", "))?;
     }
+    if let Some(origin) = &config.from {
+        writeln!(out, "began from      {origin}")?;
+    }
     writeln!(out, "attention       {}; {} decoder", sizes.attention, sizes.decoder)?;
     writeln!(out, "normalisation   {}", config.text.normalisation)?;
     writeln!(out, "source          {} {}", sizes.source_vocabulary, units(config.text.source_units))?;

@@ -36,6 +36,7 @@ mod training_record;
 mod translate;
 mod usage;
 mod user_guide;
+mod warm_start;
 
 use std::process::ExitCode;
 

@@ -17,10 +17,11 @@ use super::training_display::{TrainingDisplay, clock};
 use super::training_plan::{self, TrainingPlan};
 use super::usage::UsageError;
 use super::user_guide::{GIVEN_WORDS, GivenLinks};
+use super::warm_start::WarmStart;
 use crate::aligner::WordAligner;
 use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Lock, TextSettings};
 use crate::cli::{Given, TrainArgs};
-use crate::model::RnnSearch;
+use crate::model::{RnnSearch, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::render::visible;
 use crate::search::BeamSettings;
@@ -65,13 +66,13 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
     let folder = Folder::new(&out);
     let save_every = training_plan::save_every(args)?;
     if args.show_config && !args.resume {
-        return show_config(args, device, console);
+        return show_config(given, &out, device, console);
     }
     let (began, signals) = (Instant::now(), Signals::listen());
     let start = if args.resume {
         resume(given, &folder, device, console)?
     } else {
-        begin(args, command_line, &folder, device, console)?
+        begin(given, command_line, &folder, device, console)?
     };
     let Start { lock, checkpoint, model, optimiser, progress, examples, validation: held_out } = start;
     let settings = &checkpoint.config.training;
@@ -100,9 +101,11 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
 }
 
 /// Says as JSON all that is in force for a new training, as `--config` takes it.
-fn show_config(args: &TrainArgs, device: &Device, console: &Console) -> Result<()> {
-    let plan = TrainingPlan::new(args)?;
-    let (decisions, ()) = Decisions::new((&plan, args), &[], device, console, || Ok(()))?;
+fn show_config(given: &Given<TrainArgs>, out: &Path, device: &Device, console: &Console) -> Result<()> {
+    let args = &given.args;
+    let from = WarmStart::load(given, out, device)?;
+    let plan = TrainingPlan::new(args, from.as_ref().map(WarmStart::config))?;
+    let (decisions, ()) = Decisions::new((&plan, args), from.as_ref(), &[], device, console, || Ok(()))?;
     let mut options = decisions.options(args).config()?;
     options.insert("threads".to_owned(), rayon::current_num_threads().into());
     options.insert("device".to_owned(), if device.is_cuda() { "cuda" } else { "cpu" }.into());
@@ -141,13 +144,15 @@ fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<
 
 /// A new model.
 fn begin(
-    args: &TrainArgs,
+    given: &Given<TrainArgs>,
     command_line: &[String],
     folder: &Folder,
     device: &Device,
     console: &Console,
 ) -> Result<Start> {
-    let plan = TrainingPlan::new(args)?;
+    let args = &given.args;
+    let from = WarmStart::load(given, folder.path(), device)?;
+    let plan = TrainingPlan::new(args, from.as_ref().map(WarmStart::config))?;
     // A folder that is not there yet is made only when all else is known to be right.
     let there = folder.path().is_dir();
     let lock = there.then(|| take_for_new(args, folder, console)).transpose()?;
@@ -155,7 +160,7 @@ fn begin(
         folder.make()?;
         lock.map_or_else(|| take_for_new(args, folder, console), Ok)
     };
-    let (decisions, lock) = Decisions::new((&plan, args), command_line, device, console, taken)?;
+    let (decisions, lock) = Decisions::new((&plan, args), from.as_ref(), command_line, device, console, taken)?;
     let Decisions { config, vocabularies: [source, target], data, reasons, .. } = decisions;
     let architecture = config.architecture.clone();
     let checkpoint = Checkpoint::new(config, source, target)?;
@@ -171,13 +176,17 @@ fn begin(
         folder.save_aligner(&checkpoint, &aligner)?;
     }
     let examples = examples(data.training, data.links.as_ref(), folder, &checkpoint)?;
-    if architecture.lexicon {
-        let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
-        folder.save_lexicon(&checkpoint, &examples.lexicon(sizes, checkpoint.config.training.seed))?;
+    if let Some(known) = lexicon(&checkpoint, &examples, from.as_ref()) {
+        folder.save_lexicon(&checkpoint, &known)?;
     }
     let lexicon = folder.load_lexicon(&checkpoint)?;
     let settings = &checkpoint.config.training;
-    let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
+    let drawn = Parameters::initialise(&architecture.plan(), settings.seed, device)?;
+    let parameters = match &from {
+        Some(from) => from.parameters(&drawn, [&checkpoint.source, &checkpoint.target])?,
+        None => drawn,
+    };
+    let parameters = parameters.tracked()?;
     Ok(Start {
         lock,
         optimiser: Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?,
@@ -187,6 +196,19 @@ fn begin(
         validation: data.validation,
         checkpoint,
     })
+}
+
+/// The translations of units that weigh on a new model's output: those that the examples' guides show, and those of the
+/// model that training begins from, which decides whether there are any.
+fn lexicon(checkpoint: &Checkpoint, examples: &Examples, from: Option<&WarmStart>) -> Option<UnitLexicon> {
+    let Config { architecture, training, .. } = &checkpoint.config;
+    let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
+    let learn = architecture.lexicon && training.guidance.is_some();
+    let learnt = learn.then(|| examples.lexicon(sizes, training.seed));
+    match from {
+        Some(from) => from.lexicon(learnt, [&checkpoint.source, &checkpoint.target]),
+        None => learnt,
+    }
 }
 
 /// Learns word alignments, unless a side's units are characters: then its words are no words of a sentence.
@@ -317,6 +339,9 @@ fn describe(config: &Config, console: &Console) {
         sizes.attention,
         config.training.batch
     ));
+    if let Some(origin) = &config.from {
+        console.note(format!("begun from {origin}"));
+    }
     if !sizes.attention.is_fixed() {
         console.note(format!("attention is {}", config.teaching()));
     }

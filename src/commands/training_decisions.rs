@@ -1,5 +1,6 @@
 //! What a new training begins with: all that options, pairs and a rehearsal decide before the first step.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use super::console::Console;
 use super::training_data::{Data, DataFiles, warn_of_mixed_forms};
 use super::training_plan::{SettledPlan, TrainingPlan, in_force};
 use super::usage::UsageError;
+use super::warm_start::WarmStart;
 use crate::checkpoint::{Beginning, Config, FORMAT_VERSION, TextSettings};
-use crate::cli::TrainArgs;
+use crate::cli::{FromVocabulary, TrainArgs};
 use crate::text::{Atoms, Corpus, Normalisation, Pair, Profile, SPECIALS, Units, Vocabulary, features};
 use crate::training::{Examples, seconds_of_epoch};
 
@@ -27,7 +29,7 @@ pub struct Decisions {
     pub data: Data,
     /// What the plan was made from, in words.
     pub reasons: Vec<String>,
-    /// Most units of a vocabulary, where they are as many on both sides.
+    /// Most units of a vocabulary, where vocabularies are learnt and these are as many on both sides.
     most_units: Option<usize>,
 }
 
@@ -38,6 +40,7 @@ impl Decisions {
     /// The pairs cannot be read or used, an option does not go with them, or that of `ready`.
     pub fn new<T>(
         (plan, args): (&TrainingPlan, &TrainArgs),
+        from: Option<&WarmStart>,
         command_line: &[String],
         device: &Device,
         console: &Console,
@@ -53,7 +56,7 @@ impl Decisions {
         let mut plan = plan.settle(&profile)?;
         let is_ready = ready()?;
         warn_of_mixed_forms(&usable, plan.text().normalisation.form, &files.training_name(), console);
-        let vocabularies = vocabularies(&plan, &usable, &atoms, console)?;
+        let vocabularies = vocabularies(&plan, &usable, &atoms, from, console)?;
         let [source, target] = &vocabularies;
         let data = Data::new(pairs, &files, [source, target], plan.text().max_length, plan.seed(), console)?;
         fit_time(&mut plan, &data.training, &vocabularies, device)?;
@@ -69,11 +72,13 @@ impl Decisions {
             training: plan.training_settings(&data.validation.pairs),
             data: data.summary.clone(),
             averaged: Vec::new(),
+            from: from.map(|from| from.origin([source, target])),
             begun: Some(Beginning { command_line: command_line.to_owned(), threads: rayon::current_num_threads() }),
         };
         let reasons = plan.reasons(&config.training);
         let [of_source, of_target] = plan.vocabulary_sizes();
-        let most_units = (of_source == of_target).then_some(of_source);
+        let learnt = from.is_none_or(|from| from.vocabulary == FromVocabulary::New);
+        let most_units = (learnt && of_source == of_target).then_some(of_source);
         Ok((Self { config, vocabularies, data, reasons, most_units }, is_ready))
     }
 
@@ -117,27 +122,66 @@ fn fit_time(
     })
 }
 
-/// Learns the vocabularies of both sides.
-fn vocabularies(plan: &SettledPlan, pairs: &[&Pair], atoms: &Atoms, console: &Console) -> Result<[Arc<Vocabulary>; 2]> {
+/// Learns the vocabularies of both sides, or takes those of the model that training begins from, extended if need be.
+fn vocabularies(
+    plan: &SettledPlan,
+    pairs: &[&Pair],
+    atoms: &Atoms,
+    from: Option<&WarmStart>,
+    console: &Console,
+) -> Result<[Arc<Vocabulary>; 2]> {
     let _waiting = console.waiting("learning a vocabulary");
+    let (text, most) = (plan.text(), plan.vocabulary_sizes());
+    let units = [text.source_units, text.target_units];
+    let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
+        let texts = TextsBesideAtoms::new(&texts, atoms, text.normalisation);
+        Ok(match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
+            None | Some((FromVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
+            Some((FromVocabulary::Keep, vocabulary)) => vocabulary.clone(),
+            Some((FromVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, most[side])?),
+        })
+    };
     let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
     let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
-    let (text, [of_source, of_target]) = (plan.text(), plan.vocabulary_sizes());
-    let learn = |texts: Vec<&str>, units: Units, most: usize| -> Result<Arc<Vocabulary>> {
-        if atoms.is_empty() {
-            return Ok(Arc::new(Vocabulary::train(texts.into_iter(), units, text.normalisation, most)?));
-        }
-        let normal: Vec<_> = texts.par_iter().map(|sentence| text.normalisation.apply(sentence)).collect();
-        let atoms = atoms.within(&normal.iter().map(|text| &**text).collect::<Vec<_>>());
-        let rest: Vec<_> = normal.par_iter().map(|text| atoms.left_out(text)).collect();
-        let most = most.saturating_sub(2 * atoms.iter().count()).max(SPECIALS.len() + 1);
-        let vocabulary = Vocabulary::train(rest.iter().map(|text| &**text), units, text.normalisation, most)?;
-        Ok(Arc::new(vocabulary.with_atoms(&atoms)?))
-    };
     if text.joint_vocabulary {
-        let joint = learn([sources, targets].concat(), text.source_units, of_source)?;
+        let joint = make(0, [sources, targets].concat())?;
         Ok([joint.clone(), joint])
     } else {
-        Ok([learn(sources, text.source_units, of_source)?, learn(targets, text.target_units, of_target)?])
+        Ok([make(0, sources)?, make(1, targets)?])
+    }
+}
+
+/// The texts of a side as a vocabulary is learnt from them: without the atoms that stand in them.
+struct TextsBesideAtoms<'t> {
+    rest: Vec<Cow<'t, str>>,
+    atoms: Atoms,
+    normalisation: Normalisation,
+}
+
+impl<'t> TextsBesideAtoms<'t> {
+    fn new(texts: &[&'t str], atoms: &Atoms, normalisation: Normalisation) -> Self {
+        if atoms.is_empty() {
+            let rest = texts.iter().map(|&text| Cow::Borrowed(text)).collect();
+            return Self { rest, atoms: Atoms::default(), normalisation };
+        }
+        let normal: Vec<Cow<str>> = texts.par_iter().map(|text| normalisation.apply(text)).collect();
+        let atoms = atoms.within(&normal.iter().map(|text| &**text).collect::<Vec<_>>());
+        let rest = normal.par_iter().map(|text| Cow::Owned(atoms.left_out(text).into_owned())).collect();
+        Self { rest, atoms, normalisation }
+    }
+
+    fn learn(&self, units: Units, most: usize) -> Result<Vocabulary> {
+        let most = most.saturating_sub(self.atoms.units(units).len()).max(SPECIALS.len() + 1);
+        let learnt = Vocabulary::train(self.texts(), units, self.normalisation, most)?;
+        if self.atoms.is_empty() { Ok(learnt) } else { learnt.with_atoms(&self.atoms) }
+    }
+
+    fn extend(&self, vocabulary: &Vocabulary, most: usize) -> Result<Vocabulary> {
+        let all = vocabulary.atoms().iter().chain(self.atoms.iter());
+        vocabulary.with_atoms(&Atoms::new(all.map(str::to_owned))?)?.extended(self.texts(), most)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> + Send {
+        self.rest.iter().map(|text| &**text)
     }
 }

@@ -131,6 +131,15 @@ impl Architecture {
         if self.tied_output { "target_embedding.weight" } else { "output.weight" }
     }
 
+    /// Which side's units a parameter has a row for, 0 being the source's and 1 the target's, if it has rows of units.
+    pub fn side_of_rows(name: &str) -> Option<usize> {
+        match name {
+            "source_embedding.weight" => Some(0),
+            "target_embedding.weight" | "output.weight" | "output.bias" => Some(1),
+            _ => None,
+        }
+    }
+
     /// Every parameter of the model.
     pub fn plan(&self) -> Plan {
         let Self { embedding_size: e, hidden_size: n, .. } = *self;

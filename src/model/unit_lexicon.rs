@@ -48,10 +48,18 @@ impl UnitLexicon {
                 *counts[x as usize].entry(y).or_default() += look.weight;
             }
         }
-        let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
-        for row in counts {
+        let share = |row: BTreeMap<u32, f32>| {
             let sum: f32 = row.values().sum();
-            for (unit, share) in row.into_iter().map(|(unit, count)| (unit, count / sum)) {
+            row.into_iter().map(|(unit, count)| (unit, count / sum)).collect()
+        };
+        Self::from_rows(counts.into_iter().map(share), target_vocabulary)
+    }
+
+    /// From each source unit's translations with their shares.
+    fn from_rows(rows: impl Iterator<Item = BTreeMap<u32, f32>>, target_vocabulary: usize) -> Self {
+        let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            for (unit, share) in row {
                 if share >= LEAST_SHARE {
                     units.push(unit);
                     shares.push(share.min(1.0));
@@ -60,6 +68,34 @@ impl UnitLexicon {
             starts.push(units.len() as u32);
         }
         Self { starts, units, shares, target_vocabulary }
+    }
+
+    /// The same between other vocabularies, of which each unit is told that it was before, if it was one: what is
+    /// translated by a unit that is there no more keeps its other translations.
+    pub fn carried(&self, [sources, targets]: [&[Option<u32>]; 2]) -> Self {
+        let now: BTreeMap<u32, u32> = (0..).zip(targets).filter_map(|(now, before)| Some(((*before)?, now))).collect();
+        let row = |source: &Option<u32>| {
+            let (units, shares) = source.map_or((&[][..], &[][..]), |source| self.row(source));
+            let moved = |(unit, &share)| Some((*now.get(unit)?, share));
+            units.iter().zip(shares).filter_map(moved).collect()
+        };
+        Self::from_rows(sources.iter().map(row), targets.len())
+    }
+
+    /// What either of two lexicons between the same vocabularies knows: where both know a source unit, the mean of their
+    /// shares. Since shares weigh by their logarithm beside ε, half of one says nearly as much as the whole, and none says
+    /// nothing: so neither what the one has met too rarely is lost, nor what is new in the other.
+    pub fn joined(&self, other: &Self) -> Self {
+        let row = |source: u32| -> BTreeMap<u32, f32> {
+            let rows = [self.row(source), other.row(source)];
+            let known: Vec<_> = rows.into_iter().filter(|(units, _)| !units.is_empty()).collect();
+            let mut mean = BTreeMap::new();
+            for (&unit, share) in known.iter().flat_map(|(units, shares)| units.iter().zip(*shares)) {
+                *mean.entry(unit).or_default() += share / known.len() as f32;
+            }
+            mean
+        };
+        Self::from_rows((0..self.starts.len() as u32 - 1).map(row), self.target_vocabulary)
     }
 
     /// From the parts that [`Self::parts`] gave.
@@ -202,6 +238,33 @@ mod tests {
         let ([starts, units], shares) = lexicon.parts();
         let again = UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], shares.to_vec(), [4, 6]).unwrap();
         assert_eq!(again, lexicon);
+    }
+
+    #[test]
+    fn translations_go_along_to_other_vocabularies() {
+        let before = lexicon();
+        let all = |count| (0..count).map(Some).collect::<Vec<_>>();
+        assert_eq!(before.carried([&all(4), &all(6)]), before);
+        // Source unit 1 is at 0 now, 3 is gone, and one is new; target unit 3 is gone, 5 is at 1.
+        let sources = [Some(1), None, Some(2)];
+        let targets = [Some(0), Some(5), Some(2)];
+        let now = before.carried([&sources, &targets]);
+        assert_eq!(
+            (&now.starts[..], &now.units[..], &now.shares[..]),
+            (&[0, 1, 1, 2][..], &[1, 2][..], &[0.75, 1.0][..])
+        );
+        assert_eq!(now.target_vocabulary, 3);
+    }
+
+    #[test]
+    fn what_either_lexicon_knows_is_known_to_both_together() {
+        let of = |units: &[u32], starts: &[u32], shares: &[f32]| {
+            UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], shares.to_vec(), [3, 6]).unwrap()
+        };
+        let old = of(&[3, 5, 2], &[0, 2, 2, 3], &[0.25, 0.75, 1.0]);
+        let new = of(&[4, 5, 1], &[0, 2, 3, 3], &[0.5, 0.5, 1.0]);
+        let expected = of(&[3, 4, 5, 1, 2], &[0, 3, 4, 5], &[0.125, 0.25, 0.625, 1.0, 1.0]);
+        assert_eq!((old.joined(&new), new.joined(&old)), (expected.clone(), expected));
     }
 
     #[test]

@@ -83,6 +83,29 @@ impl Parameters {
         Ok(product / (squares[0] * squares[1]).sqrt().max(f64::MIN_POSITIVE))
     }
 
+    /// The values of other parameters under the same names. Where `origins` names rows for a parameter, each of its rows is
+    /// the other's of that number, or one of these where there is none.
+    ///
+    /// # Errors
+    /// The other ones lack a name, or have rows of other sizes.
+    pub fn carrying<'o>(&self, other: &Self, origins: impl Fn(&str) -> Option<&'o [Option<u32>]>) -> Result<Self> {
+        let mut tensors = BTreeMap::new();
+        for (name, own) in &self.tensors {
+            let carried = other.get(name)?;
+            let carried = match origins(name) {
+                None => carried,
+                Some(origins) => {
+                    let others = carried.dim(0)? as u32;
+                    let rows: Vec<u32> = (others..).zip(origins).map(|(own, origin)| origin.unwrap_or(own)).collect();
+                    let rows = Tensor::new(rows, own.device())?;
+                    Tensor::cat(&[&carried, own], 0)?.index_select(&rows, 0)?
+                }
+            };
+            tensors.insert(name.clone(), carried);
+        }
+        Ok(Self { tensors })
+    }
+
     /// The same values as variables, whose operations are recorded for back-propagation.
     pub fn tracked(&self) -> Result<Self> {
         let mut tensors = BTreeMap::new();
@@ -161,6 +184,21 @@ impl Parameters {
 mod tests {
     use super::super::Start;
     use super::*;
+
+    #[test]
+    fn rows_are_carried_where_they_have_an_origin() {
+        let parameters = |values: [f32; 2], shape: (usize, usize)| {
+            let full = |value, shape| Tensor::full(value, shape, &Device::Cpu).unwrap();
+            let tensors = [("rows", full(values[0], shape)), ("whole", full(values[1], (1, 1)))];
+            Parameters { tensors: tensors.map(|(name, tensor)| (name.to_owned(), tensor)).into() }
+        };
+        let (drawn, old) = (parameters([1.0, 2.0], (3, 2)), parameters([3.0, 4.0], (2, 2)));
+        let origins = [Some(1), None, Some(0)];
+        let carried = drawn.carrying(&old, |name| (name == "rows").then_some(&origins[..])).unwrap();
+        assert_eq!(carried.get("rows").unwrap().to_vec2::<f32>().unwrap(), [[3.0; 2], [1.0; 2], [3.0; 2]]);
+        assert_eq!(carried.get("whole").unwrap().to_vec2::<f32>().unwrap(), [[4.0]]);
+        assert!(drawn.carrying(&parameters([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
+    }
 
     #[test]
     fn foreign_parameters_are_named() {

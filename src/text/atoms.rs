@@ -79,7 +79,7 @@ impl Atoms {
     }
 
     /// The units that atoms are, with the space before them where units have it.
-    pub(super) fn units(&self, units: Units) -> Vec<String> {
+    pub fn units(&self, units: Units) -> Vec<String> {
         let spaces: &[&str] = if units == Units::Char { &[""] } else { &["", "▁"] };
         self.iter().flat_map(|atom| spaces.iter().map(move |space| format!("{space}{atom}"))).collect()
     }

@@ -19,6 +19,7 @@ mod segmentation;
 mod spelling;
 mod units;
 mod vocabulary;
+mod vocabulary_growth;
 mod words;
 
 pub use atoms::{Atoms, features, with_features};

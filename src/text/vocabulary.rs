@@ -83,7 +83,7 @@ impl Vocabulary {
     ///
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn with_atoms(self, atoms: &Atoms) -> Result<Self> {
+    pub fn with_atoms(&self, atoms: &Atoms) -> Result<Self> {
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
         let Stored { mut ids, merges } = Stored::taken_from(&mut file, self.units)?;
         for unit in atoms.units(self.units) {

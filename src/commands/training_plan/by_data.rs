@@ -23,6 +23,11 @@ const ALL: [Sizes; 4] = [TINY, SMALL, MEDIUM, LARGE];
 const LEAST_WORTHWHILE: f64 = 0.75;
 const MOST_WORTHWHILE: f64 = 3.0;
 
+/// The shares of the usual step size and of the usual passes for a model that has learnt from other pairs: larger steps
+/// undo what it has learnt, and it learns soon what is new.
+const SHARE_OF_RATE: f64 = 0.3;
+const SHARE_OF_EPOCHS: f64 = 0.3;
+
 /// The settings that follow from the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByData {
@@ -84,6 +89,13 @@ impl ByData {
     /// The same with passes to fill whatever time there is.
     pub fn filling_time(self, profile: &Profile) -> Self {
         Self { epochs: (MOST_WORTHWHILE * enough(profile)).round() as u64, ..self }
+    }
+
+    /// The same for a model of this hidden size that has learnt from other pairs.
+    pub fn going_on(self, hidden: usize) -> Self {
+        let usual = ALL.iter().rfind(|sizes| sizes.hidden <= hidden).unwrap_or(&TINY).learning_rate;
+        let epochs = (SHARE_OF_EPOCHS * self.epochs as f64).ceil() as u64;
+        Self { epochs, sizes: Sizes { learning_rate: SHARE_OF_RATE * usual, ..self.sizes }, ..self }
     }
 
     /// The same with the largest sizes by which the pairs are seen often enough in a time; `seconds_of_epoch` says how long
@@ -152,6 +164,14 @@ mod tests {
         assert_eq!((speech.sizes, speech.dropout, speech.epochs), (SMALL, 0.5, 100));
         let few = ByData::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
         assert_eq!((few.pieces, few.epochs), (500, 100));
+    }
+
+    #[test]
+    fn a_model_that_goes_on_takes_smaller_steps_and_fewer() {
+        let auto = ByData::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
+        let rate = |hidden: usize| auto.going_on(hidden).sizes.learning_rate / SHARE_OF_RATE;
+        assert_eq!([32, 128, 300, 384, 4000].map(rate), [2e-3, 2e-3, 2e-3, 1.5e-3, 1e-3]);
+        assert_eq!((auto.epochs, auto.going_on(128).epochs), (89, 27));
     }
 
     #[test]

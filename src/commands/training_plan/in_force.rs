@@ -13,8 +13,7 @@ use crate::training::Keep;
 /// The options that leave nothing open: a training begun with them has these settings, whatever the defaults and the data
 /// say. `most_units` is that of both vocabularies, where one number can say it; else the kinds of units decide again.
 pub fn in_force(args: &TrainArgs, config: &Config, most_units: Option<usize>) -> TrainArgs {
-    let (text, model, attention, run) =
-        (&config.text, &config.architecture, &config.architecture.attention, &config.training);
+    let run = &config.training;
     let (batch_sentences, batch_tokens) = match run.batch {
         BatchSize::Sentences(most) => (Some(most), None),
         BatchSize::Tokens(most) => (None, Some(most)),
@@ -24,29 +23,12 @@ pub fn in_force(args: &TrainArgs, config: &Config, most_units: Option<usize>) ->
         Some(Keep::Best(most)) => (Some(most), None),
         Some(Keep::Last(most)) => (None, Some(most)),
     };
-    let alike = text.source_units == text.target_units;
+    // What the model decides that training begins from, no option may say.
+    let args = if args.from.is_some() { with_files(args) } else { of_model(&with_files(args), config) };
     TrainArgs {
-        units: alike.then_some(text.source_units),
-        source_units: (!alike).then_some(text.source_units),
-        target_units: (!alike).then_some(text.target_units),
+        from_vocabulary: args.from.is_some().then(|| args.from_vocabulary.unwrap_or_default()),
         vocabulary_size: most_units,
-        joint_vocabulary: text.joint_vocabulary,
-        normalise: Some(text.normalisation.form),
-        lowercase: text.normalisation.lowercase,
-        max_length: Some(text.max_length),
-        // What it stands for is said by what follows.
-        preset: None,
-        embedding_size: Some(model.embedding_size),
-        hidden_size: Some(model.hidden_size),
-        attention_size: Some(model.attention_size),
-        attention: Some(attention.score),
-        decoder: Some(model.decoder),
-        heads: Some(attention.heads),
-        attention_temperature: Some(attention.temperature),
-        hard_attention: attention.choice == Choice::Sampled,
-        layers: Some(model.layers),
-        untied: !model.tied_output,
-        initial_state: Some(model.initial_state),
+        max_length: Some(config.text.max_length),
         dropout: Some(run.dropout.embeddings),
         bpe_dropout: Some(run.bpe_dropout.unwrap_or_default()),
         join_pairs: Some(run.joined.unwrap_or_default()),
@@ -71,7 +53,35 @@ pub fn in_force(args: &TrainArgs, config: &Config, most_units: Option<usize>) ->
         keep_attention: run.keep_attention,
         tensorboard: run.tensorboard,
         seed: Some(run.seed),
-        ..with_files(args)
+        ..args
+    }
+}
+
+/// The options with those among them that say what a model is and how it reads text: they say this one.
+pub fn of_model(args: &TrainArgs, config: &Config) -> TrainArgs {
+    let (text, model, attention) = (&config.text, &config.architecture, &config.architecture.attention);
+    let alike = text.source_units == text.target_units;
+    TrainArgs {
+        units: alike.then_some(text.source_units),
+        source_units: (!alike).then_some(text.source_units),
+        target_units: (!alike).then_some(text.target_units),
+        joint_vocabulary: text.joint_vocabulary,
+        normalise: Some(text.normalisation.form),
+        lowercase: text.normalisation.lowercase,
+        // What it stands for is said by what follows.
+        preset: None,
+        embedding_size: Some(model.embedding_size),
+        hidden_size: Some(model.hidden_size),
+        attention_size: Some(model.attention_size),
+        attention: Some(attention.score),
+        decoder: Some(model.decoder),
+        heads: Some(attention.heads),
+        attention_temperature: Some(attention.temperature),
+        hard_attention: attention.choice == Choice::Sampled,
+        layers: Some(model.layers),
+        untied: !model.tied_output,
+        initial_state: Some(model.initial_state),
+        ..args.clone()
     }
 }
 

@@ -9,11 +9,12 @@ use anyhow::{Result, anyhow, bail};
 
 use self::by_data::ByData;
 pub use self::in_force::in_force;
+use self::in_force::of_model;
 use self::options::{above_zero, keep, positive, share, within};
 pub use self::options::{max_epochs, max_minutes, patience, save_every};
 use super::usage::UsageError;
 use crate::attention::{Choice, Settings};
-use crate::checkpoint::TextSettings;
+use crate::checkpoint::{Config, TextSettings};
 use crate::cli::{Preset, TrainArgs};
 use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, LARGEST, MOST_LAYERS};
 use crate::text::{Atoms, BatchSize, NormalForm, Normalisation, Pair, Profile, SPECIALS, Units};
@@ -31,6 +32,11 @@ const AVERAGE: f64 = 0.999;
 const MOST_UNITS: usize = 1_000_000;
 /// Validations in a row without improvement after which training ends, where its end is not planned.
 const PATIENCE: u64 = 6;
+/// The same of a training that begins from a model: it has most of its way behind it.
+const PATIENCE_FROM: u64 = 10;
+/// Steps over which the step size rises, and where a model is begun from whose parameters are good already.
+const WARMUP: u64 = 100;
+const WARMUP_FROM: u64 = 30;
 
 /// What the options settle, each of them checked. A number that is not there is for the data to decide.
 pub struct TrainingPlan {
@@ -38,6 +44,8 @@ pub struct TrainingPlan {
     text: TextPlan,
     model: ModelPlan,
     run: RunPlan,
+    /// The model that training begins from, if it does.
+    from: Option<Architecture>,
 }
 
 /// What the options settle of how text becomes units.
@@ -96,12 +104,15 @@ enum Guidance {
 }
 
 impl TrainingPlan {
-    /// Checks every option, before any work is done.
+    /// Checks every option, before any work is done. `from` is the model that training begins from, if it does; it decides
+    /// all that is the model's.
     ///
     /// # Errors
     /// A [`UsageError`] that names the option.
-    pub fn new(args: &TrainArgs) -> Result<Self> {
+    pub fn new(args: &TrainArgs, from: Option<&Config>) -> Result<Self> {
+        let args = &from.map_or_else(|| args.clone(), |config| of_model(args, config));
         Ok(Self {
+            from: from.map(|config| config.architecture.clone()),
             preset: args.preset.unwrap_or(Preset::Auto),
             text: TextPlan::new(args)?,
             model: ModelPlan::new(args)?,
@@ -122,6 +133,7 @@ impl TrainingPlan {
         let text = self.text.settle(profile)?;
         let by_data = ByData::new(self.preset, profile);
         let by_data = if self.run.max_minutes.is_some() { by_data.filling_time(profile) } else { by_data };
+        let by_data = self.from.as_ref().map_or(by_data, |from| by_data.going_on(from.hidden_size));
         let settled = SettledPlan { plan: self, text, by_data, profile };
         if matches!(self.run.guidance, Guidance::Weight(_)) && settled.text.of_characters() {
             bail!(UsageError(
@@ -159,9 +171,9 @@ impl SettledPlan<'_> {
 
     /// What the data are, what follows from that for how long, and what so few of them allow to hope for.
     pub fn reasons(&self, settings: &TrainingSettings) -> Vec<String> {
-        let lines =
-            [Some(reasons::data(self.profile)), Some(reasons::length(settings)), reasons::warning(self.profile)];
-        lines.into_iter().flatten().collect()
+        // How much was learnt before, these pairs do not say.
+        let warning = reasons::warning(self.profile).filter(|_| self.plan.from.is_none());
+        [Some(reasons::data(self.profile)), Some(reasons::length(settings)), warning].into_iter().flatten().collect()
     }
 
     /// Chooses the sizes that a time given makes best use of, unless they are settled. `seconds_of_epoch` says how long a
@@ -211,7 +223,7 @@ impl SettledPlan<'_> {
             layers: model.layers,
             tied_output: model.tied_output,
             initial_state: model.initial_state,
-            lexicon: self.guidance().is_some(),
+            lexicon: self.plan.from.as_ref().map_or(self.guidance().is_some(), |from| from.lexicon),
             decoder: model.decoder,
             attention: model.attention.clone(),
         }
@@ -353,12 +365,13 @@ impl RunPlan {
             )));
         }
         let schedule = args.schedule.unwrap_or(if args.decay.is_some() { Schedule::Plateau } else { Schedule::Cosine });
+        let begun = args.from.is_some();
         let shares = |option, given: Option<f64>| given.map(|value| share(option, value)).transpose();
         Ok(Self {
             seed: args.seed.unwrap_or(SEED),
             batch,
             learning_rate: args.learning_rate.map(|rate| above_zero("--learning-rate", rate)).transpose()?,
-            warmup_steps: args.warmup_steps.unwrap_or(100),
+            warmup_steps: args.warmup_steps.unwrap_or(if begun { WARMUP_FROM } else { WARMUP }),
             schedule,
             decay,
             label_smoothing: share("--label-smoothing", args.label_smoothing.unwrap_or(0.1))?,
@@ -371,8 +384,11 @@ impl RunPlan {
             max_epochs: max_epochs(args)?,
             max_minutes: max_minutes(args)?,
             validate_every: args.validate_every.map(|steps| positive("--validate-every", steps)).transpose()?,
-            // A step size that is planned brings most at its end, after a while that brought little.
-            patience: patience(args)?.or((schedule == Schedule::Plateau).then_some(PATIENCE)),
+            patience: patience(args)?.or(match schedule {
+                Schedule::Plateau => Some(PATIENCE),
+                // A step size that is planned brings most at its end, after a while that brought little.
+                Schedule::Cosine => begun.then_some(PATIENCE_FROM),
+            }),
             metric: args.metric,
             keep: keep(args)?,
             keep_attention: args.keep_attention,
