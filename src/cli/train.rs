@@ -304,11 +304,11 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub batch_tokens: Option<usize>,
 
-    /// Step size of Adam [default: by size].
+    /// Step size of Adam [default: by size; with --from 0.3 of that].
     #[arg(long, value_name = "R", help_heading = "Training")]
     pub learning_rate: Option<f64>,
 
-    /// Steps over which the learning rate rises to its value [default: 100].
+    /// Steps over which the learning rate rises to its value [default: 100; 30 with --from].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub warmup_steps: Option<u64>,
 
@@ -339,7 +339,7 @@ pub struct TrainArgs {
     pub save_every: Option<f64>,
 
     /// Stop after so many validations in a row that improved neither the score nor the loss [default: 6 with plateau, else
-    /// never].
+    /// 10 with --from and never without].
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub patience: Option<u64>,
 

@@ -13,10 +13,10 @@ use crate::model::{Architecture, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::text::Vocabulary;
 
-/// Where `--help` lists the options that the model decides, and those of them that it leaves open.
+/// Where `--help` lists the options that the model decides.
 const OF_THE_MODEL: [&str; 2] = ["Text", "Model"];
-const OPEN: [&str; 1] = ["max-length"];
-/// Open where vocabularies are learnt.
+/// What it leaves open of them: this one always, and the other where vocabularies are learnt.
+const OPEN: &str = "max-length";
 const OF_NEW_VOCABULARIES: &str = "vocabulary-size";
 
 /// A model that training begins from. Its folder is read once, and never written.
@@ -95,15 +95,21 @@ impl WarmStart {
     pub fn lexicon(&self, learnt: Option<UnitLexicon>, vocabularies: [&Vocabulary; 2]) -> Option<UnitLexicon> {
         let [source, target] = &self.origins(vocabularies);
         let carried = self.lexicon.as_ref()?.carried([source, target]);
-        Some(learnt.map_or_else(|| carried.clone(), |learnt| carried.joined(&learnt)))
+        Some(match learnt {
+            Some(learnt) => carried.joined(&learnt),
+            None => carried,
+        })
     }
 }
 
 /// Refuses options that say what the model decides.
 fn refuse_what_is_the_models(given: &Given<TrainArgs>, vocabulary: FromVocabulary) -> Result<()> {
-    let learnt = vocabulary == FromVocabulary::New;
+    let is_open = |name: &str| match name {
+        OF_NEW_VOCABULARIES => vocabulary == FromVocabulary::New,
+        name => name == OPEN,
+    };
     let mut settled = given.under(&OF_THE_MODEL);
-    settled.retain(|name| !OPEN.contains(name) && !(learnt && *name == OF_NEW_VOCABULARIES));
+    settled.retain(|name| !is_open(name));
     if settled.is_empty() {
         return Ok(());
     }
