@@ -304,7 +304,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub batch_tokens: Option<usize>,
 
-    /// Step size of Adam [default: by size; with --from 0.3 of that].
+    /// Step size of Adam [default: by size; half of that with --from].
     #[arg(long, value_name = "R", help_heading = "Training")]
     pub learning_rate: Option<f64>,
 

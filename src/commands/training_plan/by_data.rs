@@ -25,8 +25,8 @@ const MOST_WORTHWHILE: f64 = 3.0;
 
 /// The shares of the usual step size and of the usual passes for a model that has learnt from other pairs: larger steps
 /// undo what it has learnt, and it learns soon what is new.
-const SHARE_OF_RATE: f64 = 0.3;
-const SHARE_OF_EPOCHS: f64 = 0.3;
+const SHARE_OF_RATE: f64 = 0.5;
+const SHARE_OF_EPOCHS: f64 = 0.5;
 
 /// The settings that follow from the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,7 +171,7 @@ mod tests {
         let auto = ByData::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
         let rate = |hidden: usize| auto.going_on(hidden).sizes.learning_rate / SHARE_OF_RATE;
         assert_eq!([32, 128, 300, 384, 4000].map(rate), [2e-3, 2e-3, 2e-3, 1.5e-3, 1e-3]);
-        assert_eq!((auto.epochs, auto.going_on(128).epochs), (89, 27));
+        assert_eq!((auto.epochs, auto.going_on(128).epochs), (89, 45));
     }
 
     #[test]
