@@ -102,3 +102,29 @@ fn what_does_not_fit_is_refused() {
     folder.run(&["train", "--out", "new", "--train", "gone.tsv:2"]).refused_with(1, &["gone.tsv", "cannot read"]);
     assert!(!folder.path("new/config.json").exists());
 }
+
+#[test]
+fn a_model_learns_another_language_by_its_tag() {
+    let folder = two_languages();
+    let first = ["--train", "pairs.tsv", "--tag-source", "<2a>", "--max-epochs", "20", "--patience", "100"];
+    train(&folder, "first", &first).worked();
+    let both =
+        ["--train", "pairs.tsv", "other.tsv", "--tag-source", "<2a>", "<2b>", "--from", "first", "--out", "both"];
+    let run = [
+        "--batch-sentences",
+        "1",
+        "--learning-rate",
+        "0.01",
+        "--max-epochs",
+        "20",
+        "--patience",
+        "100",
+        "--dropout",
+        "0",
+    ];
+    folder.run(&[&["train", "--valid", "pairs.tsv", "other.tsv"], &both[..], &run].concat()).worked();
+    let config: Value = serde_json::from_str(&folder.text("both/config.json")).unwrap();
+    assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
+    let text = folder.run(&["translate", "--model", "both", "<2a> the old fox runs", "<2b> the old fox runs"]);
+    assert_eq!(text.worked(), "vela mi kura .\nalev im aruk .\n");
+}

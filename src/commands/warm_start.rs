@@ -15,8 +15,10 @@ use crate::text::Vocabulary;
 
 /// Where `--help` lists the options that the model decides.
 const OF_THE_MODEL: [&str; 2] = ["Text", "Model"];
-/// What it leaves open of them: this one always, and the other where vocabularies are learnt.
+/// What it leaves open of them: this one always, the next where units may join its own, and the last where vocabularies are
+/// learnt.
 const OPEN: &str = "max-length";
+const OF_MORE_UNITS: &str = "atoms";
 const OF_NEW_VOCABULARIES: &str = "vocabulary-size";
 
 /// A model that training begins from. Its folder is read once, and never written.
@@ -105,6 +107,7 @@ impl WarmStart {
 /// Refuses options that say what the model decides.
 fn refuse_what_is_the_models(given: &Given<TrainArgs>, vocabulary: FromVocabulary) -> Result<()> {
     let is_open = |name: &str| match name {
+        OF_MORE_UNITS => vocabulary != FromVocabulary::Keep,
         OF_NEW_VOCABULARIES => vocabulary == FromVocabulary::New,
         name => name == OPEN,
     };

@@ -4,6 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::Words;
 
+/// `<pad>`: fills up short rows of a batch.
+pub const PADDING: u32 = 0;
+/// `<s>`: stands before the first target unit.
+pub const BEGIN: u32 = 1;
+/// `</s>`: ends every sequence.
+pub const END: u32 = 2;
+/// The units that stand for no text, by id.
+pub const SPECIALS: [&str; 4] = ["<pad>", "<s>", "</s>", "<unk>"];
+
+/// The mark of a space inside units.
+pub(super) const SPACE: &str = "▁";
+
 /// What a sentence is cut into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
