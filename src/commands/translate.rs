@@ -50,7 +50,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let mut bar = console.bar("translating", sentences.count());
     let mut first = 0;
     for portion in portions() {
-        let lines = sentences.arrived(portion.div_ceil(strategy.search.width()))?;
+        let lines = sentences.arrived(portion.div_ceil(strategy.search.results()))?;
         if lines.is_empty() {
             break;
         }

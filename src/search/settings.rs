@@ -19,6 +19,14 @@ impl Search {
             Self::Draws(settings) => settings.draws,
         }
     }
+
+    /// Hypotheses that are handed back for each sentence, at most.
+    pub fn results(&self) -> usize {
+        match self {
+            Self::Beam(settings) => settings.best,
+            Self::Draws(settings) => settings.draws,
+        }
+    }
 }
 
 impl From<BeamSettings> for Search {
