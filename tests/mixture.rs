@@ -73,6 +73,37 @@ fn weights_are_kept_over_runs() {
     folder.run(&["train", "--out", "parts", "--resume"]).refused_with(1, &["other.tsv", "--train"]);
 }
 
+/// Two validation files are the two sides or two files of pairs, whatever the training files are; three are never none.
+#[test]
+fn validation_files_stay_what_they_were() {
+    let folder = two_languages();
+    let sides = PAIRS.map(|(source, target)| [format!("{source}\n"), format!("{target}\n")]);
+    folder.write("valid.en", sides.each_ref().map(|[source, _]| source.as_str()).concat());
+    folder.write("valid.xx", sides.each_ref().map(|[_, target]| target.as_str()).concat());
+    let mixed = ["--train", "pairs.tsv", "other.tsv", "--valid-source", "valid.en", "--valid-target", "valid.xx"];
+    let apart = ["--train", "pairs.tsv", "--valid", "pairs.tsv", "other.tsv"];
+    let three = ["--train", "pairs.tsv", "--valid", "pairs.tsv", "other.tsv", "pairs.tsv"];
+    for (name, files) in [("mixed", &mixed[..]), ("apart", &apart), ("three", &three)] {
+        let whole = format!("{name}-whole");
+        train(&folder, &whole, &[files, &["--schedule", "plateau", "--max-epochs", "2"]].concat()).worked();
+        train(&folder, name, &[files, &["--schedule", "plateau", "--max-epochs", "1"]].concat()).worked();
+        folder.run(&["train", "--out", name, "--resume", "--max-epochs", "2", "--quiet"]).worked();
+        assert!(
+            folder.read(&format!("{whole}/model.safetensors")) == folder.read(&format!("{name}/model.safetensors"))
+        );
+        let scores = |name: &str| {
+            let log = folder.text(&format!("{name}/log.jsonl"));
+            let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let last = events.filter(|event| event["event"] == "validation").last().unwrap();
+            [last["epoch"].clone(), last["bleu"].clone(), last["loss"].clone()]
+        };
+        assert!(scores(&whole)[1].is_number() && scores(&whole) == scores(name), "{name}");
+    }
+    let tags = ["--tag-source", "<2a>", "<2b>"];
+    let tagged = folder.run(&[&["train", "--out", "new"], &mixed[..], &tags].concat());
+    tagged.refused_with(2, &["2 tags for 1 files of --valid-source"]);
+}
+
 #[test]
 fn a_weight_of_one_changes_nothing() {
     let folder = two_languages();

@@ -127,6 +127,9 @@ pub struct DataSummary {
     pub layout: Layout,
     /// The validation files, as they were named on the command line; none if a part of the training pairs was held out.
     pub validation_files: Vec<String>,
+    /// Whether each of several validation files has pairs of its own, where two would be the two sides.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub validation_apart: bool,
     /// Training pairs used.
     pub training_pairs: usize,
     /// Validation pairs used.

@@ -87,33 +87,34 @@ impl DataFiles {
     /// It does not say which they were, or they are not there.
     pub fn of_resumed_run(args: &TrainArgs, began_with: &DataSummary) -> Result<Self> {
         let layout = &began_with.layout;
-        // Two files are the two sides, unless they are a mixture.
-        let of_files = |names: &[String], one, two| {
-            if names.len() == 2 && began_with.mixture.is_empty() { two } else { one }
-        };
+        let sides_or = |is_of_sides: bool, one, two| if is_of_sides { two } else { one };
         let given: Vec<String> = args.train.iter().map(|file| file.path.display().to_string()).collect();
         let training = match (&args.source, &args.target) {
             (Some(source), Some(target)) => vec![source.display().to_string(), target.display().to_string()],
             _ if given.is_empty() => there(
                 &began_with.training_files,
-                of_files(&began_with.training_files, "--train", "--source and --target"),
+                sides_or(
+                    began_with.training_files.len() == 2 && began_with.mixture.is_empty(),
+                    "--train",
+                    "--source and --target",
+                ),
             )?,
             _ => given,
         };
         let tags: Vec<String> = began_with.mixture.iter().filter_map(|part| part.tag.clone()).collect();
         let mut validation = validation_files(args, layout, &tags)?;
-        if validation.is_empty() && !began_with.validation_files.is_empty() {
-            let names = &began_with.validation_files;
-            let names = there(names, of_files(names, "--valid", "--valid-source and --valid-target"))?;
-            validation = if began_with.mixture.is_empty() {
+        if validation.is_empty() {
+            let of_sides = began_with.validation_files.len() == 2 && !began_with.validation_apart;
+            let names = there(
+                &began_with.validation_files,
+                sides_or(of_sides, "--valid", "--valid-source and --valid-target"),
+            )?;
+            let files: Vec<PairFiles> = if of_sides {
                 PairFiles::named(&names, layout).into_iter().collect()
             } else {
-                let tag = |place: usize| tags.get(place).cloned();
-                (0..)
-                    .zip(&names)
-                    .map(|(place, name)| PairFiles::tsv(Path::new(name), layout).tagged(tag(place)))
-                    .collect()
+                names.iter().map(|name| PairFiles::tsv(Path::new(name), layout)).collect()
             };
+            validation = tagged(files, &tags);
         }
         let guide = args.guide.clone().or_else(|| began_with.guide.as_ref().map(|guide| PathBuf::from(&guide.file)));
         if let Some(gone) = guide.as_deref().filter(|path| !path.exists()) {
@@ -194,14 +195,19 @@ fn mixed_as_before(names: &[String], began_with: &DataSummary) -> Result<Vec<Tra
 }
 
 fn validation_files(args: &TrainArgs, layout: &Layout, tags: &[String]) -> Result<Vec<PairFiles>> {
-    if let (Some(source), Some(target)) = (&args.valid_source, &args.valid_target) {
-        return Ok(vec![PairFiles::parallel(source, target, layout)]);
+    let files: Vec<PairFiles> = match (&args.valid_source, &args.valid_target) {
+        (Some(source), Some(target)) => vec![PairFiles::parallel(source, target, layout)],
+        _ => args.valid.iter().map(|path| PairFiles::tsv(path, layout)).collect(),
+    };
+    if !files.is_empty() {
+        check_tags(tags, files.len(), if args.valid.is_empty() { "--valid-source" } else { "--valid" })?;
     }
-    if !args.valid.is_empty() {
-        check_tags(tags, args.valid.len(), "--valid")?;
-    }
-    let files = |(place, path): (usize, &PathBuf)| PairFiles::tsv(path, layout).tagged(tags.get(place).cloned());
-    Ok((0..).zip(&args.valid).map(files).collect())
+    Ok(tagged(files, tags))
+}
+
+/// Files with their tags, if there are any.
+fn tagged(files: Vec<PairFiles>, tags: &[String]) -> Vec<PairFiles> {
+    (0..).zip(files).map(|(place, files)| files.tagged(tags.get::<usize>(place).cloned())).collect()
 }
 
 fn check_tags(tags: &[String], files: usize, option: &str) -> Result<()> {
@@ -262,6 +268,7 @@ impl Data {
             mixture: files.mixture(),
             layout: files.training[0].files.layout().clone(),
             validation_files: files.validation.iter().flat_map(PairFiles::names).collect(),
+            validation_apart: files.validation.len() > 1,
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),
             validated_on_training,
