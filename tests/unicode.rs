@@ -202,6 +202,28 @@ fn the_same_text_trains_the_same_model() {
     assert_eq!(align("apart.tsv", &keep), align("pairs.tsv", &["--aligner", "kept", "--format", "pharaoh"]));
 }
 
+/// What is asked of translations is read as all text is.
+#[test]
+fn constraints_are_read_in_the_models_form() {
+    let folder = folder();
+    train(&folder, "pairs.tsv", "model", &["--lowercase", "--max-epochs", "20", "--patience", "100"]);
+    let translate = |options: &[&str]| {
+        folder.run(&[&["translate", "--model", "model", "le chat là"], options].concat()).worked().to_owned()
+    };
+    let text = translate(&[]);
+    let word = text.split_whitespace().find(|word| !word.is_ascii()).expect("a word with an accent");
+    for avoided in [word, &word.to_uppercase(), &taken_apart(word)] {
+        let other = translate(&["--avoid", avoided]);
+        assert!(other.split_whitespace().all(|other| other != word), "{avoided}: {other}");
+    }
+    folder.write("terms.tsv", format!("{}\t{}\n", taken_apart("LÀ"), taken_apart(&word.to_uppercase())));
+    let said = translate(&["--terms", "terms.tsv", "--avoid", "Pes"]);
+    assert!(said.contains(word), "{said}");
+    let contradiction = ["--require", word, "--avoid", &taken_apart(&word.to_uppercase())];
+    let refused = folder.run(&[&["translate", "--model", "model", "le chat"], &contradiction[..]].concat());
+    refused.refused_with(2, &["forbids what --prefix or --require ask for"]);
+}
+
 #[test]
 fn mixed_forms_are_told_of_once() {
     let folder = folder();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::text::NormalForm;
+use crate::text::{NormalForm, is_of_word};
 
 /// A known word's number.
 pub type Id = Option<u32>;
@@ -13,7 +13,7 @@ pub type Ids = Vec<Id>;
 /// punctuation alone stays as it is.
 pub fn normalised(word: &str, form: NormalForm) -> String {
     let word = form.apply(word);
-    let bare = word.trim_matches(|character: char| !character.is_alphanumeric());
+    let bare = word.trim_matches(|character| !is_of_word(character));
     let small = (if bare.is_empty() { &word } else { bare }).to_lowercase();
     form.apply(&small).into_owned()
 }
@@ -52,7 +52,9 @@ mod tests {
 
     #[test]
     fn words_meet_in_their_normal_form() {
-        for (word, expected) in [("Hier.", "hier"), ("«L'été»", "l'été"), (".", "."), ("...", "..."), ("", "")] {
+        for (word, expected) in
+            [("Hier.", "hier"), ("«L'été»", "l'été"), (".", "."), ("...", "..."), ("", ""), ("«ก้»", "ก้")]
+        {
             assert_eq!(normalised(word, NormalForm::None), expected);
         }
         for (word, nfc, nfkc) in [("«CAFE\u{301}»", "café", "café"), ("ﬁne!", "ﬁne", "fine")] {

@@ -54,7 +54,7 @@ pub fn strategy(args: &SearchArgs, n_best: u16) -> Result<Strategy> {
     Ok(Strategy { search: Search::Draws(draws), consensus: args.mbr.is_some().then_some(best) })
 }
 
-/// A translator that keeps to what the options ask; tells of terms that it cannot say.
+/// A translator that keeps to what the options ask, which must not contradict itself; tells of terms that it cannot say.
 pub fn constrained(
     translator: Translator,
     args: &ConstraintArgs,
@@ -66,7 +66,11 @@ pub fn constrained(
         None => Terms::default(),
     };
     let constraints =
-        Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms };
+        Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms }
+            .normalised(translator.config().text.normalisation);
+    if let Some(phrase) = constraints.contradiction() {
+        bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix or --require ask for")));
+    }
     let translator = translator.with_constraints(constraints)?;
     let unsayable = translator.unsayable();
     if let (Some(first), Some(path)) = (unsayable.first(), &args.terms) {
@@ -84,7 +88,7 @@ pub fn of_two_columns(args: &LayoutArgs) -> Layout {
     Layout { features: None, ..args.layout() }
 }
 
-/// Refuses constraints that nothing can keep to.
+/// Refuses constraints that ask for nothing, or too much.
 pub fn check_constraints(args: &ConstraintArgs) -> Result<()> {
     for (name, phrases) in [("--require", &args.require), ("--avoid", &args.avoid)] {
         refuse_unless(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
@@ -94,15 +98,6 @@ pub fn check_constraints(args: &ConstraintArgs) -> Result<()> {
     refuse_unless(args.require.len() <= MOST_REQUIRED, || {
         format!("--require can be given {MOST_REQUIRED} times, not {}", args.require.len())
     })?;
-    let constraints = Constraints {
-        prefix: args.prefix.clone(),
-        required: args.require.clone(),
-        avoided: args.avoid.clone(),
-        terms: Terms::default(),
-    };
-    if let Some(phrase) = constraints.contradiction() {
-        bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix or --require ask for")));
-    }
     Ok(())
 }
 

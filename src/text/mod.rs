@@ -40,4 +40,4 @@ pub use segmentation::{Segmentation, UNKNOWN};
 pub use spelling::{Spelling, ends_with_phrase, has_phrase};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
-pub use words::{Words, is_punctuation, word_of_span, word_spans};
+pub use words::{Words, is_of_word, is_punctuation, word_of_span, word_spans};

@@ -1,5 +1,7 @@
 //! How a vocabulary's units are spelt, for those who have to know what a row of units reads like while it grows.
 
+use super::words::is_of_word;
+
 /// The text of each unit, and whether a unit can go on with a word.
 #[derive(Clone, Debug, Default)]
 pub struct Spelling {
@@ -48,10 +50,6 @@ pub fn has_phrase(text: &str, phrase: &str) -> bool {
     })
 }
 
-fn is_of_word(character: char) -> bool {
-    character.is_alphanumeric()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +66,10 @@ mod tests {
         }
         assert!(has_phrase("ein Hund, ja", "Hund") && has_phrase("Hunde (Hund)", "Hund") && has_phrase("Hund", "Hund"));
         assert!(!has_phrase("Hunde", "Hund") && !has_phrase("", "Hund") && !has_phrase("Schäferhund hund", "Hund"));
+        let accent = "x\u{301}";
+        assert!(
+            has_phrase(accent, accent) && !has_phrase(accent, "x") && !ends_with_phrase(&format!("{accent}y"), "y")
+        );
         for text in [" ein Schäferhund", "xHund", "", "Hunde"] {
             assert!(!ends_with_phrase(text, "Hund"), "{text}");
         }

@@ -69,8 +69,16 @@ pub fn is_punctuation(text: &str) -> bool {
 /// and S. The character decides: an accent belongs to its letter, and the stroke of a not-equal sign to the sign.
 fn is_mark(grapheme: &str) -> bool {
     use GeneralCategoryGroup::{Punctuation, Symbol};
-    let group = |character: char| character.general_category_group();
-    grapheme.chars().next().is_some_and(|character| matches!(group(character), Punctuation | Symbol))
+    grapheme.chars().next().is_some_and(|character| match character {
+        '\0'..='\x7f' => character.is_ascii_punctuation(),
+        _ => matches!(character.general_category_group(), Punctuation | Symbol),
+    })
+}
+
+/// Whether a character is of a word wherever it stands: a letter, a number, or what combines with them (category M), as an
+/// accent that no composed letter has, or the tone of a Thai syllable.
+pub fn is_of_word(character: char) -> bool {
+    character.is_alphanumeric() || character.general_category_group() == GeneralCategoryGroup::Mark
 }
 
 fn between_spaces(text: &str) -> Vec<Range<usize>> {

@@ -8,7 +8,9 @@ use anyhow::{Result, ensure};
 
 use super::Sentence;
 use crate::search::{Avoided, Demands, Required};
-use crate::text::{Pair, Segmentation, Spelling, UNKNOWN, Vocabulary, Words, has_phrase, word_spans};
+use crate::text::{
+    NormalForm, Normalisation, Pair, Segmentation, Spelling, UNKNOWN, Vocabulary, Words, has_phrase, word_spans,
+};
 
 /// What translations have to begin with, to contain and not to contain.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,18 @@ pub struct Constraints {
 }
 
 impl Constraints {
+    /// The same as the target's text is read, with which what is said is compared.
+    #[must_use]
+    pub fn normalised(self, normalisation: Normalisation) -> Self {
+        let normal = |text: String| normalisation.apply(&text).into_owned();
+        Self {
+            prefix: self.prefix.map(normal),
+            required: self.required.into_iter().map(normal).collect(),
+            avoided: self.avoided.into_iter().map(normal).collect(),
+            ..self
+        }
+    }
+
     /// A phrase that is both to be said and to be avoided, if there is one.
     pub fn contradiction(&self) -> Option<&str> {
         let said = || self.required.iter().chain(&self.prefix);
@@ -44,7 +58,7 @@ impl Terms {
     pub fn of(pairs: Vec<Pair>) -> Self {
         let mut by_first_word: HashMap<String, Vec<(Vec<String>, String)>> = HashMap::new();
         for Pair { source, target } in pairs {
-            let words: Vec<String> = words(&source).map(str::to_lowercase).collect();
+            let words: Vec<String> = words(&source).map(alike).collect();
             if let Some(first) = words.first() {
                 by_first_word.entry(first.clone()).or_default().push((words, target.trim().to_owned()));
             }
@@ -69,10 +83,9 @@ impl Terms {
         Ok((kept, unsayable))
     }
 
-    /// The terms among the words of a sentence, from left to right and the longest first, each with its translation; capitals
-    /// and small letters are the same.
+    /// The terms among the words of a sentence, from left to right and the longest first, each with its translation.
     fn among(&self, words: &[String]) -> Vec<(Range<usize>, &str)> {
-        let sentence: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+        let sentence: Vec<String> = words.iter().map(|word| alike(word)).collect();
         let mut found = Vec::new();
         let mut place = 0;
         while let Some(word) = sentence.get(place) {
@@ -88,6 +101,11 @@ impl Terms {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     word_spans(text, Words::Punctuation).into_iter().map(|span| &text[span])
+}
+
+/// What equal words of terms and sentences have in common: capitals and small letters are the same, and forms of Unicode.
+fn alike(word: &str) -> String {
+    Normalisation { form: NormalForm::Nfc, lowercase: true }.apply(word).into_owned()
 }
 
 fn is_known(units: &[u32]) -> bool {
@@ -175,13 +193,21 @@ mod tests {
 
     #[test]
     fn terms_are_found_as_words_the_longest_first() {
-        let terms = terms(&[("new", "neu"), ("New  York", "N. Y."), ("york", "Eber"), ("new", "jung"), ("", "nichts")]);
+        let terms = terms(&[
+            ("new", "neu"),
+            ("New  York", "N. Y."),
+            ("york", "Eber"),
+            ("new", "jung"),
+            ("", "nichts"),
+            ("Cafe\u{301}", "Bar"),
+        ]);
         let among = |sentence: &str| -> Vec<(Range<usize>, String)> {
             let words: Vec<String> = words(sentence).map(str::to_owned).collect();
             terms.among(&words).into_iter().map(|(place, translation)| (place, translation.to_owned())).collect()
         };
         assert_eq!(among("In new york, new things."), [(1..3, "N. Y.".to_owned()), (4..5, "neu".to_owned())]);
         assert_eq!(among("(New) Yorkshire York"), [(1..2, "neu".to_owned()), (4..5, "Eber".to_owned())]);
+        assert_eq!(among("caf\u{e9} CAFE\u{301}"), [(0..1, "Bar".to_owned()), (1..2, "Bar".to_owned())]);
         assert!(among("newer").is_empty() && among("").is_empty());
     }
 
