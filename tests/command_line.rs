@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Folder, Outcome, PAIRS, model_path, outcome, tsv};
+use common::{COMMANDS, Folder, Outcome, PAIRS, model_path, outcome, tsv};
 use serde_json::Value;
 
 fn json(text: &str) -> Value {
@@ -30,20 +30,7 @@ fn mixed_sentences() -> Vec<String> {
 fn help_is_as_the_snapshots_say() {
     let folder = Folder::new();
     let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
-    for command in [
-        "",
-        "train",
-        "translate",
-        "align",
-        "evaluate",
-        "score",
-        "clean",
-        "symmetrise",
-        "average",
-        "inspect",
-        "completions",
-        "man",
-    ] {
+    for command in COMMANDS.into_iter().chain([""]) {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = folder.run(&arguments);
         let place = snapshots.join(format!("help{}{command}.txt", if command.is_empty() { "" } else { "-" }));

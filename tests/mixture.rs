@@ -94,7 +94,7 @@ fn validation_files_stay_what_they_were() {
         let scores = |name: &str| {
             let log = folder.text(&format!("{name}/log.jsonl"));
             let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-            let last = events.filter(|event| event["event"] == "validation").last().unwrap();
+            let last = events.filter(|event| event["event"] == "validation").next_back().unwrap();
             [last["epoch"].clone(), last["bleu"].clone(), last["loss"].clone()]
         };
         assert!(scores(&whole)[1].is_number() && scores(&whole) == scores(name), "{name}");
@@ -126,6 +126,16 @@ fn what_does_not_fit_is_refused() {
     refused(&["--tag-source", "<2a>"], 2, &["--tag-source has 1 tags for 2 files of --train"]);
     refused(&["--tag-source", "<a>", "<b>", "--valid", "pairs.tsv"], 2, &["2 tags for 1 files of --valid"]);
     refused(&["--tag-source", "a b", "<b>"], 2, &["is no atom"]);
+    // Of a tagged sentence the words are numbered otherwise than in a file of links.
+    let tagged = ["--tag-source", "<a>"];
+    for arguments in [
+        &["train", "--out", "new", "--train", "pairs.tsv", "--guide", "links"][..],
+        &["evaluate", "--pairs", "pairs.tsv", "--gold", "gold"],
+        &["align", "--format", "html", "--pairs", "pairs.tsv", "--gold", "gold"],
+    ] {
+        let outcome = folder.run(&[arguments, &tagged].concat());
+        assert!(outcome.code == Some(2) && outcome.stderr.contains("cannot be used with"), "{outcome:?}");
+    }
     for weight in ["0", "-1", "101", "NaN"] {
         let outcome = folder.run(&["train", "--out", "new", "--train", &format!("pairs.tsv:{weight}")]);
         assert!(outcome.code == Some(2) && outcome.stderr.contains("a weight is above 0"), "{outcome:?}");

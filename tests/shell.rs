@@ -2,21 +2,7 @@
 
 mod common;
 
-use common::Folder;
-
-const COMMANDS: [&str; 11] = [
-    "train",
-    "translate",
-    "align",
-    "evaluate",
-    "score",
-    "clean",
-    "symmetrise",
-    "average",
-    "inspect",
-    "completions",
-    "man",
-];
+use common::{COMMANDS, Folder};
 
 #[test]
 fn every_shell_completes_commands_and_options() {

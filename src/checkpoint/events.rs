@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::files::cannot_write;
+
 /// What a number stands between. TensorBoard knows such files by the name.
 const BEGINNING: &str = "events.out.tfevents.";
 const END: &str = ".softalign";
@@ -36,13 +38,13 @@ impl EventFile {
     /// # Errors
     /// The path, with the system's reason.
     pub fn append(&mut self, record: &[u8]) -> Result<()> {
-        let written = self.file.write_all(record);
-        if written.is_err() {
+        if let Err(reason) = self.file.write_all(record) {
             // The reason of the first failure is the one to report.
             let _ = self.file.set_len(self.length);
+            return Err(reason).with_context(|| cannot_write(&self.place));
         }
         self.length += record.len() as u64;
-        written.with_context(|| cannot_write(&self.place))
+        Ok(())
     }
 }
 
@@ -58,10 +60,6 @@ pub(super) fn event_files(folder: &Path) -> Vec<String> {
 fn number(name: &str) -> Option<u64> {
     let number = name.strip_prefix(BEGINNING)?.strip_suffix(END)?;
     number.bytes().all(|digit| digit.is_ascii_digit()).then(|| number.parse().ok())?
-}
-
-fn cannot_write(place: &Path) -> String {
-    format!("{}: cannot write this file", place.display())
 }
 
 #[cfg(test)]

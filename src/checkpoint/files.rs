@@ -119,7 +119,12 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resul
         write(&mut file)?;
         Ok(file.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?)
     })();
-    result.with_context(|| format!("{}: cannot write this file", path.display()))
+    result.with_context(|| cannot_write(path))
+}
+
+/// What is said of a file that cannot be written.
+pub(super) fn cannot_write(path: &Path) -> String {
+    format!("{}: cannot write this file", path.display())
 }
 
 /// A name in the same folder that no other process uses.

@@ -15,7 +15,7 @@ use super::config::hexadecimal;
 use super::events::{EventFile, event_files};
 use super::files::write_atomically;
 use super::journal::Journal;
-use super::lock::{Lock, cannot_write};
+use super::lock::{Lock, takes_no_files};
 use super::tensors::Header;
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
@@ -101,7 +101,7 @@ impl Folder {
     /// # Errors
     /// The path, with the system's reason.
     pub fn make(&self) -> Result<()> {
-        std::fs::create_dir_all(&self.path).with_context(|| cannot_write(&self.path))
+        std::fs::create_dir_all(&self.path).with_context(|| takes_no_files(&self.path))
     }
 
     /// Takes the directory, which is there, for one training alone.

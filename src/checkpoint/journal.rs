@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::files::write_atomically;
+use super::files::{cannot_write, write_atomically};
 
 /// Such a file; it need not exist yet.
 pub struct Journal {
@@ -29,7 +29,7 @@ impl Journal {
             .append(true)
             .open(&self.place)
             .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
-            .with_context(|| format!("{}: cannot write this file", self.place.display()))
+            .with_context(|| cannot_write(&self.place))
     }
 
     /// Drops lines of later steps than `step`, which a resumed run will write again, and a last line cut short.

@@ -40,7 +40,7 @@ impl Lock {
     /// Another process holds it, which is named; or the folder takes no file.
     pub fn take(folder: &Path) -> Result<Self> {
         let path = folder.join(NAME);
-        let cannot = || cannot_write(folder);
+        let cannot = || takes_no_files(folder);
         loop {
             let mut options = OpenOptions::new();
             let mut file =
@@ -113,7 +113,7 @@ fn host() -> String {
 }
 
 /// What is said of a folder that takes no files.
-pub(super) fn cannot_write(folder: &Path) -> String {
+pub(super) fn takes_no_files(folder: &Path) -> String {
     format!("{}: cannot write into this folder; choose another with --out", folder.display())
 }
 

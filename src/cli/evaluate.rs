@@ -58,7 +58,7 @@ pub struct EvaluateArgs {
 
     /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
     /// shipped test set].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tag_source")]
     pub gold: Option<PathBuf>,
 
     /// The number of a sentence's first word in the gold file.

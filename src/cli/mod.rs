@@ -251,7 +251,7 @@ pub struct AlignArgs {
 
     /// Gold alignments of the pairs, which --format html shows beside the links: lines of s-t (sure) and s?t or spt
     /// (possible).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tag_source")]
     pub gold: Option<PathBuf>,
 
     /// The number of a sentence's first word in the gold file.

@@ -24,7 +24,8 @@ pub struct PairArgs {
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
 
-    /// Put this tag before each sentence, as --tag-source of train has done.
+    /// Put this tag before each sentence, as --tag-source of train has done: it is the first word, which links count too, so
+    /// that files of links do not go with it.
     #[arg(long, value_name = "TAG")]
     pub tag_source: Option<String>,
 }

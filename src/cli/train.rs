@@ -284,7 +284,7 @@ pub struct TrainArgs {
 
     /// Word links of the training pairs, a line of s-t for each as fast_align writes them, that attention is taught instead of
     /// the statistical aligner's; words are what stands between white space.
-    #[arg(long, value_name = "FILE", help_heading = "Training")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tag_source", help_heading = "Training")]
     pub guide: Option<PathBuf>,
 
     /// Share of probability spread over all units [default: 0.1].

@@ -15,6 +15,7 @@ use super::search::check_length_penalty;
 use super::usage::UsageError;
 use crate::cli::ScoreArgs;
 use crate::render::SCHEMA;
+use crate::search::LengthFormula;
 use crate::text::{Hypothetical, Pair, read_lines};
 use crate::translator::{Scored, Translator};
 
@@ -131,7 +132,9 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let mut bar = console.bar("scoring", pairs.len());
     let scored = translator.score(&pairs, &mut |count| bar.advance(count))?;
     drop(bar);
-    let rank = |scored: &Scored| scored.log_probability() / (scored.units as f64).powf(args.length_penalty);
+    let rank = |scored: &Scored| {
+        LengthFormula::Power.apply(scored.log_probability(), scored.units as f64, args.length_penalty)
+    };
     let mut ranked: Vec<(&Hypothetical, &Scored, f64)> =
         hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();
     scored.iter().enumerate().for_each(|(id, scored)| odd.see_scored(id, scored));

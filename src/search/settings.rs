@@ -147,10 +147,17 @@ impl Ranking {
         }
         let uncovered: f64 = coverage.iter().map(|sum| sum.min(1.0).ln()).sum();
         let sum = log_probability + self.coverage_penalty * uncovered;
-        match self.length_formula {
-            LengthFormula::Power => sum / f64::powf(length, self.length_penalty),
-            LengthFormula::Wu => sum / f64::powf((5.0 + length) / 6.0, self.length_penalty),
-            LengthFormula::Reward => sum + self.length_penalty * length,
+        self.length_formula.apply(sum, length, self.length_penalty)
+    }
+}
+
+impl LengthFormula {
+    /// What it makes of a log-probability, with `alpha` the α of the formula.
+    pub fn apply(self, log_probability: f64, length: f64, alpha: f64) -> f64 {
+        match self {
+            Self::Power => log_probability / length.powf(alpha),
+            Self::Wu => log_probability / ((5.0 + length) / 6.0).powf(alpha),
+            Self::Reward => log_probability + alpha * length,
         }
     }
 }

@@ -9,6 +9,21 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
+/// The program's commands.
+pub const COMMANDS: [&str; 11] = [
+    "train",
+    "translate",
+    "align",
+    "evaluate",
+    "score",
+    "clean",
+    "symmetrise",
+    "average",
+    "inspect",
+    "completions",
+    "man",
+];
+
 /// Two invented languages: sentences of four words, translated word for word but for the article.
 pub const PAIRS: [(&str, &str); 12] = [
     ("the red fox sleeps", "rufo mi dorma ."),
