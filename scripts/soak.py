@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sends a long stream of good, odd and broken text through one `translate` and one `align`, and watches their memory.
 
-Every line must be answered, in order, and memory must not grow after the first thousand lines. Takes about ten minutes with
+Every line must be answered, in order, and memory must not grow after the first few thousand lines. Takes about ten minutes with
 the shipped model; needs `cargo build --release` first.
 
 Example:
@@ -49,7 +49,7 @@ def memory(process):
 
 
 def soak(binary, name, arguments, texts, check):
-    """Runs a command over texts; gives the memory after the first thousand lines, and the most after that."""
+    """Runs a command over texts; gives the memory after the first 4,000 lines, and the most after that."""
     process = subprocess.Popen([binary, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                cwd=HERE)
 

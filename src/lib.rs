@@ -6,16 +6,16 @@
 //!
 //! ```text
 //! annotations     h_j = [ →GRU(E_x[x_j]) ; ←GRU(E_x[x_j]) ]              model/encoder.rs     kernels/gru
-//! initial state   s_0 = tanh(W_init · m + b),  m = mean_j h_j or ←h_1     model/decoder.rs
+//! initial state   s_0 = tanh(W_init · m + b),  m = mean_j h_j or ←h_1     attention/layer.rs, model/decoder.rs
 //! what asks       u_t = GRU'(E_y[y_{t-1}], s_{t-1}), in the paper s_{t-1} model/decoder.rs     kernels/gru
 //! energy          e_tj = a(u_t, h_j), in the paper                        attention/scores/
 //!                 vᵀ tanh(W_q u_t + W_k h_j)                              attention/scores/additive.rs
 //! weights         α_t = softmax_j(e_t / temperature), padding masked      attention/pooling.rs
-//! context         c_t = Σ_j α_tj h_j, or of several heads, joined         attention/pooling.rs
+//! context         c_t = Σ_j α_tj h_j, or of several heads, joined         attention/pooling.rs, layer.rs
 //! state           s_t = GRU(c_t, u_t), in the paper                       model/decoder.rs     kernels/gru
 //!                 GRU([E_y[y_{t-1}] ; c_t], s_{t-1})
 //! readout         r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)       model/decoder.rs
-//! output          p(y_t) = softmax(E_out r_t + b + λ_t)                  model/decoder.rs     kernels/cross_entropy
+//! output          p(y_t) = softmax(E_out r_t + b + λ_t)                  model/rnn_search.rs  kernels/cross_entropy
 //! known before    λ_t = ln(1 + Σ_j α_tj L[x_j] / ε), 0 without a lexicon  model/unit_lexicon.rs
 //! ```
 //!

@@ -17,7 +17,7 @@ pub struct ConstraintArgs {
     #[arg(long, conflicts_with = "prefix", help_heading = HEADING)]
     pub prefixes: bool,
 
-    /// A word or phrase that each translation contains. May be given several times.
+    /// A word or phrase that each translation contains, unless translations are drawn. May be given several times.
     #[arg(long, value_name = "PHRASE", conflicts_with_all = ["sample", "mbr"], help_heading = HEADING)]
     pub require: Vec<String>,
 
@@ -26,6 +26,7 @@ pub struct ConstraintArgs {
     pub avoid: Vec<String>,
 
     /// What terms are to be translated by, wherever they stand in a sentence: lines of term TAB translation.
+    /// Not where translations are drawn.
     #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["sample", "mbr"], help_heading = HEADING)]
     pub terms: Option<PathBuf>,
 }

@@ -31,7 +31,7 @@ impl LinksFrom {
 /// How words are linked.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LinkArgs {
-    /// What links are made from.
+    /// What links are made from; in translate attention has a part in it always.
     #[arg(long, value_enum, default_value_t = LinksFrom::Auto, help_heading = "Links")]
     pub links_from: LinksFrom,
 
@@ -43,7 +43,8 @@ pub struct LinkArgs {
     #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
     pub symmetrise: Option<Symmetrisation>,
 
-    /// Link from this much belief on [default: 0.15; 0.1 without attention; 0.35 by attention alone].
+    /// Link from this much belief on [default: 0.15; 0.1 without attention; 0.35 by attention alone; 0.4 for
+    /// --symmetrise].
     #[arg(long, value_name = "W", help_heading = "Links")]
     pub threshold: Option<f32>,
 

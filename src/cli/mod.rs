@@ -48,7 +48,7 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// Print results and errors only.
+    /// Print only results, errors, and what results lack.
     #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
 

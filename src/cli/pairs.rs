@@ -9,7 +9,8 @@ use super::layout::LayoutArgs;
 /// Where sentence pairs come from.
 #[derive(Debug, Args)]
 pub struct PairArgs {
-    /// Sentence pairs, one a line: sentence TAB translation; - reads standard input [default: data/test.tsv].
+    /// Sentence pairs, one a line: sentence TAB translation; - reads standard input [default: data/test.tsv, for clean
+    /// data/train.tsv].
     #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"])]
     pub pairs: Option<PathBuf>,
 
@@ -24,8 +25,7 @@ pub struct PairArgs {
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
 
-    /// Put this tag before each sentence, as --tag-source of train has done: it is the first word, which links count too, so
-    /// that files of links do not go with it.
+    /// Put this tag before each sentence, as --tag-source of train has done; it counts as the first word.
     #[arg(long, value_name = "TAG")]
     pub tag_source: Option<String>,
 }

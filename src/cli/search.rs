@@ -38,7 +38,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Search")]
     pub no_repeat: Option<u16>,
 
-    /// Draw translations by chance instead, each as often as the model finds it probable; --n-best says how many.
+    /// Draw translations by chance instead, each as often as the model finds it probable: one, or in translate as many as
+    /// --n-best says.
     #[arg(long, conflicts_with = "beam", help_heading = "Search")]
     pub sample: bool,
 

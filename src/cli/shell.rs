@@ -8,7 +8,7 @@ use clap_complete::Shell;
 /// `softalign completions`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  softalign completions bash > ~/.bash_completion
+  softalign completions bash > softalign.bash
   softalign completions zsh > ~/.zfunc/_softalign
   softalign completions fish > ~/.config/fish/completions/softalign.fish")]
 pub struct CompletionsArgs {
