@@ -42,6 +42,30 @@ fn phrases_are_there_or_are_not() {
 }
 
 #[test]
+fn what_stands_in_another_phrase_is_said_once() {
+    let with = |arguments: &[&str]| translate(arguments, "the red fox sleeps\n").worked().trim_end().to_owned();
+    let text = with(&["--require", "ku", "--require", "grisa ku", "--require", "grisa ku"]);
+    assert_eq!(text.matches("ku").count(), 1, "{text}");
+    let apart = with(&["--require", "ku", "--require", "mi"]);
+    assert!(apart.contains("ku") && apart.contains("mi"), "{apart}");
+}
+
+#[test]
+fn a_beginning_that_cannot_be_said_names_its_line() {
+    let folder = Folder::new();
+    folder.write("begun.tsv", "the red fox sleeps\tvela\nthe red fox sleeps\tzebro\n");
+    let arguments = ["translate", "--model", model_path(), "--prefixes"];
+    let named = folder.run(&[&arguments[..], &["--input", "begun.tsv"]].concat());
+    named.refused_with(1, &["begun.tsv:2: \"zebro\" is to be said"]);
+    let piped = folder.run_with_input(&arguments, "the red fox sleeps\tzebro\n");
+    piped.refused_with(1, &["sentence 1: \"zebro\" is to be said"]);
+    for layout in [&["--csv"][..], &["--header"], &["--columns", "1,2"]] {
+        let refused = folder.run(&[&arguments[..], layout, &["the fox"]].concat());
+        refused.refused_with(2, &["are for --dictionary and --terms here"]);
+    }
+}
+
+#[test]
 fn terms_are_said_where_they_stand() {
     let folder = Folder::new();
     folder.write("terms.tsv", "fox\tku\nold owl\tgrisa mi\nzebra\tzebro\n");

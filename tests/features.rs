@@ -94,6 +94,41 @@ fn columns_that_are_not_there_are_told() {
 }
 
 #[test]
+fn what_a_model_remembers_is_asked_of_its_own_files_alone() {
+    let folder = trained();
+    // Two files have no columns, and an aligner of pairs no model.
+    folder.write("lemmas", "⟨V⟩⟨PST⟩⟨SG⟩kanti\n");
+    folder.write("forms", "kantis\n");
+    folder.write("pairs.tsv", "kanti\tkantis\nsalti saltas\tsalti saltas\n");
+    let sides = ["score", "--model", "model", "--source", "lemmas", "--target", "forms"];
+    assert_eq!(folder.run(&sides).worked().lines().count(), 1);
+    let pairs = ["align", "--model", "model", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
+    assert_eq!(folder.run(&pairs).worked().lines().count(), 2);
+    // Hypotheses are those of the lines that are translated.
+    let line = "kanti\tV;PST;SG\n";
+    folder.write("lines", line);
+    let found =
+        folder.run_with_input(&["translate", "--model", "model", "--n-best", "3", "--coverage-penalty", "0"], line);
+    folder.write("found", found.worked());
+    let ranked = folder.run(&["score", "--model", "model", "--input", "lines", "--rerank", "found"]);
+    assert!(ranked.worked().starts_with("0 ||| kantis |||"), "{ranked:?}");
+    let scored = |text: &str| -> f64 {
+        let cells: Vec<&str> = text.lines().next().unwrap().split(" ||| ").collect();
+        cells.last().unwrap().parse().unwrap()
+    };
+    assert!((scored(ranked.worked()) - scored(found.worked())).abs() < 1e-3, "{ranked:?} {found:?}");
+}
+
+#[test]
+fn what_is_clean_is_as_it_was() {
+    let folder = Folder::new();
+    folder.write("forms.tsv", format!("{}\tx\tV\n", inflections()));
+    let clean = ["clean", "--pairs", "forms.tsv", "--features", "3", "--tag-source", "<x>", "--output", "clean.tsv"];
+    folder.run(&clean).worked();
+    assert_eq!(folder.text("clean.tsv"), inflections());
+}
+
+#[test]
 fn atoms_are_never_cut() {
     let folder = Folder::with_pairs();
     let atoms = ["--units", "bpe", "--atoms", "<2la> fox zebra", "--max-epochs", "1"];
@@ -106,4 +141,10 @@ fn atoms_are_never_cut() {
     assert!(units["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{units}");
     let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--atoms", "a▁b"]);
     refused.refused_with(2, &["--atoms", "is no atom"]);
+    let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--tag-source", "to la"]);
+    refused.refused_with(2, &["--tag-source", "is no atom"]);
+    // A kept vocabulary has no unit for a new tag.
+    let from = ["train", "--from", "model", "--from-vocabulary", "keep", "--train", "pairs.tsv", "--out", "new"];
+    let refused = folder.run(&[&from[..], &["--tag-source", "<2it>"]].concat());
+    refused.refused_with(2, &["--from-vocabulary keep: the model has no unit for <2it>; extend"]);
 }

@@ -29,6 +29,16 @@ fn what_was_learnt_is_kept_and_links_other_text() {
 }
 
 #[test]
+fn nothing_is_trained_over_a_kept_aligner() {
+    let folder = folder_with_aligner();
+    folder.run(&[&LEARN[..], &["pharaoh", "--quiet"]].concat()).worked();
+    let before = folder.contents();
+    folder.run(&["train", "--train", "pairs.tsv", "--out", "kept"]).refused_with(1, &["kept: holds an aligner"]);
+    folder.run(&["average", model_path(), model_path(), "--out", "kept"]).refused_with(1, &["something here already"]);
+    assert!(folder.contents() == before, "something was written");
+}
+
+#[test]
 fn links_are_written_as_other_programs_want_them() {
     let folder = folder_with_aligner();
     let links = |options: &[&str]| {

@@ -69,6 +69,13 @@ fn weights_are_kept_over_runs() {
     folder.run(&[&["train", "--out", "parts", "--resume"], &moved[..]].concat()).worked();
     let one = ["train", "--out", "parts", "--resume", "--train", "pairs.tsv", "--max-epochs", "6"];
     folder.run(&one).refused_with(1, &["training began with 2 files, not with 1"]);
+    let other = ["train", "--out", "parts", "--resume", "--train", "pairs.tsv:3", "other.tsv", "--max-epochs", "6"];
+    folder.run(&other).refused_with(2, &["pairs.tsv: training began with weight 2.5 for this file"]);
+    // What stands in two files comes as often as both say.
+    let twice =
+        ["--train", "pairs.tsv", "pairs.tsv:3", "--valid", "pairs.tsv", "--join-pairs", "0", "--max-epochs", "2"];
+    train(&folder, "twice", &twice).worked();
+    assert_eq!(steps("twice"), 2 * 12 * 4);
     std::fs::remove_file(folder.path("other.tsv")).unwrap();
     folder.run(&["train", "--out", "parts", "--resume"]).refused_with(1, &["other.tsv", "--train"]);
 }
@@ -102,6 +109,36 @@ fn validation_files_stay_what_they_were() {
     let tags = ["--tag-source", "<2a>", "<2b>"];
     let tagged = folder.run(&[&["train", "--out", "new"], &mixed[..], &tags].concat());
     tagged.refused_with(2, &["2 tags for 1 files of --valid-source"]);
+}
+
+#[test]
+fn a_file_that_looks_like_a_spreadsheet_is_named() {
+    let folder = two_languages();
+    folder.write("named.tsv", format!("source\ttarget\n{}", folder.text("other.tsv")));
+    let files = ["train", "--train", "pairs.tsv", "named.tsv", "--tag-source", "<formal>", "<plain>", "--out", "out"];
+    let outcome = folder.run(&[&files[..], &["--preset", "tiny", "--max-epochs", "1"]].concat());
+    let warned: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("header")).collect();
+    assert!(warned.len() == 1 && warned[0].starts_with("warning: named.tsv: the first line looks like"), "{outcome:?}");
+    let shipped = folder.run(&["train", "--valid", "pairs.tsv", "--columns", "1,2", "--out", "new"]);
+    shipped.refused_with(2, &["name --train as well"]);
+}
+
+#[test]
+fn hypotheses_are_of_sentences_with_their_tag() {
+    let folder = two_languages();
+    let files = ["--train", "pairs.tsv", "other.tsv", "--tag-source", "<2a>", "<2b>", "--max-epochs", "2"];
+    train(&folder, "model", &files).worked();
+    folder.write("plain", "the red fox sleeps\n");
+    folder.write("tagged", "<2b> the red fox sleeps\n");
+    folder.write("found", "0 ||| ofur im amrod .\n0 ||| rufo mi dorma .\n");
+    let rerank = |input: &str, options: &[&str]| {
+        let arguments = ["score", "--model", "model", "--rerank", "found", "--input", input];
+        folder.run(&[&arguments, options].concat())
+    };
+    let expected = rerank("tagged", &[]);
+    assert_eq!(rerank("plain", &["--tag-source", "<2b>"]).worked(), expected.worked());
+    assert_ne!(rerank("plain", &[]).worked(), expected.worked());
+    assert_eq!(rerank("plain", &["--csv"]).code, Some(2));
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn constraints_are_read_in_the_models_form() {
     assert!(said.contains(word), "{said}");
     let contradiction = ["--require", word, "--avoid", &taken_apart(&word.to_uppercase())];
     let refused = folder.run(&[&["translate", "--model", "model", "le chat"], &contradiction[..]].concat());
-    refused.refused_with(2, &["forbids what --prefix or --require ask for"]);
+    refused.refused_with(2, &["forbids what --prefix, --require or --terms ask for"]);
 }
 
 #[test]

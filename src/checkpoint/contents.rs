@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::Config;
 use super::files::{is_unfinished, make_whole};
-use super::folder::{CONFIG, FILES, Folder, MODEL, RESUME};
+use super::folder::{ALIGNER, CONFIG, FILES, Folder, MODEL, RESUME};
 use super::kept::step_of;
 
 /// A folder for a model that was moved aside.
@@ -22,6 +22,8 @@ pub enum Holds {
     Training,
     /// A model whose training cannot go on.
     Model,
+    /// A statistical aligner that belongs to no model.
+    Aligner,
     /// Something of another program, or of a newer softalign.
     Foreign,
 }
@@ -36,6 +38,8 @@ impl Folder {
             Holds::Model
         } else if self.has(CONFIG) && self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_err() {
             Holds::Foreign
+        } else if self.has(ALIGNER) && !self.has(CONFIG) {
+            Holds::Aligner
         } else {
             Holds::Nothing
         }

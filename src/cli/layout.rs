@@ -29,6 +29,11 @@ pub struct LayoutArgs {
 }
 
 impl LayoutArgs {
+    /// Whether the options speak of more than features.
+    pub fn describes_columns(&self) -> bool {
+        self.csv || self.header || self.columns.is_some()
+    }
+
     /// The layout that the options tell of.
     pub fn layout(&self) -> Layout {
         let (columns, features) = (self.columns.clone(), self.features.clone());

@@ -36,7 +36,7 @@ pub struct ScoreArgs {
 
     /// Instead of pairs rank the translations of an n-best list anew, best first: lines of number ||| translation, and
     /// more that stays, as Moses has them; numbers count the sentences of --input from 0.
-    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["pairs", "source", "words", "json"])]
+    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["pairs", "source", "words", "json", "csv", "header", "columns"])]
     pub rerank: Option<PathBuf>,
 
     /// The sentences that --rerank is about, one a line; - is standard input.

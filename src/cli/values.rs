@@ -97,8 +97,8 @@ impl ValueEnum for Words {
                 "The same with the punctuation and symbols at its ends apart; what stands inside, as in `l'été` or \
                  `well-known`, stays",
             ),
-            // Not to be asked for: it follows from what a model's text is cut into.
-            Self::Characters => None,
+            // Not to be asked for: they follow from what a model's text is cut into, and from what is looked for.
+            Self::Terms | Self::Characters => None,
         }
     }
 }

@@ -25,7 +25,10 @@ use crate::translator::Linked;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
-    let files = PairFiles::of(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    // Without a model nothing is known of how its files were laid out.
+    let of_model = args.aligner.is_none() && args.links.links_from != LinksFrom::Pairs;
+    let model = of_model.then(|| args.model[0].as_path());
+    let files = PairFiles::of(&args.pairs, model).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     check_places(args, &files)?;
     let output = Output::open(&args.output)?;
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;

@@ -38,13 +38,14 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let table = table(&found);
     let at_standard_output =
         [&args.output, &args.output_target, &args.rejected].into_iter().flatten().any(|path| path == Path::new("-"));
-    let numbered = || (1..).zip(&pairs).zip(&found);
+    let given: Vec<(Pair, Option<String>)> = pairs.iter().map(|pair| files.as_given(pair)).collect();
+    let numbered = || (1..).zip(&given).zip(&found);
     if let Some(mut output) = output {
         let good = || numbered().filter(|(_, defect)| defect.is_none()).map(|((_, pair), _)| pair);
         match targets {
             Some(mut targets) => {
-                output.with(|out| good().try_for_each(|pair| writeln!(out, "{}", pair.source)))?;
-                targets.with(|out| good().try_for_each(|pair| writeln!(out, "{}", pair.target)))?;
+                output.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.source)))?;
+                targets.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.target)))?;
                 targets.finish()?;
             }
             None => output.with(|out| good().try_for_each(|pair| writeln!(out, "{}", as_line(pair))))?,
@@ -77,9 +78,11 @@ fn check(args: &CleanArgs) -> Result<()> {
     Ok(())
 }
 
-/// A pair as a line of a TSV file; a tab within a sentence, which files of one side may have, becomes a space.
-fn as_line(pair: &Pair) -> String {
-    [&pair.source, &pair.target].map(|text| text.replace('\t', " ")).join("\t")
+/// A pair as a line of a TSV file, with its features, if it has such, in the third column; a tab within a sentence, which files
+/// of one side may have, becomes a space.
+fn as_line((Pair { source, target }, features): &(Pair, Option<String>)) -> String {
+    let cells = [Some(source), Some(target), features.as_ref()].into_iter().flatten();
+    cells.map(|text| text.replace('\t', " ")).collect::<Vec<_>>().join("\t")
 }
 
 /// Marks so many percent of the pairs with which nothing is wrong so far.

@@ -118,11 +118,12 @@ impl Conversation<'_> {
     }
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
-        let mut found = self.translator.translate(
-            &[self.form.read(sentence.to_owned())],
-            &self.strategy.from_sentence(self.said),
-            &mut |_| {},
-        )?;
+        let sentence = self.form.read(sentence.to_owned());
+        if let Err(reason) = self.translator.check_beginning(&sentence) {
+            self.console.say(format!("{reason:#}"));
+            return Ok(());
+        }
+        let mut found = self.translator.translate(&[sentence], &self.strategy.from_sentence(self.said), &mut |_| {})?;
         self.said += 1;
         let best = found.remove(0).remove(0);
         if best.alignment.is_mostly_unknown() {

@@ -11,6 +11,7 @@ use crate::checkpoint::Folder;
 use crate::cli::PairArgs;
 use crate::text::{
     Layout, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_laid_out, read_lines, read_parallel,
+    without_features,
 };
 
 /// The shipped training pairs, where the program is run from the project's folder.
@@ -80,7 +81,8 @@ impl PairFiles {
     /// options name no columns, they are where they were.
     pub fn of(args: &PairArgs, model: Option<&Path>) -> Option<Self> {
         let layout = args.layout.layout();
-        let remembered = || Folder::new(model?).layout().filter(|layout| layout.features.is_some());
+        let remembered =
+            || Folder::new(model?).layout().filter(|layout| layout.features.is_some() && args.pairs.is_some());
         let layout = match remembered() {
             Some(Layout { columns, features, .. }) if layout.columns.is_none() && layout.features.is_none() => {
                 let remembered = Layout { columns, features, ..layout };
@@ -165,14 +167,27 @@ impl PairFiles {
         }
     }
 
+    /// A pair as its file has it, without tag and features, and these.
+    pub fn as_given(&self, pair: &Pair) -> (Pair, Option<String>) {
+        let tag = self.tag.as_ref().map(|tag| format!("{tag} "));
+        let source = tag.and_then(|tag| pair.source.strip_prefix(&tag)).unwrap_or(&pair.source);
+        let target = pair.target.clone();
+        if self.layout.features.is_none() {
+            return (Pair { source: source.to_owned(), target }, None);
+        }
+        let (source, features) = without_features(source);
+        (Pair { source: source.to_owned(), target }, Some(features))
+    }
+
     /// Warns of pairs that look like parts of a spreadsheet, and names the option that reads them right.
     pub fn warn_of_spreadsheet(&self, pairs: &[Pair], console: &Console) {
-        if !self.layout.header && pairs.first().is_some_and(is_header) {
+        let given: Vec<Pair> = pairs.iter().map(|pair| self.as_given(pair).0).collect();
+        if !self.layout.header && given.first().is_some_and(is_header) {
             console.warn(format!(
                 "{self}: the first line looks like a header and is taken for a pair; --header leaves it out"
             ));
         }
-        if !self.layout.csv && has_csv_quotes(pairs) {
+        if !self.layout.csv && has_csv_quotes(&given) {
             console
                 .warn(format!("{self}: sentences stand in quotes, as CSV has them, which stay; --csv takes them off"));
         }

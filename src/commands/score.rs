@@ -12,6 +12,7 @@ use super::lines::OddLines;
 use super::output::{Output, apart};
 use super::reading::together;
 use super::search::check_length_penalty;
+use super::sentence_lines::SentenceLines;
 use super::usage::UsageError;
 use crate::cli::ScoreArgs;
 use crate::render::SCHEMA;
@@ -126,6 +127,8 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let sentences = read_lines(input)?;
     let hypotheses = Hypothetical::read_all(list, sentences.len())?;
     let translator = translator(args, device)?;
+    let form = SentenceLines::of(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
+    let sentences: Vec<String> = sentences.into_iter().map(|line| form.read(line).text).collect();
     let pair = |one: &Hypothetical| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
     let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
     let mut odd = OddLines::default();

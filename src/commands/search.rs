@@ -69,7 +69,7 @@ pub fn constrained(
         Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms }
             .normalised(translator.config().text.normalisation);
     if let Some(phrase) = constraints.contradiction() {
-        bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix or --require ask for")));
+        bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for")));
     }
     let translator = translator.with_constraints(constraints)?;
     let unsayable = translator.unsayable();

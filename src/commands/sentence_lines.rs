@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use super::usage::UsageError;
 use crate::checkpoint::Folder;
-use crate::cli::TranslateArgs;
+use crate::cli::LayoutArgs;
 use crate::text::{Column, with_features};
 use crate::translator::Sentence;
 
@@ -23,13 +23,13 @@ pub struct SentenceLines<'a> {
 }
 
 impl<'a> SentenceLines<'a> {
-    /// By the options, and by how the model was trained.
+    /// By the options, and by how the model was trained; with `tag` before each sentence.
     ///
     /// # Errors
     /// A [`UsageError`] where features are in a column that lines without a header cannot have.
-    pub fn of(args: &'a TranslateArgs, model: &Path) -> Result<Self> {
+    pub fn of(layout: &LayoutArgs, tag: Option<&'a str>, model: &Path) -> Result<Self> {
         let trained_with = || Folder::new(model).layout()?.features.map(|_| FEATURES);
-        let features = match &args.layout.features {
+        let features = match &layout.features {
             None => trained_with(),
             Some(Column::Number(number)) if *number > 1 => Some(*number),
             Some(_) => bail!(UsageError(
@@ -37,7 +37,13 @@ impl<'a> SentenceLines<'a> {
             )),
         };
         let features = features.map(|number| number - 1);
-        Ok(Self { features, prefixes: args.constraints.prefixes, tag: args.tag_source.as_deref() })
+        Ok(Self { features, prefixes: false, tag })
+    }
+
+    /// The same, but that each line has what its translation begins with, if that is so.
+    #[must_use]
+    pub fn with_prefixes(self, prefixes: bool) -> Self {
+        Self { prefixes, ..self }
     }
 
     /// What a line holds.
@@ -48,8 +54,7 @@ impl<'a> SentenceLines<'a> {
         let mut cells: Vec<&str> = line.split('\t').collect();
         let features = self.features.filter(|&cell| cell < cells.len()).map_or("", |cell| cells.remove(cell));
         let begins = cells.get(1).filter(|_| self.prefixes).map(|&cell| cell.to_owned());
-        let text = if cells[0].trim().is_empty() { String::new() } else { with_features(features, cells[0]) };
-        self.tagged(text, begins)
+        self.tagged(with_features(features, cells[0]), begins)
     }
 
     fn tagged(&self, text: String, begins: Option<String>) -> Sentence {

@@ -137,6 +137,7 @@ fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<
         _ if args.out.is_none() => return Ok(lock),
         Holds::Training => "holds a model already; go on with it by --resume",
         Holds::Model => "holds a model already, whose training cannot go on (resume.safetensors is missing)",
+        Holds::Aligner => "holds an aligner that --save-aligner has kept",
         Holds::Foreign => "holds a config.json of another program or of a newer softalign",
     };
     bail!("{}: {why}; choose another folder with --out, or remove what is there", folder.path().display())
@@ -269,13 +270,15 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     match folder.holds() {
         Holds::Training => {}
         Holds::Nothing => bail!("{path}: {nothing}; train without --resume"),
-        Holds::Model | Holds::Foreign => bail!("{path}: {nothing}; train another model into another folder with --out"),
+        Holds::Model | Holds::Aligner | Holds::Foreign => {
+            bail!("{path}: {nothing}; train another model into another folder with --out")
+        }
     }
     let mut checkpoint = folder.load()?;
     let summary = &checkpoint.config.data;
     let files = DataFiles::of_resumed_run(args, summary).with_context(|| path.to_string())?;
     let data = Data::new(
-        files.read_training()?,
+        files.read_training(console)?,
         &files,
         [&checkpoint.source, &checkpoint.target],
         checkpoint.config.text.max_length,

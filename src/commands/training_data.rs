@@ -38,13 +38,13 @@ pub struct TrainingFiles {
 #[derive(Default)]
 pub struct TrainingPairs {
     pub all: Vec<Pair>,
-    /// How often each comes in an epoch, as the first file says that has it; empty where all come once.
-    weights: HashMap<Pair, f64>,
+    /// How often all that are equal to one come together in an epoch, and how many they are; empty where all come once.
+    weights: HashMap<Pair, (f64, usize)>,
 }
 
 impl TrainingPairs {
     fn weights_of(&self, pairs: &[Pair]) -> Option<Vec<f64>> {
-        let weight = |pair: &Pair| self.weights.get(pair).copied().unwrap_or(1.0);
+        let weight = |pair: &Pair| self.weights.get(pair).map_or(1.0, |(sum, count)| sum / *count as f64);
         (!self.weights.is_empty()).then(|| pairs.iter().map(weight).collect())
     }
 }
@@ -72,6 +72,11 @@ impl DataFiles {
         }
         let mut validation = validation_files(args, layout, tags)?;
         if training.is_empty() {
+            if *layout != Layout::default() {
+                bail!(UsageError(
+                    "how files are laid out is said of --train and --valid: name --train as well".to_owned()
+                ));
+            }
             training.push(TrainingFiles { files: PairFiles::shipped(SHIPPED_TRAINING), ingredient: plain });
             if validation.is_empty() {
                 validation.push(PairFiles::shipped(SHIPPED_VALIDATION));
@@ -89,6 +94,7 @@ impl DataFiles {
         let layout = &began_with.layout;
         let sides_or = |is_of_sides: bool, one, two| if is_of_sides { two } else { one };
         let given: Vec<String> = args.train.iter().map(|file| file.path.display().to_string()).collect();
+        check_weights(&args.train, &began_with.mixture)?;
         let training = match (&args.source, &args.target) {
             (Some(source), Some(target)) => vec![source.display().to_string(), target.display().to_string()],
             _ if given.is_empty() => there(
@@ -126,18 +132,21 @@ impl DataFiles {
         Ok(Self { training: mixed_as_before(&training, began_with)?, validation, guide })
     }
 
-    /// Reads all training pairs.
+    /// Reads all training pairs; tells of files that look like spreadsheets'.
     ///
     /// # Errors
     /// The files' own.
-    pub fn read_training(&self) -> Result<TrainingPairs> {
+    pub fn read_training(&self, console: &Console) -> Result<TrainingPairs> {
         let mut read = TrainingPairs::default();
         let weighed = self.training.iter().any(|part| part.ingredient.weight != 1.0);
         for TrainingFiles { files, ingredient } in &self.training {
             let pairs = files.read("--train")?;
+            files.warn_of_spreadsheet(&pairs, console);
             if weighed {
                 for pair in &pairs {
-                    read.weights.entry(pair.clone()).or_insert(ingredient.weight);
+                    let (sum, count) = read.weights.entry(pair.clone()).or_default();
+                    *sum += ingredient.weight;
+                    *count += 1;
                 }
             }
             read.all.extend(pairs);
@@ -160,6 +169,20 @@ impl DataFiles {
     fn training_names(&self) -> Vec<String> {
         self.training.iter().flat_map(|part| part.files.names()).collect()
     }
+}
+
+/// Refuses weights that a run did not begin with: what its files count stays.
+fn check_weights(files: &[WeightedFile], mixture: &[Ingredient]) -> Result<()> {
+    let weight = |place: usize| mixture.get(place).map_or(1.0, |part| part.weight);
+    let other = (0..).zip(files).find(|(place, file)| file.weight != 1.0 && file.weight != weight(*place));
+    if let Some((place, WeightedFile { path, weight: other })) = other {
+        let before = weight(place);
+        bail!(UsageError(format!(
+            "{}: training began with weight {before} for this file, and --resume cannot make it {other}",
+            path.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Names of files that training began with, if they are all there.
@@ -246,7 +269,6 @@ impl Data {
         let mut validated_on_training = false;
         let mut pairs = std::mem::take(&mut read.all);
         let links = files.guide.as_deref().map(|path| GivenLinks::read(path, &pairs)).transpose()?;
-        files.training.iter().for_each(|part| part.files.warn_of_spreadsheet(&pairs, console));
         let normalisation = vocabularies[0].normalisation();
         let (validation, validation_name) = match &files.validation[..] {
             given @ [_, ..] => {

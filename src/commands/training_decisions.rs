@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use candle_core::Device;
 use rayon::prelude::*;
 
@@ -47,7 +47,7 @@ impl Decisions {
         ready: impl FnOnce() -> Result<T>,
     ) -> Result<(Self, T)> {
         let files = DataFiles::of_new_run(args)?;
-        let pairs = files.read_training()?;
+        let pairs = files.read_training(console)?;
         let usable: Vec<&Pair> =
             pairs.all.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty()).collect();
         ensure!(!usable.is_empty(), "{}: no sentence pair in it", files.training_name());
@@ -90,11 +90,14 @@ impl Decisions {
 
 /// What is never cut: what the options name, tags, and features where there are some.
 fn atoms(args: &TrainArgs, pairs: &[&Pair], normalisation: Normalisation) -> Result<Atoms> {
-    let named = args.atoms.iter().chain(&args.tag_source).filter(|atom| !atom.is_empty());
-    let named = Atoms::new(named.cloned()).map_err(|reason| anyhow!(UsageError(format!("--atoms: {reason}"))))?;
+    let named = |option: &str, pieces: &[String]| {
+        let pieces = pieces.iter().filter(|piece| !piece.is_empty()).cloned();
+        Atoms::new(pieces).map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
+    };
+    let named = [named("--atoms", &args.atoms)?, named("--tag-source", &args.tag_source)?];
     let of_words = pairs.iter().filter(|_| args.layout.features.is_some()).flat_map(|pair| features(&pair.source));
     let of_words: BTreeSet<&str> = of_words.collect();
-    Atoms::new(named.iter().chain(of_words).map(str::to_owned))?.normalised(normalisation)
+    Atoms::new(named.iter().flat_map(Atoms::iter).chain(of_words).map(str::to_owned))?.normalised(normalisation)
 }
 
 /// What pairs are made of, as the model will read them, atoms aside.
@@ -137,7 +140,15 @@ fn vocabularies(
         let texts = TextsBesideAtoms::new(&texts, atoms, text.normalisation);
         Ok(match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
             None | Some((FromVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
-            Some((FromVocabulary::Keep, vocabulary)) => vocabulary.clone(),
+            Some((FromVocabulary::Keep, vocabulary)) => {
+                let is_new = |atom: &&str| vocabulary.atoms().iter().all(|known| known != *atom);
+                if let Some(new) = texts.atoms.iter().find(is_new) {
+                    bail!(UsageError(format!(
+                        "--from-vocabulary keep: the model has no unit for {new}; extend, the default, adds it"
+                    )));
+                }
+                vocabulary.clone()
+            }
             Some((FromVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, most[side])?),
         })
     };

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
@@ -27,7 +27,8 @@ use crate::translator::{Dictionary, Linked, Linker, Sentence, Translation, Trans
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, args.n_best)?;
     check(args)?;
-    let form = SentenceLines::of(args, &args.model[0])?;
+    let form = SentenceLines::of(&args.layout, args.tag_source.as_deref(), &args.model[0])?
+        .with_prefixes(args.constraints.prefixes);
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let read = [&args.input, &args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
     apart(read, [("--output", &*args.output)])?;
@@ -55,6 +56,9 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
             break;
         }
         let part: Vec<Sentence> = lines.into_iter().map(|line| form.read(line)).collect();
+        for (number, sentence) in (first + 1..).zip(&part) {
+            translator.check_beginning(sentence).with_context(|| place(args, number))?;
+        }
         let strategy = strategy.from_sentence(first);
         let translated = translator.translate(&part, &strategy, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
@@ -189,6 +193,14 @@ impl Sentences {
     }
 }
 
+/// Where a sentence stands, by its number from 1, for messages.
+fn place(args: &TranslateArgs, number: usize) -> String {
+    match &args.input {
+        Some(path) => format!("{}:{number}", path.display()),
+        None => format!("sentence {number}"),
+    }
+}
+
 /// Tells of what looks like a sentence without its quotes, unless single words are what this model is for.
 fn warn_of_loose_words(args: &TranslateArgs, translator: &Translator, console: &Console) {
     let of_sentences = translator.config().text.source_units != Units::Char;
@@ -234,6 +246,11 @@ fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
     check_view(args.view, args.format.of_alignments())?;
     check_constraints(&args.constraints)?;
+    if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
+        bail!(UsageError(
+            "--csv, --header and --columns are for --dictionary and --terms here: sentences are whole lines".to_owned()
+        ));
+    }
     if !args.links.links_from.attention() {
         bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
     }

@@ -1,7 +1,7 @@
 //! chrF, an F-score of character n-grams.
 
 use super::counts::{Counts, segments, share};
-use super::ngrams::{clipped_matches, ngram_total};
+use super::ngrams::ngram_total;
 use super::words::is_space;
 
 const MAX_ORDER: usize = 6;
@@ -25,12 +25,7 @@ pub struct ChrfCounts([Order; MAX_ORDER]);
 
 impl Counts for ChrfCounts {
     fn of(hypothesis: &str, reference: &str) -> Self {
-        let (hypothesis, reference) = (without_spaces(hypothesis), without_spaces(reference));
-        let mut counts = Self::default();
-        for (counts, order) in counts.0.iter_mut().zip(1..) {
-            counts.add_segment(&hypothesis, &reference, order);
-        }
-        counts
+        Self::between(&ChrfText::of(hypothesis), &ChrfText::of(reference))
     }
 
     fn add(&mut self, other: &Self) {
@@ -46,6 +41,54 @@ impl Counts for ChrfCounts {
     }
 }
 
+impl ChrfCounts {
+    /// Those of one segment, whose texts may be compared with others too.
+    pub fn between(hypothesis: &ChrfText, reference: &ChrfText) -> Self {
+        let mut counts = Self::default();
+        for (counts, order) in counts.0.iter_mut().zip(1..) {
+            counts.add_segment(hypothesis, reference, order);
+        }
+        counts
+    }
+}
+
+/// A text with its n-grams counted.
+pub struct ChrfText {
+    characters: Vec<char>,
+    /// By order where each different n-gram stands first, in the order of their characters, and how often it is there.
+    ngrams: [Vec<(usize, usize)>; MAX_ORDER],
+}
+
+impl ChrfText {
+    /// Counts them.
+    pub fn of(text: &str) -> Self {
+        let characters: Vec<char> = text.chars().filter(|&character| !is_space(character)).collect();
+        let ngrams = std::array::from_fn(|index| {
+            let at = |place: &usize| &characters[*place..=place + index];
+            let mut places: Vec<usize> = (0..ngram_total(characters.len(), index + 1)).collect();
+            places.sort_unstable_by(|a, b| at(a).cmp(at(b)));
+            places.chunk_by(|a, b| at(a) == at(b)).map(|equal| (equal[0], equal.len())).collect()
+        });
+        Self { characters, ngrams }
+    }
+
+    /// The different n-grams of an order, each with its count.
+    fn of_order(&self, order: usize) -> impl Iterator<Item = (&[char], usize)> {
+        self.ngrams[order - 1].iter().map(move |&(place, count)| (&self.characters[place..place + order], count))
+    }
+
+    /// How many n-grams of an order are in both texts.
+    fn matches(&self, other: &Self, order: usize) -> usize {
+        let mut theirs = other.of_order(order).peekable();
+        let mut matches = 0;
+        for (ngram, count) in self.of_order(order) {
+            while theirs.next_if(|(other, _)| *other < ngram).is_some() {}
+            matches += theirs.next_if(|(other, _)| *other == ngram).map_or(0, |(_, other)| count.min(other));
+        }
+        matches
+    }
+}
+
 /// The n-grams of one order in a corpus.
 #[derive(Clone, Copy, Debug, Default)]
 struct Order {
@@ -55,14 +98,14 @@ struct Order {
 }
 
 impl Order {
-    fn add_segment(&mut self, hypothesis: &[char], reference: &[char], order: usize) {
-        let reference_total = ngram_total(reference.len(), order);
+    fn add_segment(&mut self, hypothesis: &ChrfText, reference: &ChrfText, order: usize) {
+        let reference_total = ngram_total(reference.characters.len(), order);
         // As in sacrebleu, a hypothesis is not blamed for n-grams longer than its reference.
         if reference_total == 0 {
             return;
         }
-        self.matches += clipped_matches(hypothesis, reference, order);
-        self.hypothesis += ngram_total(hypothesis.len(), order);
+        self.matches += hypothesis.matches(reference, order);
+        self.hypothesis += ngram_total(hypothesis.characters.len(), order);
         self.reference += reference_total;
     }
 }
@@ -83,10 +126,6 @@ fn f_score(orders: &[Order]) -> f64 {
     precision /= effective_orders;
     recall /= effective_orders;
     (1.0 + BETA * BETA) * precision * recall / (BETA * BETA * precision + recall)
-}
-
-fn without_spaces(text: &str) -> Vec<char> {
-    text.chars().filter(|&character| !is_space(character)).collect()
 }
 
 #[cfg(test)]

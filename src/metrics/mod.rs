@@ -28,7 +28,7 @@ mod words;
 use serde::Serialize;
 
 pub use bleu::{Bleu, BleuCounts, bleu, bleu_of_tokens, signature};
-pub use chrf::{ChrfCounts, chrf};
+pub use chrf::{ChrfCounts, ChrfText, chrf};
 pub use counts::Counts;
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
 pub use length_classes::{LengthClass, length_classes};

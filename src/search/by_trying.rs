@@ -7,7 +7,7 @@ use super::{
     Avoided, BeamSettings, Bounds, Chance, Demands, DrawSettings, Hypothesis, LengthFormula, Ranking, Required, Sought,
     draw, search,
 };
-use crate::text::{Spelling, ends_with_phrase};
+use crate::text::Spelling;
 
 /// Words of a translation without demands, at most.
 const WORDS: usize = 3;
@@ -52,7 +52,7 @@ fn repeats(units: &[u32], run: usize) -> bool {
 /// Whether a sequence keeps to the demands, asked of the whole of it.
 fn keeps_to(units: &[u32], demands: &Demands, avoided: &[&str], no_repeat: Option<usize>) -> bool {
     let text = |units: &[u32]| -> String { units.iter().map(|&unit| demands.spelling.text(unit)).collect() };
-    let says = |phrase: &&str| (1..=units.len()).any(|end| ends_with_phrase(&text(&units[..end]), phrase));
+    let says = |phrase: &&str| (1..=units.len()).any(|end| demands.spelling.says(&text(&units[..end]), 0, phrase));
     let next = units.get(demands.prefix.len());
     units.starts_with(&demands.prefix)
         && !(demands.prefix_ends_word && next.is_some_and(|&unit| demands.spelling.continues_word(unit)))

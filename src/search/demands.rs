@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::text::{END, Spelling, ends_with_phrase};
+use crate::text::{END, Spelling};
 
 /// Phrases that can be asked for at once.
 pub const MOST_REQUIRED: usize = 64;
@@ -146,11 +146,11 @@ impl Demands {
             barred: Vec::new(),
             wanted: self.proposals(progress),
             may_end: self.unmet(progress) == 0,
-            ended_word: progress.word_has_ended.then_some(&self.spelling),
+            last_word: if progress.word_has_ended { LastWord::Ended(&self.spelling) } else { LastWord::Free },
         };
         if rule.only.is_none() && (no_repeat.is_some() || !self.avoided.is_empty()) {
             let back: Vec<u32> = back.collect();
-            rule.barred = self.endings_to_avoid(&back);
+            self.avoid(&mut rule, progress, &back);
             // What is asked for may come twice.
             let repeated = no_repeat.map_or_else(Vec::new, |run| repeated(&back, run));
             rule.barred.extend(repeated.into_iter().filter(|unit| !rule.wanted.contains(unit)));
@@ -175,10 +175,35 @@ impl Demands {
         })
     }
 
-    /// The units that would complete what is to be avoided.
-    fn endings_to_avoid(&self, back: &[u32]) -> Vec<u32> {
-        let Some(longest) = self.avoided.iter().map(|phrase| phrase.text.len()).max() else { return Vec::new() };
-        // As much of the text as the longest phrase can have, and the character before it.
+    /// Bars the units that would complete what is to be avoided; but not where a required word only begins like that, which
+    /// then has to go on.
+    fn avoid<'s>(&'s self, rule: &mut Rule<'s>, progress: &Progress, back: &[u32]) {
+        let Some(longest) = self.avoided.iter().map(|phrase| phrase.text.len()).max() else { return };
+        let spelling = &*self.spelling;
+        let mut text = self.tail(back, longest);
+        let length = text.len();
+        let begun: Vec<(u32, String)> =
+            self.continued(progress).map(|(phrase, unit)| (unit, self.begun(phrase, progress))).collect();
+        for phrase in self.avoided.iter() {
+            if progress.under_way.is_some() && spelling.says(&text, length.saturating_sub(1), &phrase.text) {
+                rule.last_word = LastWord::GoesOn(spelling);
+            }
+            for &unit in &phrase.endings {
+                text.push_str(spelling.text(unit));
+                let begins = |(wanted, begun): &(u32, String)| {
+                    let whole = format!("{begun}{}", spelling.text(unit));
+                    *wanted == unit && spelling.says(&whole, whole.len() - 1, &phrase.text)
+                };
+                if spelling.says(&text, length, &phrase.text) && !begun.iter().any(begins) {
+                    rule.barred.push(unit);
+                }
+                text.truncate(length);
+            }
+        }
+    }
+
+    /// What a hypothesis ends with: as much as a text of so many bytes can be a part of, and the character before it.
+    fn tail(&self, back: &[u32], longest: usize) -> String {
         let mut enough = 0;
         let tail = back.iter().take_while(|&&unit| {
             let goes_on = enough <= longest;
@@ -186,19 +211,13 @@ impl Demands {
             goes_on
         });
         let tail: Vec<&str> = tail.map(|&unit| self.spelling.text(unit)).collect();
-        let mut text: String = tail.into_iter().rev().collect();
-        let length = text.len();
-        let mut barred = Vec::new();
-        for phrase in self.avoided.iter() {
-            for &unit in &phrase.endings {
-                text.truncate(length);
-                text.push_str(self.spelling.text(unit));
-                if ends_with_phrase(&text, &phrase.text) {
-                    barred.push(unit);
-                }
-            }
-        }
-        barred
+        tail.into_iter().rev().collect()
+    }
+
+    /// The text of a required phrase as far as a hypothesis has it.
+    fn begun(&self, phrase: usize, progress: &Progress) -> String {
+        let units = progress.under_way.map_or(0, |(_, units)| units);
+        self.required[phrase].units[..units].iter().map(|&unit| self.spelling.text(unit)).collect()
     }
 }
 
@@ -221,8 +240,27 @@ pub struct Rule<'a> {
     barred: Vec<u32>,
     wanted: Vec<u32>,
     may_end: bool,
-    /// By which it is told whether a unit makes the last word longer, if none may.
-    ended_word: Option<&'a Spelling>,
+    last_word: LastWord<'a>,
+}
+
+/// Whether the last word may become longer, told by how units are spelt.
+enum LastWord<'a> {
+    /// It may or may not.
+    Free,
+    /// It has ended.
+    Ended(&'a Spelling),
+    /// It has to go on, or it would be one that is to be avoided.
+    GoesOn(&'a Spelling),
+}
+
+impl LastWord<'_> {
+    fn allows(&self, unit: u32) -> bool {
+        match self {
+            Self::Free => true,
+            Self::Ended(spelling) => !spelling.continues_word(unit),
+            Self::GoesOn(spelling) => spelling.continues_word(unit),
+        }
+    }
 }
 
 impl Rule<'_> {
@@ -230,11 +268,7 @@ impl Rule<'_> {
     pub fn allows(&self, unit: u32) -> bool {
         match self.only {
             Some(only) => unit == only,
-            None => {
-                (self.may_end || unit != END)
-                    && !self.barred.contains(&unit)
-                    && self.ended_word.is_none_or(|spelling| !spelling.continues_word(unit))
-            }
+            None => (self.may_end || unit != END) && !self.barred.contains(&unit) && self.last_word.allows(unit),
         }
     }
 
@@ -299,6 +333,30 @@ mod tests {
         let demands = Demands { required: anywhere(&[&[5]]), ..Demands::default() };
         let rule = |units: &[u32]| demands.rule(&after(&demands, units), units.iter().rev().copied(), None);
         assert!(!rule(&[4]).allows(END) && rule(&[4, 5]).allows(END));
+    }
+
+    /// A required word may begin like one that is to be avoided, if it goes on; beside others it makes what is to be avoided.
+    #[test]
+    fn a_required_word_may_begin_with_an_avoided_one() {
+        let spelling =
+            Arc::new(Spelling::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true));
+        let demands = |required: &[&[u32]], avoided: &[&str]| Demands {
+            required: anywhere(required),
+            avoided: avoided.iter().map(|text| Avoided::new(text, &spelling)).collect(),
+            spelling: Arc::clone(&spelling),
+            ..Demands::default()
+        };
+        let allowed = |demands: &Demands, units: &[u32]| -> Vec<u32> {
+            let rule = demands.rule(&after(demands, units), units.iter().rev().copied(), None);
+            (2..8).filter(|&unit| rule.allows(unit)).collect()
+        };
+        let longer = demands(&[&[5, 7]], &["b"]);
+        assert_eq!(allowed(&longer, &[4]), [3, 4, 5, 6, 7]);
+        assert_eq!(allowed(&longer, &[4, 5]), [7], "it goes on");
+        assert_eq!(allowed(&longer, &[4, 5, 7]), [2, 3, 4, 6], "once is enough");
+        let beside = demands(&[&[5]], &["a b"]);
+        assert_eq!(allowed(&beside, &[4]), [3, 4, 6, 7]);
+        assert_eq!(allowed(&beside, &[6]), [3, 4, 5, 6, 7]);
     }
 
     #[test]

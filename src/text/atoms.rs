@@ -107,8 +107,11 @@ fn escaped(text: &str) -> String {
         .collect()
 }
 
-/// A text after its features, which are given as `V;PST;3;SG`, or between commas or spaces: `⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk`.
+/// A text, if there is any, after its features, which are given as `V;PST;3;SG`, or between commas or spaces: `⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk`.
 pub fn with_features(features: &str, text: &str) -> String {
+    if text.trim().is_empty() {
+        return text.to_owned();
+    }
     let [open, close] = FEATURE;
     let all = features.split(|mark: char| mark == ';' || mark == ',' || mark.is_whitespace());
     let tags =
@@ -125,6 +128,13 @@ pub fn features(text: &str) -> impl Iterator<Item = &str> {
         rest = after;
         Some(feature)
     })
+}
+
+/// A text without the features that it begins with, and these as `V;PST;3;SG`.
+pub fn without_features(text: &str) -> (&str, String) {
+    let plain = |feature: &str| feature.trim_matches(FEATURE).to_owned();
+    let length: usize = features(text).map(str::len).sum();
+    (&text[length..], features(text).map(plain).collect::<Vec<_>>().join(";"))
 }
 
 #[cfg(test)]
@@ -153,7 +163,9 @@ mod tests {
         let text = with_features("V;PST; 3,SG", "walk");
         assert_eq!(text, "⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk");
         assert_eq!(features(&text).collect::<Vec<_>>(), ["⟨V⟩", "⟨PST⟩", "⟨3⟩", "⟨SG⟩"]);
-        assert_eq!(with_features(" ", "walk"), "walk");
+        assert_eq!(without_features(&text), ("walk", "V;PST;3;SG".to_owned()));
+        assert_eq!(without_features("walk ⟨V⟩"), ("walk ⟨V⟩", String::new()));
+        assert_eq!([with_features(" ", "walk"), with_features("V", " ")], ["walk", " "]);
         assert_eq!(features("walk ⟨V⟩").count() + features("⟨V").count() + features("").count(), 0);
     }
 }

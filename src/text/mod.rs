@@ -23,7 +23,7 @@ mod vocabulary;
 mod vocabulary_growth;
 mod words;
 
-pub use atoms::{Atoms, features, with_features};
+pub use atoms::{Atoms, features, with_features, without_features};
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;
@@ -37,7 +37,7 @@ pub use pair::Pair;
 pub use pairs::{PairStream, read_laid_out, read_parallel, read_tsv};
 pub use profile::{Kind, Profile, SideProfile};
 pub use segmentation::{Segmentation, UNKNOWN};
-pub use spelling::{Spelling, ends_with_phrase, has_phrase};
+pub use spelling::{Spelling, has_phrase};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
 pub use words::{Words, is_of_word, is_punctuation, word_of_span, word_spans};

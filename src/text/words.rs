@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// What counts as a word.
@@ -14,6 +15,8 @@ pub enum Words {
     /// What stands between white space without the punctuation and symbols at its ends, and each of those marks; what
     /// stands inside, as in `l'été` or `well-known`, stays.
     Punctuation,
+    /// As [`Self::Punctuation`], but each character of scripts that are written without spaces: what terms are made of.
+    Terms,
     /// Each character but white space, where texts are cut into nothing larger.
     Characters,
 }
@@ -23,8 +26,26 @@ pub fn word_spans(text: &str, words: Words) -> Vec<Range<usize>> {
     match words {
         Words::Whitespace => between_spaces(text),
         Words::Punctuation => between_spaces(text).into_iter().flat_map(|span| punctuation_apart(text, span)).collect(),
+        Words::Terms => {
+            word_spans(text, Words::Punctuation).into_iter().flat_map(|span| words_alone(text, span)).collect()
+        }
         Words::Characters => characters(text),
     }
+}
+
+/// Takes the characters of a word apart that are words alone.
+fn words_alone(text: &str, span: Range<usize>) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    let mut alone = true;
+    for (index, grapheme) in text[span.clone()].grapheme_indices(true) {
+        let place = span.start + index..span.start + index + grapheme.len();
+        let before = std::mem::replace(&mut alone, grapheme.starts_with(is_word_alone));
+        match spans.last_mut().filter(|_| !before && !alone) {
+            Some(last) => last.end = place.end,
+            None => spans.push(place),
+        }
+    }
+    spans
 }
 
 fn characters(text: &str) -> Vec<Range<usize>> {
@@ -81,6 +102,13 @@ pub fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || character.general_category_group() == GeneralCategoryGroup::Mark
 }
 
+/// Whether a character is of a script that is written without spaces, where nothing but sense tells one word from the next.
+pub fn is_word_alone(character: char) -> bool {
+    use Script::{Bopomofo, Han, Hiragana, Katakana, Khmer, Lao, Myanmar, Thai};
+    !character.is_ascii()
+        && matches!(character.script(), Bopomofo | Han | Hiragana | Katakana | Khmer | Lao | Myanmar | Thai)
+}
+
 fn between_spaces(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut start = None;
@@ -107,6 +135,15 @@ pub fn word_of_span(words: &[Range<usize>], span: &Range<usize>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn terms_have_words_without_spaces() {
+        let words = |text: &'static str| -> Vec<&str> {
+            word_spans(text, Words::Terms).into_iter().map(|span| &text[span]).collect()
+        };
+        assert_eq!(words("我有3本(Rust)书。"), ["我", "有", "3", "本", "(Rust)", "书", "。"]);
+        assert_eq!(words("ein Hund, ไทย가"), ["ein", "Hund", ",", "ไ", "ท", "ย", "가"]);
+    }
 
     #[test]
     fn words_are_found() {

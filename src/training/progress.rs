@@ -32,6 +32,10 @@ pub struct Progress {
     pub stale: u64,
     /// The best validation score, more being better.
     pub best_score: Option<f64>,
+    /// The best score of validations that were due; a run that ends in between validates once more, which its successor would
+    /// not have done. None where that is not noted apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_due_score: Option<f64>,
     /// The lowest validation loss.
     pub best_loss: Option<f64>,
     /// The step after which the best score was reached.
@@ -74,6 +78,11 @@ impl Progress {
         } else {
             Err(format!("it stands at batch {position} of epoch {epoch}, which has {batches}"))
         }
+    }
+
+    /// The best score of the validations that were due, by which it is told whether there is improvement.
+    pub fn best_due(&self) -> Option<f64> {
+        self.best_due_score.or(self.best_score).filter(|_| self.validations > 0)
     }
 
     /// Steps that moved the parameters.

@@ -308,10 +308,13 @@ impl<'a> Trainer<'a> {
     fn validate(&mut self, observer: &mut dyn Observer) -> Result<()> {
         observer.event(&Event::Validating)?;
         let report = self.report()?;
+        let score = report.score(self.settings.metric);
+        let before = self.progress.best_due();
         let (best, lower_loss) = self.judge(&report);
         let progress = &mut self.progress;
+        progress.best_due_score = Some(before.map_or(score, |before| before.max(score)));
         progress.validations += 1;
-        if best || lower_loss {
+        if lower_loss || before.is_none_or(|before| score > before) {
             progress.stale = 0;
         } else {
             progress.stale += 1;
@@ -327,9 +330,10 @@ impl<'a> Trainer<'a> {
     fn close(&mut self, observer: &mut dyn Observer) -> Result<()> {
         observer.event(&Event::Validating)?;
         let report = self.report()?;
-        let before = self.progress.clone();
+        let (best_loss, best_due) = (self.progress.best_loss, self.progress.best_due());
         let (best, _) = self.judge(&report);
-        self.progress.best_loss = before.best_loss;
+        self.progress.best_loss = best_loss;
+        self.progress.best_due_score = best_due;
         self.keep(&report, best, observer)
     }
 
@@ -431,6 +435,45 @@ mod tests {
         let progress = Progress::default();
         let trainer = Trainer::new(model, optimiser, progress, &settings, &examples, &validation, Instant::now());
         work(trainer.unwrap(), &examples);
+    }
+
+    struct Nobody;
+
+    impl Observer for Nobody {
+        fn event(&mut self, _: &Event) -> Result<()> {
+            Ok(())
+        }
+
+        fn save_resume(&mut self, _: &Snapshot) -> Result<()> {
+            Ok(())
+        }
+
+        fn save_validated(&mut self, _: &Snapshot, _: bool) -> Result<()> {
+            Ok(())
+        }
+
+        fn stop(&self) -> bool {
+            false
+        }
+    }
+
+    /// A run that ends in between validates once more; what that finds must not make what comes later stale.
+    #[test]
+    fn only_validations_that_are_due_tell_of_staleness() {
+        for (due, stale) in [(None, 1), (Some(-1.0), 0)] {
+            with_trainer(|mut trainer, _| {
+                let before =
+                    Progress { validations: 3, best_score: Some(200.0), best_loss: Some(0.0), ..Progress::default() };
+                trainer.progress = Progress { best_due_score: due, ..before };
+                trainer.validate(&mut Nobody).unwrap();
+                assert_eq!(trainer.progress.stale, stale);
+                assert!(trainer.progress.best_score == Some(200.0) && trainer.progress.best_due_score.is_some());
+            });
+        }
+        with_trainer(|mut trainer, _| {
+            trainer.close(&mut Nobody).unwrap();
+            assert!(trainer.progress.best_score.is_some() && trainer.progress.best_due().is_none());
+        });
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::model::{BatchLoss, RnnSearch};
 use crate::search::{BeamSettings, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
 
-/// Pairs that are translated at each validation, at most; the loss is computed over all.
+/// Pairs that are translated at each validation, at most, evenly from all; the loss is computed over all.
 const MOST_TRANSLATED: usize = 1000;
 /// Below this BLEU is noise: a few runs of words that happen to be right. Between zeros the loss decides.
 const LEAST_BLEU: f64 = 1.0;
@@ -76,6 +76,12 @@ struct Forced {
     samples: Vec<(Alignment, f64)>,
 }
 
+/// The places of the pairs that are translated, among so many: each file of several has its share.
+fn translated(pairs: usize) -> Vec<usize> {
+    let most = pairs.min(MOST_TRANSLATED);
+    (0..most).map(|number| number * pairs / most).collect()
+}
+
 impl ValidationSet<'_> {
     /// Measures a model.
     ///
@@ -83,15 +89,15 @@ impl ValidationSet<'_> {
     /// The model's own.
     pub fn report(&self, model: &RnnSearch, smoothing: f64) -> Result<ValidationReport> {
         let Forced { loss, attention, samples } = self.force(model, smoothing)?;
-        let translated = self.examples.len().min(MOST_TRANSLATED);
-        let source = |example: &Example| Source::from(example.source.clone());
-        let sources: Vec<Source> = self.examples[..translated].iter().map(source).collect();
+        let translated = translated(self.examples.len());
+        let source = |&place: &usize| Source::from(self.examples[place].source.clone());
+        let sources: Vec<Source> = translated.iter().map(source).collect();
         let found = search_all(&[model], &sources, &BeamSettings::greedy().into(), &mut |_| {})?;
         let translations: Vec<String> =
             found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
         let normalisation = self.target_vocabulary.normalisation();
         let references: Vec<Cow<str>> =
-            self.pairs[..translated].iter().map(|pair| normalisation.apply(&pair.target)).collect();
+            translated.iter().map(|&place| normalisation.apply(&self.pairs[place].target)).collect();
         let sample = |((pair, translation), (attention, score)): ((&Pair, &String), (Alignment, f64))| Sample {
             source: pair.source.clone(),
             reference: pair.target.clone(),
@@ -104,7 +110,13 @@ impl ValidationSet<'_> {
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
             scores: Scores::of(&translations, &references),
             attention,
-            samples: self.pairs.iter().zip(&translations).zip(samples).map(sample).collect(),
+            samples: translated
+                .iter()
+                .map(|&place| &self.pairs[place])
+                .zip(&translations)
+                .zip(samples)
+                .map(sample)
+                .collect(),
         })
     }
 
@@ -115,6 +127,7 @@ impl ValidationSet<'_> {
         let mut stream = crate::random::Stream::new(0, "validation", 0);
         let (mut loss, mut attention) = (BatchLoss::default(), AttentionTotals::default());
         let mut samples = BTreeMap::new();
+        let sampled = &translated(self.examples.len())[..SAMPLES.min(self.examples.len())];
         for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
             let batch = Batch::new(self.examples, &chosen);
             for (&index, pair) in chosen.iter().zip(model.force(&batch, smoothing)?) {
@@ -126,7 +139,7 @@ impl ValidationSet<'_> {
                 };
                 let units = self.alignment(index, &pair.weights);
                 attention.add(&units);
-                if index < SAMPLES {
+                if sampled.contains(&index) {
                     let score = pair.log_probability() / pair.weights.len() as f64;
                     samples.insert(index, (self.by_words(index, &units)?, score));
                 }
@@ -217,6 +230,14 @@ mod tests {
             }
         }
         assert_eq!(Metric::Bleu.logged_score(&serde_json::json!({"loss": 1.0})), None);
+    }
+
+    #[test]
+    fn of_many_pairs_some_from_all_over_are_translated() {
+        assert_eq!(translated(3), [0, 1, 2]);
+        assert!(translated(0).is_empty());
+        let some = translated(2500);
+        assert!(some.len() == 1000 && some[..3] == [0, 2, 5] && some[999] == 2497);
     }
 
     #[test]

@@ -1,26 +1,34 @@
 //! Of many translations those that the others agree with most: minimum Bayes risk, with chrF as what is gained (Kumar &
 //! Byrne 2004, "Minimum Bayes-Risk Decoding for Statistical Machine Translation"; Eikema & Aziz 2020 by draws).
 
-use crate::metrics::{ChrfCounts, Counts};
+use crate::metrics::{ChrfCounts, ChrfText, Counts};
 
 /// The places of the `best` of a sentence's draws, the best first and equal ones once, each with the mean chrF that it has if
 /// all the draws in turn are taken for what would be right.
 pub fn consensus(draws: &[&str], best: usize) -> Vec<(usize, f64)> {
-    let mut different: Vec<(usize, usize)> = Vec::new();
+    let mut different: Vec<Different> = Vec::new();
     for (place, draw) in draws.iter().enumerate() {
-        match different.iter_mut().find(|(first, _)| draws[*first] == *draw) {
-            Some((_, count)) => *count += 1,
-            None => different.push((place, 1)),
+        match different.iter_mut().find(|other| draws[other.place] == *draw) {
+            Some(other) => other.count += 1,
+            None => different.push(Different { place, count: 1, text: ChrfText::of(draw) }),
         }
     }
-    let gain = |text: &str| -> f64 {
-        let gain = |&(other, count): &(usize, usize)| count as f64 * ChrfCounts::of(text, draws[other]).score();
+    let gain = |one: &Different| -> f64 {
+        let gain = |other: &Different| other.count as f64 * ChrfCounts::between(&one.text, &other.text).score();
         different.iter().map(gain).sum::<f64>() / draws.len() as f64
     };
-    let mut scored: Vec<(usize, f64)> = different.iter().map(|&(place, _)| (place, gain(draws[place]))).collect();
+    let mut scored: Vec<(usize, f64)> = different.iter().map(|one| (one.place, gain(one))).collect();
     scored.sort_by(|a, b| b.1.total_cmp(&a.1));
     scored.truncate(best);
     scored
+}
+
+/// Equal draws.
+struct Different {
+    /// Where the first of them is.
+    place: usize,
+    count: usize,
+    text: ChrfText,
 }
 
 #[cfg(test)]

@@ -34,13 +34,13 @@ impl Constraints {
             prefix: self.prefix.map(normal),
             required: self.required.into_iter().map(normal).collect(),
             avoided: self.avoided.into_iter().map(normal).collect(),
-            ..self
+            terms: self.terms.normalised(normalisation),
         }
     }
 
     /// A phrase that is both to be said and to be avoided, if there is one.
     pub fn contradiction(&self) -> Option<&str> {
-        let said = || self.required.iter().chain(&self.prefix);
+        let said = || self.required.iter().chain(&self.prefix).map(String::as_str).chain(self.terms.translations());
         let avoided = self.avoided.iter().map(|phrase| phrase.trim());
         avoided.into_iter().find(|phrase| said().any(|text| has_phrase(text, phrase)))
     }
@@ -65,6 +65,18 @@ impl Terms {
         }
         by_first_word.values_mut().for_each(|terms| terms.sort_by_key(|(words, _)| std::cmp::Reverse(words.len())));
         Self { by_first_word }
+    }
+
+    fn translations(&self) -> impl Iterator<Item = &str> {
+        self.by_first_word.values().flatten().map(|(_, translation)| translation.as_str())
+    }
+
+    /// The same with translations as the target's text is read.
+    fn normalised(mut self, normalisation: Normalisation) -> Self {
+        for (_, translation) in self.by_first_word.values_mut().flatten() {
+            *translation = normalisation.apply(translation).into_owned();
+        }
+        self
     }
 
     /// Those whose translation a model can say, and the others' translations.
@@ -100,7 +112,7 @@ impl Terms {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    word_spans(text, Words::Punctuation).into_iter().map(|span| &text[span])
+    word_spans(text, Words::Terms).into_iter().map(|span| &text[span])
 }
 
 /// What equal words of terms and sentences have in common: capitals and small letters are the same, and forms of Unicode.
@@ -138,6 +150,14 @@ impl Feasible {
         Ok(Self { prefix: constraints.prefix, required, avoided, terms, spelling, unsayable })
     }
 
+    /// Says whether a sentence has a beginning that the model has units for, or none.
+    ///
+    /// # Errors
+    /// It has none for something in it.
+    pub fn check_beginning(&self, sentence: &Sentence, target: &Vocabulary) -> Result<()> {
+        sentence.begins.as_ref().map_or(Ok(()), |begins| beginning(begins, target).map(drop))
+    }
+
     /// What the translation of a sentence has to keep to, which may have a beginning of its own.
     ///
     /// # Errors
@@ -145,13 +165,10 @@ impl Feasible {
     pub fn demands(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Demands> {
         let prefix = sentence.begins.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
         let mut required = self.required.clone();
-        for required_here in self.required_terms(&sentence.text, [source, target])? {
-            if required.iter().all(|other| other.units != required_here.units) {
-                required.push(required_here);
-            }
-        }
+        required.extend(self.required_terms(&sentence.text, [source, target])?);
+        let required = self.once(required);
         Ok(Demands {
-            prefix: if prefix.trim().is_empty() { Vec::new() } else { sayable(prefix.trim(), target)? },
+            prefix: beginning(prefix, target)?,
             prefix_ends_word: prefix.ends_with(char::is_whitespace),
             required,
             avoided: Arc::clone(&self.avoided),
@@ -159,11 +176,24 @@ impl Feasible {
         })
     }
 
+    /// Phrases without those that are said with another one: equal ones, and what stands in it as whole words.
+    fn once(&self, phrases: Vec<Required>) -> Vec<Required> {
+        let said_with = |place: usize, other: usize| {
+            let (units, longer) = (&phrases[place].units, &phrases[other].units);
+            let ends = longer.windows(units.len()).enumerate().filter(|(_, run)| *run == &units[..]);
+            let mut after = ends.map(|(start, _)| longer.get(start + units.len()));
+            let is_whole = after.any(|unit| unit.is_none_or(|&unit| !self.spelling.continues_word(unit)));
+            is_whole && (longer.len() > units.len() || other < place)
+        };
+        let needed = |&place: &usize| !(0..phrases.len()).any(|other| other != place && said_with(place, other));
+        (0..phrases.len()).filter(needed).map(|place| phrases[place].clone()).collect()
+    }
+
     fn required_terms(&self, sentence: &str, [source, target]: [&Vocabulary; 2]) -> Result<Vec<Required>> {
         if self.terms.by_first_word.is_empty() {
             return Ok(Vec::new());
         }
-        let Segmentation { words, word_of_unit, .. } = source.segment(sentence, Words::Punctuation)?;
+        let Segmentation { words, word_of_unit, .. } = source.segment(sentence, Words::Terms)?;
         let required = |(of_words, translation): (Range<usize>, &str)| {
             let units = word_of_unit.partition_point(|&word| word < of_words.start)
                 ..word_of_unit.partition_point(|&word| word < of_words.end);
@@ -171,6 +201,11 @@ impl Feasible {
         };
         self.terms.among(&words).into_iter().map(required).collect()
     }
+}
+
+/// The units of what a translation begins with.
+fn beginning(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
+    if prefix.trim().is_empty() { Ok(Vec::new()) } else { sayable(prefix.trim(), target) }
 }
 
 fn sayable(text: &str, target: &Vocabulary) -> Result<Vec<u32>> {
@@ -221,5 +256,7 @@ mod tests {
         assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction(), Some("b"));
         assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction(), Some("é"));
         assert_eq!(constraints(Some("ab"), &["ba c"], &["b", "x"]).contradiction(), None);
+        let of_terms = Constraints { terms: terms(&[("a", "une robe")]), ..constraints(None, &[], &["robe"]) };
+        assert_eq!(of_terms.contradiction(), Some("robe"));
     }
 }

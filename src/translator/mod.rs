@@ -220,6 +220,14 @@ impl Translator {
         Ok(Self { constraints: Feasible::new(constraints, &self.checkpoint.target)?, ..self })
     }
 
+    /// Says whether the translation of a sentence can begin as it is asked to.
+    ///
+    /// # Errors
+    /// The model has no unit for something in the beginning.
+    pub fn check_beginning(&self, sentence: &Sentence) -> Result<()> {
+        self.constraints.check_beginning(sentence, &self.checkpoint.target)
+    }
+
     /// Translations of terms that are not asked of this model, since it has no units for them.
     pub fn unsayable(&self) -> &[String] {
         &self.constraints.unsayable
