@@ -7,8 +7,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use clap::Parser;
 use common::{COMMANDS, Folder, Outcome, PAIRS, model_path, outcome, tsv};
 use serde_json::Value;
+use softalign::cli::Cli;
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -484,6 +486,53 @@ fn the_log_has_an_object_a_line_with_the_promised_fields() {
         for key in keys {
             assert!(line[key].is_number(), "{key} is missing: {line}");
         }
+    }
+}
+
+/// The words of a command line, as a shell has them: quotes keep a word together, `*` stands for two files, and what comes after
+/// `#`, `|`, `>`, `<` or `&` is not the program's.
+fn words_of(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let (mut quote, mut is_word) = (None, false);
+    for character in line.chars() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (None, '"' | '\'') => (quote, is_word) = (Some(character), true),
+            (None, '#' | '|' | '>' | '<' | '&') => break,
+            (None, ' ') if is_word => {
+                words.push(String::new());
+                is_word = false;
+            }
+            (None, ' ') => {}
+            _ => {
+                words.last_mut().unwrap().push(character);
+                is_word = true;
+            }
+        }
+    }
+    words.truncate(words.len() - usize::from(!is_word));
+    words.into_iter().flat_map(|word| vec![word.clone(); 1 + usize::from(word.ends_with('*'))]).collect()
+}
+
+/// Every command that the README and the help show is one that the program takes.
+#[test]
+fn commands_that_are_shown_can_be_given() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let mut shown = read("README.md");
+    COMMANDS.iter().for_each(|command| shown += &read(&format!("tests/snapshots/help-{command}.txt")));
+    let shown = shown.replace("\\\n", " ").replace("cargo run --release -- ", "softalign ");
+    let is_run = |place: usize| {
+        let before = shown[..place].rsplit('\n').next().unwrap_or_default();
+        before.trim().is_empty() || before.ends_with("$ ") || before.ends_with("| ") && !before.starts_with('|')
+    };
+    let commands = shown.match_indices("softalign ").filter(|(place, _)| is_run(*place));
+    let lines: Vec<&str> = commands.map(|(place, _)| shown[place..].lines().next().unwrap_or_default()).collect();
+    assert!(lines.len() >= 80, "{} commands", lines.len());
+    for line in lines {
+        let parsed = Cli::try_parse_from(words_of(line));
+        let is_wrong = parsed.is_err_and(|error| error.use_stderr());
+        assert!(!is_wrong, "{line}");
     }
 }
 

@@ -30,10 +30,8 @@ impl Spelling {
     /// The units with which a phrase may come to be said: those in which it ends.
     pub fn endings(&self, phrase: &str) -> Vec<u32> {
         let ends_within = |text: &str| {
-            ends(text, 0).any(|end| {
-                phrase.ends_with(&text[..end])
-                    && (!self.has_words || are_apart(phrase, &text[end..]) || end == text.len())
-            })
+            ends(text, 0)
+                .any(|end| phrase.ends_with(&text[..end]) && (!self.has_words || are_apart(phrase, &text[end..])))
         };
         let ending = |text: &str| self.says(text, 0, phrase) || ends_within(text);
         (0..).zip(&self.texts).filter(|(_, text)| ending(text)).map(|(unit, _)| unit).collect()
