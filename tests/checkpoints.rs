@@ -323,8 +323,20 @@ fn training_keeps_out_of_a_folder_with_a_foreign_config() {
     std::fs::create_dir(folder.path("out")).unwrap();
     for foreign in [&b"{\"of\": \"another program\"}"[..], b"\xff\xfe{", b"{\"format_version\": 999}"] {
         folder.write("out/config.json", foreign);
-        folder.train("out", &["--max-epochs", "1"]).refused_with(1, &["out: holds a config.json", "--out"]);
+        folder.train("out", &["--max-epochs", "1"]).refused_with(1, &["out: holds files of another program", "--out"]);
         assert_eq!(folder.read("out/config.json"), foreign);
+    }
+}
+
+#[test]
+fn files_of_others_with_names_of_ours_stay() {
+    let folder = Folder::with_pairs();
+    std::fs::create_dir(folder.path("out")).unwrap();
+    for name in ["tokenizer.json", "log.jsonl", "training.svg"] {
+        folder.write(&format!("out/{name}"), "another program's");
+        let before = folder.contents();
+        folder.train("out", &["--max-epochs", "1"]).refused_with(1, &["out: holds files of another program"]);
+        assert!(folder.contents() == before, "{name}");
     }
 }
 

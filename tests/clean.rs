@@ -46,6 +46,29 @@ fn what_is_wrong_is_counted_and_nothing_is_written() {
 }
 
 #[test]
+fn lines_are_those_of_the_file() {
+    let folder = folder();
+    folder.write("named.tsv", format!("source\ttarget\n{}", folder.text("pairs.tsv")));
+    let report = folder.run(&["clean", "--pairs", "named.tsv", "--header"]);
+    assert!(report.worked().contains("%  62, 63\n") && report.worked().contains("%  68, 69\n"), "{report:?}");
+    let listed = folder.run(&[
+        "align",
+        "--pairs",
+        "named.tsv",
+        "--header",
+        "--links-from",
+        "pairs",
+        "--suspicious",
+        "--format",
+        "jsonl",
+    ]);
+    assert!(!listed.worked().contains("\"line\":1,") && listed.worked().contains("\"line\":69,"), "{listed:?}");
+    let sides = ["--features", "3", "--output", "a", "--output-target", "b"];
+    let refused = folder.run(&[&["clean", "--pairs", "pairs.tsv"], &sides[..]].concat());
+    refused.refused_with(2, &["--output-target leaves no place for --features"]);
+}
+
+#[test]
 fn good_pairs_and_the_others_are_written_apart() {
     let folder = folder();
     let all = folder.text("pairs.tsv");

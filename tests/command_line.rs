@@ -99,6 +99,14 @@ fn the_model_may_be_named_by_the_environment() {
     assert!(run(&["inspect"]).worked().contains(model_path()));
     run(&["evaluate", "--pairs", "pairs.tsv"]).worked();
     run(&["translate", "--model", "nope", "a"]).refused_with(1, &["nope"]);
+    // It is no more than a default: what goes without a model goes all the same.
+    run(&["inspect", model_path()]).worked();
+    folder.write("found", "mi\n".repeat(PAIRS.len()));
+    run(&["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "found"]).worked();
+    run(&["align", "--pairs", "pairs.tsv", "--aligner", model_path(), "--format", "pharaoh"]).worked();
+    let mut empty = folder.command(&["translate", "--model", model_path(), "the red fox sleeps"]);
+    empty.env("SOFTALIGN_MODEL", "");
+    assert_eq!(outcome(empty).worked(), "rufo mi dorma .\n");
 }
 
 #[test]

@@ -97,6 +97,7 @@ fn what_cannot_be_compared_is_refused_in_one_line() {
     evaluate(&folder, &["--hypotheses", "some", "--compare"]).refused_with(2, &["--compare needs several"]);
     let model = model_path();
     evaluate(&folder, &["--model", model, "--model", model, "--save", "x"]).refused_with(2, &["--save is for one"]);
+    evaluate(&folder, &["--model", model, "--save", "-"]).refused_with(2, &["--save needs a file"]);
     evaluate(&folder, &["--model", model, "--save", "pairs.tsv"])
         .refused_with(2, &["--save pairs.tsv", "read as well"]);
     let mixed = evaluate(&folder, &["--model", model, "--hypotheses", "some"]);

@@ -55,6 +55,22 @@ fn each_saves_the_model_and_training_can_go_on() {
     }
 }
 
+/// What is there stays until there is something to put in its place.
+#[test]
+fn a_run_that_is_stopped_while_it_prepares_changes_nothing() {
+    let folder = Folder::with_pairs();
+    let many: String = (0..4000).map(|number| format!("the fox {number}\tku {number}\n")).collect();
+    folder.write("pairs.tsv", many + "the fox 1\tku 1\n");
+    let first =
+        ["train", "--train", "pairs.tsv", "--out", "checkpoints", "--preset", "tiny", "--max-epochs", "1", "-q"];
+    folder.run(&first).worked();
+    let before = folder.contents();
+    // Sizes are tried for the time given, which takes a moment.
+    let training = folder.command(&["train", "--train", "pairs.tsv", "--max-minutes", "600"]);
+    let code = code_after(&folder, training, "-INT", "equal to others");
+    assert!(code == Some(130) && folder.contents() == before, "{code:?}");
+}
+
 #[test]
 fn a_run_that_was_stopped_before_its_first_validation_can_go_on() {
     let folder = Folder::with_pairs();

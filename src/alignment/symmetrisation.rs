@@ -1,6 +1,6 @@
 //! One set of links from those of both directions (Och & Ney 2003, section 3.3; Koehn, Och & Marcu 2003).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Link;
 
@@ -27,56 +27,71 @@ impl Symmetrisation {
         let links = match self {
             Self::Intersection => both,
             Self::Union => &forward | &backward,
-            Self::GrowDiag => grow(both, &(&forward | &backward)),
+            Self::GrowDiag => Growing::from(both, &(&forward | &backward)).links,
             Self::GrowDiagFinal | Self::GrowDiagFinalAnd => {
-                let mut links = grow(both, &(&forward | &backward));
+                let mut growing = Growing::from(both, &(&forward | &backward));
                 for direction in [&forward, &backward] {
-                    finish(&mut links, direction, self == Self::GrowDiagFinalAnd);
+                    growing.finish(direction, self == Self::GrowDiagFinalAnd);
                 }
-                links
+                growing.links
             }
         };
         links.into_iter().collect()
     }
 }
 
-/// Takes in neighbours of links, diagonal ones too, until none is left.
-fn grow(mut links: BTreeSet<Link>, union: &BTreeSet<Link>) -> BTreeSet<Link> {
-    loop {
-        let before = links.len();
-        for link in links.clone() {
-            for neighbour in neighbours(link).filter(|neighbour| union.contains(neighbour)) {
-                if !has_source(&links, neighbour.source) || !has_target(&links, neighbour.target) {
-                    links.insert(neighbour);
+/// Links that become more, and the words that they link.
+#[derive(Default)]
+struct Growing {
+    links: BTreeSet<Link>,
+    sources: HashSet<usize>,
+    targets: HashSet<usize>,
+}
+
+impl Growing {
+    /// Takes in neighbours of links, diagonal ones too, until none is left. A neighbour that was refused once stays so, hence
+    /// each pass looks around what the one before has added.
+    fn from(links: BTreeSet<Link>, union: &BTreeSet<Link>) -> Self {
+        let mut growing = Self::default();
+        let mut added: BTreeSet<Link> = links;
+        added.iter().for_each(|&link| growing.add(link));
+        while !added.is_empty() {
+            let mut next = BTreeSet::new();
+            for neighbour in added.into_iter().flat_map(neighbours).filter(|neighbour| union.contains(neighbour)) {
+                if growing.free(neighbour) != [false, false] && !growing.links.contains(&neighbour) {
+                    growing.add(neighbour);
+                    next.insert(neighbour);
                 }
             }
+            added = next;
         }
-        if links.len() == before {
-            return links;
+        growing
+    }
+
+    fn finish(&mut self, direction: &BTreeSet<Link>, both: bool) {
+        for &link in direction {
+            let free = self.free(link);
+            if (both && free == [true, true]) || (!both && free != [false, false]) {
+                self.add(link);
+            }
         }
+    }
+
+    /// Whether its words are linked by none.
+    fn free(&self, link: Link) -> [bool; 2] {
+        [!self.sources.contains(&link.source), !self.targets.contains(&link.target)]
+    }
+
+    fn add(&mut self, link: Link) {
+        self.links.insert(link);
+        self.sources.insert(link.source);
+        self.targets.insert(link.target);
     }
 }
 
 fn neighbours(link: Link) -> impl Iterator<Item = Link> {
     let steps = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)];
     steps.into_iter().filter_map(move |(source, target)| link.moved(source, target))
-}
-
-fn finish(links: &mut BTreeSet<Link>, direction: &BTreeSet<Link>, both: bool) {
-    for &link in direction {
-        let free = [!has_source(links, link.source), !has_target(links, link.target)];
-        if (both && free == [true, true]) || (!both && free != [false, false]) {
-            links.insert(link);
-        }
-    }
-}
-
-fn has_source(links: &BTreeSet<Link>, source: usize) -> bool {
-    links.range(Link { source, target: 0 }..=Link { source, target: usize::MAX }).next().is_some()
-}
-
-fn has_target(links: &BTreeSet<Link>, target: usize) -> bool {
-    links.iter().any(|link| link.target == target)
 }
 
 #[cfg(test)]
@@ -104,6 +119,13 @@ mod tests {
         last.push(Link { source: 0, target: 5 });
         last.sort();
         assert_eq!(by(Symmetrisation::GrowDiagFinal), last);
+    }
+
+    /// As long as a line may be: what grows along a chain takes no more than a look around each link.
+    #[test]
+    fn a_long_chain_is_taken_in() {
+        let all = links(&(0..80_000).map(|word| (word, word)).collect::<Vec<_>>());
+        assert_eq!(Symmetrisation::GrowDiagFinalAnd.links(&all, &all[..1]), all);
     }
 
     #[test]

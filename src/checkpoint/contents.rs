@@ -36,12 +36,16 @@ impl Folder {
             Holds::Training
         } else if self.has(MODEL) || self.kept().map_or(true, |kept| !kept.is_empty()) {
             Holds::Model
-        } else if self.has(CONFIG) && self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_err() {
-            Holds::Foreign
-        } else if self.has(ALIGNER) && !self.has(CONFIG) {
+        } else if self.has(CONFIG) {
+            let parsed = self.read_text(CONFIG).and_then(|json| Config::parse(&json));
+            if parsed.is_err() { Holds::Foreign } else { Holds::Nothing }
+        } else if self.has(ALIGNER) {
             Holds::Aligner
-        } else {
+        } else if self.files().is_empty() {
             Holds::Nothing
+        } else {
+            // A run of ours has its settings there before all else, and until all else is gone.
+            Holds::Foreign
         }
     }
 
@@ -80,7 +84,7 @@ impl Folder {
     }
 
     /// Removes all files of a checkpoint, so that none is taken for the next run's: first those without which there is
-    /// nothing to lose, and then the one without which there is nothing to believe.
+    /// nothing to lose, and last the one by which the others are known for a run's.
     ///
     /// # Errors
     /// The path, with the system's reason.
@@ -89,7 +93,7 @@ impl Folder {
         steps.into_iter().try_for_each(|step| self.remove_kept(step))?;
         // It may not be there, or hold what is somebody else's.
         let _ = std::fs::remove_dir(self.path_of_kept());
-        self.remove_files(&[RESUME, MODEL, CONFIG])
+        self.remove_files(&[RESUME, MODEL], &[CONFIG])
     }
 
     /// Removes what runs that were killed have left half written. Only for who holds the lock.

@@ -85,6 +85,16 @@ impl Checkpoint {
     }
 }
 
+impl Checkpoint {
+    /// Whether another model cuts into these units what it translates back, numbered alike.
+    ///
+    /// # Errors
+    /// The vocabularies' own.
+    pub fn has_units_turned(&self, other: &Self) -> Result<bool> {
+        Ok(self.source.to_json()? == other.target.to_json()? && self.target.to_json()? == other.source.to_json()?)
+    }
+}
+
 impl Folder {
     /// A directory by its path; it need not exist yet.
     pub fn new(path: &Path) -> Self {
@@ -130,10 +140,11 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes those of the checkpoint's files that are there, `first` before the others.
-    pub(super) fn remove_files(&self, first: &[&str]) -> Result<()> {
-        let first = first.iter().map(|name| (*name).to_owned());
-        for name in first.chain(self.files()).filter(|name| self.has(name)) {
+    /// Removes those of the checkpoint's files that are there, `first` before the others and `last` after them.
+    pub(super) fn remove_files(&self, first: &[&str], last: &[&str]) -> Result<()> {
+        let others = self.files().into_iter().filter(|name| !last.contains(&name.as_str()));
+        let [first, last] = [first, last].map(|names| names.iter().map(|name| (*name).to_owned()));
+        for name in first.chain(others).chain(last).filter(|name| self.has(name)) {
             let place = self.path.join(&name);
             std::fs::remove_file(&place).with_context(|| format!("{}: cannot remove this file", place.display()))?;
         }
@@ -144,18 +155,19 @@ impl Folder {
         std::fs::symlink_metadata(self.path.join(name)).is_ok()
     }
 
-    /// Writes what stays the same while training goes on: vocabularies first, settings last.
+    /// Writes what stays the same while training goes on: settings first, by which the others are known for a run's.
     ///
     /// # Errors
     /// The path, with the system's reason.
     pub fn begin(&self, checkpoint: &Checkpoint) -> Result<()> {
+        self.save_config(checkpoint)?;
         if checkpoint.config.text.joint_vocabulary {
             self.write_text(JOINT, &checkpoint.source.to_json()?)?;
         } else {
             self.write_text(SOURCE, &checkpoint.source.to_json()?)?;
             self.write_text(TARGET, &checkpoint.target.to_json()?)?;
         }
-        self.save_config(checkpoint)
+        Ok(())
     }
 
     /// Writes the settings.

@@ -37,13 +37,26 @@ impl Journal {
     /// # Errors
     /// The path, with the system's reason.
     pub fn rewind(&self, step: u64) -> Result<()> {
-        let Ok(text) = std::fs::read_to_string(&self.place) else { return Ok(()) };
-        let kept = |line: &&str| {
-            let value: Option<Value> = serde_json::from_str(line).ok();
+        // What cannot be read cannot be added to either, and that will be told.
+        let bytes = self.bytes().unwrap_or_default();
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let kept = |line: &&[u8]| {
+            let value: Option<Value> = serde_json::from_slice(line).ok();
             value.and_then(|value| value["step"].as_u64()).is_some_and(|logged| logged <= step)
         };
-        let kept: String = text.lines().filter(kept).flat_map(|line| [line, "\n"]).collect();
-        write_atomically(&self.place, |file| Ok(file.write_all(kept.as_bytes())?))
+        let kept: Vec<u8> =
+            bytes.split(|byte| *byte == b'\n').filter(kept).flat_map(|line| [line, b"\n"].concat()).collect();
+        write_atomically(&self.place, |file| Ok(file.write_all(&kept)?))
+    }
+
+    /// What the file holds, whatever it is; nothing where there is none.
+    fn bytes(&self) -> Result<Vec<u8>> {
+        match std::fs::read(&self.place) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            bytes => bytes.with_context(|| format!("{}: cannot read this file", self.place.display())),
+        }
     }
 
     /// The lines that make sense; there need not be any.
@@ -51,10 +64,7 @@ impl Journal {
     /// # Errors
     /// The file is there and cannot be read.
     pub fn read(&self) -> Result<Vec<Value>> {
-        let bytes = match std::fs::read(&self.place) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            bytes => bytes.with_context(|| format!("{}: cannot read this file", self.place.display()))?,
-        };
+        let bytes = self.bytes()?;
         let lines = bytes.split(|byte| *byte == b'\n');
         Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }

@@ -77,7 +77,7 @@ impl Folder {
     /// Removes a model that was kept: first its parameters, without which nobody takes the rest for one.
     pub(super) fn remove_kept(&self, step: u64) -> Result<()> {
         let folder = self.of_step(step);
-        folder.remove_files(&[MODEL])?;
+        folder.remove_files(&[MODEL], &[])?;
         match std::fs::remove_dir(folder.path()) {
             // What somebody else has put there is not ours to remove.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),

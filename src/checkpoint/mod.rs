@@ -6,6 +6,7 @@
 //! source.tokenizer.json, target.tokenizer.json
 //! model.safetensors      the best parameters
 //! aligner.safetensors    what the statistical aligner has learnt
+//! lexicon.safetensors    how units are translated, which weighs on the output beside the network
 //! resume.safetensors     the last parameters with the optimiser's moments; its header holds the progress
 //! resume.json            that progress, for reading
 //! log.jsonl              one object for each report of training

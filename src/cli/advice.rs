@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::builder::StyledStr;
+use clap::builder::{OsStr, Resettable, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
@@ -41,7 +41,18 @@ fn end(error: &Error) -> ! {
 }
 
 fn command() -> Command {
-    Cli::command().mut_args(with_any_number).mut_subcommands(|command| command.mut_args(with_any_number))
+    let understood = |option: Arg| with_default_of_environment(with_any_number(option));
+    Cli::command().mut_args(understood).mut_subcommands(|command| command.mut_args(understood))
+}
+
+/// What the environment says stands for the default, where clap would have it conflict as if it had been typed; an empty
+/// variable says nothing.
+fn with_default_of_environment(option: Arg) -> Arg {
+    match option.get_env().and_then(std::env::var_os) {
+        None => option,
+        Some(value) if value.is_empty() => option.env(Resettable::Reset),
+        Some(value) => option.env(Resettable::Reset).default_value(OsStr::from(value)),
+    }
 }
 
 /// A number that is out of its range is still a number, and no option of its own.

@@ -67,7 +67,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         lexicon: lexicon.map(|output| (output, LinkedWords::default())),
         signs: Vec::new(),
     };
-    let mut odd = OddLines::default();
+    let mut odd = OddLines::after(files.lines_before());
     let mut bar = console.bar("aligning", pairs.count);
     let mut first = 0;
     for portion in portions() {
@@ -91,7 +91,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     }
     drop(bar);
     odd.tell_parts(console);
-    dump.finish(&pairs.all)
+    dump.finish(&pairs.all, files.lines_before())
 }
 
 /// How words are linked, and by which aligner that was learnt before.
@@ -197,11 +197,12 @@ impl Dump<'_> {
         self.output.with(|out| self.renderer.item(out, &item))
     }
 
-    /// Writes what is left; `pairs` are all of them, where what is made of them together needs them.
-    fn finish(mut self, pairs: &[Pair]) -> Result<()> {
+    /// Writes what is left; `pairs` are all of them, where what is made of them together needs them, and `before` the lines
+    /// before them.
+    fn finish(mut self, pairs: &[Pair], before: usize) -> Result<()> {
         if self.args.suspicious {
             let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::Table);
-            self.output.with(|out| write_suspicions(out, format, pairs, &self.signs))?;
+            self.output.with(|out| write_suspicions(out, format, pairs, &self.signs, before))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }

@@ -7,14 +7,14 @@ use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::input::{PairFiles, SHIPPED_TRAINING};
+use super::input::{PairFiles, SHIPPED_TRAINING, portions};
 use super::linking::{Stored, learn_aligner, linker};
 use super::output::{Output, apart};
 use super::usage::UsageError;
 use crate::alignment::{Signs, by_suspicion, suspicions};
 use crate::cli::{CleanArgs, LinkArgs};
 use crate::text::{Defect, NormalForm, Pair, defects};
-use crate::translator::{Linker, Translator};
+use crate::translator::{Linked, Linker, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
 const NAMED: usize = 3;
@@ -26,6 +26,11 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let written =
         [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
     apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
+    if args.output_target.is_some() && files.layout().features.is_some() {
+        bail!(UsageError(
+            "--output-target leaves no place for --features: write pairs and features to --output".to_owned()
+        ));
+    }
     let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
     let (output, targets, rejected) = (open(&args.output)?, open(&args.output_target)?, open(&args.rejected)?);
     let pairs = files.read("--pairs")?;
@@ -35,11 +40,12 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     if let Some(percent) = args.suspicious {
         mark_suspicious(&mut found, &pairs, percent, args.model.as_deref(), device, console)?;
     }
-    let table = table(&found);
+    let first = 1 + files.lines_before();
+    let table = table(&found, first);
     let at_standard_output =
         [&args.output, &args.output_target, &args.rejected].into_iter().flatten().any(|path| path == Path::new("-"));
     let given: Vec<(Pair, Option<String>)> = pairs.iter().map(|pair| files.as_given(pair)).collect();
-    let numbered = || (1..).zip(&given).zip(&found);
+    let numbered = || (first..).zip(&given).zip(&found);
     if let Some(mut output) = output {
         let good = || numbered().filter(|(_, defect)| defect.is_none()).map(|((_, pair), _)| pair);
         match targets {
@@ -106,9 +112,17 @@ fn mark_suspicious(
         None => Linker { statistical: Some(learn_aligner(&good, NormalForm::Nfc, console)), ..Linker::default() },
     };
     let mut bar = console.bar("linking", good.len());
-    let linked = linker.link(&good, &mut |count| bar.advance(count))?;
+    let mut signs: Vec<Signs> = Vec::with_capacity(good.len());
+    let mut rest = &good[..];
+    for portion in portions() {
+        if rest.is_empty() {
+            break;
+        }
+        let (part, others) = rest.split_at(portion.min(rest.len()));
+        signs.extend(linker.link(part, &mut |count| bar.advance(count))?.iter().map(Linked::signs));
+        rest = others;
+    }
     drop(bar);
-    let signs: Vec<Signs> = linked.iter().map(|linked| linked.signs()).collect();
     let count = (percent / 100.0 * good.len() as f64).round() as usize;
     by_suspicion(&suspicions(&signs))[..count]
         .iter()
@@ -116,14 +130,14 @@ fn mark_suspicious(
     Ok(())
 }
 
-/// How many pairs have which defect, and where the first few of them are.
-fn table(found: &[Option<Defect>]) -> String {
+/// How many pairs have which defect, and where the first few of them are, if the first of all is in this line.
+fn table(found: &[Option<Defect>], first: usize) -> String {
     let share = |count: usize| format!("{:>5.1} %", 100.0 * count as f64 / found.len() as f64);
     let mut table = String::from("reason          pairs    share  lines\n");
     let mut bad = 0;
     for defect in Defect::ALL {
         let lines: Vec<usize> =
-            (1..).zip(found).filter(|(_, one)| **one == Some(defect)).map(|(line, _)| line).collect();
+            (first..).zip(found).filter(|(_, one)| **one == Some(defect)).map(|(line, _)| line).collect();
         bad += lines.len();
         let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
         let more = if lines.len() > NAMED { ", …" } else { "" };

@@ -11,6 +11,7 @@ use super::console::Console;
 use super::evaluation::{Compared, Evaluation, Judgement, Place, WordErrors, show};
 use super::gold::read_gold;
 use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST, read_line_for_each};
+use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart};
@@ -34,6 +35,7 @@ struct References<'p> {
 
 /// What every model is measured on, and how.
 struct Exam<'p> {
+    files: &'p PairFiles,
     pairs: &'p [Pair],
     gold: Option<Vec<Gold>>,
     lengths: Option<Lengths>,
@@ -76,7 +78,8 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     let read_gold = |path: &PathBuf| read_gold(path, &pairs, common_words(&candidates)?, usize::from(args.gold_base));
     let gold = inputs.gold.as_ref().map(read_gold).transpose()?;
     warn_of_unlike_references(&candidates, console);
-    let exam = Exam { pairs: &pairs, gold, lengths, strategy, search_threshold: args.search_threshold };
+    let exam =
+        Exam { files: &inputs.files, pairs: &pairs, gold, lengths, strategy, search_threshold: args.search_threshold };
     let compared = exam.compare(candidates, args, outputs.save.as_mut(), console)?;
     // Each result is given even where another one finds no place.
     outputs.finish(&compared).and(show(&compared, args.json))
@@ -149,6 +152,9 @@ impl Inputs {
 impl Outputs {
     /// Opens them, before the long work; none of them is a file that is read.
     fn open(args: &EvaluateArgs, inputs: &Inputs) -> Result<Self> {
+        if args.save.as_deref() == Some(Path::new("-")) {
+            bail!(UsageError("--save needs a file: standard output has the scores".to_owned()));
+        }
         let written = [("--figure", &args.figure), ("--save", &args.save)];
         let written = written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
         apart(inputs.paths(), written)?;
@@ -322,6 +328,9 @@ impl Exam<'_> {
         let mut bar = console.bar("aligning", pairs.len());
         let aligned = translator.align(pairs, &mut |count| bar.advance(count))?;
         drop(bar);
+        let mut odd = OddLines::after(self.files.lines_before());
+        aligned.iter().enumerate().for_each(|(id, one)| odd.see(id, one));
+        odd.tell_parts(console);
         let likelihoods: Vec<(f64, usize)> =
             aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
         let linked =
@@ -346,10 +355,11 @@ impl Exam<'_> {
         };
         let outcomes: Vec<Outcome> = (0..self.pairs.len()).map(outcome).collect();
         let measures = Measures::of(&outcomes);
+        let given: Vec<Pair> = self.pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
         Evaluation {
             schema: SCHEMA,
             signature: signature(references.lowercase),
-            of_words: WordErrors::of(self.pairs, &measures.scores),
+            of_words: WordErrors::of(&given, &measures.scores),
             measures,
             judgement: judged.map(|(gold, linked)| judge(linked, gold, self.search_threshold)),
             confidence: None,

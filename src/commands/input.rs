@@ -193,6 +193,11 @@ impl PairFiles {
         }
     }
 
+    /// Lines before the first pair.
+    pub fn lines_before(&self) -> usize {
+        usize::from(self.layout.header)
+    }
+
     /// How the files are laid out.
     pub fn layout(&self) -> &Layout {
         &self.layout

@@ -43,6 +43,8 @@ impl fmt::Display for Lines {
 /// Lines that came through in part, or not as their author would think.
 #[derive(Default)]
 pub struct OddLines {
+    /// Lines before the one of number 0.
+    before: usize,
     read_in_part: Lines,
     linked_in_part: Lines,
     unknown: Lines,
@@ -50,36 +52,41 @@ pub struct OddLines {
 }
 
 impl OddLines {
+    /// Of files with so many lines before the first that counts.
+    pub fn after(before: usize) -> Self {
+        Self { before, ..Self::default() }
+    }
+
     /// Takes in the best translation of the line of number `id`, from 0.
     pub fn see_translation(&mut self, id: usize, translation: &Translation) {
         self.see(id, &translation.alignment);
         if translation.unmet > 0 {
-            self.unmet.add(id);
+            self.unmet.add(self.before + id);
         }
     }
 
     /// Takes in the line of number `id`, from 0, as a model read it.
     pub fn see(&mut self, id: usize, aligned: &Aligned) {
         if aligned.cut {
-            self.read_in_part.add(id);
+            self.read_in_part.add(self.before + id);
         }
         if aligned.is_mostly_unknown() {
-            self.unknown.add(id);
+            self.unknown.add(self.before + id);
         }
     }
 
     /// Takes in a pair that was scored.
     pub fn see_scored(&mut self, id: usize, scored: &Scored) {
         if scored.cut {
-            self.read_in_part.add(id);
+            self.read_in_part.add(self.before + id);
         }
     }
 
     /// Takes in a pair of which only the links are wanted.
     pub fn see_linked(&mut self, id: usize, linked: &Linked) {
         match &linked.aligned {
-            Some(aligned) if aligned.cut => self.read_in_part.add(id),
-            None if linked.cut => self.linked_in_part.add(id),
+            Some(aligned) if aligned.cut => self.read_in_part.add(self.before + id),
+            None if linked.cut => self.linked_in_part.add(self.before + id),
             _ => {}
         }
     }

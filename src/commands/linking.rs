@@ -75,7 +75,7 @@ pub fn linker(
     }
     let reverse = |path: &Path| {
         let reverse = Translator::load(path, device)?.with_words(args.words);
-        translator.map_or(Ok(()), |translator| check_reverse(translator, &reverse, path))?;
+        translator.map_or(Ok(()), |translator| check_reverse(translator, &reverse, by_units, path))?;
         Ok::<_, anyhow::Error>(reverse)
     };
     let mut linker = Linker {
@@ -97,7 +97,8 @@ pub fn linker(
             linker.statistical = stored.load(translator)?;
             ensure!(
                 linker.statistical.is_some(),
-                "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew, or learn from the \
+                "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew (one with \
+                 a side of characters has none), or learn from the \
                  pairs themselves by --links-from pairs",
                 stored.path().display()
             );
@@ -106,13 +107,24 @@ pub fn linker(
         LinksFrom::Auto if by_units => {}
         LinksFrom::Auto => linker.statistical = stored.load(translator)?,
     }
+    let directions = linker.statistical.is_some() || linker.reverse.is_some();
+    ensure!(
+        args.symmetrise.is_none() || directions,
+        UsageError("--symmetrise needs two directions: give --reverse-model as well".to_owned())
+    );
     Ok(linker)
 }
 
 /// Refuses a model that does not translate back, as far as vocabularies tell.
-fn check_reverse(translator: &Translator, reverse: &Translator, path: &Path) -> Result<()> {
+fn check_reverse(translator: &Translator, reverse: &Translator, by_units: bool, path: &Path) -> Result<()> {
     const ALIKE: f64 = 0.25;
     let (model, reverse) = (translator.checkpoint(), reverse.checkpoint());
+    if by_units && !model.has_units_turned(reverse)? {
+        bail!(UsageError(format!(
+            "{}: cuts text into other units than the model, so that --subwords cannot link by both",
+            path.display()
+        )));
+    }
     for (verb, theirs, side, ours) in
         [("reads", &reverse.source, "target", &model.target), ("writes", &reverse.target, "source", &model.source)]
     {

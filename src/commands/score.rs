@@ -41,7 +41,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;
     let translator = translator(args, device)?;
-    let mut odd = OddLines::default();
+    let mut odd = OddLines::after(files.lines_before());
     let mut bar = console.bar("scoring", files.count());
     let mut first = 0;
     for portion in portions() {

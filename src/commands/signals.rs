@@ -24,6 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub struct Signals {
     /// The number of the last one, or 0.
     last: Arc<AtomicUsize>,
+    /// Whether steps are taken, of which the present one is ended.
+    takes_steps: Arc<AtomicBool>,
 }
 
 impl Signals {
@@ -39,18 +41,33 @@ impl Signals {
             let _ = flag::register_usize(signal, last.clone(), signal as usize);
         }
         // Who listens no longer holds it no longer.
-        let watched = Arc::downgrade(&last);
+        let (watched, takes_steps) = (Arc::downgrade(&last), Arc::new(AtomicBool::new(false)));
+        let in_steps = Arc::clone(&takes_steps);
         std::thread::spawn(move || {
             while let Some(last) = watched.upgrade() {
                 if last.load(Ordering::Relaxed) > 0 {
-                    let _ = writeln!(std::io::stderr(), "\nstopping after this step; once more stops at once");
+                    let when = if in_steps.load(Ordering::Relaxed) { " after this step" } else { "" };
+                    let _ = writeln!(std::io::stderr(), "\nstopping{when}; once more stops at once");
                     return;
                 }
                 drop(last);
                 std::thread::sleep(LOOK_EVERY);
             }
         });
-        Self { last }
+        Self { last, takes_steps }
+    }
+
+    /// From now on there is a step to be ended first.
+    pub fn begin_steps(&self) {
+        self.takes_steps.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends what there is no step of yet.
+    ///
+    /// # Errors
+    /// One has come.
+    pub fn check(&self) -> Result<(), Stopped> {
+        self.asked().map_or(Ok(()), Err)
     }
 
     /// Whether one has come.

@@ -67,12 +67,26 @@ struct Suspicious<'a> {
     target: &'a str,
 }
 
-/// All pairs, the most suspicious first.
-pub fn write_suspicions(out: &mut dyn Write, format: ListFormat, pairs: &[Pair], signs: &[Signs]) -> Result<()> {
+/// All pairs, the most suspicious first; there are so many lines `before` them.
+pub fn write_suspicions(
+    out: &mut dyn Write,
+    format: ListFormat,
+    pairs: &[Pair],
+    signs: &[Signs],
+    before: usize,
+) -> Result<()> {
     let found = suspicions(signs);
     let suspicious = |index: usize| {
         let (Pair { source, target }, Signs { score, unlinked, .. }) = (&pairs[index], signs[index]);
-        Suspicious { schema: SCHEMA, line: index + 1, suspicion: found[index], score, unlinked, source, target }
+        Suspicious {
+            schema: SCHEMA,
+            line: before + index + 1,
+            suspicion: found[index],
+            score,
+            unlinked,
+            source,
+            target,
+        }
     };
     let list: Vec<Suspicious> = by_suspicion(&found).into_iter().map(suspicious).collect();
     match format {

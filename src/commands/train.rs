@@ -72,8 +72,9 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
     let start = if args.resume {
         resume(given, &folder, device, console)?
     } else {
-        begin(given, command_line, &folder, device, console)?
+        begin(given, command_line, &folder, &signals, device, console)?
     };
+    signals.begin_steps();
     let Start { lock, checkpoint, model, optimiser, progress, examples, validation: held_out } = start;
     let settings = &checkpoint.config.training;
     let validation = ValidationSet {
@@ -138,7 +139,7 @@ fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<
         Holds::Training => "holds a model already; go on with it by --resume",
         Holds::Model => "holds a model already, whose training cannot go on (resume.safetensors is missing)",
         Holds::Aligner => "holds an aligner that --save-aligner has kept",
-        Holds::Foreign => "holds a config.json of another program or of a newer softalign",
+        Holds::Foreign => "holds files of another program or of a newer softalign that have names of ours",
     };
     bail!("{}: {why}; choose another folder with --out, or remove what is there", folder.path().display())
 }
@@ -148,6 +149,7 @@ fn begin(
     given: &Given<TrainArgs>,
     command_line: &[String],
     folder: &Folder,
+    signals: &Signals,
     device: &Device,
     console: &Console,
 ) -> Result<Start> {
@@ -162,6 +164,8 @@ fn begin(
         lock.map_or_else(|| take_for_new(args, folder, console), Ok)
     };
     let (decisions, lock) = Decisions::new((&plan, args), from.as_ref(), command_line, device, console, taken)?;
+    // What is there stays there if nothing is to come of this.
+    signals.check()?;
     let Decisions { config, vocabularies: [source, target], data, reasons, .. } = decisions;
     let architecture = config.architecture.clone();
     let checkpoint = Checkpoint::new(config, source, target)?;
@@ -288,7 +292,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     ensure!(
         data.summary.fingerprint == summary.fingerprint,
         "{}: not the sentence pairs that {path} was trained on; --resume needs the same, in the same order",
-        files.training_name()
+        files.name()
     );
     ensure!(
         data.summary.guide.as_ref().map(|guide| &guide.fingerprint)
@@ -353,6 +357,9 @@ fn describe(config: &Config, console: &Console) {
 fn ending(reason: StopReason, settings: &TrainingSettings, progress: &Progress, folder: &Folder) -> String {
     let why = match reason {
         StopReason::Epochs => format!("{} epochs are done", settings.max_epochs),
+        StopReason::Time if progress.step <= 1 => {
+            "the time is over, before training could begin; --resume with more --max-minutes goes on".to_owned()
+        }
         StopReason::Time => "the time is over; --resume with more --max-minutes goes on".to_owned(),
         StopReason::Patience => format!("no improvement for {} validations", settings.patience.unwrap_or_default()),
         StopReason::Asked => "stopped as asked; --resume goes on from here".to_owned(),

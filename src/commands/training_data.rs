@@ -159,6 +159,12 @@ impl DataFiles {
         self.training.iter().map(|part| part.files.to_string()).collect::<Vec<_>>().join(", ")
     }
 
+    /// All files of pairs, for messages.
+    pub fn name(&self) -> String {
+        let validation = self.validation.iter().map(PairFiles::to_string);
+        [self.training_name()].into_iter().chain(validation).collect::<Vec<_>>().join(" or ")
+    }
+
     /// What config.json notes down of several training files, or of tags.
     fn mixture(&self) -> Vec<Ingredient> {
         let parts = || self.training.iter().map(|part| &part.ingredient);
@@ -305,17 +311,16 @@ impl Data {
 }
 
 /// Takes a part of the pairs for validation, of those that are equal once they are normalised all or none, and each once; of
-/// a handful nothing.
+/// a handful nothing, and none of those with an empty side.
 fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, console: &Console) -> Option<Vec<Pair>> {
     let mut seen = HashSet::new();
+    let filled = || pairs.iter().filter(|pair| !pair.has_empty_side());
     let mut distinct: Vec<Pair> =
-        pairs.iter().filter(|pair| seen.insert(pair.normalised(normalisation))).cloned().collect();
-    let equal = pairs.len() - distinct.len();
+        filled().filter(|pair| seen.insert(pair.normalised(normalisation))).cloned().collect();
+    let usable = filled().count();
+    let equal = usable - distinct.len();
     if equal > 0 {
-        console.note(format!(
-            "{equal} of {} pairs are equal to others; none is both learnt and validated on",
-            pairs.len()
-        ));
+        console.note(format!("{equal} of {usable} pairs are equal to others; none is both learnt and validated on"));
     }
     if distinct.len() < HANDFUL {
         console.warn(format!(
@@ -327,7 +332,7 @@ fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, cons
     }
     Stream::new(seed, "held out", 0).shuffle(&mut distinct);
     let validation = distinct.split_off(distinct.len() - (distinct.len() / 20).min(MOST_HELD_OUT));
-    if equal == 0 {
+    if distinct.len() + validation.len() == pairs.len() {
         *pairs = distinct;
     } else {
         let held_out: HashSet<Pair> = validation.iter().map(|pair| pair.normalised(normalisation)).collect();

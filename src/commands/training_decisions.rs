@@ -48,8 +48,7 @@ impl Decisions {
     ) -> Result<(Self, T)> {
         let files = DataFiles::of_new_run(args)?;
         let pairs = files.read_training(console)?;
-        let usable: Vec<&Pair> =
-            pairs.all.iter().filter(|pair| !pair.source.trim().is_empty() && !pair.target.trim().is_empty()).collect();
+        let usable: Vec<&Pair> = pairs.all.iter().filter(|pair| !pair.has_empty_side()).collect();
         ensure!(!usable.is_empty(), "{}: no sentence pair in it", files.training_name());
         let atoms = atoms(args, &usable, plan.normalisation())?;
         let profile = profile(&usable, plan.normalisation(), &atoms);

@@ -10,7 +10,7 @@ use crate::alignment::Link;
 /// Weights below this are left out where there is no link.
 const LEAST: f32 = 0.001;
 
-/// The columns after the sentence's. Positions count from 0; `belief` is empty where links are made of the weights alone.
+/// The columns after the sentence's. Positions count from 0.
 const HEAD: &str = "source\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
 
 /// Writes the table, a line for each pair of words.

@@ -164,31 +164,49 @@ fn plain(lines: &[String], before: usize) -> impl Iterator<Item = Record> {
 }
 
 fn csv(lines: &[String]) -> Result<Vec<Record>> {
-    let (mark, _) = separator(lines).unwrap_or(SEPARATORS[0]);
-    split(lines, mark)
+    let mark = separator(lines)
+        .or_else(|| Some(most_regular(lines)).filter(|(_, regular)| *regular > 0).map(|(mark, _)| mark));
+    split(lines, mark.unwrap_or(SEPARATORS[0]).0)
 }
 
 /// What separates the cells of lines: what makes the same number of several cells of most of them.
 fn separator(lines: &[String]) -> Option<(char, &'static str)> {
-    const LOOKED_AT: usize = 1000;
-    let lines = &lines[..lines.len().min(LOOKED_AT)];
+    let ((mark, name), regular) = most_regular(lines);
+    let filled = |record: &Record| record.cells.len() > 1 || !record.cells[0].trim().is_empty();
+    let records = complete(looked_at(lines), mark).0.into_iter().filter(filled).count();
+    (2 * regular > records).then_some((mark, name))
+}
+
+/// The separator that makes the same number of several cells of the most records, and of how many.
+fn most_regular(lines: &[String]) -> ((char, &'static str), usize) {
     let regular = |mark: char| {
-        let counts: Vec<usize> = split(lines, mark)
-            .into_iter()
-            .flatten()
-            .map(|record| record.cells.len())
-            .filter(|&cells| cells > 1)
-            .collect();
+        let records = complete(looked_at(lines), mark).0.into_iter();
+        let counts: Vec<usize> = records.map(|record| record.cells.len()).filter(|&cells| cells > 1).collect();
         let usual = counts.first().copied().unwrap_or_default();
         counts.into_iter().filter(|&cells| cells == usual).count()
     };
-    let best = SEPARATORS.iter().rev().max_by_key(|(mark, _)| regular(*mark)).copied();
-    best.filter(|(mark, _)| 2 * regular(*mark) > lines.iter().filter(|line| !line.trim().is_empty()).count())
+    let all = SEPARATORS.map(|separator| (separator, regular(separator.0)));
+    // Of equals the first.
+    all.into_iter().rev().max_by_key(|(_, regular)| *regular).unwrap_or((SEPARATORS[0], 0))
+}
+
+/// As many lines as tell what separates cells.
+fn looked_at(lines: &[String]) -> &[String] {
+    const LOOKED_AT: usize = 1000;
+    &lines[..lines.len().min(LOOKED_AT)]
 }
 
 /// Splits lines into cells, which may stand in quotes and then hold separators, line ends (which become spaces) and quotes,
 /// written twice.
 fn split(lines: &[String], separator: char) -> Result<Vec<Record>> {
+    match complete(lines, separator) {
+        (_, Some(Record { line, .. })) => bail!("{line}: a quote is opened in this line and never closed"),
+        (records, None) => Ok(records),
+    }
+}
+
+/// The records of lines, and the one that is not at its end, as its quote is not closed.
+fn complete(lines: &[String], separator: char) -> (Vec<Record>, Option<Record>) {
     let mut records = Vec::new();
     let mut open: Option<Record> = None;
     for (index, line) in lines.iter().enumerate() {
@@ -218,10 +236,7 @@ fn split(lines: &[String], separator: char) -> Result<Vec<Record>> {
             records.push(record);
         }
     }
-    match open {
-        Some(Record { line, .. }) => bail!("{line}: a quote is opened in this line and never closed"),
-        None => Ok(records),
-    }
+    (records, open)
 }
 
 fn push(record: &mut Record, character: char) {
@@ -331,6 +346,12 @@ mod tests {
         assert_eq!(read(&csv(), text).unwrap(), expected);
         assert_eq!(read(&csv(), "a, b\tc, d\ne\tf").unwrap(), [["a, b", "c, d"], ["e", "f"]]);
         assert_eq!(read(&csv(), "a, b;c\nd;e").unwrap(), [["a, b", "c"], ["d", "e"]]);
+        // Cells of several lines, more lines than are looked at, and a quote that is open at the end do not hide the separator.
+        let lines = |number: usize| format!("\"a{number}\nb\nc\",\"d\ne\"\n");
+        let expected = [["a0 b c", "d e"], ["a1 b c", "d e"]];
+        assert_eq!(read(&csv(), &(lines(0) + &lines(1))).unwrap(), expected);
+        assert_eq!(read(&csv(), &(0..999).map(lines).collect::<String>()).unwrap().len(), 999);
+        assert!(read(&csv(), "a,b\nc,\"d\n").unwrap_err().to_string().starts_with("2: a quote is opened"));
         assert!(read(&csv(), "a,b\n\"c,d\n").unwrap_err().to_string().starts_with("2: a quote is opened"));
         assert!(read(&csv(), "a,b,c\n").unwrap_err().to_string().contains("--columns"));
     }

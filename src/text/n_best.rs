@@ -18,6 +18,8 @@ pub struct Hypothetical {
     pub text: String,
     /// What others think of it: names and values.
     pub features: String,
+    /// What follows the score, as links of words.
+    rest: Vec<String>,
 }
 
 impl Hypothetical {
@@ -40,16 +42,20 @@ impl Hypothetical {
         let sentence = number.parse().ok().with_context(|| format!("{number:?} is no sentence's number"))?;
         let text = fields.next().context("no ||| in this line; a hypothesis is written: number ||| translation")?;
         ensure!(sentence < sentences, "no sentence {sentence}: there are {sentences}, counted from 0");
+        let (third, score) = (fields.next().unwrap_or_default(), fields.next());
         // The score of a list that has no features is no feature.
-        let features = fields.next().filter(|field| field.parse::<f64>().is_err()).unwrap_or_default();
-        Ok(Self { sentence, text: text.to_owned(), features: features.to_owned() })
+        let is_score = score.is_none() && third.parse::<f64>().is_ok();
+        let features = if is_score { "" } else { third };
+        let rest = fields.map(str::to_owned).collect();
+        Ok(Self { sentence, text: text.to_owned(), features: features.to_owned(), rest })
     }
 
     /// The line of one that has one more feature, and a score.
     pub fn line(&self, feature: (&str, f64), score: f64) -> String {
         let added = format!("{}= {:.4}", feature.0, feature.1);
         let features = if self.features.is_empty() { added } else { format!("{} {added}", self.features) };
-        [&self.sentence.to_string(), &self.text, &features, &format!("{score:.4}")].map(String::as_str).join(BETWEEN)
+        let fields = [self.sentence.to_string(), self.text.clone(), features, format!("{score:.4}")];
+        fields.into_iter().chain(self.rest.iter().cloned()).collect::<Vec<_>>().join(BETWEEN)
     }
 }
 
@@ -80,6 +86,9 @@ mod tests {
         let line = |text: &str| Hypothetical::read(text, 1).unwrap().line(("softalign", -1.5), -0.25);
         assert_eq!(line("0 ||| a ||| LM= 1 ||| 3"), "0 ||| a ||| LM= 1 softalign= -1.5000 ||| -0.2500");
         assert_eq!(line("0 ||| a"), "0 ||| a ||| softalign= -1.5000 ||| -0.2500");
+        let linked = line("0 ||| a b ||| LM= -3 ||| -0.5 ||| 0-0 1-1");
+        assert_eq!(linked, "0 ||| a b ||| LM= -3 softalign= -1.5000 ||| -0.2500 ||| 0-0 1-1");
+        assert_eq!(line("0 ||| a ||| -3.2 ||| -7"), "0 ||| a ||| -3.2 softalign= -1.5000 ||| -0.2500");
         assert_eq!(Hypothetical::read(&line("0 ||| a"), 1).unwrap().features, "softalign= -1.5000");
     }
 }

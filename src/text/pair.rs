@@ -21,6 +21,11 @@ impl Pair {
         }
     }
 
+    /// Whether there is nothing in it to learn from.
+    pub fn has_empty_side(&self) -> bool {
+        self.source.trim().is_empty() || self.target.trim().is_empty()
+    }
+
     /// What is made of both sides.
     #[must_use]
     pub fn normalised(&self, normalisation: Normalisation) -> Self {

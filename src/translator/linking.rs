@@ -151,7 +151,8 @@ impl Linker {
         let (beliefs, links) = match self.directions(&alignment, reversed.as_ref()) {
             None => {
                 let beliefs = Beliefs::of_attention(&alignment);
-                let links = beliefs.links(self.least_belief());
+                // Whoever else there may be knows nothing of this pair.
+                let links = beliefs.links(self.threshold.unwrap_or(ENOUGH_BY_ATTENTION));
                 (beliefs, links)
             }
             Some([forward, backward]) => self.common(&alignment, &forward, &backward),

@@ -292,7 +292,9 @@ function setMoment(moment) {
   at("moment").value = state.moment;
   at("moment-value").textContent = STEPS[state.moment].toLocaleString("en");
   showTranslation();
-  draw();
+  // What the list is sorted and chosen by may have changed with attention.
+  if (state.sort === "file" && Object.keys(state.ranges).length === 0) draw();
+  else choosePairs();
 }
 
 /** From the shown moment to the last, or from the first where that is shown; some five a second. */
@@ -370,7 +372,9 @@ function isForField({ target, key }) {
 }
 
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || at("help").open) return;
+  // On many keyboards brackets are typed with another key held.
+  const isBracket = event.key === "[" || event.key === "]";
+  if ((!isBracket && (event.ctrlKey || event.metaKey || event.altKey)) || at("help").open) return;
   if (event.key === "Escape") {
     document.activeElement.blur();
     letGo();
