@@ -32,19 +32,22 @@ impl Journal {
             .with_context(|| cannot_write(&self.place))
     }
 
-    /// Drops lines of later steps than `step`, which a resumed run will write again, and a last line cut short.
+    /// Drops what a run that goes on after `step` will write again, and a last line cut short: reports of later steps, and
+    /// validations of later ones than that of `validated_step`, the last one held. A run that was killed between a
+    /// validation and its being saved has told of one that will be held once more.
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn rewind(&self, step: u64) -> Result<()> {
+    pub fn rewind(&self, step: u64, validated_step: u64) -> Result<()> {
         // What cannot be read cannot be added to either, and that will be told.
         let bytes = self.bytes().unwrap_or_default();
         if bytes.is_empty() {
             return Ok(());
         }
         let kept = |line: &&[u8]| {
-            let value: Option<Value> = serde_json::from_slice(line).ok();
-            value.and_then(|value| value["step"].as_u64()).is_some_and(|logged| logged <= step)
+            let Ok(line) = serde_json::from_slice::<Value>(line) else { return false };
+            let last = if line["event"] == "progress" { step } else { validated_step };
+            line["step"].as_u64().is_some_and(|logged| logged <= last)
         };
         let kept: Vec<u8> =
             bytes.split(|byte| *byte == b'\n').filter(kept).flat_map(|line| [line, b"\n"].concat()).collect();
@@ -72,5 +75,40 @@ impl Journal {
     /// The lines for whoever can do without them.
     pub fn lines(&self) -> Vec<Value> {
         self.read().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_will_be_written_again_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::new(folder.path().join("log.jsonl"));
+        journal.rewind(1, 1).unwrap();
+        let line = |event: &str, step: u64| json!({"event": event, "step": step, "text": "書"});
+        let lines = [
+            line("progress", 3),
+            line("validation", 3),
+            line("progress", 6),
+            line("validation", 6),
+            line("progress", 9),
+        ];
+        lines.iter().for_each(|line| journal.append(line).unwrap());
+        // The last line ends within a character, as one does where a disk was full.
+        let mut bytes = std::fs::read(&journal.place).unwrap();
+        bytes.truncate(bytes.len() - 5);
+        std::fs::write(&journal.place, bytes).unwrap();
+        journal.rewind(9, 6).unwrap();
+        assert_eq!(journal.read().unwrap(), lines[..4]);
+        journal.rewind(6, 3).unwrap();
+        assert_eq!(journal.read().unwrap(), lines[..3]);
+        journal.rewind(3, 3).unwrap();
+        assert_eq!(journal.read().unwrap(), lines[..2]);
+        journal.append(&lines[2]).unwrap();
+        assert_eq!(journal.read().unwrap(), lines[..3]);
     }
 }
