@@ -88,6 +88,18 @@ fn models_are_compared_too() {
 }
 
 #[test]
+fn what_is_read_in_part_and_what_is_single_words_is_seen_behind_header_and_tag() {
+    let folder = Folder::new();
+    folder.write("long.tsv", format!("source\ttarget\nthe red fox\trufo mi\n{}\tku\n", "fox ".repeat(501).trim_end()));
+    let long = folder.run(&["evaluate", "--model", model_path(), "--pairs", "long.tsv", "--header", "--quiet"]);
+    long.worked();
+    assert!(long.stderr.contains("line 3: longer than"), "{long:?}");
+    folder.write("words.tsv", "fox\tmi\nowl\tku\n");
+    let words = ["evaluate", "--model", model_path(), "--pairs", "words.tsv", "--tag-source", "the", "--json"];
+    assert!(json(&folder.run(&words))["wer"].is_number());
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused_in_one_line() {
     let folder = folder_with(&[("some", 3)]);
     folder.write("short", "a\n");

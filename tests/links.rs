@@ -98,6 +98,12 @@ fn options_of_links_that_do_not_go_together_are_refused() {
         let base = ["align", "--model", model_path(), "--pairs", "pairs.tsv"];
         folder.run(&[&base, options].concat()).refused_with(2, &[part]);
     }
+    // By pieces there is no aligner, and a reverse model has to cut alike.
+    let units = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh", "--subwords"];
+    let one = folder.run(&[&units[..], &["--symmetrise", "union"]].concat());
+    one.refused_with(2, &["--symmetrise needs two directions"]);
+    let other = folder.run(&[&units[..], &["--reverse-model", model_path()]].concat());
+    other.refused_with(2, &["cuts text into other units than the model"]);
 }
 
 #[test]

@@ -40,6 +40,21 @@ fn a_handful_is_said_to_validate_itself() {
     assert!(folder.run(&["inspect", "out"]).worked().contains("validated on    the training pairs themselves"));
 }
 
+/// What nobody has translated yet validates nothing.
+#[test]
+fn pairs_with_an_empty_side_are_not_held_out() {
+    let folder = Folder::new();
+    let untranslated: String = (0..20).map(|number| format!("a {number}\t\n")).collect();
+    let some: String = thirty(1).lines().take(19).map(|line| format!("{line}\n")).collect();
+    folder.write("pairs.tsv", untranslated.clone() + &some);
+    let few = said(&folder, &["--train", "pairs.tsv"]);
+    assert!(few.contains("of 19 different pairs none can be spared"), "{few}");
+    std::fs::remove_dir_all(folder.path("out")).unwrap();
+    folder.write("pairs.tsv", untranslated + &thirty(1));
+    let enough = said(&folder, &["--train", "pairs.tsv"]);
+    assert!(enough.contains("29 training pairs, 1 validation pairs"), "{enough}");
+}
+
 #[test]
 fn an_overlap_is_said() {
     let folder = Folder::new();
