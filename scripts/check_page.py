@@ -3,9 +3,7 @@
 
 Pages are made by the program itself with the shipped model: one of made-up pairs (hostile text, scripts from right to left,
 combining marks, empty sides), the shipped test set, and 5,000 pairs; a small training's page of attention being learnt comes
-last. Where the program writes no gold alignment and no subwords into a page, this script adds them to a page's data block:
-gold from data/test.gold, subwords from a page made with --subwords. Needs `cargo build --release` first, and Debian's
-chromium and chromium-driver; without them it says so.
+last. Needs `cargo build --release` first, and Debian's chromium and chromium-driver; without them it says so.
 """
 
 import argparse
@@ -20,7 +18,7 @@ from pathlib import Path
 from webdriver import Browser, installed
 
 HERE = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r'(<script type="application/json" id="data">)(.*?)(</script>)', re.S)
+BLOCK = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.S)
 DRAWN = {"svg", "g", "rect", "path", "circle", "text", "title"}
 
 HOSTILE = ["</script><script>alert(1)</script>", "<img/src=x/onerror=alert(1)>", "<!--<script>", "]]>", "&lt;b&gt;",
@@ -59,38 +57,16 @@ def align(binary, pairs, form, output, *more):
 
 
 def data_of(page):
-    return json.loads(BLOCK.search(page.read_text(encoding="utf-8"))[2])
+    return json.loads(BLOCK.search(page.read_text(encoding="utf-8"))[1])
 
 
-def with_data(page, data, output):
-    """The same page with other data, escaped as the program escapes them."""
-    text = json.dumps(data, ensure_ascii=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    output.write_text(BLOCK.sub(lambda match: match[1] + text + match[3], page.read_text(encoding="utf-8")), encoding="utf-8")
-    return output
-
-
-def add_gold(data, lines):
-    for pair, line in zip(data["pairs"], lines, strict=True):
+def gold_of(lines):
+    """Gold links of each pair as the page has them."""
+    for line in lines:
         links = {"-": [], "?": []}
         for source, kind, target in re.findall(r"(\d+)([-?])(\d+)", line):
             links[kind] += [int(source), int(target)]
-        pair.setdefault("gold", {"sure": links["-"], "possible": links["?"]})
-
-
-def add_units(data, units):
-    """Subwords from a page that has them in the place of words: one that begins with ▁ begins a word."""
-    for pair, other in zip(data["pairs"], units["pairs"], strict=True):
-        matrix = {name: other[name] for name in ("source", "target", "weights", "beliefs")}
-        for side in ("source", "target"):
-            word, words = -1, []
-            for unit in matrix[side]:
-                word += word < 0 or unit.startswith("▁")
-                words.append(word)
-            check(word < max(len(pair[side]), 1), f"{pair['id']}: subwords do not make up the words")
-            matrix[f"{side}_words"] = words
-        pair.setdefault("units", matrix)
+        yield {"sure": links["-"], "possible": links["?"]}
 
 
 def links_shown(browser):
@@ -245,12 +221,13 @@ class Check:
     def shipped(self):
         """The shipped test set, with gold and subwords."""
         browser = self.browser
-        plain = align(self.binary, "data/test.tsv", "html", self.folder / "shipped.html")
-        data = data_of(plain)
-        units = data_of(align(self.binary, "data/test.tsv", "html", self.folder / "units.html", "--subwords"))
-        add_gold(data, (HERE / "data/test.gold").read_text().splitlines())
-        add_units(data, units)
-        browser.open(with_data(plain, data, self.folder / "gold.html"))
+        page = align(self.binary, "data/test.tsv", "html", self.folder / "shipped.html", "--gold", "data/test.gold")
+        data = data_of(page)
+        gold = gold_of((HERE / "data/test.gold").read_text().splitlines())
+        for pair, links in zip(data["pairs"], gold, strict=True):
+            check(pair["gold"] == links, f"{pair['id']}: gold links {pair['gold']}, in the file {links}")
+            check(pair["units"]["source"], f"{pair['id']}: no subwords")
+        browser.open(page)
         agreement = json.loads(softalign(self.binary, "evaluate", "--quiet", "--json", "--beam", 1))
         check(f"{agreement['aer']:.3f}" in text_of(browser, "#summary"),
               f"error rate: {text_of(browser, '#summary')}, by the program {agreement['aer']}")
