@@ -83,9 +83,7 @@ impl Checkpoint {
     pub fn has_units_of(&self, other: &Self) -> Result<bool> {
         Ok(self.source.to_json()? == other.source.to_json()? && self.target.to_json()? == other.target.to_json()?)
     }
-}
 
-impl Checkpoint {
     /// Whether another model cuts into these units what it translates back, numbered alike.
     ///
     /// # Errors

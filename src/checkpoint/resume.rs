@@ -73,8 +73,8 @@ impl Folder {
         if progress.is_best() {
             self.save_model(checkpoint, used)?;
         }
-        self.log().rewind(progress.step, progress.validated_step)?;
-        self.attention().rewind(progress.step, progress.validated_step)?;
+        self.log().rewind(progress.step, progress.last_validation())?;
+        self.attention().rewind(progress.step, progress.last_validation())?;
         self.keep(checkpoint, progress, used)?;
         let kept = self.kept().with_context(|| self.cannot_list_kept())?;
         kept.into_iter().try_for_each(|step| self.of_step(step).save_config(checkpoint))

@@ -1,5 +1,6 @@
 //! Sentence pairs by the options that name them, the shipped ones where none does.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -181,7 +182,11 @@ impl PairFiles {
 
     /// Warns of pairs that look like parts of a spreadsheet, and names the option that reads them right.
     pub fn warn_of_spreadsheet(&self, pairs: &[Pair], console: &Console) {
-        let given: Vec<Pair> = pairs.iter().map(|pair| self.as_given(pair).0).collect();
+        let is_as_given = self.tag.is_none() && self.layout.features.is_none();
+        let given: Cow<[Pair]> = match is_as_given {
+            true => pairs.into(),
+            false => pairs.iter().map(|pair| self.as_given(pair).0).collect(),
+        };
         if !self.layout.header && given.first().is_some_and(is_header) {
             console.warn(format!(
                 "{self}: the first line looks like a header and is taken for a pair; --header leaves it out"

@@ -90,6 +90,11 @@ impl Progress {
         self.step - self.skipped
     }
 
+    /// The step of the last validation that was held; of runs of before, which did not note it down, the last one of all.
+    pub fn last_validation(&self) -> u64 {
+        if self.validated_step == 0 && self.validations > 0 { self.step } else { self.validated_step }
+    }
+
     /// Whether the model as it stands was validated.
     pub fn is_validated(&self) -> bool {
         self.step > 0 && self.validated_step == self.step
@@ -105,6 +110,12 @@ impl Progress {
 mod tests {
     use super::*;
     use crate::random::Stream;
+
+    #[test]
+    fn runs_of_before_keep_their_validations() {
+        let of = |validations, validated_step| Progress { step: 9, validations, validated_step, ..Progress::default() };
+        assert_eq!([of(0, 0), of(2, 0), of(2, 6)].map(|progress| progress.last_validation()), [0, 9, 6]);
+    }
 
     /// A run that goes on compares new scores with these: the last bit can decide which model is kept.
     #[test]
