@@ -138,6 +138,7 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     )?;
     writeln!(out, "                attention {}", checkpoint.config.teaching())?;
     let schedule = match settings.schedule {
+        Schedule::Hold => "falls in the last two fifths",
         Schedule::Cosine => "falls along a cosine",
         Schedule::Plateau => "falls when validations bring nothing better",
     };

@@ -364,7 +364,7 @@ impl RunPlan {
                 score.name()
             )));
         }
-        let schedule = args.schedule.unwrap_or(if args.decay.is_some() { Schedule::Plateau } else { Schedule::Cosine });
+        let schedule = args.schedule.unwrap_or(if args.decay.is_some() { Schedule::Plateau } else { Schedule::Hold });
         let begun = args.from.is_some();
         let shares = |option, given: Option<f64>| given.map(|value| share(option, value)).transpose();
         Ok(Self {
@@ -387,7 +387,7 @@ impl RunPlan {
             patience: patience(args)?.or(match schedule {
                 Schedule::Plateau => Some(PATIENCE),
                 // A step size that is planned brings most at its end, after a while that brought little.
-                Schedule::Cosine => begun.then_some(PATIENCE_FROM),
+                Schedule::Hold | Schedule::Cosine => begun.then_some(PATIENCE_FROM),
             }),
             metric: args.metric,
             keep: keep(args)?,
