@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::tensors::Tensors;
 use common::{Folder, PAIRS, tsv};
 use serde_json::Value;
 
@@ -40,12 +41,6 @@ fn aligned(folder: &Folder, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
     outcome.worked().lines().map(rows).collect()
 }
 
-/// What a safetensors file holds after its header, which tells the time.
-fn numbers(bytes: &[u8]) -> Vec<u8> {
-    let header = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    bytes[8 + header..].to_vec()
-}
-
 fn all(pairs: &[Vec<Vec<f64>>]) -> impl Iterator<Item = &Vec<f64>> {
     pairs.iter().flatten()
 }
@@ -64,7 +59,8 @@ fn every_kind_trains_resumes_and_shows_itself() {
         folder.train("stopped", &[&["--max-epochs", "2", "--schedule", "plateau"], options].concat()).worked();
         folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--quiet"]).worked();
         for file in ["model.safetensors", "resume.safetensors"] {
-            let [whole, resumed] = ["model", "stopped"].map(|run| numbers(&folder.read(&format!("{run}/{file}"))));
+            let [whole, resumed] =
+                ["model", "stopped"].map(|run| Tensors::read(&folder.read(&format!("{run}/{file}"))).data);
             assert!(whole == resumed, "{file} of a run that was stopped holds other numbers");
         }
         let inspected = folder.run(&["inspect", "model"]);

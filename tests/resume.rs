@@ -1,9 +1,10 @@
-//! What `train --resume` refuses: every option that clap knows, but for the few that may go with it.
+//! `train --resume`: what it refuses, every option that clap knows but for a few among it, and that it goes on exactly.
 
 mod common;
 
 use clap::{Arg, ArgAction, CommandFactory, Parser};
-use common::{Folder, Outcome};
+use common::tensors::Tensors;
+use common::{Folder, Outcome, PAIRS, QUICK, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
 
@@ -147,4 +148,176 @@ fn an_average_goes_on_where_it_stopped() {
     for wrong in ["1", "-0.1", "nan"] {
         folder.train("wrong", &["--average-decay", wrong]).refused_with(2, &["--average-decay"]);
     }
+}
+
+#[test]
+fn resuming_needs_something_to_go_on_with() {
+    let folder = Folder::with_pairs();
+    let resume = ["train", "--quiet", "--resume", "--out", "missing"];
+    folder.run(&resume).refused_with(1, &["missing", "resume.safetensors"]);
+    assert!(!folder.path("missing").exists());
+}
+
+#[test]
+fn a_resume_that_is_refused_changes_nothing() {
+    let folder = Folder::with_model();
+    folder.write("other.tsv", tsv(&PAIRS[1..]));
+    folder.write("broken.tsv", "no tab\n");
+    let before = folder.contents();
+    let resume = |options: &[&str]| {
+        folder.run(&[&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"], options].concat())
+    };
+    resume(&["--train", "other.tsv"]).refused_with(1, &["other.tsv", "--resume"]);
+    resume(&["--train", "broken.tsv"]).refused_with(1, &["broken.tsv:1"]);
+    resume(&["--train", "missing.tsv"]).refused_with(1, &["missing.tsv"]);
+    resume(&["--valid", "other.tsv"]).refused_with(1, &["--resume"]);
+    for (option, value) in [("--hidden-size", "64"), ("--units", "char"), ("--seed", "3"), ("--learning-rate", "1")] {
+        resume(&[option, value]).refused_with(2, &[option, "--resume"]);
+    }
+    assert!(folder.contents() == before);
+}
+
+#[test]
+fn a_run_resumed_from_elsewhere_is_told_which_file_to_give() {
+    let folder = Folder::with_pairs();
+    folder.write("valid.tsv", tsv(&PAIRS[..3]));
+    folder.write("a.txt", PAIRS.map(|(source, _)| format!("{source}\n")).concat());
+    folder.write("b.txt", PAIRS.map(|(_, target)| format!("{target}\n")).concat());
+    folder.train("model", &["--max-epochs", "1", "--valid", "valid.tsv"]).worked();
+    let sides = ["train", "--source", "a.txt", "--target", "b.txt", "--max-epochs", "1", "--out", "sides"];
+    folder.run(&[&sides[..], &QUICK].concat()).worked();
+    std::fs::create_dir(folder.path("elsewhere")).unwrap();
+    let resume = |options: &[&str]| {
+        let resume = ["train", "--resume", "--quiet", "--max-epochs", "2", "--out"];
+        let mut command = folder.command(&[&resume[..], options].concat());
+        command.current_dir(folder.path("elsewhere"));
+        common::outcome(command)
+    };
+    resume(&["../model"]).refused_with(1, &["../model: pairs.tsv: ", "not here", "--train"]);
+    let training = ["../model", "--train", "../pairs.tsv"];
+    resume(&training).refused_with(1, &["../model: valid.tsv: ", "not here", "--valid"]);
+    resume(&[&training[..], &["--valid", "../valid.tsv"]].concat()).worked();
+    resume(&["../sides"]).refused_with(1, &["a.txt: ", "--source and --target"]);
+}
+
+#[test]
+fn a_damaged_resume_file_is_named_and_kept() {
+    let folder = Folder::with_model();
+    let good = folder.read("model/resume.safetensors");
+    let other = folder.read("model/model.safetensors");
+    for bytes in [&good[..good.len() / 2], &[], b"noise", &other] {
+        folder.write("model/resume.safetensors", bytes);
+        let before = folder.contents();
+        let resume = ["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"];
+        folder.run(&resume).refused_with(1, &["model/resume.safetensors"]);
+        assert!(folder.contents() == before);
+    }
+}
+
+#[test]
+fn a_resumed_run_that_has_nothing_left_to_do_is_no_failure() {
+    let folder = Folder::with_model();
+    let before = folder.read("model/model.safetensors");
+    folder.run(&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "10"]).worked();
+    assert!(folder.read("model/model.safetensors") == before);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let folder = Folder::with_pairs();
+    for (out, seed) in [("a", "7"), ("b", "7"), ("c", "8")] {
+        folder.train(out, &["--max-epochs", "2", "--seed", seed]).worked();
+    }
+    let [a, b, c] = ["a", "b", "c"].map(|out| folder.read(&format!("{out}/model.safetensors")));
+    assert!(a == b, "the same seed, and yet another model");
+    assert!(a != c, "another seed, and yet the same model");
+    assert_eq!(config_of(&folder, "a"), config_of(&folder, "b"));
+    for name in ["source.tokenizer.json", "target.tokenizer.json"] {
+        assert_eq!(folder.text(&format!("a/{name}")), folder.text(&format!("b/{name}")));
+    }
+}
+
+/// config.json but for how the training was begun, which names the folder.
+fn config_of(folder: &Folder, out: &str) -> Value {
+    let mut config: Value = serde_json::from_str(&folder.text(&format!("{out}/config.json"))).unwrap();
+    let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
+    assert!(begun["command_line"].as_array().unwrap().contains(&Value::from(out)), "{begun}");
+    assert_eq!(begun["threads"], 1);
+    config
+}
+
+#[test]
+fn two_epochs_and_two_more_are_four() {
+    let folder = Folder::with_pairs();
+    // Dropout, so that a resumed run must draw the numbers that the whole run draws.
+    let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--dropout", "0.2"];
+    // What is planned for four epochs is no plan for two.
+    let settings =
+        [&settings[..], &["--batch-sentences", "2", "--hidden-size", "32", "--schedule", "plateau"]].concat();
+    let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
+    folder.run(&[&settings[..], &["--out", "whole", "--max-epochs", "4"]].concat()).worked();
+    folder.run(&[&settings[..], &["--out", "parts", "--max-epochs", "2"]].concat()).worked();
+    assert!(state("parts") != state("whole"), "two epochs are not four");
+    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "4"]).worked();
+    assert!(folder.read("parts/model.safetensors") == folder.read("whole/model.safetensors"));
+    assert_eq!(config_of(&folder, "parts"), config_of(&folder, "whole"));
+    assert!(state("parts") == state("whole"), "parameters or moments differ");
+    let [parts, whole] = ["parts", "whole"].map(|out| folder.text(&format!("{out}/log.jsonl")).lines().count());
+    assert_eq!(parts, whole);
+}
+
+#[test]
+fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
+    let folder = Folder::with_pairs();
+    let settings = ["--max-epochs", "3", "--schedule", "plateau"];
+    folder.train("whole", &settings).worked();
+    // So short a time ends the run after its first step.
+    folder.train("parts", &[&settings[..], &["--max-minutes", "0.0000001"]].concat()).worked();
+    let progress: Value = serde_json::from_str(&folder.text("parts/resume.json")).unwrap();
+    assert_eq!((&progress["step"], &progress["epoch"]), (&Value::from(1), &Value::from(0)));
+    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-minutes", "60"]).worked();
+    let [parts, whole] = ["parts", "whole"]
+        .map(|out| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata());
+    assert!(parts == whole, "parameters or moments differ");
+}
+
+/// The first pairs of the shipped corpus.
+fn shipped_pairs(count: usize) -> String {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/train.tsv")).unwrap();
+    text.split_inclusive('\n').take(count).collect()
+}
+
+#[test]
+fn a_resumed_run_is_guided_as_the_whole_one() {
+    let folder = Folder::new();
+    // So many that attention is guided without being asked for.
+    folder.write("pairs.tsv", shipped_pairs(2200));
+    let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
+    let sizes = ["--hidden-size", "16", "--embedding-size", "16", "--attention-size", "16", "--batch-sentences", "256"];
+    let train = |out: &str, options: &[&str]| {
+        folder.run(&[&settings[..], &sizes, &["--schedule", "plateau", "--out", out], options].concat()).worked();
+    };
+    let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
+    train("whole", &["--max-epochs", "2"]);
+    assert!(folder.text("whole/config.json").contains("\"guidance\": 0.1"));
+    train("epochs", &["--max-epochs", "1"]);
+    // So short a time ends the run after its first step.
+    train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);
+    for out in ["epochs", "middle"] {
+        folder
+            .run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2", "--max-minutes", "60"])
+            .worked();
+        assert!(state(out) == state("whole"), "{out}: parameters or moments differ");
+    }
+}
+
+#[test]
+fn guided_training_without_its_aligner_does_not_go_on() {
+    let folder = Folder::with_pairs();
+    folder.train("out", &["--max-epochs", "1", "--guided-alignment=0.5"]).worked();
+    std::fs::remove_file(folder.path("out/aligner.safetensors")).unwrap();
+    let before = folder.contents();
+    let resume = folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "2"]);
+    resume.refused_with(1, &["out: aligner.safetensors is missing", "--out"]);
+    assert!(folder.contents() == before);
 }

@@ -1,6 +1,8 @@
 //! The program as a user meets it: a fresh folder, a command line, and what came of it.
 #![allow(dead_code, reason = "each test program needs a part of this")]
 
+pub mod tensors;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
