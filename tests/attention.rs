@@ -3,7 +3,7 @@
 mod common;
 
 use common::tensors::Tensors;
-use common::{Folder, PAIRS, tsv};
+use common::{Folder, PAIRS, json, tsv};
 use serde_json::Value;
 
 /// Every kind of attention, by the options of `train`, with what `inspect` says of it.
@@ -23,10 +23,6 @@ const KINDS: [(&[&str], &str); 11] = [
     ),
     (&["--hard-attention"], "additive, hard (sampled in training, straight-through derivative)"),
 ];
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
 
 /// The attention rows of aligned pairs, the source's end last, pair by pair.
 fn aligned(folder: &Folder, options: &[&str]) -> Vec<Vec<Vec<f64>>> {

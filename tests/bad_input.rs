@@ -185,8 +185,7 @@ fn odd_text_can_be_aligned_and_evaluated() {
         command.arg("--format").args(options);
         outcome(command).worked();
     }
-    let scores: Value =
-        serde_json::from_str(evaluate(&folder, "odd.tsv", &["--json", "--beam", "1"]).worked()).unwrap();
+    let scores: Value = evaluate(&folder, "odd.tsv", &["--json", "--beam", "1"]).json();
     assert_eq!(scores["pairs"], ODD.len() * ODD.len());
 }
 

@@ -28,10 +28,6 @@ fn evaluate(folder: &Folder, options: &[&str]) -> Outcome {
     folder.run(&[&["evaluate", "--pairs", "ragged.tsv", "--beam", "1", "--quiet"], options].concat())
 }
 
-fn json(outcome: &Outcome) -> Value {
-    serde_json::from_str(outcome.worked()).unwrap()
-}
-
 fn classes(scores: &Value) -> Vec<[u64; 3]> {
     let of = |class: &Value| ["from", "to", "pairs"].map(|key| class[key].as_u64().unwrap());
     scores["by_length"].as_array().unwrap().iter().map(of).collect()
@@ -67,7 +63,7 @@ fn every_pair_is_in_one_class_and_nothing_else_changes() {
         let with = evaluate(&folder, &[&model[..], &["--json", "--by-length"]].concat());
         let whole = plain.worked().trim_end().strip_suffix('}').unwrap();
         assert!(with.worked().starts_with(&format!("{whole},\"by_length\":[{{\"from\":1,")), "{with:?}");
-        let scores = json(&with);
+        let scores = with.json();
         let classes = classes(&scores);
         assert_eq!(classes, [[1, 2, 24], [3, 4, 24], [5, 6, 24], [7, 8, 24], [9, 10, 12]]);
         for class in scores["by_length"].as_array().unwrap() {
@@ -89,11 +85,11 @@ fn every_pair_is_in_one_class_and_nothing_else_changes() {
 #[test]
 fn a_class_has_the_scores_of_its_pairs_alone() {
     let folder = folder();
-    let all = json(&evaluate(&folder, &["--model", "model", "--json", "--by-length"]));
+    let all = evaluate(&folder, &["--model", "model", "--json", "--by-length"]).json();
     let five_or_six = |line: &&str| (5..=6).contains(&line.split('\t').next().unwrap().split(' ').count());
     let alone: Vec<String> = ragged().lines().filter(five_or_six).map(|line| format!("{line}\n")).collect();
     folder.write("ragged.tsv", alone.concat());
-    let alone = json(&evaluate(&folder, &["--model", "model", "--json"]));
+    let alone = evaluate(&folder, &["--model", "model", "--json"]).json();
     for key in ["pairs", "bleu", "chrf", "exact_match", "word_error_rate", "character_error_rate"] {
         assert_eq!(all["by_length"][2][key], alone[key], "{key}");
     }
@@ -106,7 +102,7 @@ fn few_pairs_are_one_class() {
     let folder = Folder::with_pairs();
     let evaluate = ["evaluate", "--pairs", "pairs.tsv", "--model", model_path(), "--json", "--by-length", "--figure"];
     let scores = folder.run(&[&evaluate[..], &["one.svg"]].concat());
-    assert_eq!(classes(&json(&scores)), [[4, 4, 12]]);
+    assert_eq!(classes(&scores.json()), [[4, 4, 12]]);
     elements(&folder.text("one.svg"));
 }
 
@@ -115,12 +111,12 @@ fn several_models_are_measured_on_the_same_pairs() {
     let folder = folder();
     folder.train("other", &["--max-epochs", "1"]).worked();
     let models = ["--model", "four heads=model", "--model", "other", "--by-length"];
-    let compared = json(&evaluate(&folder, &[&models[..], &["--json"]].concat()));
+    let compared = evaluate(&folder, &[&models[..], &["--json"]].concat()).json();
     let compared = compared["models"].as_array().unwrap();
     assert_eq!(compared.len(), 2);
     for (entry, (name, path)) in compared.iter().zip([("four heads", "model"), ("other", "other")]) {
         assert_eq!((&entry["name"], &entry["folder"]), (&name.into(), &path.into()));
-        let mut alone = json(&evaluate(&folder, &["--model", path, "--json", "--by-length"]));
+        let mut alone = evaluate(&folder, &["--model", path, "--json", "--by-length"]).json();
         alone["name"] = name.into();
         alone["folder"] = path.into();
         assert_eq!(*entry, alone);
@@ -159,7 +155,7 @@ fn a_figure_has_a_line_for_each_model() {
     let names = ["a=model", "<b> & \"c\"=model", "model", "a=model"];
     for models in 1..=names.len() {
         let options: Vec<&str> = names[..models].iter().flat_map(|name| ["--model", name]).collect();
-        let scores = json(&evaluate(&folder, &[&options[..], &["--json", "--figure", "length.svg"]].concat()));
+        let scores = evaluate(&folder, &[&options[..], &["--json", "--figure", "length.svg"]].concat()).json();
         let first = if models == 1 { &scores } else { &scores["models"][0] };
         assert_eq!(classes(first).len(), 5, "--figure includes --by-length");
         let figure = folder.text("length.svg");
@@ -223,5 +219,5 @@ fn odd_sources_have_a_length() {
     let lines: Vec<(&str, &str)> = odd.iter().cycle().take(60).map(|&source| (source, "mi .")).collect();
     folder.write("odd.tsv", tsv(&lines));
     let scores = folder.run(&["evaluate", "--pairs", "odd.tsv", "--model", model_path(), "--json", "--by-length"]);
-    assert_eq!(classes(&json(&scores)), [[0, 1, 30], [2, 2, 30]]);
+    assert_eq!(classes(&scores.json()), [[0, 1, 30], [2, 2, 30]]);
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::tensors::Tensors;
-use common::{Folder, PAIRS, QUICK, tsv};
+use common::{Folder, PAIRS, QUICK, json, tsv};
 use serde_json::Value;
 
 fn text_replaced(folder: &Folder, name: &str, from: &str, to: &str) {
@@ -89,7 +89,7 @@ fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
         for value in values {
             println!("{name} {value}");
             let folder = Folder::with_model();
-            let mut config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+            let mut config = json(&folder.text("model/config.json"));
             config["architecture"][name] = serde_json::from_str(value).unwrap();
             folder.write("model/config.json", config.to_string());
             folder.run(&["inspect", "model"]).refused_with(1, &["model/config.json"]);
@@ -103,7 +103,7 @@ fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
 fn progress_changed(folder: &Folder, name: &str, value: Value) {
     let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
     let metadata = &mut tensors.header["__metadata__"]["progress"];
-    let mut progress: Value = serde_json::from_str(metadata.as_str().unwrap()).unwrap();
+    let mut progress = json(metadata.as_str().unwrap());
     assert!(progress.get(name).is_some(), "{name}");
     progress[name] = value;
     *metadata = Value::from(progress.to_string());
@@ -388,6 +388,6 @@ fn the_best_model_of_pairs_too_short_for_bleu_is_not_the_first() {
     let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "20", "--patience", "100"];
     folder.run(&[&arguments[..], &settings].concat()).worked();
     let scores = folder.run(&["evaluate", "--model", "out", "--pairs", "pairs.tsv", "--json"]);
-    let scores: Value = serde_json::from_str(scores.worked()).unwrap();
+    let scores = scores.json();
     assert_eq!(scores["exact_match"], 100.0, "{scores}");
 }

@@ -8,13 +8,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use clap::Parser;
-use common::{COMMANDS, Folder, Outcome, PAIRS, model_path, outcome, tsv};
+use common::{COMMANDS, Folder, Outcome, PAIRS, json, model_path, outcome, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
 
 fn translate(input: &str, options: &[&str]) -> Outcome {
     Folder::new().run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
@@ -199,85 +195,6 @@ fn nothing_in_is_nothing_out() {
 }
 
 #[test]
-fn results_are_not_written_over_what_is_read_or_over_each_other() {
-    let folder = Folder::with_pairs();
-    folder.write("pairs.gold", "0-0\n".repeat(PAIRS.len()));
-    let before = folder.contents();
-    for arguments in [
-        &["translate", "--input", "pairs.tsv", "--output", "./pairs.tsv"][..],
-        &["translate", "--replace-unknown", "--dictionary", "pairs.tsv", "--output", "pairs.tsv", "the fox"],
-        &["align", "--pairs", "pairs.tsv", "--output", "pairs.tsv"],
-        &["align", "--pairs", "pairs.tsv", "--lexicon", "pairs.tsv"],
-        &["align", "--pairs", "pairs.tsv", "--lexicon", "new.tsv", "--output", "new.tsv"],
-        &["align", "--pairs", "pairs.tsv", "--lexicon", "-"],
-        &["align", "--pairs", "pairs.tsv", "--format", "html", "--gold", "pairs.gold", "--output", "pairs.gold"],
-        &["evaluate", "--pairs", "pairs.tsv", "--figure", "pairs.tsv"],
-    ] {
-        let outcome = folder.run(&[&arguments[..1], &["--model", model_path()], &arguments[1..]].concat());
-        outcome.refused_with(2, &["name"]);
-    }
-    assert_eq!(folder.contents(), before);
-    let to_nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "/dev/null"];
-    if cfg!(unix) {
-        folder.run(&[&to_nowhere[..], &["--output", "/dev/null"]].concat()).worked();
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn writing_to_a_symbolic_link_writes_the_file_behind_it() {
-    let folder = Folder::new();
-    folder.write("real.txt", "old\n");
-    std::os::unix::fs::symlink("real.txt", folder.path("link.txt")).unwrap();
-    folder.run(&["translate", "--model", model_path(), "--output", "link.txt", "the red fox sleeps"]).worked();
-    assert_eq!(folder.text("real.txt"), "rufo mi dorma .\n");
-    assert!(folder.path("link.txt").is_symlink());
-}
-
-#[test]
-fn a_dash_is_standard_output_even_where_a_file_has_that_name() {
-    let folder = Folder::with_pairs();
-    folder.write("-", "kept");
-    let translate = ["translate", "--model", model_path(), "the red fox sleeps"];
-    assert_eq!(folder.run(&translate).worked(), "rufo mi dorma .\n");
-    assert_eq!(folder.run(&[&translate[..], &["--output", "-"]].concat()).worked(), "rufo mi dorma .\n");
-    assert!(folder.run(&["inspect", model_path()]).worked().contains("pairs.tsv"));
-    assert_eq!(folder.text("-"), "kept");
-    assert_eq!(folder.run(&[&translate[..], &["--output", "./-"]].concat()).worked(), "");
-    assert_eq!(folder.text("-"), "rufo mi dorma .\n");
-}
-
-#[cfg(unix)]
-#[test]
-fn what_is_open_already_is_added_to() {
-    let folder = Folder::new();
-    let run = |redirection: &str, output: &str| {
-        folder.write("log", "kept\n");
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", &format!("\"$@\" {redirection}"), "sh", env!("CARGO_BIN_EXE_softalign")]);
-        shell.args(["translate", "--model", model_path(), "--output", output, "the red fox sleeps"]);
-        shell.current_dir(folder.path(""));
-        outcome(shell).worked();
-        assert_eq!(folder.text("log"), "kept\nrufo mi dorma .\n", "{redirection} {output}");
-    };
-    for (redirection, output) in
-        [(">> log", "/dev/stdout"), (">> log", "/proc/self/fd/1"), ("3>> log", "/dev/fd/3"), ("2>> log", "/dev/stderr")]
-    {
-        run(redirection, output);
-    }
-}
-
-#[test]
-fn what_a_killed_process_left_of_a_result_is_cleared_away() {
-    let folder = Folder::new();
-    for name in [".out.txt.4194305.tmp", ".other.txt.4194305.tmp"] {
-        folder.write(name, "half");
-    }
-    folder.run(&["translate", "--model", model_path(), "--output", "out.txt", "the red fox sleeps"]).worked();
-    assert_eq!(folder.contents().into_keys().collect::<Vec<_>>(), [".other.txt.4194305.tmp", "out.txt"]);
-}
-
-#[test]
 fn n_best_lines_say_number_translation_and_score_best_first() {
     let text = translate("the red fox sleeps\n\nthe old owl runs\n", &["--n-best", "3", "--beam", "3"]);
     let lines: Vec<Vec<&str>> = text.worked().lines().map(|line| line.split(" ||| ").collect()).collect();
@@ -410,23 +327,6 @@ fn a_sentence_is_translated_the_same_alone_and_in_company() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_failure() {
-    let folder = Folder::new();
-    folder.write("many.txt", "the red fox sleeps\n".repeat(20_000));
-    folder.write("many.tsv", "the red fox\trufo mi .\n".repeat(20_000));
-    for arguments in [
-        &["translate", "--beam", "1", "--input", "many.txt", "--model", model_path()][..],
-        &["align", "--format", "json", "--pairs", "many.tsv", "--model", model_path()],
-        &["inspect", model_path()],
-    ] {
-        let mut child = folder.command(arguments).spawn().unwrap();
-        drop(child.stdout.take());
-        let outcome = Outcome::from(child.wait_with_output().unwrap());
-        assert_eq!((outcome.code, outcome.stderr.contains("error")), (Some(0), false), "{arguments:?}: {outcome:?}");
-    }
-}
-
-#[test]
 fn quiet_commands_leave_standard_error_empty() {
     let folder = Folder::with_pairs();
     folder.write("other.txt", "日本語です\n");
@@ -478,25 +378,6 @@ fn evaluate_gives_the_scores_that_scripts_read() {
     }
 }
 
-#[test]
-fn the_log_has_an_object_a_line_with_the_promised_fields() {
-    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
-    let lines: Vec<Value> = log.lines().map(json).collect();
-    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    let (progress, validations) = (of("progress"), of("validation"));
-    assert_eq!(progress.len() + validations.len(), lines.len());
-    assert_eq!(validations.len(), 10, "one for each epoch");
-    assert!(!progress.is_empty());
-    for (line, keys) in [
-        (progress[0], &["epoch", "step", "loss", "learning_rate", "tokens_per_second", "seconds"][..]),
-        (validations[0], &["epoch", "step", "loss", "perplexity", "bleu", "chrf", "exact_match", "seconds"]),
-    ] {
-        for key in keys {
-            assert!(line[key].is_number(), "{key} is missing: {line}");
-        }
-    }
-}
-
 /// The words of a command line, as a shell has them: quotes keep a word together, `*` stands for two files, and what comes after
 /// `#`, `|`, `>`, `<` or `&` is not the program's.
 fn words_of(line: &str) -> Vec<String> {
@@ -545,58 +426,6 @@ fn commands_that_are_shown_can_be_given() {
 }
 
 #[test]
-fn the_readme_says_what_every_key_of_the_log_means() {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
-    for line in log.lines().map(json) {
-        let attention = line["attention"].as_object().into_iter().flatten();
-        for (key, _) in line.as_object().into_iter().flatten().chain(attention) {
-            assert!(readme.contains(&format!("`{key}`")), "{key} is in no table of the README");
-        }
-    }
-}
-
-#[test]
-fn every_validation_says_how_attention_fares() {
-    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
-    let lines: Vec<Value> = log.lines().map(json).collect();
-    for line in lines.iter().filter(|line| line["event"] == "validation") {
-        let attention = &line["attention"];
-        let shares = ["normalised_entropy", "end", "punctuation", "punctuation_units", "coverage", "heaviest_column"];
-        for key in shares {
-            let share = attention[key].as_f64().unwrap_or_else(|| panic!("{key} is missing: {line}"));
-            assert!((0.0..=1.000_001).contains(&share), "{key} is {share}");
-        }
-        // Five columns at most: four words and the end.
-        assert!((0.0..=5.0f64.ln() + 1e-6).contains(&attention["entropy"].as_f64().unwrap()), "{line}");
-        assert!((-1.0..=1.0).contains(&attention["diagonality"].as_f64().unwrap()), "{line}");
-    }
-    let entropy = |line: &Value| line["attention"]["entropy"].as_f64().unwrap();
-    let validations: Vec<&Value> = lines.iter().filter(|line| line["event"] == "validation").collect();
-    assert!(entropy(validations[9]) < entropy(validations[0]), "what is learnt makes attention sharper");
-}
-
-#[test]
-fn attention_that_stays_flat_is_warned_of_once() {
-    let folder = Folder::with_pairs();
-    let sizes = ["--embedding-size", "8", "--hidden-size", "8", "--attention-size", "8", "--batch-sentences", "1"];
-    // So low a learning rate learns nothing; six validations, of which the fourth is the first that is late enough.
-    let nothing =
-        ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--units", "word"];
-    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100"];
-    let outcome = folder.run(&[&train[..], &sizes, &nothing].concat());
-    outcome.worked();
-    assert_eq!(outcome.stderr.matches("    attention: flatness ").count(), 6, "{outcome:?}");
-    let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("warning: attention")).collect();
-    assert_eq!(warnings.len(), 1, "{outcome:?}");
-    assert!(warnings[0].contains("--guided-alignment"), "{outcome:?}");
-    let before = outcome.stderr.split("warning: attention").next().unwrap();
-    assert_eq!(before.matches("validation:").count(), 4, "{outcome:?}");
-    let log = folder.text("out/log.jsonl");
-    assert_eq!(json(log.lines().last().unwrap())["attention"]["collapse"], "flat");
-}
-
-#[test]
 fn inspect_tells_what_a_model_is() {
     let folder = Folder::new();
     let outcome = folder.run(&["inspect", model_path()]);
@@ -604,17 +433,6 @@ fn inspect_tells_what_a_model_is() {
     {
         assert!(outcome.worked().contains(part), "{part}: {}", outcome.stdout);
     }
-}
-
-#[test]
-fn notes_of_training_go_to_standard_error_as_plain_lines() {
-    let folder = Folder::with_pairs();
-    let outcome =
-        folder.run(&["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--max-epochs", "1"]);
-    outcome.worked();
-    assert!(outcome.stderr.contains("12 training pairs"), "{outcome:?}");
-    assert!(!outcome.stderr.contains(['\r', '\u{1b}']), "nothing for terminals: {outcome:?}");
-    assert!(!outcome.stdout.contains('\u{1b}'), "no colours: {outcome:?}");
 }
 
 #[test]
@@ -650,25 +468,6 @@ fn where_nothing_is_shipped_the_option_is_named() {
     folder.run(&["translate", "hello"]).refused_with(1, &["checkpoints", "train --train PAIRS.tsv", "--model"]);
     folder.run(&["inspect"]).refused_with(1, &["checkpoints", "config.json"]);
     assert!(folder.contents().is_empty(), "{:?}", folder.contents().keys());
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_a_failure() {
-    let folder = Folder::with_pairs();
-    for arguments in [
-        &["translate", "--model", model_path(), "the red fox sleeps"][..],
-        &["align", "--model", model_path(), "--pairs", "pairs.tsv"],
-        &["evaluate", "--model", model_path(), "--pairs", "pairs.tsv"],
-        &["inspect", model_path()],
-    ] {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let mut command = folder.command(arguments);
-        command.stdout(Stdio::from(full));
-        outcome(command).refused_with(1, &["standard output", "No space"]);
-    }
-    let to_file = ["translate", "--model", model_path(), "--output", "/dev/full", "the red fox sleeps"];
-    folder.run(&to_file).refused_with(1, &["/dev/full", "No space"]);
 }
 
 #[test]

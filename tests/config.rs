@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use clap::CommandFactory;
-use common::{Folder, PAIRS, QUICK, model_path, outcome, tsv};
+use common::{Folder, PAIRS, QUICK, json, model_path, outcome, tsv};
 use serde_json::{Value, json};
 use softalign::cli::Cli;
 
@@ -35,10 +35,6 @@ const SHOWN_WHERE_GIVEN: [&str; 21] = [
     "validate-every",
     "vocabulary-size",
 ];
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
 
 /// What config.json says of a model, and of how its training was begun.
 fn told(folder: &Folder, out: &str) -> (Value, Vec<String>) {

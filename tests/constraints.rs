@@ -4,7 +4,6 @@
 mod common;
 
 use common::{Folder, Outcome, model_path};
-use serde_json::Value;
 
 fn translate(arguments: &[&str], input: &str) -> Outcome {
     Folder::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
@@ -119,7 +118,7 @@ fn length_counts_by_the_formula_that_is_asked_for() {
     let score = |formula: &str, penalty: &str| {
         let formula = ["--length-formula", formula, "--length-penalty", penalty, "--coverage-penalty", "0"];
         let text = translate(&[&formula[..], &["--format", "jsonl"]].concat(), "the red fox sleeps\n");
-        let best: Value = serde_json::from_str(text.worked()).unwrap();
+        let best = text.json();
         assert_eq!(best["translation"], "rufo mi dorma .");
         best["score"].as_f64().unwrap()
     };

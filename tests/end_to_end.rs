@@ -46,7 +46,7 @@ fn align(options: &[&str]) -> Outcome {
 #[test]
 fn what_was_learned_is_reproduced_exactly() {
     let outcome = learned().run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"]);
-    let scores: Value = serde_json::from_str(outcome.worked()).unwrap();
+    let scores = outcome.json();
     let score = |key: &str| scores[key].as_f64().unwrap();
     assert_eq!(scores["pairs"], 30);
     assert_eq!(score("exact_match"), 100.0, "{scores}");

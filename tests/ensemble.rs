@@ -15,7 +15,7 @@ fn two_models() -> Folder {
 
 fn evaluated(folder: &Folder, options: &[&str]) -> Value {
     let outcome = folder.run(&[&["evaluate", "--pairs", "pairs.tsv", "--json", "--quiet"], options].concat());
-    serde_json::from_str(outcome.worked()).unwrap()
+    outcome.json()
 }
 
 #[test]

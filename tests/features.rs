@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, QUICK};
+use common::{Folder, QUICK, json};
 use serde_json::Value;
 
 /// Lemma, form and features of an invented language: the last letters say tense and number.
@@ -25,7 +25,7 @@ fn trained() -> Folder {
 #[test]
 fn words_are_inflected_by_their_features() {
     let folder = trained();
-    let config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+    let config = json(&folder.text("model/config.json"));
     let atoms = ["⟨FUT⟩", "⟨PRS⟩", "⟨PST⟩", "⟨PL⟩", "⟨SG⟩", "⟨V⟩"];
     assert_eq!(config["text"]["source_atoms"], Value::from(atoms.to_vec()));
     assert!(config["text"].get("target_atoms").is_none() && config["data"]["layout"]["features"] == 3);
@@ -40,10 +40,10 @@ fn words_are_inflected_by_their_features() {
     assert_eq!(translate(&alone, ""), "kantis\n");
     // Aligned and measured on the files that it was trained on, without a word of their columns.
     let aligned = folder.run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "jsonl"]);
-    let first: Value = serde_json::from_str(aligned.worked().lines().next().unwrap()).unwrap();
+    let first = json(aligned.worked().lines().next().unwrap());
     assert_eq!(first["source"], Value::from(["⟨V⟩", "⟨PRS⟩", "⟨SG⟩", "d", "o", "r", "m", "i"].to_vec()));
     let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
-    let scores: Value = serde_json::from_str(evaluated.worked()).unwrap();
+    let scores = evaluated.json();
     assert!(scores["exact_match"].as_f64().unwrap() > 90.0, "{scores}");
     assert_eq!(folder.run(&["score", "--model", "model", "--pairs", "forms.tsv"]).worked().lines().count(), 40);
     // A feature that was never seen is unknown, and nothing worse.
@@ -133,11 +133,11 @@ fn atoms_are_never_cut() {
     let folder = Folder::with_pairs();
     let atoms = ["--units", "bpe", "--atoms", "<2la> fox zebra", "--max-epochs", "1"];
     folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
-    let config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+    let config = json(&folder.text("model/config.json"));
     assert_eq!(config["text"]["source_atoms"], Value::from(["fox"].to_vec()), "the others stand in no pair");
     let pairs = ["align", "--model", "model", "--pairs", "pairs.tsv", "--subwords", "--format", "jsonl"];
     let aligned = folder.run(&pairs);
-    let units: Value = serde_json::from_str(aligned.worked().lines().next().unwrap()).unwrap();
+    let units = json(aligned.worked().lines().next().unwrap());
     assert!(units["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{units}");
     let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--atoms", "a▁b"]);
     refused.refused_with(2, &["--atoms", "is no atom"]);

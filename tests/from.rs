@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Outcome, QUICK, model_path, tsv};
+use common::{Folder, Outcome, QUICK, json, model_path, tsv};
 use serde_json::Value;
 
 /// Other sentences of the same languages, with two new words on each side; one of the old ones is not among them.
@@ -34,7 +34,7 @@ fn translated(folder: &Folder, model: &str, sentence: &str) -> String {
 }
 
 fn config(folder: &Folder, out: &str) -> Value {
-    serde_json::from_str(&folder.text(&format!("{out}/config.json"))).unwrap()
+    json(&folder.text(&format!("{out}/config.json")))
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn what_is_shown_trains_the_same_model() {
     for vocabulary in ["extend", "new"] {
         let options = ["--from-vocabulary", vocabulary, "--max-epochs", "2", "-q"];
         let shown = train_from(&folder, "model", "nowhere", &[&options[..], &["--show-config"]].concat());
-        let value: Value = serde_json::from_str(shown.worked()).unwrap();
+        let value = shown.json();
         assert_eq!(
             [&value["from"], &value["from-vocabulary"], &value["hidden-size"]],
             [&"model".into(), &vocabulary.into(), &Value::Null]

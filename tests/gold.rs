@@ -28,7 +28,7 @@ fn evaluate(folder: &Folder, options: &[&str]) -> Outcome {
 }
 
 fn scores(outcome: &Outcome) -> Value {
-    serde_json::from_str(outcome.worked()).unwrap()
+    outcome.json()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn links_that_lie_one_word_off_are_warned_of() {
     let outcome = evaluate(&folder, &["--json"]);
     let scores = scores(&outcome);
     assert!(scores["aer"].as_f64().unwrap() > 0.1, "{scores}");
-    let shift: Value = serde_json::from_str(r#"{"source":0,"target":1,"aer":0.0}"#).unwrap();
+    let shift = common::json(r#"{"source":0,"target":1,"aer":0.0}"#);
     assert_eq!(scores["shift"], shift);
     assert_eq!(outcome.stderr.lines().count(), 1, "{outcome:?}");
     assert!(outcome.stderr.starts_with("warning: links one target word later would have AER 0.000 instead of "));

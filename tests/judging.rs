@@ -3,7 +3,6 @@
 mod common;
 
 use common::{Folder, Outcome, PAIRS, model_path, tsv};
-use serde_json::Value;
 
 /// The pairs, and translations of which each `wrong`th has another verb.
 fn folder_with(systems: &[(&str, usize)]) -> Folder {
@@ -24,14 +23,10 @@ fn evaluate(folder: &Folder, options: &[&str]) -> Outcome {
     folder.run(&[&["evaluate", "--pairs", "pairs.tsv", "--quiet"], options].concat())
 }
 
-fn json(outcome: &Outcome) -> Value {
-    serde_json::from_str(outcome.worked()).unwrap()
-}
-
 #[test]
 fn translations_made_elsewhere_have_the_scores_of_those_made_here() {
     let folder = folder_with(&[]);
-    let own = json(&evaluate(&folder, &["--model", model_path(), "--save", "own.txt", "--json"]));
+    let own = evaluate(&folder, &["--model", model_path(), "--save", "own.txt", "--json"]).json();
     let found = folder.run(&["translate", "--model", model_path(), "--input", "sources", "--quiet"]);
     assert_eq!(found.code, Some(1), "there is no such file");
     folder.write(
@@ -44,7 +39,7 @@ fn translations_made_elsewhere_have_the_scores_of_those_made_here() {
     );
     let found = folder.run(&["translate", "--model", model_path(), "--input", "sources", "--quiet"]);
     assert_eq!(found.worked(), folder.text("own.txt"));
-    let file = json(&evaluate(&folder, &["--hypotheses", "own.txt", "--json", "--by-length"]));
+    let file = evaluate(&folder, &["--hypotheses", "own.txt", "--json", "--by-length"]).json();
     for key in ["bleu", "chrf", "ter", "exact_match", "word_error_rate", "pairs", "signature"] {
         assert_eq!(own[key], file[key], "{key}");
     }
@@ -58,7 +53,7 @@ fn translations_made_elsewhere_have_the_scores_of_those_made_here() {
 fn sureness_is_told_and_the_seed_decides_it() {
     let folder = folder_with(&[("bad", 2), ("good", 10)]);
     let both = ["--hypotheses", "bad", "--hypotheses", "better=good", "--compare", "--confidence", "--json"];
-    let all = json(&evaluate(&folder, &both));
+    let all = evaluate(&folder, &both).json();
     let [first, second] = [0, 1].map(|place| &all["models"][place]);
     assert!(first["name"] == "bad" && first.get("significance").is_none() && first["hypotheses"] == "bad");
     assert!(second["name"] == "better" && second.get("folder").is_none());
@@ -71,8 +66,8 @@ fn sureness_is_told_and_the_seed_decides_it() {
             assert!((0.0..0.02).contains(&chance[test].as_f64().unwrap()), "{score}: {chance}");
         }
     }
-    assert_eq!(all, json(&evaluate(&folder, &both)));
-    let other = json(&evaluate(&folder, &[&both[..], &["--seed", "2"]].concat()));
+    assert_eq!(all, evaluate(&folder, &both).json());
+    let other = evaluate(&folder, &[&both[..], &["--seed", "2"]].concat()).json();
     assert_ne!(all["models"][0]["confidence"], other["models"][0]["confidence"]);
     let said = evaluate(&folder, &both[..6]);
     assert!(said.worked().contains("better beside bad\nBLEU ") && said.worked().contains(" ± "), "{said:?}");
@@ -82,7 +77,7 @@ fn sureness_is_told_and_the_seed_decides_it() {
 fn models_are_compared_too() {
     let folder = folder_with(&[]);
     let model = model_path();
-    let all = json(&evaluate(&folder, &["--model", model, "--model", model, "--compare", "--json"]));
+    let all = evaluate(&folder, &["--model", model, "--model", model, "--compare", "--json"]).json();
     let second = &all["models"][1];
     assert!(second["folder"] == model && second["significance"]["bleu"]["randomisation"].is_number(), "{second}");
 }
@@ -96,7 +91,7 @@ fn what_is_read_in_part_and_what_is_single_words_is_seen_behind_header_and_tag()
     assert!(long.stderr.contains("line 3: longer than"), "{long:?}");
     folder.write("words.tsv", "fox\tmi\nowl\tku\n");
     let words = ["evaluate", "--model", model_path(), "--pairs", "words.tsv", "--tag-source", "the", "--json"];
-    assert!(json(&folder.run(&words))["wer"].is_number());
+    assert!(folder.run(&words).json()["wer"].is_number());
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::{Folder, PAIRS, QUICK, tsv};
-use serde_json::Value;
+use common::{Folder, PAIRS, QUICK, json, tsv};
 
 /// Seven validations of which the last is not always the best.
 const RUN: [&str; 6] = ["--max-epochs", "7", "--metric", "perplexity", "--schedule", "plateau"];
@@ -15,7 +14,7 @@ fn train(folder: &Folder, out: &str, options: &[&str]) {
 /// The log's validations: steps with a figure.
 fn validations(folder: &Folder, out: &str, figure: &str) -> Vec<(u64, f64)> {
     let lines = folder.text(&format!("{out}/log.jsonl"));
-    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = lines.lines().map(json);
     let validations = lines.filter(|line| line["event"] == "validation");
     validations.map(|line| (line["step"].as_u64().unwrap(), line[figure].as_f64().unwrap())).collect()
 }
@@ -72,7 +71,7 @@ fn the_best_are_whole_models_and_have_a_mean() {
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     folder.run(&[&["average"], &paths[..], &["--out", "mean"]].concat()).worked();
     let evaluate = folder.run(&["evaluate", "--model", "mean", "--pairs", "pairs.tsv", "--json"]);
-    assert!(serde_json::from_str::<Value>(evaluate.worked()).unwrap()["perplexity"].is_number());
+    assert!(evaluate.json()["perplexity"].is_number());
     let inspected = folder.run(&["inspect", "out"]);
     assert!(inspected.worked().contains(&format!("file            kept/{}/model.safetensors", models[0])));
 }

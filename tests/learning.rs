@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{Folder, QUICK};
+use common::{Folder, QUICK, json};
 use serde_json::Value;
 
 const BRIEF: [&str; 5] = ["--validate-every", "6", "--max-epochs", "2", "--keep-attention"];
 
 fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines().map(json).collect()
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{Folder, PAIRS, QUICK, model_path, outcome, tsv};
+use common::{Folder, PAIRS, QUICK, json, model_path, outcome, tsv};
 use serde_json::Value;
 
 /// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
@@ -115,7 +115,7 @@ fn links_say_how_much_they_are_believed_in() {
         let share: f64 = link.split_once(':').unwrap().1.parse().unwrap();
         assert!((0.15..=1.0).contains(&share), "{link}");
     }
-    let object: Value = serde_json::from_str(align(&folder, &["--format", "jsonl"]).lines().next().unwrap()).unwrap();
+    let object = json(align(&folder, &["--format", "jsonl"]).lines().next().unwrap());
     assert_eq!(object["links"].as_array().unwrap().len(), object["beliefs"].as_array().unwrap().len());
     let attention: Value = serde_json::from_str(
         align(&folder, &["--format", "jsonl", "--links-from", "attention"]).lines().next().unwrap(),
@@ -150,7 +150,7 @@ fn words_may_stand_apart_from_punctuation() {
     folder.write("one.tsv", "the fox.\tmi.\n");
     let words = |words: &str| -> Value {
         let options = ["align", "--model", model_path(), "--pairs", "one.tsv", "--format", "jsonl", "--words", words];
-        serde_json::from_str(folder.run(&options).worked()).unwrap()
+        folder.run(&options).json()
     };
     assert_eq!(words("whitespace")["source"], serde_json::json!(["the", "fox."]));
     assert_eq!(words("punctuation")["source"], serde_json::json!(["the", "fox", "."]));
@@ -191,8 +191,8 @@ fn a_wrong_pair_is_suspicious() {
     assert!(first.starts_with("5\t") && first.contains("dorma dorma"), "{list}");
     assert_eq!(list.lines().count(), pairs.len() + 1);
     let as_json = |format: &str| folder.run(&[&options[..], &["--format", format]].concat()).worked().to_owned();
-    let array: Value = serde_json::from_str(&as_json("json")).unwrap();
-    let lines: Vec<Value> = as_json("jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let array = json(&as_json("json"));
+    let lines: Vec<Value> = as_json("jsonl").lines().map(json).collect();
     assert_eq!(array.as_array(), Some(&lines));
     assert_eq!((&lines[0]["line"], &lines[0]["target"]), (&Value::from(5), &Value::from(pairs[4].1)));
     assert!(lines.iter().all(|pair| pair["suspicion"].is_number() && pair["score"].is_number()), "{lines:?}");
@@ -209,7 +209,7 @@ fn a_side_cut_into_characters_is_linked_by_them() {
     };
     let sources = |options: &[&str]| -> Value {
         let outcome = run("align", &[&["--format", "jsonl"], options].concat());
-        let first: Value = serde_json::from_str(outcome.worked().lines().next().unwrap()).unwrap();
+        let first = json(outcome.worked().lines().next().unwrap());
         serde_json::json!([first["source"], first["target"]])
     };
     assert_eq!(sources(&[]), serde_json::json!([["f", "o", "x"], ["f", "o", "ks"]]));

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Folder, PAIRS, QUICK};
-use serde_json::{Value, json};
+use common::{Folder, PAIRS, QUICK, json};
+use serde_json::json;
 
 /// [`PAIRS`], and the same sentences in another invented language.
 fn two_languages() -> Folder {
@@ -37,12 +37,12 @@ fn one_model_serves_two_languages_by_tags() {
     assert_eq!(translate(&["--tag-source", "<2b>"], "the red fox sleeps"), "ofur im amrod .\n");
     for (pairs, tag) in [("pairs.tsv", "<2a>"), ("other.tsv", "<2b>")] {
         let arguments = ["evaluate", "--model", "model", "--pairs", pairs, "--tag-source", tag, "--json"];
-        let scores: Value = serde_json::from_str(folder.run(&arguments).worked()).unwrap();
+        let scores = folder.run(&arguments).json();
         assert!(scores["exact_match"].as_f64().unwrap() > 80.0, "{pairs} {scores}");
         let arguments = ["score", "--model", "model", "--pairs", pairs, "--tag-source", tag];
         assert_eq!(folder.run(&arguments).worked().lines().count(), PAIRS.len());
     }
-    let config: Value = serde_json::from_str(&folder.text("model/config.json")).unwrap();
+    let config = json(&folder.text("model/config.json"));
     assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
     assert_eq!(config["data"]["training_files"], json!(["pairs.tsv", "other.tsv"]));
     assert_eq!(config["data"]["mixture"][1], json!({"weight": 1.0, "tag": "<2b>"}));
@@ -57,7 +57,7 @@ fn weights_are_kept_over_runs() {
     folder.run(&["train", "--out", "parts", "--resume", "--max-epochs", "4", "--quiet"]).worked();
     assert!(folder.read("whole/model.safetensors") == folder.read("parts/model.safetensors"));
     let steps = |name: &str| -> u64 {
-        let progress: Value = serde_json::from_str(&folder.text(&format!("{name}/resume.json"))).unwrap();
+        let progress = json(&folder.text(&format!("{name}/resume.json")));
         progress["step"].as_u64().unwrap()
     };
     // Batches of one: 12 pairs two or three times, 12 pairs every other epoch.
@@ -100,7 +100,7 @@ fn validation_files_stay_what_they_were() {
         );
         let scores = |name: &str| {
             let log = folder.text(&format!("{name}/log.jsonl"));
-            let mut events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let mut events = log.lines().map(json);
             let last = events.rfind(|event| event["event"] == "validation").unwrap();
             [last["epoch"].clone(), last["bleu"].clone(), last["loss"].clone()]
         };
@@ -201,7 +201,7 @@ fn a_model_learns_another_language_by_its_tag() {
         "0",
     ];
     folder.run(&[&["train", "--valid", "pairs.tsv", "other.tsv"], &both[..], &run].concat()).worked();
-    let config: Value = serde_json::from_str(&folder.text("both/config.json")).unwrap();
+    let config = json(&folder.text("both/config.json"));
     assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
     let text = folder.run(&["translate", "--model", "both", "<2a> the old fox runs", "<2b> the old fox runs"]);
     assert_eq!(text.worked(), "vela mi kura .\nalev im aruk .\n");

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{Folder, PAIRS, tsv};
+use common::{Folder, PAIRS, json, tsv};
 use serde_json::Value;
 
 const FEW_STEPS: [&str; 4] = ["--max-epochs", "1", "--hidden-size", "16"];
 
 fn config(folder: &Folder, out: &str) -> Value {
-    serde_json::from_str(&folder.text(&format!("{out}/config.json"))).unwrap()
+    json(&folder.text(&format!("{out}/config.json")))
 }
 
 /// Trains on a text and says what config.json holds, and what was said.
@@ -74,7 +74,7 @@ fn a_time_given_is_planned_for() {
     assert!(outcome.stderr.contains("0.05 minutes, or 1000000 epochs"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("the time is over; --resume with more --max-minutes"), "{}", outcome.stderr);
     let log = folder.text("model/log.jsonl");
-    let steps: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let steps: Vec<Value> = log.lines().map(json).collect();
     let steps: Vec<&Value> = steps.iter().filter(|line| line["event"] == "progress").collect();
     let figures = |key: &str| -> Vec<f64> { steps.iter().map(|step| step[key].as_f64().unwrap()).collect() };
     let (done, rates) = (figures("done"), figures("learning_rate"));
@@ -86,7 +86,7 @@ fn a_time_given_is_planned_for() {
     again.worked();
     let before = folder.text("model/resume.json");
     folder.run(&["train", "--out", "model", "--resume", "--quiet", "--max-minutes", "0.1"]).worked();
-    let steps = |text: &str| serde_json::from_str::<Value>(text).unwrap()["step"].as_u64().unwrap();
+    let steps = |text: &str| json(text)["step"].as_u64().unwrap();
     assert!(steps(&folder.text("model/resume.json")) > steps(&before) + 1);
 }
 

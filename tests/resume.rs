@@ -4,7 +4,7 @@ mod common;
 
 use clap::{Arg, ArgAction, CommandFactory, Parser};
 use common::tensors::Tensors;
-use common::{Folder, Outcome, PAIRS, QUICK, tsv};
+use common::{Folder, Outcome, PAIRS, QUICK, json, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
 
@@ -91,7 +91,7 @@ fn what_was_saved_at_the_end_is_judged_by_the_next_run() {
     assert!(folder.read("whole/model.safetensors") == folder.read("cut/model.safetensors"));
     let last_loss = |out: &str| {
         let log = folder.text(&format!("{out}/log.jsonl"));
-        serde_json::from_str::<Value>(log.lines().last().unwrap()).unwrap()["loss"].clone()
+        json(log.lines().last().unwrap())["loss"].clone()
     };
     assert_eq!(last_loss("whole"), last_loss("cut"));
 }
@@ -101,7 +101,7 @@ fn what_was_saved_at_the_end_is_judged_by_the_next_run() {
 fn a_run_whose_time_is_over_ends_at_once() {
     let folder = Folder::with_pairs();
     folder.train("out", &["--max-minutes", "0.0001"]).worked();
-    let steps = || serde_json::from_str::<Value>(&folder.text("out/resume.json")).unwrap()["step"].clone();
+    let steps = || json(&folder.text("out/resume.json"))["step"].clone();
     let before = steps();
     let again = folder.run(&["train", "--resume", "--out", "out"]);
     assert!(again.stderr.contains("the time is over"), "{}", again.stderr);
@@ -239,7 +239,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 
 /// config.json but for how the training was begun, which names the folder.
 fn config_of(folder: &Folder, out: &str) -> Value {
-    let mut config: Value = serde_json::from_str(&folder.text(&format!("{out}/config.json"))).unwrap();
+    let mut config = json(&folder.text(&format!("{out}/config.json")));
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
     assert!(begun["command_line"].as_array().unwrap().contains(&Value::from(out)), "{begun}");
     assert_eq!(begun["threads"], 1);
@@ -273,7 +273,7 @@ fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
     folder.train("whole", &settings).worked();
     // So short a time ends the run after its first step.
     folder.train("parts", &[&settings[..], &["--max-minutes", "0.0000001"]].concat()).worked();
-    let progress: Value = serde_json::from_str(&folder.text("parts/resume.json")).unwrap();
+    let progress = json(&folder.text("parts/resume.json"));
     assert_eq!((&progress["step"], &progress["epoch"]), (&Value::from(1), &Value::from(0)));
     folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-minutes", "60"]).worked();
     let [parts, whole] = ["parts", "whole"]

@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::{Folder, model_path, tsv};
-use serde_json::Value;
+use common::{Folder, json, model_path, tsv};
 
 const PAIRS: [(&str, &str); 3] =
     [("the red fox sings", "rufo mi kanta ."), ("the red fox sings", "kanta kanta"), ("", "")];
@@ -27,9 +26,9 @@ fn what_is_right_is_more_probable_and_words_add_up() {
         assert!((sum - total).abs() < 1e-3, "{line}");
     }
     assert!(score(&["--words"]).worked().starts_with(&format!("{:.4}\trufo -", totals[0])));
-    let json = score(&["--json"]);
-    for ((line, total), (id, (source, target))) in json.worked().lines().zip(&totals).zip(PAIRS.iter().enumerate()) {
-        let pair: Value = serde_json::from_str(line).unwrap();
+    let objects = score(&["--json"]);
+    for ((line, total), (id, (source, target))) in objects.worked().lines().zip(&totals).zip(PAIRS.iter().enumerate()) {
+        let pair = json(line);
         assert!(pair["id"] == id && pair["source_text"] == *source && pair["target_text"] == *target, "{pair}");
         assert!((pair["log_probability"].as_f64().unwrap() - total).abs() < 1e-4);
         let units = pair["words"].as_array().unwrap().len() + 1;
@@ -40,7 +39,7 @@ fn what_is_right_is_more_probable_and_words_add_up() {
     // What translate says of its translation, score says of it too.
     let sums = ["--length-penalty", "0", "--coverage-penalty", "0", "--format", "jsonl"];
     let found = folder.run(&[&["translate", "--model", model_path()], &sums[..], &["the old owl sleeps"]].concat());
-    let found: Value = serde_json::from_str(found.worked()).unwrap();
+    let found = found.json();
     folder.write("found.tsv", format!("the old owl sleeps\t{}\n", found["translation"].as_str().unwrap()));
     let again = folder.run(&["score", "--model", model_path(), "--pairs", "found.tsv"]);
     assert!((numbers(again.worked())[0] - found["score"].as_f64().unwrap()).abs() < 1e-3, "{found}");

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::Folder;
+use common::{Folder, json};
 
 /// A training without end, which validates often.
 const ENDLESS: [&str; 14] = [
@@ -49,7 +49,7 @@ fn each_saves_the_model_and_training_can_go_on() {
         assert_eq!(found, Some(code), "{signal}");
         folder.run(&["inspect", "out"]).worked();
         let log = folder.text("out/log.jsonl");
-        let last: serde_json::Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+        let last = json(log.lines().last().unwrap());
         let more = (last["epoch"].as_u64().unwrap() + 1).to_string();
         folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", &more]).worked();
     }

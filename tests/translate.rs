@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Outcome, model_path};
+use common::{Folder, Outcome, json, model_path};
 use serde_json::Value;
 
 fn translate(arguments: &[&str], input: &str) -> Outcome {
@@ -63,7 +63,7 @@ fn lines_of_another_language_are_told_of_once_and_may_be_kept() {
     let lines: Vec<&str> = kept.worked().lines().collect();
     assert_eq!(lines[..4], ["rufo mi dorma .", "日本語です", "", "Привет zebra"]);
     let copied = translate(&["--unknown", "keep", "--format", "jsonl", "--n-best", "2"], input);
-    let copied: Vec<Value> = copied.worked().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let copied: Vec<Value> = copied.worked().lines().map(json).collect();
     let of_fourth: Vec<&Value> = copied.iter().filter(|item| item["id"] == 3).collect();
     assert_eq!((of_fourth.len(), &of_fourth[0]["unknown"]), (1, &Value::from(1.0)));
     assert_eq!(of_fourth[0]["attention"], serde_json::json!([[1.0, 0.0], [0.0, 1.0]]));
@@ -85,7 +85,7 @@ fn lines_that_are_read_in_part_are_told_of_once_even_if_quietly() {
 #[test]
 fn json_has_the_text_as_it_was_and_the_version_of_its_keys() {
     let outcome = translate(&["--format", "jsonl"], "  the red\u{a0} fox  sleeps \n");
-    let item: Value = serde_json::from_str(outcome.worked()).unwrap();
+    let item = outcome.json();
     assert_eq!(item["source_text"], "  the red\u{a0} fox  sleeps ");
     assert_eq!(item["schema"], 1);
     assert!(item.get("target_text").is_none(), "that is the translation: {item}");

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Folder, QUICK};
+use common::{Folder, QUICK, json};
 use serde_json::Value;
 use softalign::random::Stream;
 use softalign::text::{NormalForm, Normalisation, Units, Vocabulary, Words};
@@ -191,8 +191,8 @@ fn the_same_text_trains_the_same_model() {
     ] {
         assert_eq!(align("pairs.tsv", links), align("apart.tsv", links));
     }
-    let json = align("apart.tsv", &["--model", "pairs-bpe", "--format", "jsonl"]);
-    let first: Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+    let text = align("apart.tsv", &["--model", "pairs-bpe", "--format", "jsonl"]);
+    let first = json(text.lines().next().unwrap());
     assert_eq!(first["source"][3], "la\u{300}");
     assert_eq!(first["target"][0], "Koc\u{30c}ka");
     let translate = |text: &str| folder.run(&["translate", "--model", "pairs-bpe", text]).worked().to_owned();
@@ -256,7 +256,7 @@ fn a_model_keeps_its_form() {
     folder.run(&resume).worked();
     assert!(said("model").contains("normalisation   NFC\n"));
     // One from before says nothing of it.
-    let mut config: Value = serde_json::from_str(&folder.text("plain/config.json")).unwrap();
+    let mut config = json(&folder.text("plain/config.json"));
     config["text"].as_object_mut().unwrap().remove("normalisation").unwrap();
     let align = ["align", "--model", "plain", "--pairs", "mixed.tsv", "--format", "jsonl"];
     let aligned = folder.run(&align).worked().to_owned();
@@ -282,7 +282,7 @@ fn references_are_compared_as_the_model_writes() {
     train(&folder, "pairs.tsv", "large", &["--max-epochs", "30"]);
     let evaluate = |model: &str, pairs: &str| {
         let outcome = folder.run(&["evaluate", "--model", model, "--pairs", pairs, "--json"]);
-        (serde_json::from_str::<Value>(outcome.worked()).unwrap(), outcome.stderr)
+        (outcome.json(), outcome.stderr)
     };
     let (small, note) = evaluate("small", "apart.tsv");
     assert!(small["bleu"].as_f64().unwrap() > 90.0, "{small}");
@@ -298,7 +298,7 @@ fn references_are_compared_as_the_model_writes() {
         folder.run(&both).stderr.contains("NFC for one and NFC, lower case for another: their scores do not compare")
     );
     let validated = folder.text("small/log.jsonl");
-    let last: Value = serde_json::from_str(validated.lines().last().unwrap()).unwrap();
+    let last = json(validated.lines().last().unwrap());
     assert!(last["bleu"].as_f64().unwrap() > 50.0, "{last}");
     let shouted = folder.run(&["translate", "--model", "small", "LE CHAT EST LA\u{300} 3"]).worked().to_owned();
     assert_eq!(shouted, folder.run(&["translate", "--model", "small", "le chat est là 3"]).worked());
@@ -345,7 +345,7 @@ fn punctuation_is_unicodes() {
     let align =
         ["align", "--links-from", "pairs", "--words", "punctuation", "--pairs", "pairs.tsv", "--format", "jsonl"];
     let found = folder.run(&align);
-    let lines: Vec<Value> = found.worked().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = found.worked().lines().map(json).collect();
     assert_eq!(lines[0]["source"], serde_json::json!(["«", "۲۰", "»", "۱۹۹۰", "."]));
     assert_eq!(lines[0]["target"], serde_json::json!(["༄", "བོད", "།", "20", "€"]));
     assert_eq!(lines[1]["source"], serde_json::json!(["हिन्दी", "।"]));

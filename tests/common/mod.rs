@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// The program's commands.
@@ -70,6 +71,12 @@ pub fn tsv(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(|(source, target)| format!("{source}\t{target}\n")).collect()
 }
 
+/// One value of JSON.
+#[track_caller]
+pub fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
 /// What became of a command.
 #[derive(Debug)]
 pub struct Outcome {
@@ -84,6 +91,12 @@ impl Outcome {
     pub fn worked(&self) -> &str {
         assert_eq!(self.code, Some(0), "{self:?}");
         &self.stdout
+    }
+
+    /// The command worked, and its standard output is one value of JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        json(self.worked())
     }
 
     /// The command failed with this code, wrote no result, and said why in one line that a user can read.

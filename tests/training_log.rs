@@ -1,0 +1,90 @@
+//! What training tells while it runs, in the log and on the terminal.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Folder, json, model_path};
+use serde_json::Value;
+
+#[test]
+fn the_log_has_an_object_a_line_with_the_promised_fields() {
+    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
+    let lines: Vec<Value> = log.lines().map(json).collect();
+    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    let (progress, validations) = (of("progress"), of("validation"));
+    assert_eq!(progress.len() + validations.len(), lines.len());
+    assert_eq!(validations.len(), 10, "one for each epoch");
+    assert!(!progress.is_empty());
+    for (line, keys) in [
+        (progress[0], &["epoch", "step", "loss", "learning_rate", "tokens_per_second", "seconds"][..]),
+        (validations[0], &["epoch", "step", "loss", "perplexity", "bleu", "chrf", "exact_match", "seconds"]),
+    ] {
+        for key in keys {
+            assert!(line[key].is_number(), "{key} is missing: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_says_what_every_key_of_the_log_means() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
+    for line in log.lines().map(json) {
+        let attention = line["attention"].as_object().into_iter().flatten();
+        for (key, _) in line.as_object().into_iter().flatten().chain(attention) {
+            assert!(readme.contains(&format!("`{key}`")), "{key} is in no table of the README");
+        }
+    }
+}
+
+#[test]
+fn every_validation_says_how_attention_fares() {
+    let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
+    let lines: Vec<Value> = log.lines().map(json).collect();
+    for line in lines.iter().filter(|line| line["event"] == "validation") {
+        let attention = &line["attention"];
+        let shares = ["normalised_entropy", "end", "punctuation", "punctuation_units", "coverage", "heaviest_column"];
+        for key in shares {
+            let share = attention[key].as_f64().unwrap_or_else(|| panic!("{key} is missing: {line}"));
+            assert!((0.0..=1.000_001).contains(&share), "{key} is {share}");
+        }
+        // Five columns at most: four words and the end.
+        assert!((0.0..=5.0f64.ln() + 1e-6).contains(&attention["entropy"].as_f64().unwrap()), "{line}");
+        assert!((-1.0..=1.0).contains(&attention["diagonality"].as_f64().unwrap()), "{line}");
+    }
+    let entropy = |line: &Value| line["attention"]["entropy"].as_f64().unwrap();
+    let validations: Vec<&Value> = lines.iter().filter(|line| line["event"] == "validation").collect();
+    assert!(entropy(validations[9]) < entropy(validations[0]), "what is learnt makes attention sharper");
+}
+
+#[test]
+fn attention_that_stays_flat_is_warned_of_once() {
+    let folder = Folder::with_pairs();
+    let sizes = ["--embedding-size", "8", "--hidden-size", "8", "--attention-size", "8", "--batch-sentences", "1"];
+    // So low a learning rate learns nothing; six validations, of which the fourth is the first that is late enough.
+    let nothing =
+        ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--units", "word"];
+    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100"];
+    let outcome = folder.run(&[&train[..], &sizes, &nothing].concat());
+    outcome.worked();
+    assert_eq!(outcome.stderr.matches("    attention: flatness ").count(), 6, "{outcome:?}");
+    let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("warning: attention")).collect();
+    assert_eq!(warnings.len(), 1, "{outcome:?}");
+    assert!(warnings[0].contains("--guided-alignment"), "{outcome:?}");
+    let before = outcome.stderr.split("warning: attention").next().unwrap();
+    assert_eq!(before.matches("validation:").count(), 4, "{outcome:?}");
+    let log = folder.text("out/log.jsonl");
+    assert_eq!(json(log.lines().last().unwrap())["attention"]["collapse"], "flat");
+}
+
+#[test]
+fn notes_of_training_go_to_standard_error_as_plain_lines() {
+    let folder = Folder::with_pairs();
+    let outcome =
+        folder.run(&["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--max-epochs", "1"]);
+    outcome.worked();
+    assert!(outcome.stderr.contains("12 training pairs"), "{outcome:?}");
+    assert!(!outcome.stderr.contains(['\r', '\u{1b}']), "nothing for terminals: {outcome:?}");
+    assert!(!outcome.stdout.contains('\u{1b}'), "no colours: {outcome:?}");
+}
