@@ -11,8 +11,8 @@ pub enum Schedule {
     /// It falls each time that validations bring nothing better.
     #[default]
     Plateau,
-    /// It stays for [`HELD`] of the epochs or the time that training is to take, and falls to nothing along half a wave of a
-    /// cosine in the rest: warm-up, stable, decay (Hu et al. 2024, "MiniCPM", section 4; Hägele et al. 2024).
+    /// It stays for three fifths of the epochs or the time that training is to take, and falls to nothing along half a wave
+    /// of a cosine in the rest: warm-up, stable, decay (Hu et al. 2024, "MiniCPM", section 4; Hägele et al. 2024).
     // Models of before name one that fell from the beginning on, and learnt less.
     #[serde(alias = "cosine")]
     Hold,
