@@ -243,15 +243,3 @@ fn a_config_can_say_which_training_goes_on() {
     assert_eq!(folder.run(&["train", "--config", "c.json"]).stderr, "");
     assert_eq!(json(&folder.text("out/resume.json"))["epoch"], 2);
 }
-
-#[test]
-fn a_schedule_of_before_is_read_as_the_one_that_took_its_place() {
-    let folder = Folder::with_pairs();
-    folder.train("model", &["--max-epochs", "1"]).worked();
-    let now = folder.text("model/config.json");
-    assert!(now.contains("\"schedule\": \"hold\""), "{now}");
-    folder.write("model/config.json", now.replace("\"hold\"", "\"cosine\""));
-    folder.run(&["translate", "--model", "model", "the red fox"]).worked();
-    let shown = folder.run(&["train", "--config", "model/config.json", "--show-config"]).json();
-    assert_eq!(shown["schedule"], "hold");
-}

@@ -170,15 +170,16 @@ impl ValueEnum for DecoderKind {
 
 impl ValueEnum for Schedule {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Hold, Self::Plateau]
+        &[Self::Hold, Self::Cosine, Self::Plateau]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Hold => {
-                let help = "Stays, then falls to nothing in the last two fifths of the epochs or the minutes planned";
-                choice("hold", help).map(|value| value.alias("cosine"))
-            }
+            Self::Hold => choice(
+                "hold",
+                "Stays, then falls to nothing in the last two fifths of the epochs or the minutes planned",
+            ),
+            Self::Cosine => choice("cosine", "Falls to nothing over all of them"),
             Self::Plateau => choice("plateau", "Falls by --decay whenever validations bring nothing better"),
         }
     }

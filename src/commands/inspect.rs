@@ -138,7 +138,8 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     )?;
     writeln!(out, "                attention {}", checkpoint.config.teaching())?;
     let schedule = match settings.schedule {
-        Schedule::Hold => "falls to nothing in the last two fifths",
+        Schedule::Hold => "falls in the last two fifths",
+        Schedule::Cosine => "falls along a cosine",
         Schedule::Plateau => "falls when validations bring nothing better",
     };
     let minutes = settings.max_minutes.map(|minutes| format!(" or {minutes} minutes")).unwrap_or_default();

@@ -11,10 +11,11 @@ pub enum Schedule {
     /// It falls each time that validations bring nothing better.
     #[default]
     Plateau,
-    /// It stays for three fifths of the epochs or the time that training is to take, and falls to nothing along half a wave
-    /// of a cosine in the rest: warm-up, stable, decay (Hu et al. 2024, "MiniCPM", section 4; Hägele et al. 2024).
-    // Models of before name one that fell from the beginning on, and learnt less.
-    #[serde(alias = "cosine")]
+    /// It falls to nothing along half a wave of a cosine, over the epochs or the time that training is to take (Loshchilov
+    /// & Hutter 2017).
+    Cosine,
+    /// It stays for three fifths of that and falls along half a wave in the rest: warm-up, stable, decay (Hu et al. 2024,
+    /// "MiniCPM", section 4; Hägele et al. 2024).
     Hold,
 }
 
@@ -26,12 +27,15 @@ impl Schedule {
     pub fn factor(self, done: f64) -> f64 {
         match self {
             Self::Plateau => 1.0,
-            Self::Hold => {
-                let fallen = ((done - HELD) / (1.0 - HELD)).clamp(0.0, 1.0);
-                0.5 * (1.0 + (PI * fallen).cos())
-            }
+            Self::Cosine => half_wave(done),
+            Self::Hold => half_wave((done - HELD) / (1.0 - HELD)),
         }
     }
+}
+
+/// From 1 at 0 to 0 at 1.
+fn half_wave(done: f64) -> f64 {
+    0.5 * (1.0 + (PI * done.clamp(0.0, 1.0)).cos())
 }
 
 #[cfg(test)]
@@ -43,6 +47,7 @@ mod tests {
         let factors = |schedule: Schedule| {
             [-1.0, 0.0, 0.5, 0.6, 0.8, 1.0, 2.0].map(|done| (schedule.factor(done) * 1e3).round() / 1e3)
         };
+        assert_eq!(factors(Schedule::Cosine), [1.0, 1.0, 0.5, 0.345, 0.095, 0.0, 0.0]);
         assert_eq!(factors(Schedule::Hold), [1.0, 1.0, 1.0, 1.0, 0.5, 0.0, 0.0]);
         assert_eq!(factors(Schedule::Plateau), [1.0; 7]);
     }

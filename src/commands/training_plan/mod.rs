@@ -387,7 +387,7 @@ impl RunPlan {
             patience: patience(args)?.or(match schedule {
                 Schedule::Plateau => Some(PATIENCE),
                 // A step size that is planned brings most at its end, after a while that brought little.
-                Schedule::Hold => begun.then_some(PATIENCE_FROM),
+                Schedule::Hold | Schedule::Cosine => begun.then_some(PATIENCE_FROM),
             }),
             metric: args.metric,
             keep: keep(args)?,

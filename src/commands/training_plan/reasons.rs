@@ -34,7 +34,9 @@ pub fn length(settings: &TrainingSettings) -> String {
     };
     match settings.schedule {
         Schedule::Plateau => format!("at most {limit}; training ends when validations bring nothing better"),
-        Schedule::Hold => format!("{limit}, towards the end of which the step size falls to nothing"),
+        Schedule::Hold | Schedule::Cosine => {
+            format!("{limit}, towards the end of which the step size falls to nothing")
+        }
     }
 }
 
