@@ -312,7 +312,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub warmup_steps: Option<u64>,
 
-    /// What becomes of the learning rate after warm-up [default: hold; plateau with --decay].
+    /// What becomes of the learning rate after warm-up [default: hold, cosine for single words; plateau with --decay].
     #[arg(long, value_enum, help_heading = "Training")]
     #[serde(serialize_with = "by_name")]
     pub schedule: Option<Schedule>,

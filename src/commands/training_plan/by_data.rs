@@ -2,6 +2,7 @@
 
 use crate::cli::Preset;
 use crate::text::Profile;
+use crate::training::Schedule;
 
 /// Dimensions with a learning rate that suits them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +37,7 @@ pub struct ByData {
     pub pieces: usize,
     /// Pairs in a batch.
     pub sentences: usize,
+    pub schedule: Schedule,
     pub dropout: f64,
     pub bpe_dropout: f64,
     /// The share of pairs that are joined.
@@ -78,6 +80,8 @@ impl ByData {
             pieces: pieces(profile),
             // Small data needs many steps more than smooth ones.
             sentences: if pairs < 10_000 { 32 } else { 64 },
+            // Sentences gain by large steps for long; single words, soon learnt, by small ones.
+            schedule: if profile.of_words() { Schedule::Cosine } else { Schedule::Hold },
             dropout,
             bpe_dropout,
             joined,
@@ -162,6 +166,10 @@ mod tests {
         assert_eq!((grammar.pieces, grammar.dropout, grammar.bpe_dropout, grammar.joined), (1500, 0.2, 0.0, 0.2));
         let speech = ByData::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
         assert_eq!((speech.sizes, speech.dropout, speech.epochs), (SMALL, 0.5, 100));
+        assert_eq!(
+            [captions, grammar, speech].map(|plan| plan.schedule),
+            [Schedule::Hold, Schedule::Hold, Schedule::Cosine]
+        );
         let few = ByData::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
         assert_eq!((few.pieces, few.epochs), (500, 100));
     }

@@ -75,7 +75,7 @@ struct RunPlan {
     batch: Option<BatchSize>,
     learning_rate: Option<f64>,
     warmup_steps: u64,
-    schedule: Schedule,
+    schedule: Option<Schedule>,
     decay: f64,
     label_smoothing: f64,
     guidance: Guidance,
@@ -251,7 +251,7 @@ impl SettledPlan<'_> {
             batch: run.batch.unwrap_or(BatchSize::Sentences(by_data.sentences)),
             learning_rate: run.learning_rate.unwrap_or(by_data.sizes.learning_rate),
             warmup_steps: run.warmup_steps,
-            schedule: run.schedule,
+            schedule: run.schedule.unwrap_or(by_data.schedule),
             decay: run.decay,
             label_smoothing: run.label_smoothing,
             guidance: self.guidance(),
@@ -364,7 +364,7 @@ impl RunPlan {
                 score.name()
             )));
         }
-        let schedule = args.schedule.unwrap_or(if args.decay.is_some() { Schedule::Plateau } else { Schedule::Hold });
+        let schedule = args.schedule.or(args.decay.map(|_| Schedule::Plateau));
         let begun = args.from.is_some();
         let shares = |option, given: Option<f64>| given.map(|value| share(option, value)).transpose();
         Ok(Self {
@@ -385,9 +385,9 @@ impl RunPlan {
             max_minutes: max_minutes(args)?,
             validate_every: args.validate_every.map(|steps| positive("--validate-every", steps)).transpose()?,
             patience: patience(args)?.or(match schedule {
-                Schedule::Plateau => Some(PATIENCE),
+                Some(Schedule::Plateau) => Some(PATIENCE),
                 // A step size that is planned brings most at its end, after a while that brought little.
-                Schedule::Hold | Schedule::Cosine => begun.then_some(PATIENCE_FROM),
+                Some(Schedule::Hold | Schedule::Cosine) | None => begun.then_some(PATIENCE_FROM),
             }),
             metric: args.metric,
             keep: keep(args)?,
