@@ -20,7 +20,7 @@
 //! ```
 //!
 //! `attention/` is attention as the field means it: queries, keys and values, pooled by a score. These places say their
-//! equations in candle's operations; `attention/fused.rs`, `model/fused/` and the kernels say the same on plain slices with
+//! equations in candle's operations; `attention/fused/`, `model/fused/` and the kernels say the same on plain slices with
 //! derivatives written by hand, which is what runs on a CPU. `parameters/` holds what is learnt, by names. Data flows one
 //! way:
 //!

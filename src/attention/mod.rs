@@ -3,10 +3,10 @@
 //! ```text
 //! Attention(q, K, V) = Σ_j α(q, k_j) v_j        α = softmax_j(a(q, k_j) / temperature)
 //!
-//! q, k_j      W_q s_{t-1}, W_k h_j, or the state and the annotations themselves     layer.rs, fused.rs
+//! q, k_j      W_q s_{t-1}, W_k h_j, or the state and the annotations themselves     layer.rs, fused/
 //! a           the score: a comparison, in a file of its own                         scores/
 //! softmax, Σ  masks, weights, pooled values, hard choices                           pooling.rs
-//! heads       c = W_o [c_1 ; … ; c_N], each over its own part of W_v h_j            layer.rs, fused.rs
+//! heads       c = W_o [c_1 ; … ; c_N], each over its own part of W_v h_j            layer.rs, fused/
 //! guides      −Σ w log α over given looks                                           guidance.rs
 //! positions   what tells one place of a sequence from another                       position.rs
 //! ```

@@ -1,0 +1,128 @@
+//! What the steps forward leave, and what guides say of it.
+
+use super::super::guidance::Heads;
+use super::super::settings::{Choice, Layout};
+use super::{Memory, Weights};
+use crate::kernels::buffer::Buffer;
+use crate::kernels::simd::add_scaled;
+use crate::text::Look;
+
+/// What the steps so far leave for reports and for the way back. Lengths are those of the longest sentence.
+pub struct Trace {
+    pub(super) rows: usize,
+    pub(super) layout: Layout,
+    pub(super) longest: usize,
+    /// W_q s: `[steps × rows, d]`; empty where queries are the states
+    pub(super) queries: Buffer,
+    /// α: `[steps × rows × heads, longest]`
+    pub(super) alphas: Buffer,
+    /// What pooled where it was not α, shaped alike; else empty
+    pub(super) choices: Buffer,
+    /// What W_o meets: `[steps × rows, n]`; empty where there is none
+    pub(super) pooled: Buffer,
+}
+
+/// A trace whose guides have spoken.
+pub struct Guided {
+    pub(super) trace: Trace,
+    /// By e / temperature: `[steps × rows × heads, longest]`
+    pub(super) d_energies: Buffer,
+}
+
+/// Where a step's results go.
+pub struct TraceStep<'a> {
+    /// What keeps them.
+    pub trace: &'a mut Trace,
+    /// The step's number.
+    pub step: usize,
+    /// `[rows, n]`
+    pub contexts: &'a mut [f32],
+}
+
+impl Trace {
+    /// Room for so many steps of so many rows.
+    pub fn new(weights: &Weights, memory: &Memory, rows: usize, steps: usize) -> Self {
+        let Weights { layout, .. } = *weights;
+        let all = |there: bool, size: usize| Buffer::any(if there { steps * rows * size } else { 0 });
+        let alphas = layout.heads * memory.longest;
+        Self {
+            rows,
+            layout,
+            longest: memory.longest,
+            queries: all(layout.projects_queries, layout.query),
+            alphas: all(true, alphas),
+            choices: all(weights.choice != Choice::Soft, alphas),
+            pooled: all(layout.projects_values, layout.hidden),
+        }
+    }
+
+    /// The weights that are reported of one row at one step, over the `length` units of its sentence: those that
+    /// pooled, as the mean over the heads or of the one that is asked for.
+    pub fn shown(&self, weights: &Weights, step: usize, row: usize, length: usize) -> Vec<f32> {
+        let all = if self.choices.is_empty() { &self.alphas } else { &self.choices };
+        if let Some(head) = weights.shown {
+            return all[self.place(step, row) + head * self.longest..][..length].to_vec();
+        }
+        let mut mean = vec![0.0; length];
+        self.mean(all, step, row, &mut mean);
+        mean
+    }
+
+    /// Writes α of one row at one step as the mean over the heads, whatever was chosen, over the units of its sentence.
+    pub fn mean_alphas(&self, step: usize, row: usize, mean: &mut [f32]) {
+        self.mean(&self.alphas, step, row, mean);
+    }
+
+    fn mean(&self, all: &[f32], step: usize, row: usize, mean: &mut [f32]) {
+        let of_heads = &all[self.place(step, row)..][..self.layout.heads * self.longest];
+        mean.fill(0.0);
+        for weights in of_heads.chunks_exact(self.longest) {
+            add_scaled(mean, 1.0, &weights[..mean.len()]);
+        }
+        mean.iter_mut().for_each(|weight| *weight /= self.layout.heads as f32);
+    }
+
+    /// Where the weights of one row at one step begin.
+    fn place(&self, step: usize, row: usize) -> usize {
+        (step * self.rows + row) * self.layout.heads * self.longest
+    }
+
+    /// Hears the guides, given for each row: their loss, and `scale` times its derivatives. Row `r` is sentence `r`.
+    pub fn guided<'g>(self, memory: &Memory, guide: impl Fn(usize) -> &'g [Look], scale: f32) -> (Guided, f64) {
+        let mut d_energies = Buffer::zeros(self.alphas.len());
+        let mut loss = 0.0;
+        for row in 0..self.rows {
+            let Layout { heads, .. } = self.layout;
+            let heads = Heads { heads, length: memory.cells(row).len(), longest: self.longest };
+            for look in guide(row) {
+                let place = self.place(look.target as usize, row);
+                let (alphas, d_energies) = (&self.alphas[place..], &mut d_energies[place..]);
+                loss += heads.guide(alphas, look.source as usize, look.weight, scale, d_energies);
+            }
+        }
+        (Guided { trace: self, d_energies }, loss)
+    }
+}
+
+impl Guided {
+    /// The trace, for reports.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Hears derivatives by the weights, by their mean over the heads: `[steps × rows, longest]`.
+    pub fn hear(&mut self, memory: &Memory, d_alphas: &[f32]) {
+        let Layout { heads, .. } = self.trace.layout;
+        for (cell, d_alphas) in d_alphas.chunks_exact(self.trace.longest.max(1)).enumerate() {
+            let length = memory.cells(cell % self.trace.rows).len();
+            for head in 0..heads {
+                let place = (cell * heads + head) * self.trace.longest;
+                let alphas = &self.trace.alphas[place..][..length];
+                let mean: f32 = alphas.iter().zip(d_alphas).map(|(alpha, d_alpha)| alpha * d_alpha).sum();
+                for ((d_energy, alpha), d_alpha) in self.d_energies[place..].iter_mut().zip(alphas).zip(d_alphas) {
+                    *d_energy += alpha * (d_alpha - mean) / heads as f32;
+                }
+            }
+        }
+    }
+}

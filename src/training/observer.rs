@@ -1,0 +1,108 @@
+//! What the training loop tells of itself, and to whom.
+
+use anyhow::Result;
+use candle_core::Tensor;
+use serde::Serialize;
+
+use super::{Optimiser, Progress, ValidationReport};
+use crate::parameters::Parameters;
+
+/// One step's figures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StepReport {
+    /// Epoch, from 1.
+    pub epoch: u64,
+    /// Optimiser steps taken, this one included.
+    pub step: u64,
+    /// Mean smoothed loss for each target unit, over the epoch so far.
+    pub loss: f64,
+    /// Share of the training that is done, as far as it is planned.
+    pub done: f64,
+    /// Learning rate of this step.
+    pub learning_rate: f64,
+    /// Target units (padding not counted) for each second of training in this epoch.
+    pub tokens_per_second: f64,
+    /// Seconds spent preparing, training and validating, over all runs.
+    pub seconds: f64,
+}
+
+/// Why training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// All epochs are done.
+    Epochs,
+    /// The time given is over.
+    Time,
+    /// The validation score has not improved for as long as patience lasts.
+    Patience,
+    /// The observer asked for it.
+    Asked,
+}
+
+/// What the loop tells as it goes.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// An epoch begins.
+    Epoch {
+        /// Epoch, from 1.
+        epoch: u64,
+        /// Batches in it.
+        batches: usize,
+        /// Batches of it that an earlier run has done.
+        done: usize,
+    },
+    /// A step was taken.
+    Step(StepReport),
+    /// A step was taken that moved nothing: its loss or gradient was no finite number.
+    Skipped {
+        /// Optimiser steps taken, this one included.
+        step: u64,
+        /// How many of them moved nothing.
+        skipped: u64,
+    },
+    /// A validation begins.
+    Validating,
+    /// A validation was held.
+    Validation {
+        /// Where training stands after it.
+        progress: &'a Progress,
+        /// What was measured.
+        report: &'a ValidationReport,
+        /// Whether this is the best model so far.
+        best: bool,
+    },
+}
+
+/// What should be saved.
+pub struct Snapshot<'a> {
+    /// The parameters as the last step left them: what training goes on from.
+    pub trained: &'a Parameters,
+    /// Those that were validated: the average where there is one.
+    pub used: &'a Parameters,
+    /// The optimiser.
+    pub optimiser: &'a Optimiser,
+    /// Where training stands.
+    pub progress: &'a Progress,
+}
+
+impl Snapshot<'_> {
+    /// Everything to save for resuming: parameters by name, and the optimiser's moments.
+    pub fn tensors(&self) -> Vec<(String, &Tensor)> {
+        let parameters = self.trained.iter().map(|(name, tensor)| (format!("parameter/{name}"), tensor));
+        parameters.chain(self.optimiser.state()).collect()
+    }
+}
+
+/// The outside of the loop: shows, saves, and may ask it to stop.
+pub trait Observer {
+    /// Something happened.
+    fn event(&mut self, event: &Event) -> Result<()>;
+    /// Training should be able to go on from here.
+    fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
+    /// The model was validated, and should be kept if it is the best so far or wanted beside that. This comes after
+    /// [`Self::save_resume`] of the same parameters: should it fail, they are there all the same, and
+    /// [`Progress::is_validated`] and [`Progress::is_best`] tell what they are.
+    fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()>;
+    /// Whether to stop after the current step.
+    fn stop(&self) -> bool;
+}
