@@ -262,7 +262,7 @@ pub struct TrainArgs {
     pub dropout: Option<f64>,
 
     /// Share of merges left out at random, each epoch others, so that words are learnt in other cuts too; bpe only
-    /// [default: 0.1, 0.05 from 10,000 pairs on, 0 where few words make up the text].
+    /// [default: 0.1 below 5,000 pairs, else 0; 0 where few words make up the text].
     #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Training")]
     pub bpe_dropout: Option<f64>,
 

@@ -72,8 +72,9 @@ impl ByData {
             // Few words are soon learnt by heart, and with them what is wrong for others.
             _ if profile.of_words() => (0.5, 0.0, 0.0),
             _ if has_few_words(profile) => (0.2, 0.0, 0.2),
-            0..10_000 => (0.3, 0.1, 0.0),
-            _ => (0.3, 0.05, 0.0),
+            // Words in ever new cuts stand in for pairs that there are too few of.
+            0..5_000 => (0.3, 0.1, 0.0),
+            _ => (0.3, 0.0, 0.0),
         };
         Self {
             sizes: ALL[size],
@@ -161,7 +162,9 @@ mod tests {
     #[test]
     fn captions_have_rare_words_and_a_small_grammar_has_none() {
         let captions = ByData::new(Preset::Auto, &profile(29_000, [Kind::Sentences; 2], 18_000));
-        assert_eq!((captions.sizes, captions.pieces, captions.dropout, captions.bpe_dropout), (SMALL, 3916, 0.3, 0.05));
+        assert_eq!((captions.sizes, captions.pieces, captions.dropout, captions.bpe_dropout), (SMALL, 3916, 0.3, 0.0));
+        let fewer = ByData::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
+        assert_eq!(fewer.bpe_dropout, 0.1);
         let grammar = ByData::new(Preset::Auto, &profile(24_000, [Kind::Sentences; 2], 3000));
         assert_eq!((grammar.pieces, grammar.dropout, grammar.bpe_dropout, grammar.joined), (1500, 0.2, 0.0, 0.2));
         let speech = ByData::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
