@@ -5,154 +5,22 @@
 
 mod trace;
 mod way_back;
+mod weights;
 
-use super::pooling::{AttentionStep, Sentences};
-use super::scores::ScoreName;
-use super::settings::{Choice, Dimensions, KEY, Layout, OUTPUT, QUERY, Settings, VALUE, own_name};
-use crate::kernels::buffer::Buffer;
-use crate::kernels::matrix::{PackedWeight, Store};
-use crate::parameters::Slices;
 pub use trace::{Guided, Trace, TraceStep};
 pub use way_back::{Passed, WayBack};
-
-/// The attention's parameters while a batch runs.
-pub struct Weights<'a> {
-    layout: Layout,
-    score: ScoreName,
-    choice: Choice,
-    shown: Option<usize>,
-    /// W_q, W_k, W_v, W_o, where there are such
-    query: Option<PackedWeight>,
-    key: Option<PackedWeight>,
-    value: Option<PackedWeight>,
-    output: Option<PackedWeight>,
-    /// The score's own
-    own: &'a [f32],
-}
-
-/// What some sentences offer to be looked at. It is made once and cannot be forgotten, since attending takes it.
-pub struct Memory {
-    /// `[cells, n]`, sentence by sentence
-    annotations: Buffer,
-    /// W_k h: `[cells, d]`, where keys are projected
-    keys: Option<Buffer>,
-    /// W_v h: `[cells, n]`, where values are
-    values: Option<Buffer>,
-    /// Where each sentence's cells begin, and the end of the last.
-    starts: Vec<usize>,
-    longest: usize,
-}
-
-impl<'a> Weights<'a> {
-    /// Lays out the parameters; `derivatives` says whether there is a way back.
-    pub fn new(settings: &Settings, dimensions: Dimensions, parameters: &Slices<'a>, derivatives: bool) -> Self {
-        let layout = settings.layout(dimensions);
-        let pack = |there: bool, name| there.then(|| PackedWeight::new(parameters.matrix(name), derivatives));
-        Self {
-            score: settings.score,
-            choice: settings.choice,
-            shown: settings.shown,
-            query: pack(layout.projects_queries, QUERY),
-            key: pack(layout.projects_keys, KEY),
-            value: pack(layout.projects_values, VALUE),
-            output: pack(layout.projects_values, OUTPUT),
-            own: layout.own.map(|own| parameters.get(&own_name(own))).unwrap_or_default(),
-            layout,
-        }
-    }
-
-    /// Computes keys and values of annotations `[cells, n]`. `starts` says where each sentence's cells begin, and where
-    /// the last one's end.
-    pub fn remember(&self, annotations: Buffer, starts: &[usize]) -> Memory {
-        let project = |weight: &PackedWeight| {
-            let mut projected = Buffer::any(annotations.len() / self.layout.hidden * weight.outputs());
-            weight.apply(&mut projected, weight.outputs(), &annotations, Store::Replace);
-            projected
-        };
-        let longest = starts.windows(2).map(|cells| cells[1] - cells[0]).max().unwrap_or(0);
-        let (keys, values) = (self.key.as_ref().map(project), self.value.as_ref().map(project));
-        Memory { keys, values, annotations, starts: starts.to_vec(), longest }
-    }
-
-    /// How many numbers in `0.0..1.0` a step of so many rows needs to draw its choices by.
-    pub fn draws(&self, rows: usize) -> usize {
-        if self.choice == Choice::Sampled { rows * self.layout.heads } else { 0 }
-    }
-
-    /// Attends in one step for states `[rows, n]`; writes contexts `[rows, n]`. `sentences` names the sentence of each
-    /// row; without `draws` nothing is left to chance.
-    pub fn attend(
-        &self,
-        memory: &Memory,
-        sentences: impl Iterator<Item = usize>,
-        states: &[f32],
-        draws: Option<&[f32]>,
-        into: TraceStep,
-    ) {
-        let TraceStep { trace, step, contexts } = into;
-        let [d, n] = [self.layout.query, self.layout.hidden];
-        let queries = match &self.query {
-            Some(weight) => {
-                let queries = of_step(&mut trace.queries, step, trace.rows * d);
-                weight.apply(queries, d, states, Store::Replace);
-                &*queries
-            }
-            None => states,
-        };
-        let weights = trace.rows * self.layout.heads * memory.longest;
-        let pooled = of_step(&mut trace.pooled, step, trace.rows * n);
-        let attention = AttentionStep {
-            sentences: memory.sentences(&self.layout),
-            rows: sentences,
-            queries,
-            chosen: self.choice.with(draws),
-            alphas: of_step(&mut trace.alphas, step, weights),
-            choices: of_step(&mut trace.choices, step, weights),
-            pooled: if self.output.is_some() { &mut *pooled } else { &mut *contexts },
-        };
-        self.score.attend(self.own, attention);
-        if let Some(weight) = &self.output {
-            weight.apply(contexts, n, pooled, Store::Replace);
-        }
-    }
-}
-
-impl Memory {
-    /// `[cells, n]`, sentence by sentence.
-    pub fn annotations(&self) -> &[f32] {
-        &self.annotations
-    }
-
-    /// A sentence's cells.
-    pub fn cells(&self, sentence: usize) -> std::ops::Range<usize> {
-        self.starts[sentence]..self.starts[sentence + 1]
-    }
-
-    fn sentences(&self, layout: &Layout) -> Sentences<'_> {
-        Sentences {
-            keys: self.keys.as_ref().unwrap_or(&self.annotations),
-            values: self.values.as_ref().unwrap_or(&self.annotations),
-            sizes: [layout.query, layout.hidden],
-            heads: layout.heads,
-            starts: &self.starts,
-            longest: self.longest,
-            sharpness: layout.sharpness as f32,
-        }
-    }
-}
-
-/// A step's numbers among those of all steps; nothing of nothing.
-fn of_step(all: &mut [f32], step: usize, size: usize) -> &mut [f32] {
-    if all.is_empty() { all } else { &mut all[step * size..][..size] }
-}
+pub use weights::{Memory, Weights};
 
 #[cfg(test)]
 mod tests {
     use candle_core::{Device, Tensor};
 
     use super::super::layer;
+    use super::super::scores::ScoreName;
+    use super::super::settings::{Choice, Dimensions, Settings};
     use super::*;
-    use crate::parameters::{Parameters, Plan};
+    use crate::kernels::buffer::Buffer;
+    use crate::parameters::{Parameters, Plan, Slices};
     use crate::random::Stream;
 
     const N: usize = 24;

@@ -1,9 +1,11 @@
 //! What the steps forward leave, and what guides say of it.
 
 use super::super::guidance::Heads;
+use super::super::pooling::AttentionStep;
 use super::super::settings::{Choice, Layout};
-use super::{Memory, Weights};
+use super::weights::{Memory, Weights};
 use crate::kernels::buffer::Buffer;
+use crate::kernels::matrix::Store;
 use crate::kernels::simd::add_scaled;
 use crate::text::Look;
 
@@ -37,6 +39,50 @@ pub struct TraceStep<'a> {
     pub step: usize,
     /// `[rows, n]`
     pub contexts: &'a mut [f32],
+}
+
+impl Weights<'_> {
+    /// Attends in one step for states `[rows, n]`; writes contexts `[rows, n]`. `sentences` names the sentence of each
+    /// row; without `draws` nothing is left to chance.
+    pub fn attend(
+        &self,
+        memory: &Memory,
+        sentences: impl Iterator<Item = usize>,
+        states: &[f32],
+        draws: Option<&[f32]>,
+        into: TraceStep,
+    ) {
+        let TraceStep { trace, step, contexts } = into;
+        let [d, n] = [self.layout.query, self.layout.hidden];
+        let queries = match &self.query {
+            Some(weight) => {
+                let queries = of_step(&mut trace.queries, step, trace.rows * d);
+                weight.apply(queries, d, states, Store::Replace);
+                &*queries
+            }
+            None => states,
+        };
+        let weights = trace.rows * self.layout.heads * memory.longest;
+        let pooled = of_step(&mut trace.pooled, step, trace.rows * n);
+        let attention = AttentionStep {
+            sentences: memory.sentences(&self.layout),
+            rows: sentences,
+            queries,
+            chosen: self.choice.with(draws),
+            alphas: of_step(&mut trace.alphas, step, weights),
+            choices: of_step(&mut trace.choices, step, weights),
+            pooled: if self.output.is_some() { &mut *pooled } else { &mut *contexts },
+        };
+        self.score.attend(self.own, attention);
+        if let Some(weight) = &self.output {
+            weight.apply(contexts, n, pooled, Store::Replace);
+        }
+    }
+}
+
+/// A step's numbers among those of all steps; nothing of nothing.
+pub(super) fn of_step(all: &mut [f32], step: usize, size: usize) -> &mut [f32] {
+    if all.is_empty() { all } else { &mut all[step * size..][..size] }
 }
 
 impl Trace {

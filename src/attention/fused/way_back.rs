@@ -4,7 +4,8 @@ use candle_core::Result;
 
 use super::super::pooling::AttentionStepBack;
 use super::super::settings::{KEY, Layout, OUTPUT, QUERY, VALUE, own_name};
-use super::{Guided, Memory, Trace, Weights, of_step};
+use super::trace::{Guided, Trace, of_step};
+use super::weights::{Memory, Weights};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::matrix::{Matrix, Store, bias_gradient, multiply, weight_gradient};
 use crate::kernels::simd::{add_scaled, vectorised};
