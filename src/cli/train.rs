@@ -330,7 +330,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub max_epochs: Option<u64>,
 
-    /// Stop after so many minutes, those of preparing and of earlier runs included; sizes are chosen by it too.
+    /// Stop after so many minutes, those of preparing and of earlier runs included, or when more would bring nothing; sizes
+    /// are chosen by it too.
     #[arg(long, value_name = "M", help_heading = "Training")]
     pub max_minutes: Option<f64>,
 

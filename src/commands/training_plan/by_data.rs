@@ -20,9 +20,11 @@ const LARGE: Sizes = Sizes { embedding: 256, hidden: 512, attention: 512, learni
 /// From the smallest.
 const ALL: [Sizes; 4] = [TINY, SMALL, MEDIUM, LARGE];
 
-/// How much of [`enough`] passes there must be time for, and how many times that is planned at most.
+/// How much of [`enough`] passes there must be time for, how many times that is planned at most, and the same where each pass
+/// brings something new or little of it is kept.
 const LEAST_WORTHWHILE: f64 = 0.75;
-const MOST_WORTHWHILE: f64 = 3.0;
+const MOST_WORTHWHILE: f64 = 1.25;
+const MOST_OF_WHAT_CHANGES: f64 = 3.0;
 
 /// The shares of the usual step size and of the usual passes for a model that has learnt from other pairs: larger steps
 /// undo what it has learnt, and it learns soon what is new.
@@ -44,6 +46,8 @@ pub struct ByData {
     pub joined: f64,
     /// Passes over the pairs.
     pub epochs: u64,
+    /// Passes after which they are learnt by heart, which no more time can mend.
+    longest: u64,
     /// The place in [`ALL`] of the largest sizes that time is worth spending on.
     largest: usize,
 }
@@ -76,6 +80,9 @@ impl ByData {
             0..5_000 => (0.3, 0.1, 0.0),
             _ => (0.3, 0.0, 0.0),
         };
+        let changing = profile.of_words() || bpe_dropout > 0.0 || joined > 0.0;
+        let most_worthwhile = if changing { MOST_OF_WHAT_CHANGES } else { MOST_WORTHWHILE };
+        let longest = (most_worthwhile * enough(profile)).round() as u64;
         Self {
             sizes: ALL[size],
             pieces: pieces(profile),
@@ -86,14 +93,15 @@ impl ByData {
             dropout,
             bpe_dropout,
             joined,
-            epochs: (enough(profile) * share_of_epochs).round() as u64,
+            epochs: ((enough(profile) * share_of_epochs).round() as u64).min(longest),
+            longest,
             largest,
         }
     }
 
     /// The same with passes to fill whatever time there is.
-    pub fn filling_time(self, profile: &Profile) -> Self {
-        Self { epochs: (MOST_WORTHWHILE * enough(profile)).round() as u64, ..self }
+    pub fn filling_time(self) -> Self {
+        Self { epochs: self.longest, ..self }
     }
 
     /// The same for a model of this hidden size that has learnt from other pairs.
@@ -178,6 +186,19 @@ mod tests {
     }
 
     #[test]
+    fn passes_that_teach_by_heart_are_not_planned() {
+        let most = |pairs, different_words| {
+            let profile = profile(pairs, [Kind::Sentences; 2], different_words);
+            let best = ByData::new(Preset::Best, &profile);
+            (best.epochs, best.filling_time().epochs)
+        };
+        assert_eq!(most(29_000, 18_000), (29, 29));
+        // Words are cut anew in each pass, and pairs joined anew.
+        assert_eq!(most(2000, 3000), (179, 268));
+        assert_eq!(most(24_000, 3000), (52, 77));
+    }
+
+    #[test]
     fn a_model_that_goes_on_takes_smaller_steps_and_fewer() {
         let auto = ByData::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
         let rate = |hidden: usize| auto.going_on(hidden).sizes.learning_rate / SHARE_OF_RATE;
@@ -193,7 +214,7 @@ mod tests {
         let seconds = |tried: ByData| Ok::<_, ()>(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2));
         let sizes = |minutes: f64| auto.within(&profile, 60.0 * minutes, seconds).unwrap().sizes;
         assert_eq!([1.0, 5.0, 15.0, 60.0, 1000.0].map(sizes), [TINY, TINY, SMALL, MEDIUM, MEDIUM]);
-        assert_eq!((auto.epochs, auto.filling_time(&profile).epochs), (23, 70));
+        assert_eq!((auto.epochs, auto.filling_time().epochs), (23, 29));
         assert_eq!(auto.within(&profile, 60.0, |_| Err("no device")), Err("no device"));
     }
 }

@@ -132,7 +132,7 @@ impl TrainingPlan {
     pub fn settle<'p>(&'p self, profile: &'p Profile) -> Result<SettledPlan<'p>> {
         let text = self.text.settle(profile)?;
         let by_data = ByData::new(self.preset, profile);
-        let by_data = if self.run.max_minutes.is_some() { by_data.filling_time(profile) } else { by_data };
+        let by_data = if self.run.max_minutes.is_some() { by_data.filling_time() } else { by_data };
         let by_data = self.from.as_ref().map_or(by_data, |from| by_data.going_on(from.hidden_size));
         let settled = SettledPlan { plan: self, text, by_data, profile };
         if matches!(self.run.guidance, Guidance::Weight(_)) && settled.text.of_characters() {
