@@ -81,8 +81,8 @@ impl ByData {
             _ => (0.3, 0.0, 0.0),
         };
         let changing = profile.of_words() || bpe_dropout > 0.0 || joined > 0.0;
-        let most_worthwhile = if changing { MOST_OF_WHAT_CHANGES } else { MOST_WORTHWHILE };
-        let longest = (most_worthwhile * enough(profile)).round() as u64;
+        let most = if changing { MOST_OF_WHAT_CHANGES } else { MOST_WORTHWHILE };
+        let [usual_epochs, longest] = [share_of_epochs, most].map(|share| (share * enough(profile)).round() as u64);
         Self {
             sizes: ALL[size],
             pieces: pieces(profile),
@@ -93,7 +93,7 @@ impl ByData {
             dropout,
             bpe_dropout,
             joined,
-            epochs: ((enough(profile) * share_of_epochs).round() as u64).min(longest),
+            epochs: usual_epochs.min(longest),
             longest,
             largest,
         }
