@@ -310,22 +310,24 @@ impl Data {
     }
 }
 
-/// Takes a part of the pairs for validation, of those that are equal once they are normalised all or none, and each once; of
-/// a handful nothing, and none of those with an empty side.
+/// Takes a part of the pairs for validation, of those whose sources are equal once they are normalised all or none, and the
+/// first of them; of a handful nothing, and none of those with an empty side.
 fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, console: &Console) -> Option<Vec<Pair>> {
+    let source = |pair: &Pair| normalisation.apply(&pair.source).into_owned();
     let mut seen = HashSet::new();
     let filled = || pairs.iter().filter(|pair| !pair.has_empty_side());
-    let mut distinct: Vec<Pair> =
-        filled().filter(|pair| seen.insert(pair.normalised(normalisation))).cloned().collect();
+    let mut distinct: Vec<Pair> = filled().filter(|pair| seen.insert(source(pair))).cloned().collect();
     let usable = filled().count();
-    let equal = usable - distinct.len();
-    if equal > 0 {
-        console.note(format!("{equal} of {usable} pairs are equal to others; none is both learnt and validated on"));
+    let repeated = usable - distinct.len();
+    if repeated > 0 {
+        console.note(format!(
+            "{repeated} of {usable} pairs have a source that another has too; none is both learnt and validated on"
+        ));
     }
     if distinct.len() < HANDFUL {
         console.warn(format!(
-            "of {} different pairs none can be spared to validate on: scores will be those of the training pairs, and say \
-             nothing of other sentences",
+            "of {} different sources none can be spared to validate on: scores will be those of the training pairs, and \
+             say nothing of other sentences",
             distinct.len()
         ));
         return None;
@@ -335,8 +337,8 @@ fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, cons
     if distinct.len() + validation.len() == pairs.len() {
         *pairs = distinct;
     } else {
-        let held_out: HashSet<Pair> = validation.iter().map(|pair| pair.normalised(normalisation)).collect();
-        pairs.retain(|pair| !held_out.contains(&pair.normalised(normalisation)));
+        let held_out: HashSet<String> = validation.iter().map(source).collect();
+        pairs.retain(|pair| !held_out.contains(&source(pair)));
     }
     Some(validation)
 }
