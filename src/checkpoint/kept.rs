@@ -45,11 +45,11 @@ impl Folder {
         let new = (progress.is_validated() && !steps.contains(&progress.step)).then_some(progress.step);
         steps.extend(new);
         let log = self.log().read()?;
-        let score = |step: u64| {
+        let merit = |step: u64| {
             let mut validations = log.iter().filter(|line| line["event"] == "validation" && line["step"] == step);
-            validations.next_back().and_then(|line| settings.metric.logged_score(line))
+            validations.next_back().and_then(|line| settings.metric.logged_merit(line))
         };
-        let wanted = keep.chosen(steps.into_iter().map(|step| (step, score(step))).collect());
+        let wanted = keep.chosen(steps.into_iter().map(|step| (step, merit(step))).collect());
         if let Some(step) = new.filter(|step| wanted.contains(step)) {
             if listed.contains(&step) {
                 self.remove_kept(step)?;

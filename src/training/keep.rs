@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Merit;
+
 /// How many are kept, and by what they are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -16,13 +18,14 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// The steps of those to keep, of models by their steps and scores, more being better. Among equals the later one is
-    /// better, and the worst is one whose score nobody knows.
-    pub fn chosen(self, mut models: Vec<(u64, Option<f64>)>) -> Vec<u64> {
+    /// The steps of those to keep, of models by their steps and merits. Among equals the earlier one is better, as it is the
+    /// one that becomes the best model, and the worst is one whose merit nobody knows.
+    pub fn chosen(self, mut models: Vec<(u64, Option<Merit>)>) -> Vec<u64> {
         let most = match self {
             Self::Best(most) => {
-                let score = |score: Option<f64>| score.unwrap_or(f64::NEG_INFINITY);
-                models.sort_by(|a, b| score(b.1).total_cmp(&score(a.1)).then(b.0.cmp(&a.0)));
+                const NONE: Merit = Merit { score: f64::NEG_INFINITY, loss: f64::INFINITY };
+                let merit = |merit: Option<Merit>| merit.unwrap_or(NONE);
+                models.sort_by(|a, b| merit(b.1).compare(&merit(a.1)).then(a.0.cmp(&b.0)));
                 most
             }
             Self::Last(most) => {
@@ -49,13 +52,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_are_chosen_and_among_equals_the_later() {
-        let models = vec![(10, Some(0.0)), (20, Some(7.5)), (30, None), (40, Some(7.5)), (50, Some(-3.0))];
+    fn the_best_are_chosen_and_among_equals_those_of_lower_loss() {
+        let known = [(10, 0.0, 1.0), (20, 7.5, 1.0), (40, 7.5, 0.5), (50, -3.0, 0.1), (60, 7.5, 1.0)];
+        let mut models: Vec<_> = known.map(|(step, score, loss)| (step, Some(Merit { score, loss }))).to_vec();
+        models.insert(2, (30, None));
         let chosen = |keep: Keep| keep.chosen(models.clone());
         assert_eq!(chosen(Keep::Best(1)), [40]);
-        assert_eq!(chosen(Keep::Best(3)), [40, 20, 10]);
-        assert_eq!(chosen(Keep::Best(9)), [40, 20, 10, 50, 30]);
-        assert_eq!(chosen(Keep::Last(2)), [50, 40]);
+        assert_eq!(chosen(Keep::Best(3)), [40, 20, 60]);
+        assert_eq!(chosen(Keep::Best(9)), [40, 20, 60, 10, 50, 30]);
+        assert_eq!(chosen(Keep::Last(2)), [60, 50]);
         assert!(Keep::Best(2).chosen(Vec::new()).is_empty());
     }
 
@@ -63,9 +68,9 @@ mod tests {
     #[test]
     fn one_after_another_is_as_all_at_once() {
         let scores = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0];
-        let all: Vec<(u64, Option<f64>)> = (1..).zip(scores.map(Some)).collect();
+        let all: Vec<_> = (1..).zip(scores.map(|score| Some(Merit { score, loss: 1.0 }))).collect();
         for keep in [Keep::Best(1), Keep::Best(3), Keep::Last(2)] {
-            let mut kept: Vec<(u64, Option<f64>)> = Vec::new();
+            let mut kept: Vec<(u64, Option<Merit>)> = Vec::new();
             for model in &all {
                 kept.push(*model);
                 let steps = keep.chosen(kept.clone());

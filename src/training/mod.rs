@@ -5,6 +5,7 @@
 mod examples;
 mod guide;
 mod keep;
+mod merit;
 mod observer;
 mod optimiser;
 mod progress;
@@ -17,6 +18,7 @@ mod validation;
 pub use examples::{Examples, Variation};
 pub use guide::Guides;
 pub use keep::Keep;
+pub use merit::Merit;
 pub use observer::{Event, Observer, Snapshot, StepReport, StopReason};
 pub use optimiser::Optimiser;
 pub use progress::Progress;

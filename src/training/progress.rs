@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Examples, TrainingSettings};
+use super::{Examples, Merit, TrainingSettings};
 
 /// More steps, and a longer time in seconds, than any training takes.
 const MOST_STEPS: u64 = 1 << 48;
@@ -32,6 +32,9 @@ pub struct Progress {
     pub stale: u64,
     /// The best validation score, more being better.
     pub best_score: Option<f64>,
+    /// The validation loss of the model that had it. None where that is not noted down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_of_best: Option<f64>,
     /// The best score of validations that were due; a run that ends in between validates once more, which its successor would
     /// not have done. None where that is not noted apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,6 +86,11 @@ impl Progress {
     /// The best score of the validations that were due, by which it is told whether there is improvement.
     pub fn best_due(&self) -> Option<f64> {
         self.best_due_score.or(self.best_score).filter(|_| self.validations > 0)
+    }
+
+    /// What the best model was found to be; of runs of before, which did not note its loss, with the lowest of all.
+    pub fn merit_of_best(&self) -> Option<Merit> {
+        Some(Merit { score: self.best_score?, loss: self.loss_of_best.or(self.best_loss)? })
     }
 
     /// Steps that moved the parameters.

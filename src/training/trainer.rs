@@ -217,7 +217,7 @@ impl<'a> Trainer<'a> {
     fn validate(&mut self, observer: &mut dyn Observer) -> Result<()> {
         observer.event(&Event::Validating)?;
         let report = self.report()?;
-        let score = report.score(self.settings.metric);
+        let score = report.merit(self.settings.metric).score;
         let before = self.progress.best_due();
         let (best, lower_loss) = self.judge(&report);
         let progress = &mut self.progress;
@@ -258,17 +258,18 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Whether this is the best model so far, a tie going to the lower loss, and whether the loss is the lowest so far.
+    /// Whether this is the best model so far, and whether the loss is the lowest so far.
     fn judge(&mut self, report: &ValidationReport) -> (bool, bool) {
         let progress = &mut self.progress;
-        let score = report.score(self.settings.metric);
+        let merit = report.merit(self.settings.metric);
+        let best = merit.is_above(progress.merit_of_best());
         let lower_loss = progress.best_loss.is_none_or(|best| report.loss < best);
-        let best = progress.best_score.is_none_or(|best| score > best || (score == best && lower_loss));
         if lower_loss {
             progress.best_loss = Some(report.loss);
         }
         if best {
-            progress.best_score = Some(score);
+            progress.best_score = Some(merit.score);
+            progress.loss_of_best = Some(merit.loss);
             progress.best_step = progress.step;
         }
         (best, lower_loss)
@@ -375,6 +376,19 @@ mod tests {
         with_trainer(|mut trainer, _| {
             trainer.close(&mut Nobody).unwrap();
             assert!(trainer.progress.best_score.is_some() && trainer.progress.best_due().is_none());
+        });
+    }
+
+    /// Of two models with the same score the one of the lower loss is kept, though one of a lower score has one lower still.
+    #[test]
+    fn a_tie_goes_to_the_lower_loss_of_the_two() {
+        with_trainer(|mut trainer, _| {
+            let mut report = trainer.report().unwrap();
+            let judged = [(85.0, 1.5), (90.0, 2.0), (90.0, 1.8), (90.0, 1.9)].map(|(bleu, loss)| {
+                (report.scores.bleu, report.loss) = (bleu, loss);
+                trainer.judge(&report).0
+            });
+            assert_eq!(judged, [true, true, true, false]);
         });
     }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Metric;
+use super::{Merit, Metric};
 use crate::alignment::{Alignment, AttentionHealth, AttentionTotals};
 use crate::metrics::{self, Scores};
 use crate::model::{BatchLoss, RnnSearch};
@@ -174,27 +174,28 @@ impl ValidationSet<'_> {
 }
 
 impl ValidationReport {
-    /// The score that a metric speaks of, turned so that more is better. BLEU below 1 is 0.
-    pub fn score(&self, metric: Metric) -> f64 {
-        metric.score(match metric {
+    /// What it says of the model by the score that a metric speaks of. BLEU below 1 is 0.
+    pub fn merit(&self, metric: Metric) -> Merit {
+        let figure = match metric {
             Metric::Bleu => self.scores.bleu,
             Metric::Chrf => self.scores.chrf,
             Metric::ExactMatch => self.scores.exact_match,
             Metric::Perplexity => self.perplexity,
-        })
+        };
+        Merit { score: metric.score(figure), loss: self.loss }
     }
 }
 
 impl Metric {
-    /// The score of a report that the log has as this line, if it says it.
-    pub fn logged_score(self, line: &Value) -> Option<f64> {
+    /// The merit in a report that the log has as this line, if it says it.
+    pub fn logged_merit(self, line: &Value) -> Option<Merit> {
         let key = match self {
             Self::Bleu => "bleu",
             Self::Chrf => "chrf",
             Self::ExactMatch => "exact_match",
             Self::Perplexity => "perplexity",
         };
-        line[key].as_f64().map(|figure| self.score(figure))
+        Some(Merit { score: self.score(line[key].as_f64()?), loss: line["loss"].as_f64()? })
     }
 
     /// A figure of this kind, turned so that more is better.
@@ -222,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn the_log_has_the_score_of_its_report() {
+    fn the_log_has_the_merit_of_its_report() {
         for metric in [Metric::Bleu, Metric::Chrf, Metric::ExactMatch, Metric::Perplexity] {
             for report in [report(0.3), report(31.7)] {
                 let line = serde_json::to_value(&report).unwrap();
-                assert_eq!(metric.logged_score(&line), Some(report.score(metric)), "{metric:?}");
+                assert_eq!(metric.logged_merit(&line), Some(report.merit(metric)), "{metric:?}");
             }
         }
-        assert_eq!(Metric::Bleu.logged_score(&serde_json::json!({"loss": 1.0})), None);
+        assert_eq!(Metric::Bleu.logged_merit(&serde_json::json!({"loss": 1.0})), None);
     }
 
     #[test]
@@ -242,8 +243,8 @@ mod tests {
 
     #[test]
     fn bleu_below_one_is_noise() {
-        assert_eq!([0.9, 0.2].map(|bleu| report(bleu).score(Metric::Bleu)), [0.0; 2]);
-        assert_eq!(report(1.1).score(Metric::Bleu), 1.1);
-        assert_eq!(report(0.9).score(Metric::Chrf), 12.0);
+        assert_eq!([0.9, 0.2].map(|bleu| report(bleu).merit(Metric::Bleu).score), [0.0; 2]);
+        assert_eq!(report(1.1).merit(Metric::Bleu).score, 1.1);
+        assert_eq!(report(0.9).merit(Metric::Chrf).score, 12.0);
     }
 }
