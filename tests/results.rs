@@ -102,6 +102,40 @@ fn a_closed_pipe_is_no_failure() {
     }
 }
 
+/// Whoever looks only at the beginning of one result wants the other one whole.
+#[test]
+fn a_closed_pipe_ends_no_result_beside_it() {
+    let folder = Folder::new();
+    folder.write("many.tsv", "the red fox\trufo mi .\n".repeat(20_000));
+    let run = |arguments: &[&str], whole: &str| {
+        let mut child = folder.command(&[arguments, &["--pairs", "many.tsv", "--quiet"]].concat()).spawn().unwrap();
+        drop(child.stdout.take());
+        let outcome = Outcome::from(child.wait_with_output().unwrap());
+        assert_eq!((outcome.code, &*outcome.stderr), (Some(0), ""), "{arguments:?}");
+        folder.text(whole)
+    };
+    let align = ["align", "--links-from", "pairs", "--format", "pharaoh", "--lexicon", "words.tsv"];
+    assert!(run(&align, "words.tsv").contains("\t20000\t"));
+    let clean = ["clean", "--output", "-", "--rejected", "rest.tsv"];
+    assert_eq!(run(&clean, "rest.tsv").lines().count(), 19_999);
+    let clean = ["clean", "--output", "good.tsv", "--rejected", "-"];
+    assert_eq!(run(&clean, "good.tsv").lines().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_output_is_known_by_its_other_names() {
+    let folder = Folder::with_pairs();
+    let cleaned = folder.run(&["clean", "--pairs", "pairs.tsv", "--output", "/dev/stdout"]);
+    assert_eq!(cleaned.worked(), folder.text("pairs.tsv"));
+    assert!(cleaned.stderr.contains("reason"), "{cleaned:?}");
+    let save = ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--save", "/dev/stdout"];
+    folder.run(&save).refused_with(2, &["--save needs a file"]);
+    let figure =
+        ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--by-length", "--figure", "/dev/stdout"];
+    folder.run(&figure).refused_with(2, &["--figure needs a file"]);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_a_failure() {

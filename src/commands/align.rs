@@ -31,6 +31,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let files = PairFiles::of(&args.pairs, model).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     check_places(args, &files)?;
     let output = Output::open(&args.output)?;
+    let output = if args.lexicon.is_some() { output.beside_others() } else { output };
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let mut pairs = Pairs::of(args, &files)?;
     let (links, stored) = links(args);

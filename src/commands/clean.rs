@@ -9,7 +9,7 @@ use candle_core::Device;
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TRAINING, portions};
 use super::linking::{Stored, learn_aligner, linker};
-use super::output::{Output, apart};
+use super::output::{Output, apart, is_standard_output};
 use super::usage::UsageError;
 use crate::alignment::{Signs, by_suspicion, suspicions};
 use crate::cli::{CleanArgs, LinkArgs};
@@ -31,7 +31,9 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
             "--output-target leaves no place for --features: write pairs and features to --output".to_owned()
         ));
     }
-    let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
+    let open = |path: &Option<PathBuf>| {
+        path.as_deref().map(Output::open).transpose().map(|output| output.map(Output::beside_others))
+    };
     let (output, targets, rejected) = (open(&args.output)?, open(&args.output_target)?, open(&args.rejected)?);
     let pairs = files.read("--pairs")?;
     files.warn_of_spreadsheet(&pairs, console);
@@ -43,7 +45,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let first = 1 + files.lines_before();
     let table = table(&found, first);
     let at_standard_output =
-        [&args.output, &args.output_target, &args.rejected].into_iter().flatten().any(|path| path == Path::new("-"));
+        [&args.output, &args.output_target, &args.rejected].into_iter().flatten().any(|path| is_standard_output(path));
     let given: Vec<(Pair, Option<String>)> = pairs.iter().map(|pair| files.as_given(pair)).collect();
     let numbered = || (first..).zip(&given).zip(&found);
     if let Some(mut output) = output {

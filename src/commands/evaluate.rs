@@ -14,7 +14,7 @@ use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST, read_line_for_each};
 use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
-use super::output::{Output, apart};
+use super::output::{Output, apart, is_standard_output};
 use super::reading::translator;
 use super::search::strategy;
 use super::sureness::SegmentCounts;
@@ -152,7 +152,7 @@ impl Inputs {
 impl Outputs {
     /// Opens them, before the long work; none of them is a file that is read.
     fn open(args: &EvaluateArgs, inputs: &Inputs) -> Result<Self> {
-        if args.save.as_deref() == Some(Path::new("-")) {
+        if args.save.as_deref().is_some_and(is_standard_output) {
             bail!(UsageError("--save needs a file: standard output has the scores".to_owned()));
         }
         let written = [("--figure", &args.figure), ("--save", &args.save)];
@@ -219,7 +219,7 @@ fn common_words(candidates: &[Candidate]) -> Result<[Words; 2]> {
 
 /// The file that the figure goes to.
 fn open_figure(path: &Path) -> Result<Output> {
-    if path == Path::new("-") {
+    if is_standard_output(path) {
         bail!(UsageError("--figure needs a file: standard output has the scores".to_owned()));
     }
     if let Some(extension) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("svg")) {

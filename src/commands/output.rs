@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -23,6 +23,10 @@ enum Sink {
 pub struct Output {
     writer: BufWriter<Sink>,
     path: PathBuf,
+    /// Whether other results are written beside it.
+    has_others: bool,
+    /// Whether it is known that nobody reads it any more.
+    unread: bool,
 }
 
 impl Output {
@@ -33,7 +37,13 @@ impl Output {
     pub fn open(path: &Path) -> Result<Self> {
         let path = standard_or(path);
         let sink = Sink::open(path).with_context(|| format!("{}: cannot write here", path.display()))?;
-        Ok(Self { writer: BufWriter::new(sink), path: path.to_owned() })
+        Ok(Self { writer: BufWriter::new(sink), path: path.to_owned(), has_others: false, unread: false })
+    }
+
+    /// Says that other results are made beside this one: should nobody read it any more, they are wanted all the same.
+    #[must_use]
+    pub fn beside_others(self) -> Self {
+        Self { has_others: true, ..self }
     }
 
     /// Whether this is a terminal that somebody looks at.
@@ -51,7 +61,17 @@ impl Output {
     /// # Errors
     /// The path, with the system's reason.
     pub fn with(&mut self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-        write(&mut self.writer).with_context(|| cannot_write(&self.path))
+        if self.unread {
+            return Ok(());
+        }
+        let written = write(&mut self.writer);
+        self.unread = self.is_unread(&written);
+        if self.unread { Ok(()) } else { written.with_context(|| cannot_write(&self.path)) }
+    }
+
+    /// Whether this is no failure, but the end of a pipe beside which there is more to do.
+    fn is_unread(&self, written: &std::io::Result<()>) -> bool {
+        self.has_others && written.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe)
     }
 
     /// Hands over what is still buffered, for whoever waits at the other end.
@@ -66,8 +86,12 @@ impl Output {
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn finish(self) -> Result<()> {
-        let Self { writer, path } = self;
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        if self.unread {
+            return Ok(());
+        }
+        let Self { writer, path, .. } = self;
         let sink = writer.into_inner().map_err(std::io::IntoInnerError::into_error);
         sink.and_then(Sink::finish).with_context(|| cannot_write(&path))
     }
@@ -156,6 +180,11 @@ fn place(path: &Path) -> Option<PathBuf> {
         return Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?));
     };
     real.is_file().then_some(real)
+}
+
+/// Whether what is written to a path comes out of this process' standard output, by whatever name.
+pub fn is_standard_output(path: &Path) -> bool {
+    is_standard(standard_or(path))
 }
 
 /// The path, or `-` where it is another name of standard output.
