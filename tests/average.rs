@@ -23,6 +23,19 @@ fn the_mean_of_equal_models_is_that_model() {
     assert!(resumed.code == Some(1) && folder.path("mean/model.safetensors").exists(), "{resumed:?}");
 }
 
+/// Settings, an aligner and a log without a model are what a run left that was killed early; they are not the mean's.
+#[test]
+fn what_a_run_left_is_cleared_away() {
+    let folder = Folder::with_model();
+    std::fs::create_dir(folder.path("mean")).unwrap();
+    for name in ["config.json", "aligner.safetensors", "log.jsonl"] {
+        std::fs::copy(folder.path("model").join(name), folder.path("mean").join(name)).unwrap();
+    }
+    folder.run(&["average", "model", "model", "--out", "mean"]).worked();
+    assert!(!folder.path("mean/log.jsonl").exists());
+    assert_eq!(translations(&folder, "mean"), translations(&folder, "model"));
+}
+
 #[test]
 fn models_that_began_apart_are_told_of() {
     let folder = Folder::with_model();

@@ -1,11 +1,12 @@
 //! Writing a file so that nobody ever meets half of it, and clearing away what is left where a process was killed.
 //!
-//! A file grows as `.NAME.PROCESS.tmp` beside its place. It is locked meanwhile, since a process' number alone does not
-//! say whether it still writes: after a restart, or in another container, it is another's.
+//! A file grows as `.NAME.NUMBER.tmp` beside its place, the number being that of the process, or the next that is free. It
+//! is locked meanwhile, since a process' number alone does not say whether it still writes: after a restart, or in another
+//! container, it is another's.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Result as IoResult, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufWriter, ErrorKind, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -30,12 +31,22 @@ impl Growing {
     /// # Errors
     /// The system's own.
     pub fn create(place: &Path) -> IoResult<Self> {
-        let temporary = beside(place);
-        let file = File::create(&temporary)?;
-        growing(|names| names.push(temporary.clone()));
-        // Where there are no locks, nothing is ever cleared away.
-        let _ = file.try_lock();
-        Ok(Self { file, temporary, place: place.to_owned() })
+        for number in std::process::id().. {
+            let temporary = beside(place, number);
+            let file = match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            growing(|names| names.push(temporary.clone()));
+            let growing = Self { file, temporary, place: place.to_owned() };
+            // Until it is locked, somebody who clears away may have taken it for abandoned. Where there are no locks,
+            // nothing is ever cleared away.
+            let is_taken = matches!(growing.file.try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && growing.temporary.exists() {
+                return Ok(growing);
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
     }
 
     /// The file itself.
@@ -96,7 +107,7 @@ fn sync_folder(folder: &Path) {
 /// # Errors
 /// The system's own, or those of `fill`.
 pub(super) fn make_whole(place: &Path, fill: impl FnOnce(&Path) -> IoResult<()>) -> IoResult<()> {
-    let unfinished = beside(place);
+    let unfinished = beside(place, std::process::id());
     let made = std::fs::create_dir(&unfinished).and_then(|()| fill(&unfinished)).and_then(|()| {
         sync_folder(&unfinished);
         std::fs::rename(&unfinished, place)
@@ -127,17 +138,17 @@ pub(super) fn cannot_write(path: &Path) -> String {
     format!("{}: cannot write this file", path.display())
 }
 
-/// A name in the same folder that no other process uses.
-fn beside(path: &Path) -> PathBuf {
+/// The name in the same folder of what is to become this.
+fn beside(path: &Path, number: u32) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}{UNFINISHED}", std::process::id()))
+    path.with_file_name(format!(".{name}.{number}{UNFINISHED}"))
 }
 
 /// Whether a file of this name was to become one that is `wanted`.
 pub(super) fn is_unfinished(name: &OsStr, wanted: impl Fn(&str) -> bool) -> bool {
     let parts = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(UNFINISHED)?.rsplit_once('.'));
-    parts.is_some_and(|(name, process)| {
-        wanted(name) && !process.is_empty() && process.bytes().all(|digit| digit.is_ascii_digit())
+    parts.is_some_and(|(name, number)| {
+        wanted(name) && !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
     })
 }
 
@@ -146,15 +157,20 @@ pub fn remove_abandoned(place: &Path) {
     let wanted = |name: &str| place.file_name() == Some(OsStr::new(name));
     // What cannot be listed or removed does no harm where it is.
     for entry in std::fs::read_dir(folder_of(place)).into_iter().flatten().flatten() {
-        if is_unfinished(&entry.file_name(), wanted) && is_abandoned(&entry.path()) {
-            let _ = std::fs::remove_file(entry.path());
+        if is_unfinished(&entry.file_name(), wanted) {
+            let _ = remove_if_abandoned(&entry.path());
         }
     }
 }
 
-fn is_abandoned(path: &Path) -> bool {
-    let plain = std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
-    plain && OpenOptions::new().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
+/// Removes a file unless somebody holds its lock, which is held here until it is gone.
+fn remove_if_abandoned(path: &Path) -> IoResult<()> {
+    if !std::fs::symlink_metadata(path)?.is_file() {
+        return Ok(());
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.try_lock()?;
+    std::fs::remove_file(path)
 }
 
 #[cfg(test)]
@@ -191,13 +207,14 @@ mod tests {
         for name in kept.iter().chain(&[".a.txt.12.tmp", ".a.txt.999999999.tmp"]) {
             std::fs::write(folder.path().join(name), b"half").unwrap();
         }
-        let growing = Growing::create(&place).unwrap();
+        let [first, second] = [(); 2].map(|()| Growing::create(&place).unwrap());
         remove_abandoned(&place);
         let mut expected: Vec<String> = kept.map(str::to_owned).to_vec();
-        expected.push(format!(".a.txt.{}.tmp", std::process::id()));
+        expected.extend([0, 1].map(|more| format!(".a.txt.{}.tmp", std::process::id() + more)));
         expected.sort();
         assert_eq!(names(folder.path()), expected);
-        growing.finish().unwrap();
+        first.finish().unwrap();
+        second.finish().unwrap();
         assert!(place.exists());
     }
 }

@@ -15,11 +15,7 @@ const LEAST_COSINE: f64 = 0.5;
 
 pub fn run(args: &AverageArgs, device: &Device, console: &Console) -> Result<()> {
     let out = Folder::new(&args.out);
-    ensure!(
-        out.holds() == Holds::Nothing,
-        "{}: there is something here already; choose another folder with --out",
-        args.out.display()
-    );
+    check_free(&out)?;
     let models = args.models.iter().map(|path| Folder::new(path).load_model(device)).collect::<Result<Vec<_>>>()?;
     let (first, parameters) = &models[0];
     for (path, (checkpoint, others)) in args.models.iter().zip(&models).skip(1) {
@@ -37,6 +33,13 @@ pub fn run(args: &AverageArgs, device: &Device, console: &Console) -> Result<()>
     let all: Vec<&Parameters> = models.iter().map(|(_, parameters)| parameters).collect();
     write(&out, &args.models, first, &Parameters::mean(&all)?)?;
     console.note(format!("the mean of {} models is in {}", all.len(), args.out.display()));
+    Ok(())
+}
+
+/// Refuses a folder that holds something.
+fn check_free(out: &Folder) -> Result<()> {
+    let path = out.path().display();
+    ensure!(out.holds() == Holds::Nothing, "{path}: there is something here already; choose another folder with --out");
     Ok(())
 }
 
@@ -64,13 +67,15 @@ fn write(out: &Folder, from: &[impl AsRef<Path>], first: &Checkpoint, parameters
     let (aligner, lexicon) = (folder.load_aligner(first)?, folder.load_lexicon(first)?);
     out.make()?;
     let _lock = out.lock()?;
-    // What makes this a model comes last.
+    check_free(out)?;
+    // What a run left that came to no model; and what makes this one comes last.
+    out.clear()?;
+    out.begin(&checkpoint)?;
     if let Some(aligner) = aligner {
         out.save_aligner(&checkpoint, &aligner)?;
     }
     if let Some(lexicon) = lexicon {
         out.save_lexicon(&checkpoint, &lexicon)?;
     }
-    out.begin(&checkpoint)?;
     out.save_model(&checkpoint, parameters)
 }

@@ -24,6 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub struct Signals {
     /// The number of the last one, or 0.
     last: Arc<AtomicUsize>,
+    /// Whether the next one ends the program at once.
+    asked: Arc<AtomicBool>,
     /// Whether steps are taken, of which the present one is ended.
     takes_steps: Arc<AtomicBool>,
 }
@@ -40,21 +42,21 @@ impl Signals {
             let _ = flag::register(signal, asked.clone());
             let _ = flag::register_usize(signal, last.clone(), signal as usize);
         }
-        // Who listens no longer holds it no longer.
-        let (watched, takes_steps) = (Arc::downgrade(&last), Arc::new(AtomicBool::new(false)));
-        let in_steps = Arc::clone(&takes_steps);
+        let takes_steps = Arc::new(AtomicBool::new(false));
+        let (seen, in_steps) = (Arc::clone(&last), Arc::clone(&takes_steps));
         std::thread::spawn(move || {
-            while let Some(last) = watched.upgrade() {
-                if last.load(Ordering::Relaxed) > 0 {
-                    let when = if in_steps.load(Ordering::Relaxed) { " after this step" } else { "" };
-                    let _ = writeln!(std::io::stderr(), "\nstopping{when}; once more stops at once");
-                    return;
-                }
-                drop(last);
+            while seen.load(Ordering::Relaxed) == 0 {
                 std::thread::sleep(LOOK_EVERY);
             }
+            let when = if in_steps.load(Ordering::Relaxed) { " after this step" } else { "" };
+            let _ = writeln!(std::io::stderr(), "\nstopping{when}; once more stops at once");
         });
-        Self { last, takes_steps }
+        Self { last, asked, takes_steps }
+    }
+
+    /// From now on nothing is left half done, so that even the first one ends the program at once.
+    pub fn end_steps(&self) {
+        self.asked.store(true, Ordering::Relaxed);
     }
 
     /// From now on there is a step to be ended first.

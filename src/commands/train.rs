@@ -93,6 +93,7 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
         (reason, display.finish())
     };
     console.note(ending(reason, settings, trainer.progress(), &folder));
+    signals.end_steps();
     if let Some(stopped) = signals.asked() {
         bail!(stopped);
     }

@@ -141,9 +141,13 @@ impl Observer for TrainingDisplay<'_> {
                 self.bar.reset_eta();
             }
             Event::Step(report) => self.step(report)?,
-            Event::Skipped { step, skipped } => self.line(&format!(
-                "warning: step {step} moved nothing, since its loss or gradient was no finite number ({skipped} such so far)"
-            )),
+            Event::Skipped { step, skipped } => {
+                self.bar.inc(1);
+                self.line(&format!(
+                    "warning: step {step} moved nothing, since its loss or gradient was no finite number ({skipped} such so \
+                     far)"
+                ));
+            }
             Event::Validating => self.bar.set_message("validating …"),
             Event::Validation { progress, report, best } => self.validation(progress, report, *best)?,
         }
