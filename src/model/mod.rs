@@ -21,4 +21,4 @@ pub use dropout::{Dropout, DropoutRates, Mask, Place};
 pub use encoder::{Annotations, BidirectionalEncoder};
 pub use loss::{BatchLoss, ForcedPair};
 pub use rnn_search::RnnSearch;
-pub use unit_lexicon::UnitLexicon;
+pub use unit_lexicon::{UnitLexicon, lexical_bias};

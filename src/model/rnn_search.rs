@@ -7,7 +7,7 @@ use candle_core::{Device, Result, Tensor};
 use super::fused::{self, Purpose, Weights};
 use super::{
     Annotations, Architecture, AttentionDecoder, BatchLoss, BidirectionalEncoder, DecoderStep, Dropout, ForcedPair,
-    Place, UnitLexicon,
+    Place, UnitLexicon, lexical_bias,
 };
 use crate::attention::{Memory, guidance};
 use crate::kernels::cross_entropy;
@@ -214,8 +214,8 @@ impl RnnSearch {
         let alphas = stacked(|step| &step.attended.alphas)?;
         let known = match &self.lexicon {
             Some(lexicon) => {
-                let sources = Tensor::from_slice(&batch.source.ids, (size, batch.source.length), device)?;
-                let bias = lexicon.bias(&alphas.transpose(0, 1)?, &sources)?;
+                let rows = lexicon.rows(&batch.source, device)?;
+                let bias = lexical_bias(&alphas.transpose(0, 1)?, &rows)?;
                 Some(pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)
             }
             None => None,

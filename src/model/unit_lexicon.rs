@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use candle_core::{Device, Tensor};
 
-use crate::text::{END, Example};
+use crate::text::{END, Example, Padded};
 
 /// ε: how much of a translation by nothing in L is believed in; the paper's value.
 const EPSILON: f32 = 1e-3;
@@ -138,24 +138,21 @@ impl UnitLexicon {
         (&self.units[place.clone()], &self.shares[place])
     }
 
-    /// ln(1 + l / ε) by candle's operations: `[batch, T, V]` from weights `[batch, T, S]` and source units `[batch, S]`,
-    /// whose padding has no weight.
-    pub fn bias(&self, alphas: &Tensor, sources: &Tensor) -> candle_core::Result<Tensor> {
-        let (batch, length) = sources.dims2()?;
-        let rows = self.dense(alphas.device())?.index_select(&sources.flatten_all()?, 0)?;
-        let mixed = alphas.contiguous()?.matmul(&rows.reshape((batch, length, self.target_vocabulary))?)?;
-        mixed.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
-    }
-
-    fn dense(&self, device: &Device) -> candle_core::Result<Tensor> {
-        let rows = self.starts.len() - 1;
-        let mut dense = vec![0.0f32; rows * self.target_vocabulary];
-        for (source, values) in (0..).zip(dense.chunks_exact_mut(self.target_vocabulary)) {
+    /// The rows of a batch's source units, padding and all, for candle's operations: `[batch, S, V]`
+    pub fn rows(&self, sources: &Padded, device: &Device) -> candle_core::Result<Tensor> {
+        let mut dense = vec![0.0f32; sources.ids.len() * self.target_vocabulary];
+        for (&source, values) in sources.ids.iter().zip(dense.chunks_exact_mut(self.target_vocabulary)) {
             let (units, shares) = self.row(source);
             units.iter().zip(shares).for_each(|(&unit, &share)| values[unit as usize] = share);
         }
-        Tensor::from_vec(dense, (rows, self.target_vocabulary), device)
+        Tensor::from_vec(dense, (sources.batch(), sources.length, self.target_vocabulary), device)
     }
+}
+
+/// ln(1 + l / ε) by candle's operations: `[batch, T, V]` from weights `[batch, T, S]`, of which padding has none, and the
+/// lexicon's rows `[batch, S, V]`.
+pub fn lexical_bias(alphas: &Tensor, rows: &Tensor) -> candle_core::Result<Tensor> {
+    alphas.contiguous()?.matmul(rows)?.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
 }
 
 /// A lexicon at work on one row after the other, on plain slices.
@@ -289,13 +286,13 @@ mod tests {
     fn the_bias_is_the_plain_one_and_its_derivative_the_slope() {
         let lexicon = lexicon();
         let mut bias = Bias::new(&lexicon);
-        let sources = [1u32, 3, 0];
+        let sources = [1u32, 3, END];
         let alphas = [0.5f32, 0.3, 0.2];
         let mut logits = [0.1f32; 6];
         bias.add(&mut logits, &alphas, sources.into_iter());
         let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
-        let ids = Tensor::from_slice(&sources, (1, 3), &Device::Cpu).unwrap();
-        let plain = lexicon.bias(&tensor, &ids).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let rows = lexicon.rows(&Padded::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
+        let plain = super::lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
         assert!(
             logits.iter().zip(&plain).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),
             "{logits:?} {plain:?}"

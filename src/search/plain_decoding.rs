@@ -5,7 +5,7 @@ use candle_core::{Result, Tensor};
 use crate::attention::Memory;
 use crate::kernels::buffer::Buffer;
 use crate::model::fused::Said;
-use crate::model::{Dropout, RnnSearch};
+use crate::model::{Dropout, RnnSearch, lexical_bias};
 use crate::text::Padded;
 
 /// Decoder states of any number of rows over a batch of sources, by candle's operations.
@@ -19,6 +19,10 @@ pub struct PlainDecoding<'a> {
     sentences: Vec<usize>,
     /// The memory of each row's sentence, as long as the rows' sentences stay the same.
     row_memory: Memory,
+    /// The lexicon's rows for every sentence, `[sentences, length, V]`, where there is a lexicon.
+    lexical: Option<Tensor>,
+    /// The same for each row's sentence.
+    row_lexical: Option<Tensor>,
     /// s_{t-1}: `[rows, n]`
     state: Tensor,
 }
@@ -27,6 +31,7 @@ impl<'a> PlainDecoding<'a> {
     /// Encodes the sources.
     pub fn new(model: &'a RnnSearch, source: &Padded) -> Result<Self> {
         let memory = model.remember(source, &Dropout::none())?;
+        let lexical = model.lexicon().map(|lexicon| lexicon.rows(source, model.device())).transpose()?;
         Ok(Self {
             model,
             state: model.decoder().initial_state(&memory)?,
@@ -34,6 +39,8 @@ impl<'a> PlainDecoding<'a> {
             source: source.clone(),
             row_memory: memory.clone(),
             memory,
+            row_lexical: lexical.clone(),
+            lexical,
         })
     }
 
@@ -45,23 +52,14 @@ impl<'a> PlainDecoding<'a> {
         let sentences: Vec<usize> = parents.iter().map(|&row| self.sentences[row]).collect();
         if sentences != self.sentences {
             let rows: Vec<u32> = sentences.iter().map(|&sentence| sentence as u32).collect();
-            self.row_memory = self.memory.select(&Tensor::new(rows, device)?)?;
+            let rows = Tensor::new(rows, device)?;
+            self.row_memory = self.memory.select(&rows)?;
+            self.row_lexical = self.lexical.as_ref().map(|lexical| lexical.index_select(&rows, 0)).transpose()?;
             self.sentences = sentences;
         }
         Ok(())
     }
-}
 
-impl PlainDecoding<'_> {
-    /// The source units of each row: `[rows, length]`.
-    fn sources(&self) -> Result<Tensor> {
-        let length = self.source.length;
-        let ids = self.sentences.iter().flat_map(|sentence| &self.source.ids[sentence * length..][..length]);
-        Tensor::from_iter(ids.copied(), self.model.device())?.reshape((self.sentences.len(), length))
-    }
-}
-
-impl PlainDecoding<'_> {
     /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
     pub fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Said> {
         self.select(parents)?;
@@ -69,10 +67,8 @@ impl PlainDecoding<'_> {
         let embedded = decoder.embed(&Tensor::new(units, self.model.device())?)?;
         let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state, None)?;
         let logits = decoder.logits(&step.state, &embedded, &step.attended.context, &Dropout::none())?;
-        let logits = match self.model.lexicon() {
-            Some(lexicon) => {
-                (logits + lexicon.bias(&step.attended.alphas.unsqueeze(1)?, &self.sources()?)?.squeeze(1)?)?
-            }
+        let logits = match &self.row_lexical {
+            Some(rows) => (logits + lexical_bias(&step.attended.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
             None => logits,
         };
         self.state = step.state;
