@@ -67,7 +67,7 @@ fn a_run_that_is_stopped_while_it_prepares_changes_nothing() {
     let before = folder.contents();
     // Sizes are tried for the time given, which takes a moment.
     let training = folder.command(&["train", "--train", "pairs.tsv", "--max-minutes", "600"]);
-    let code = code_after(&folder, training, "-INT", "another has too");
+    let code = code_after(&folder, training, "-INT", "repeat another one's source");
     assert!(code == Some(130) && folder.contents() == before, "{code:?}");
 }
 

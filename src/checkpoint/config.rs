@@ -117,7 +117,7 @@ impl TextSettings {
 /// What a model was trained on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {
-    /// The training files, as they were named on the command line: one TSV file, or source and target.
+    /// The training files, as they were named on the command line: TSV files, or source and target.
     pub training_files: Vec<String>,
     /// What each of several training files counts, and the tags before their sentences; none of one file without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -19,7 +19,7 @@ pub struct Resume {
     pub progress: Progress,
     /// The parameters as they were, by name.
     pub parameters: BTreeMap<String, Tensor>,
-    /// The optimiser's moments.
+    /// The optimiser's moments, and the parameters' running average.
     pub moments: BTreeMap<String, Tensor>,
 }
 

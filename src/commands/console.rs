@@ -18,7 +18,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console; `quiet` lets only errors through.
+    /// A console; `quiet` lets only errors through, and what nobody should miss.
     pub fn new(quiet: bool) -> Self {
         let width = terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
         Self { quiet, terminal: std::io::stderr().is_terminal(), width }

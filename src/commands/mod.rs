@@ -1,4 +1,5 @@
-//! The commands: arguments to settings, to the library, to a renderer. All that is printed is printed from here.
+//! The commands: arguments to settings, to the library, to a renderer. All that is printed is printed from here, but what
+//! clap says of the command line.
 
 mod align;
 mod attention_watch;

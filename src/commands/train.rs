@@ -83,9 +83,7 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
         source_vocabulary: &checkpoint.source,
         target_vocabulary: &checkpoint.target,
     };
-    let trainer = Trainer::new(model, optimiser, progress, settings, &examples, &validation, began);
-    // A new run begins at the beginning, so that nothing can be wrong with it.
-    let mut trainer = trainer.with_context(|| folder.name_of_resume())?;
+    let mut trainer = Trainer::new(model, optimiser, progress, settings, &examples, &validation, began)?;
     let (reason, recorded) = {
         let step = trainer.progress().step;
         let mut display = TrainingDisplay::new(console, &folder, &checkpoint, step, &signals)?;

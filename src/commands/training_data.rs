@@ -317,13 +317,6 @@ fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, cons
     let mut seen = HashSet::new();
     let filled = || pairs.iter().filter(|pair| !pair.has_empty_side());
     let mut distinct: Vec<Pair> = filled().filter(|pair| seen.insert(source(pair))).cloned().collect();
-    let usable = filled().count();
-    let repeated = usable - distinct.len();
-    if repeated > 0 {
-        console.note(format!(
-            "{repeated} of {usable} pairs have a source that another has too; none is both learnt and validated on"
-        ));
-    }
     if distinct.len() < HANDFUL {
         console.warn(format!(
             "of {} different sources none can be spared to validate on: scores will be those of the training pairs, and \
@@ -331,6 +324,13 @@ fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, cons
             distinct.len()
         ));
         return None;
+    }
+    let usable = filled().count();
+    if distinct.len() < usable {
+        console.note(format!(
+            "{} of {usable} pairs repeat another one's source; none is both learnt and validated on",
+            usable - distinct.len()
+        ));
     }
     Stream::new(seed, "held out", 0).shuffle(&mut distinct);
     let validation = distinct.split_off(distinct.len() - (distinct.len() / 20).min(MOST_HELD_OUT));

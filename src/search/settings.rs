@@ -131,12 +131,12 @@ pub enum LengthFormula {
     Reward,
 }
 
-/// What is looked at less than this is not worse off.
+/// How much everything counts as looked at beforehand, so that nothing is infinitely bad.
 const LEAST_COVERAGE: f64 = 0.02;
 
 impl Ranking {
     /// Scores a hypothesis by its log-probability and its attention, a row for each of its units, `</s>` counted:
-    /// `(log p + β Σ_j ln min(1, Σ_t α_tj)) / lengthᵅ`, or what the formula makes of it.
+    /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`, or what the formula makes of it.
     pub fn score<'a>(&self, log_probability: f64, attention: impl Iterator<Item = &'a [f32]>) -> f64 {
         let mut coverage: Vec<f64> = Vec::new();
         let mut length = 0.0;

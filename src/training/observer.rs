@@ -14,13 +14,13 @@ pub struct StepReport {
     pub epoch: u64,
     /// Optimiser steps taken, this one included.
     pub step: u64,
-    /// Mean smoothed loss for each target unit, over the epoch so far.
+    /// Mean smoothed loss for each target unit, over what this run has trained of the epoch so far.
     pub loss: f64,
     /// Share of the training that is done, as far as it is planned.
     pub done: f64,
     /// Learning rate of this step.
     pub learning_rate: f64,
-    /// Target units (padding not counted) for each second of training in this epoch.
+    /// Target units (padding not counted) for each second that this run has trained of this epoch.
     pub tokens_per_second: f64,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,

@@ -18,7 +18,7 @@ use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
 const MOST_TRANSLATED: usize = 1000;
 /// Below this BLEU is noise: a few runs of words that happen to be right. Between zeros the loss decides.
 const LEAST_BLEU: f64 = 1.0;
-/// Sample translations in each report: the first pairs each time, so that one sees them getting better.
+/// Sample translations in each report: the first of these pairs each time, so that one sees them getting better.
 const SAMPLES: usize = 5;
 
 /// Held-out pairs as text and as ids.
