@@ -124,6 +124,15 @@ fn a_conversation_answers_sentences_and_commands() {
     // Arrow up brings back what was typed before.
     let again = at_a_terminal("--quiet", "the old fox runs\n:nope\n\u{1b}[A\u{1b}[A\n:q\n");
     assert_eq!(again.matches("vela mi kura .").count(), 2, "{again}");
+    // Options are those of any other way to give sentences.
+    let several = at_a_terminal("--n-best 2", "the red fox sleeps\n:q\n");
+    assert!(several.contains("0 ||| rufo mi dorma . ||| ") && several.matches(" ||| ").count() == 4, "{several}");
+    let folder = Folder::new();
+    let place = folder.path("said.txt");
+    at_a_terminal(&format!("--output {}", place.display()), "the red fox sleeps\nthe old fox runs\n:q\n");
+    assert_eq!(folder.text("said.txt"), "rufo mi dorma .\nvela mi kura .\n");
+    let cut = at_a_terminal("--quiet", &format!("{}\n:q\n", "fox ".repeat(510)));
+    assert!(cut.contains("line 1: longer than 500 units"), "{cut}");
 }
 
 /// Nor do they depend on what else is translated beside.

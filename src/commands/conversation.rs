@@ -9,9 +9,9 @@ use rustyline::history::MemHistory;
 use rustyline::{Behavior, Config, Editor};
 
 use super::console::Console;
-use super::formats::heatmap;
-use super::output::Output;
+use super::lines::OddLines;
 use super::sentence_lines::SentenceLines;
+use super::translations::Results;
 use crate::translator::{Strategy, Translation, Translator};
 
 const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";
@@ -55,14 +55,14 @@ pub fn converse(
     translator: &Translator,
     strategy: &Strategy,
     form: &SentenceLines,
-    output: &mut Output,
+    results: &mut Results,
     console: &Console,
 ) -> Result<()> {
     console.note(GREETING);
     // The terminal itself, so that results alone go where results go.
     let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
     let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
-    let mut conversation = Conversation { translator, strategy, form, output, console, said: 0, last: None };
+    let mut conversation = Conversation { translator, strategy, form, results, console, said: 0, last: None };
     loop {
         match editor.readline("> ") {
             Ok(typed) => {
@@ -84,18 +84,18 @@ pub fn converse(
 }
 
 /// What a conversation goes on with.
-struct Conversation<'a> {
+struct Conversation<'a, 'r> {
     translator: &'a Translator,
     strategy: &'a Strategy,
     form: &'a SentenceLines<'a>,
-    output: &'a mut Output,
+    results: &'a mut Results<'r>,
     console: &'a Console,
     /// Sentences so far.
     said: usize,
     last: Option<Translation>,
 }
 
-impl Conversation<'_> {
+impl Conversation<'_, '_> {
     /// Answers a line; breaks where it was the last.
     fn answer(&mut self, line: &str) -> Result<ControlFlow<()>> {
         let console = self.console;
@@ -106,14 +106,10 @@ impl Conversation<'_> {
             Said::Unknown(command) => console.say(format!("there is no {command}; :help lists what there is")),
             Said::Align => match &self.last {
                 None => console.say("nothing has been translated yet"),
-                Some(translation) => {
-                    let drawing = heatmap(self.output);
-                    self.output.with(|out| drawing.matrix(out, &translation.alignment.by_words()))?;
-                }
+                Some(translation) => self.results.draw(translation)?,
             },
             Said::Sentence(sentence) => self.translate(sentence)?,
         }
-        self.output.with(|out| out.flush())?;
         Ok(ControlFlow::Continue(()))
     }
 
@@ -123,15 +119,15 @@ impl Conversation<'_> {
             self.console.say(format!("{reason:#}"));
             return Ok(());
         }
-        let mut found = self.translator.translate(&[sentence], &self.strategy.from_sentence(self.said), &mut |_| {})?;
+        let sentence = [sentence];
+        let strategy = self.strategy.from_sentence(self.said);
+        let mut found = self.translator.translate(&sentence, &strategy, &mut |_| {})?;
+        let mut odd = OddLines::default();
+        odd.see_translation(self.said, &found[0][0]);
+        self.results.tell(&odd, self.console);
+        self.results.write(self.said, &sentence, &found)?;
         self.said += 1;
-        let best = found.remove(0).remove(0);
-        if best.alignment.is_mostly_unknown() {
-            self.console.warn("mostly unknown to the model, as another language is");
-        }
-        let text = self.output.shown(&best.text).into_owned();
-        self.output.with(|out| writeln!(out, "{text}"))?;
-        self.last = Some(best);
+        self.last = Some(found.remove(0).remove(0));
         Ok(())
     }
 }

@@ -35,6 +35,7 @@ mod training_display;
 mod training_plan;
 mod training_record;
 mod translate;
+mod translations;
 mod usage;
 mod user_guide;
 mod warm_start;

@@ -9,20 +9,19 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::conversation::converse;
-use super::formats::{Manner, check_view, item, renderer};
+use super::formats::check_view;
 use super::input::portions;
 use super::lines::OddLines;
-use super::linking::{Stored, check_links, linker};
+use super::linking::check_links;
 use super::output::{Output, apart};
 use super::reading::translator;
 use super::search::{check_constraints, constrained, of_two_columns, strategy};
 use super::sentence_lines::SentenceLines;
+use super::translations::Results;
 use super::usage::UsageError;
-use crate::alignment::Notation;
-use crate::cli::{TranslateArgs, TranslationFormat, UnknownLines};
-use crate::render::{Item, Renderer};
-use crate::text::{LineStream, Pair, Units, Words, count_lines, read_laid_out, word_spans};
-use crate::translator::{Dictionary, Linked, Linker, Sentence, Translation, Translator};
+use crate::cli::{TranslateArgs, UnknownLines};
+use crate::text::{LineStream, Units, Words, count_lines, read_laid_out, word_spans};
+use crate::translator::{Dictionary, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, args.n_best)?;
@@ -32,7 +31,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let read = [&args.input, &args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
     apart(read, [("--output", &*args.output)])?;
-    let mut output = Output::open(&args.output)?;
+    let output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
         Some(path) => Some(Dictionary::of(read_laid_out(path, &of_two_columns(&args.layout))?)),
         None => args.replace_unknown.then(Dictionary::default),
@@ -41,12 +40,13 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         .with_dictionary(dictionary)
         .with_unknown_kept(args.unknown == UnknownLines::Keep);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
+    let mut results = Results::new(args, &translator, output, device, console)?;
     if interactive {
-        return converse(&translator, &strategy, &form, &mut output, console);
+        converse(&translator, &strategy, &form, &mut results, console)?;
+        return results.finish();
     }
     let mut sentences = Sentences::of(args);
     warn_of_loose_words(args, &translator, console);
-    let mut results = Results::new(args, &translator, output, device, console)?;
     let mut odd = OddLines::default();
     let mut bar = console.bar("translating", sentences.count());
     let mut first = 0;
@@ -68,70 +68,8 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         first += part.len();
     }
     drop(bar);
-    odd.tell_parts(console);
-    odd.tell_unknown(args.unknown.consequence(), console);
-    odd.tell_unmet(console);
+    results.tell(&odd, console);
     results.finish()
-}
-
-/// What is written of translations.
-struct Results<'a> {
-    args: &'a TranslateArgs,
-    output: Output,
-    /// What links words and what writes them, if alignments are asked for.
-    alignments: Option<(Linker, Box<dyn Renderer>)>,
-}
-
-impl<'a> Results<'a> {
-    fn new(
-        args: &'a TranslateArgs,
-        translator: &Translator,
-        output: Output,
-        device: &Device,
-        console: &Console,
-    ) -> Result<Self> {
-        let Some(format) = args.format.of_alignments() else { return Ok(Self { args, output, alignments: None }) };
-        let linker =
-            linker(&args.links, Stored::With(&args.model[0]), Some(translator), args.subwords, &[], device, console)?;
-        let title = "translations".to_owned();
-        let manner = Manner {
-            format,
-            title,
-            view: args.view,
-            probabilities: false,
-            notation: Notation::default(),
-            n_best: args.n_best > 1,
-        };
-        let renderer = renderer(manner, &linker, &output);
-        Ok(Self { args, output, alignments: Some((linker, renderer)) })
-    }
-
-    /// Adds the translations of sentences, the first of which has number `first`, and hands them over.
-    fn write(&mut self, first: usize, sentences: &[Sentence], translations: &[Vec<Translation>]) -> Result<()> {
-        let Some((linker, renderer)) = &mut self.alignments else {
-            write_texts(&mut self.output, translations, first, self.args.n_best)?;
-            return self.output.flush();
-        };
-        for written in written(translations, sentences, first, linker)? {
-            let texts = [&*sentences[written.id - first].text, &*written.translation.text];
-            let units = self.args.format == TranslationFormat::Html && !self.args.subwords;
-            let item = Item {
-                rank: Some(written.rank),
-                translation: Some(&written.translation.text),
-                score: written.translation.score,
-                ..item(written.id, texts, &written.linked, units)
-            };
-            self.output.with(|out| renderer.item(out, &item))?;
-        }
-        self.output.flush()
-    }
-
-    fn finish(mut self) -> Result<()> {
-        if let Some((_, mut renderer)) = self.alignments {
-            self.output.with(|out| renderer.finish(out))?;
-        }
-        self.output.finish()
-    }
 }
 
 /// The sentences that the options name, as they arrive; `-` is standard input.
@@ -214,33 +152,6 @@ fn is_word(text: &str) -> bool {
     word_spans(text, Words::Whitespace).len() == 1
 }
 
-/// A translation with its links.
-struct Written<'a> {
-    id: usize,
-    rank: usize,
-    translation: &'a Translation,
-    linked: Linked,
-}
-
-/// The translations of sentences, the first of which has number `first`, with their links.
-fn written<'a>(
-    translations: &'a [Vec<Translation>],
-    sentences: &[Sentence],
-    first: usize,
-    linker: &Linker,
-) -> Result<Vec<Written<'a>>> {
-    let all = || translations.iter().enumerate().flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
-    let pair =
-        |(index, one): (usize, &Translation)| Pair { source: sentences[index].text.clone(), target: one.text.clone() };
-    let pairs: Vec<Pair> = all().map(pair).collect();
-    let linked = linker.link_read(all().map(|(_, one)| one.alignment.clone()).collect(), &pairs)?;
-    let ranks = translations.iter().flat_map(|found| 1..=found.len());
-    let written = all().zip(ranks).zip(linked);
-    Ok(written
-        .map(|(((index, translation), rank), linked)| Written { id: first + index, rank, translation, linked })
-        .collect())
-}
-
 /// Refuses options that do not go together.
 fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
@@ -256,21 +167,6 @@ fn check(args: &TranslateArgs) -> Result<()> {
     }
     if args.links.reverse_model.is_some() && args.format.of_alignments().is_none() {
         bail!(UsageError("--reverse-model links words: give a --format that shows links, such as json".to_owned()));
-    }
-    Ok(())
-}
-
-/// Writes translations alone, a line each; where several of a sentence are asked for, with its number and their scores.
-/// The first sentence has number `first`.
-fn write_texts(output: &mut Output, translations: &[Vec<Translation>], first: usize, n_best: u16) -> Result<()> {
-    for (id, found) in (first..).zip(translations) {
-        for Translation { text, score, .. } in found {
-            let text = output.shown(text).into_owned();
-            output.with(|out| match n_best {
-                1 => writeln!(out, "{text}"),
-                _ => writeln!(out, "{id} ||| {text} ||| {score:.4}"),
-            })?;
-        }
     }
     Ok(())
 }

@@ -85,9 +85,11 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / as_float(values.len())
 }
 
-/// The p-value: never 0, since the real difference itself is one of those that chance could have brought.
+/// The p-value: never 0, since the real difference itself is one of those that chance could have brought. What is as large
+/// counts, but for rounding: sacrebleu leaves it out, by which two systems that say the same would differ significantly.
 fn share_beyond(chance: &[f64], difference: f64) -> f64 {
-    let beyond = chance.iter().filter(|&&value| value > difference).count();
+    const ROUNDING: f64 = 1e-9;
+    let beyond = chance.iter().filter(|&&value| value >= difference - ROUNDING).count();
     (as_float(beyond) + 1.0) / (as_float(chance.len()) + 1.0)
 }
 
@@ -137,5 +139,16 @@ mod tests {
     fn one_segment_leaves_no_doubt() {
         let one = counts::<BleuCounts>(&["a b c d".to_owned()], &["a b c d".to_owned()]);
         assert!(confidence(&one, 1).half_width.abs() < 1e-9);
+    }
+
+    /// Of two deals of two segments one is as the systems are, or the other way round; between equal systems all are alike.
+    #[test]
+    fn what_is_as_far_apart_counts() {
+        let references = ["a b c d e", "f g h i j"].map(str::to_owned);
+        let system = ["a b c d x", "f g h i y"].map(str::to_owned);
+        let [baseline, system] = [&references, &system].map(|texts| counts::<BleuCounts>(texts, &references));
+        let equal = significance(&baseline, &baseline, 1);
+        assert_eq!((equal.bootstrap, equal.randomisation), (1.0, 1.0));
+        assert!((significance(&baseline, &system, 1).randomisation - 0.5).abs() < 0.05);
     }
 }
