@@ -90,6 +90,21 @@ fn good_pairs_and_the_others_are_written_apart() {
     assert_eq!(folder.text("again.tsv"), folder.text("clean.tsv"));
 }
 
+/// A tag is no word of a sentence, nor does it make one side unlike the other.
+#[test]
+fn a_tag_is_looked_through() {
+    let folder = folder();
+    let tagged = folder.run(&["clean", "--pairs", "pairs.tsv", "--tag-source", "<2la>"]);
+    assert_eq!(tagged.worked(), REPORT);
+}
+
+#[test]
+fn what_is_accepted_is_not_left_out() {
+    let folder = folder();
+    let accepted = ["clean", "--pairs", "pairs.tsv", "--suspicious", "10", "--accept", "suspicious"];
+    assert_eq!(folder.run(&accepted).worked(), REPORT);
+}
+
 #[test]
 fn parallel_files_stay_parallel() {
     let folder = Folder::new();

@@ -45,7 +45,28 @@ fn words_are_inflected_by_their_features() {
     let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
     let scores = evaluated.json();
     assert!(scores["exact_match"].as_f64().unwrap() > 90.0, "{scores}");
+    // The same with the columns of the pair named, and with two files, of which the sources' is one that can be translated.
+    let column = |all: &[usize]| -> String {
+        let cells =
+            |line: &str| all.iter().map(|&cell| line.split('\t').nth(cell).unwrap()).collect::<Vec<_>>().join("\t");
+        inflections().lines().map(|line| cells(line) + "\n").collect()
+    };
+    folder.write("lemmas.txt", column(&[0, 2]));
+    folder.write("forms.txt", column(&[1]));
+    let sides = ["--source", "lemmas.txt", "--target", "forms.txt"];
+    for pairs in [&["--pairs", "forms.tsv", "--columns", "1,2"][..], &sides] {
+        let again = folder.run(&[&["evaluate", "--model", "model", "--json"], pairs].concat());
+        assert_eq!(again.json(), scores, "{pairs:?}");
+    }
+    assert_eq!(folder.run(&[&["score", "--model", "model"][..], &sides].concat()).worked().lines().count(), 40);
+    assert_eq!(folder.run(&[&["align", "--model", "model"][..], &sides].concat()).code, Some(0));
     assert_eq!(folder.run(&["score", "--model", "model", "--pairs", "forms.tsv"]).worked().lines().count(), 40);
+    // What is left as it is, is left as it was given.
+    let unknown = translate(&["--unknown", "keep", "--format", "jsonl"], "ЖЖЖЖЖЖЖЖ\tV;PST\n");
+    assert_eq!(
+        (&json(&unknown)["source_text"], &json(&unknown)["translation"]),
+        (&"ЖЖЖЖЖЖЖЖ".into(), &"ЖЖЖЖЖЖЖЖ".into())
+    );
     // A feature that was never seen is unknown, and nothing worse.
     assert_eq!(translate(&[], "kanti\tV;SBJV\nkanti\n").lines().count(), 2);
 }
@@ -89,8 +110,8 @@ fn columns_that_are_not_there_are_told() {
     let translate = |column: &str| folder.run(&["translate", "--model", "model", "--features", column, "kanti"]);
     translate("1").refused_with(2, &["--features needs a number from 2 on"]);
     translate("tags").refused_with(2, &["--features needs a number from 2 on"]);
-    let sides = ["align", "--model", "model", "--source", "forms.tsv", "--target", "forms.tsv", "--features", "3"];
-    folder.run(&sides).refused_with(2, &["--features", "one file"]);
+    let sides = ["align", "--model", "model", "--source", "forms.tsv", "--target", "other.tsv", "--features", "1"];
+    folder.run(&sides).refused_with(2, &["--features needs a number from 2 on"]);
 }
 
 #[test]

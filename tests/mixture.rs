@@ -42,6 +42,19 @@ fn one_model_serves_two_languages_by_tags() {
         let arguments = ["score", "--model", "model", "--pairs", pairs, "--tag-source", tag];
         assert_eq!(folder.run(&arguments).worked().lines().count(), PAIRS.len());
     }
+    // The tag is no part of what was given: it is not said where a line is left as it is, nor taken for a term.
+    let kept = translate(&["--tag-source", "<2b>", "--unknown", "keep", "--format", "jsonl"], "ЖЖЖ ЩЩЩ ЮЮЮ ФФФ");
+    assert_eq!(
+        (&json(&kept)["translation"], &json(&kept)["source_text"]),
+        (&"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into(), &"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into())
+    );
+    folder.write("terms.tsv", "2b\talev\n");
+    let termed = ["--tag-source", "<2b>", "--terms", "terms.tsv"];
+    assert_eq!(translate(&termed, "the red fox sleeps"), "ofur im amrod .\n");
+    let aligned = ["align", "--model", "model", "--pairs", "other.tsv", "--tag-source", "<2b>", "--format", "jsonl"];
+    let aligned = folder.run(&aligned);
+    let first = json(aligned.worked().lines().next().unwrap());
+    assert_eq!(first["source_text"], PAIRS[0].0);
     let config = json(&folder.text("model/config.json"));
     assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
     assert_eq!(config["data"]["training_files"], json!(["pairs.tsv", "other.tsv"]));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Outcome, PAIRS, QUICK, model_path, tsv};
+use common::{Folder, Outcome, PAIRS, QUICK, json, model_path, tsv};
 
 fn links(folder: &Folder, file: &str, options: &[&str]) -> Outcome {
     folder.run(&[&["align", "--model", model_path(), "--format", "pharaoh", "--pairs", file], options].concat())
@@ -102,4 +102,23 @@ fn a_training_on_an_export_goes_on_with_it() {
     folder.run(&["train", "--out", "named", "--resume", "--max-epochs", "2", "--quiet"]).worked();
     assert_eq!(folder.read("named/model.safetensors"), folder.read("out/model.safetensors"));
     folder.run(&["train", "--out", "out", "--resume", "--csv"]).refused_with(2, &["--csv", "--resume"]);
+}
+
+#[test]
+fn lines_are_those_where_pairs_begin() {
+    let folder = Folder::new();
+    let long = "fox ".repeat(510);
+    folder.write("a.csv", format!("en,la\n\"the\nfox\",\"mi\nku\"\nred,red\n{long},mi\n"));
+    let clean =
+        folder.run(&["clean", "--pairs", "a.csv", "--csv", "--header", "--rejected", "-", "--max-words", "999"]);
+    assert_eq!(clean.worked(), "5\tidentical\tred\tred\n");
+    let model = ["--pairs", "a.csv", "--csv", "--header", "--model", model_path()];
+    for command in [&["align", "--format", "pharaoh"][..], &["evaluate"], &["score"]] {
+        let outcome = folder.run(&[command, &model].concat());
+        assert!(outcome.stderr.contains("line 6: longer than 500 units"), "{command:?} {outcome:?}");
+    }
+    let listed = folder.run(&[&["align", "--suspicious", "--format", "jsonl"][..], &model].concat());
+    let mut lines: Vec<u64> = listed.worked().lines().map(|line| json(line)["line"].as_u64().unwrap()).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [2, 5, 6]);
 }

@@ -23,7 +23,7 @@ pub struct LayoutArgs {
 
     /// The column of features, such as V;PST;3;SG, each of which becomes a unit before the sentence or word; without
     /// --columns the first two are the pair. A model that was trained so expects them [there by default the column that it was
-    /// trained with, for single sentences the second].
+    /// trained with, in lines of sentences alone the second].
     #[arg(long, value_name = "F", value_parser = feature_column, help_heading = "Data")]
     pub features: Option<Column>,
 }

@@ -20,7 +20,7 @@ use crate::alignment::{Gold, LinkedWords, Notation, Signs};
 use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
 use crate::render::{Item, Renderer};
-use crate::text::{Pair, PairStream};
+use crate::text::{LineNumbers, Pair, PairStream};
 use crate::translator::Linked;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
@@ -62,13 +62,14 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let mut dump = Dump {
         args,
+        files: &files,
         gold,
         renderer: renderer(manner, &linker, &output),
         output,
         lexicon: lexicon.map(|output| (output, LinkedWords::default())),
         signs: Vec::new(),
     };
-    let mut odd = OddLines::after(files.lines_before());
+    let mut odd = OddLines::of(&pairs.numbers);
     let mut bar = console.bar("aligning", pairs.count);
     let mut first = 0;
     for portion in portions() {
@@ -92,7 +93,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     }
     drop(bar);
     odd.tell_parts(console);
-    dump.finish(&pairs.all, files.lines_before())
+    dump.finish(&pairs.all, &pairs.numbers)
 }
 
 /// How words are linked, and by which aligner that was learnt before.
@@ -109,6 +110,8 @@ struct Pairs {
     all: Vec<Pair>,
     /// Those that are aligned, as they arrive.
     stream: PairStream,
+    /// The lines of all.
+    numbers: LineNumbers,
     /// Their places among all, where only some are aligned.
     chosen: Option<Vec<usize>>,
     /// How many are aligned, about, if that is known.
@@ -120,15 +123,16 @@ impl Pairs {
         let together = args.lexicon.is_some() || args.suspicious || args.gold.is_some() || !args.only.is_empty();
         if !together && args.links.links_from != LinksFrom::Pairs {
             let stream = files.stream("--pairs")?;
-            return Ok(Self { all: Vec::new(), stream, chosen: None, count: files.count() });
+            let numbers = stream.numbers().clone();
+            return Ok(Self { all: Vec::new(), stream, numbers, chosen: None, count: files.count() });
         }
-        let all = files.read("--pairs")?;
+        let (all, numbers) = files.read_numbered("--pairs")?;
         let chosen = (!args.only.is_empty()).then(|| chosen(&args.only, all.len())).transpose()?;
         let aligned = match &chosen {
             Some(chosen) => chosen.iter().map(|&id| all[id].clone()).collect(),
             None => all.clone(),
         };
-        Ok(Self { count: Some(aligned.len()), stream: PairStream::of(aligned), all, chosen })
+        Ok(Self { count: Some(aligned.len()), stream: PairStream::of(aligned, numbers.clone()), numbers, all, chosen })
     }
 }
 
@@ -172,6 +176,7 @@ fn check_places(args: &AlignArgs, files: &PairFiles) -> Result<()> {
 /// What is written of the pairs as they come, and what is collected of them to be written at the end.
 struct Dump<'a> {
     args: &'a AlignArgs,
+    files: &'a PairFiles,
     gold: Option<Vec<Gold>>,
     renderer: Box<dyn Renderer>,
     output: Output,
@@ -183,7 +188,7 @@ struct Dump<'a> {
 
 impl Dump<'_> {
     /// Adds the pair of number `id`.
-    fn add(&mut self, id: usize, Pair { source, target }: &Pair, linked: &Linked) -> Result<()> {
+    fn add(&mut self, id: usize, pair: &Pair, linked: &Linked) -> Result<()> {
         if let Some((_, words)) = &mut self.lexicon {
             let [sources, targets] = [linked.alignment.source(), linked.alignment.target()].map(listed);
             words.add(id, &sources, &targets, &linked.links);
@@ -193,17 +198,18 @@ impl Dump<'_> {
             return Ok(());
         }
         let with_units = self.args.format == AlignmentFormat::Html && !self.args.subwords;
+        let (Pair { source, target }, _) = self.files.as_given(pair);
         let item =
-            Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, [source, target], linked, with_units) };
+            Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, [&source, &target], linked, with_units) };
         self.output.with(|out| self.renderer.item(out, &item))
     }
 
-    /// Writes what is left; `pairs` are all of them, where what is made of them together needs them, and `before` the lines
-    /// before them.
-    fn finish(mut self, pairs: &[Pair], before: usize) -> Result<()> {
+    /// Writes what is left; `pairs` are all of them, where what is made of them together needs them.
+    fn finish(mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
         if self.args.suspicious {
             let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::Table);
-            self.output.with(|out| write_suspicions(out, format, pairs, &self.signs, before))?;
+            let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
+            self.output.with(|out| write_suspicions(out, format, &given, &self.signs, numbers))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }

@@ -13,7 +13,7 @@ use super::output::{Output, apart, is_standard_output};
 use super::usage::UsageError;
 use crate::alignment::{Signs, by_suspicion, suspicions};
 use crate::cli::{CleanArgs, LinkArgs};
-use crate::text::{Defect, NormalForm, Pair, defects};
+use crate::text::{Defect, LineNumbers, NormalForm, Pair, defects};
 use crate::translator::{Linked, Linker, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
@@ -35,19 +35,21 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
         path.as_deref().map(Output::open).transpose().map(|output| output.map(Output::beside_others))
     };
     let (output, targets, rejected) = (open(&args.output)?, open(&args.output_target)?, open(&args.rejected)?);
-    let pairs = files.read("--pairs")?;
+    let (pairs, numbers) = files.read_numbered("--pairs")?;
     files.warn_of_spreadsheet(&pairs, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
-    let mut found = defects(&pairs, args.limits(), &HashSet::from_iter(args.accept.iter().copied()));
-    if let Some(percent) = args.suspicious {
+    let accepted = HashSet::from_iter(args.accept.iter().copied());
+    // A tag is no word of a sentence, while features may be all that tells a form from its lemma.
+    let untagged: Vec<Pair> = pairs.iter().map(|pair| files.without_tag(pair)).collect();
+    let mut found = defects(&untagged, args.limits(), &accepted);
+    if let Some(percent) = args.suspicious.filter(|_| !accepted.contains(&Defect::Suspicious)) {
         mark_suspicious(&mut found, &pairs, percent, args.model.as_deref(), device, console)?;
     }
-    let first = 1 + files.lines_before();
-    let table = table(&found, first);
+    let table = table(&found, &numbers);
     let at_standard_output =
         [&args.output, &args.output_target, &args.rejected].into_iter().flatten().any(|path| is_standard_output(path));
     let given: Vec<(Pair, Option<String>)> = pairs.iter().map(|pair| files.as_given(pair)).collect();
-    let numbered = || (first..).zip(&given).zip(&found);
+    let numbered = || (0..).map(|place| numbers.of(place)).zip(&given).zip(&found);
     if let Some(mut output) = output {
         let good = || numbered().filter(|(_, defect)| defect.is_none()).map(|((_, pair), _)| pair);
         match targets {
@@ -132,14 +134,14 @@ fn mark_suspicious(
     Ok(())
 }
 
-/// How many pairs have which defect, and where the first few of them are, if the first of all is in this line.
-fn table(found: &[Option<Defect>], first: usize) -> String {
+/// How many pairs have which defect, and where the first few of them are.
+fn table(found: &[Option<Defect>], numbers: &LineNumbers) -> String {
     let share = |count: usize| format!("{:>5.1} %", 100.0 * count as f64 / found.len() as f64);
     let mut table = String::from("reason          pairs    share  lines\n");
     let mut bad = 0;
     for defect in Defect::ALL {
-        let lines: Vec<usize> =
-            (first..).zip(found).filter(|(_, one)| **one == Some(defect)).map(|(line, _)| line).collect();
+        let places = (0..found.len()).filter(|&place| found[place] == Some(defect));
+        let lines: Vec<usize> = places.map(|place| numbers.of(place)).collect();
         bad += lines.len();
         let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
         let more = if lines.len() > NAMED { ", …" } else { "" };

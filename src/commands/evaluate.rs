@@ -23,7 +23,7 @@ use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::metrics::signature;
 use crate::render::SCHEMA;
-use crate::text::{Normalisation, Pair, Words};
+use crate::text::{LineNumbers, Normalisation, Pair, Words};
 use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
 
 /// What translations are compared with.
@@ -37,6 +37,7 @@ struct References<'p> {
 struct Exam<'p> {
     files: &'p PairFiles,
     pairs: &'p [Pair],
+    numbers: LineNumbers,
     gold: Option<Vec<Gold>>,
     lengths: Option<Lengths>,
     strategy: Strategy,
@@ -70,7 +71,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     check_links(&args.links, false)?;
     let inputs = Inputs::new(args)?;
     let mut outputs = Outputs::open(args, &inputs)?;
-    let pairs = inputs.pairs(console)?;
+    let (pairs, numbers) = inputs.pairs(console)?;
     let by_length = args.by_length || args.figure.is_some();
     let lengths = by_length.then(|| Lengths::of(&pairs)).transpose().with_context(|| inputs.files.to_string())?;
     // All is read before the first is measured: what is wrong with one of them is said at once.
@@ -78,8 +79,15 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     let read_gold = |path: &PathBuf| read_gold(path, &pairs, common_words(&candidates)?, usize::from(args.gold_base));
     let gold = inputs.gold.as_ref().map(read_gold).transpose()?;
     warn_of_unlike_references(&candidates, console);
-    let exam =
-        Exam { files: &inputs.files, pairs: &pairs, gold, lengths, strategy, search_threshold: args.search_threshold };
+    let exam = Exam {
+        files: &inputs.files,
+        pairs: &pairs,
+        numbers,
+        gold,
+        lengths,
+        strategy,
+        search_threshold: args.search_threshold,
+    };
     let compared = exam.compare(candidates, args, outputs.save.as_mut(), console)?;
     // Each result is given even where another one finds no place.
     outputs.finish(&compared).and(show(&compared, args.json))
@@ -116,11 +124,11 @@ impl Inputs {
         self.files.paths().into_iter().chain(self.gold.as_deref()).chain(hypotheses)
     }
 
-    fn pairs(&self, console: &Console) -> Result<Vec<Pair>> {
-        let pairs = self.files.read("--pairs")?;
+    fn pairs(&self, console: &Console) -> Result<(Vec<Pair>, LineNumbers)> {
+        let (pairs, numbers) = self.files.read_numbered("--pairs")?;
         self.files.warn_of_spreadsheet(&pairs, console);
         ensure!(!pairs.is_empty(), "{}: no sentence pair in it", self.files);
-        Ok(pairs)
+        Ok((pairs, numbers))
     }
 
     /// Reads what is to be measured on these pairs.
@@ -328,7 +336,7 @@ impl Exam<'_> {
         let mut bar = console.bar("aligning", pairs.len());
         let aligned = translator.align(pairs, &mut |count| bar.advance(count))?;
         drop(bar);
-        let mut odd = OddLines::after(self.files.lines_before());
+        let mut odd = OddLines::of(&self.numbers);
         aligned.iter().enumerate().for_each(|(id, one)| odd.see(id, one));
         odd.tell_parts(console);
         let likelihoods: Vec<(f64, usize)> =

@@ -11,8 +11,8 @@ use super::usage::UsageError;
 use crate::checkpoint::Folder;
 use crate::cli::PairArgs;
 use crate::text::{
-    Layout, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_laid_out, read_lines, read_parallel,
-    without_features,
+    Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_lines, read_numbered,
+    read_parallel, without_features,
 };
 
 /// The shipped training pairs, where the program is run from the project's folder.
@@ -23,6 +23,12 @@ pub const SHIPPED_VALIDATION: &str = "data/validation.tsv";
 pub const SHIPPED_TEST: &str = "data/test.tsv";
 /// The test pairs' gold alignments.
 pub const SHIPPED_GOLD: &str = "data/test.gold";
+
+/// Where features stand in lines of sentences unless the options say so: behind the sentence.
+pub const BEHIND: usize = 2;
+/// What is said of features elsewhere.
+pub const NOT_BEHIND: &str =
+    "--features needs a number from 2 on here: the first column of a line is what is translated";
 
 /// How many pairs or sentences are worked on before they are written: the first few soon, for whoever waits, then twice as
 /// many each time as far as memory is bounded, which leaves room for sorting by length.
@@ -79,17 +85,18 @@ impl PairFiles {
     }
 
     /// By the options of a command that reads pairs for a model, if there is one: where it was trained with features and the
-    /// options name no columns, they are where they were.
+    /// options do not say where they are, they are where they were, or, in a file of sources alone, behind these.
     pub fn of(args: &PairArgs, model: Option<&Path>) -> Option<Self> {
-        let layout = args.layout.layout();
-        let remembered =
-            || Folder::new(model?).layout().filter(|layout| layout.features.is_some() && args.pairs.is_some());
-        let layout = match remembered() {
-            Some(Layout { columns, features, .. }) if layout.columns.is_none() && layout.features.is_none() => {
-                let remembered = Layout { columns, features, ..layout };
-                Layout { header: remembered.header || remembered.asks_for_names(), ..remembered }
+        let given = args.layout.layout();
+        let remembered = || Folder::new(model?).layout().filter(|layout| layout.features.is_some());
+        let remembered = if given.features.is_none() { remembered() } else { None };
+        let layout = match remembered {
+            Some(Layout { columns, features, .. }) if args.pairs.is_some() => {
+                let layout = Layout { columns: given.columns.clone().or(columns), features, ..given };
+                Layout { header: layout.header || layout.asks_for_names(), ..layout }
             }
-            _ => layout,
+            Some(_) => Layout { features: Some(Column::Number(BEHIND)), ..given },
+            None => given,
         };
         let files = Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref(), &layout)?;
         Some(files.tagged(args.tag_source.clone()))
@@ -116,16 +123,22 @@ impl PairFiles {
     /// The files cannot be read, or a line of them is no pair, with file and line; the sides are one file, or are laid out
     /// as they cannot be.
     pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
+        Ok(self.read_numbered(option)?.0)
+    }
+
+    /// The same, and where each pair stands.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_numbered(&self, option: &str) -> Result<(Vec<Pair>, LineNumbers)> {
         self.check(option)?;
-        let pairs = match &self.place {
-            Place::Tsv(path) => read_laid_out(path, &self.layout)?,
+        let (pairs, numbers) = match &self.place {
+            Place::Tsv(path) => read_numbered(path, &self.layout)?,
             Place::Parallel(source, target) => {
-                let mut pairs = read_parallel(source, target)?;
-                pairs.drain(..usize::from(self.layout.header).min(pairs.len()));
-                pairs
+                (read_parallel(source, target, &self.layout)?, LineNumbers::after(usize::from(self.layout.header)))
             }
         };
-        Ok(pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect())
+        Ok((pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect(), numbers))
     }
 
     /// The pairs as they arrive.
@@ -136,7 +149,7 @@ impl PairFiles {
         self.check(option)?;
         let stream = match &self.place {
             Place::Tsv(path) => PairStream::laid_out(path, &self.layout),
-            Place::Parallel(source, target) => PairStream::parallel(source, target, self.layout.header),
+            Place::Parallel(source, target) => PairStream::parallel(source, target, &self.layout),
         };
         Ok(stream?.tagged(self.tag.clone()))
     }
@@ -154,10 +167,11 @@ impl PairFiles {
                 "{}: no shipped corpus in this folder; run softalign from its own, or name your pairs with {option}",
                 path.display()
             ),
-            Place::Parallel(..)
-                if self.layout.csv || self.layout.columns.is_some() || self.layout.features.is_some() =>
-            {
-                bail!(UsageError("--csv, --columns and --features are for one file with both sides in it".to_owned()))
+            Place::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
+                bail!(UsageError("--csv and --columns are for one file with both sides in it".to_owned()))
+            }
+            Place::Parallel(..) if !matches!(self.layout.features, None | Some(Column::Number(BEHIND..))) => {
+                bail!(UsageError(NOT_BEHIND.to_owned()))
             }
             Place::Parallel(source, target) if source == target => {
                 let one =
@@ -168,16 +182,21 @@ impl PairFiles {
         }
     }
 
-    /// A pair as its file has it, without tag and features, and these.
-    pub fn as_given(&self, pair: &Pair) -> (Pair, Option<String>) {
+    /// A pair without its tag.
+    pub fn without_tag(&self, pair: &Pair) -> Pair {
         let tag = self.tag.as_ref().map(|tag| format!("{tag} "));
         let source = tag.and_then(|tag| pair.source.strip_prefix(&tag)).unwrap_or(&pair.source);
-        let target = pair.target.clone();
+        Pair { source: source.to_owned(), target: pair.target.clone() }
+    }
+
+    /// A pair as its file has it, without tag and features, and these.
+    pub fn as_given(&self, pair: &Pair) -> (Pair, Option<String>) {
+        let pair = self.without_tag(pair);
         if self.layout.features.is_none() {
-            return (Pair { source: source.to_owned(), target }, None);
+            return (pair, None);
         }
-        let (source, features) = without_features(source);
-        (Pair { source: source.to_owned(), target }, Some(features))
+        let (source, features) = without_features(&pair.source);
+        (Pair { source: source.to_owned(), target: pair.target }, Some(features))
     }
 
     /// Warns of pairs that look like parts of a spreadsheet, and names the option that reads them right.
@@ -196,11 +215,6 @@ impl PairFiles {
             console
                 .warn(format!("{self}: sentences stand in quotes, as CSV has them, which stay; --csv takes them off"));
         }
-    }
-
-    /// Lines before the first pair.
-    pub fn lines_before(&self) -> usize {
-        usize::from(self.layout.header)
     }
 
     /// How the files are laid out.

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::console::Console;
-use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Scored, Translation};
+use crate::text::LineNumbers;
+use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Translation};
 
 /// Lines that are named one by one.
 const NAMED: usize = 5;
@@ -17,10 +18,10 @@ struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, id: usize) {
+    fn add(&mut self, line: usize) {
         self.count += 1;
         if self.named.len() < NAMED {
-            self.named.push(id + 1);
+            self.named.push(line);
         }
     }
 }
@@ -43,8 +44,8 @@ impl fmt::Display for Lines {
 /// Lines that came through in part, or not as their author would think.
 #[derive(Default)]
 pub struct OddLines {
-    /// Lines before the one of number 0.
-    before: usize,
+    /// The lines of those that are seen.
+    numbers: LineNumbers,
     read_in_part: Lines,
     linked_in_part: Lines,
     unknown: Lines,
@@ -52,41 +53,39 @@ pub struct OddLines {
 }
 
 impl OddLines {
-    /// Of files with so many lines before the first that counts.
-    pub fn after(before: usize) -> Self {
-        Self { before, ..Self::default() }
+    /// Of what stands in these lines.
+    pub fn of(numbers: &LineNumbers) -> Self {
+        Self { numbers: numbers.clone(), ..Self::default() }
     }
 
-    /// Takes in the best translation of the line of number `id`, from 0.
+    /// Takes in the best translation of the one of number `id`, from 0.
     pub fn see_translation(&mut self, id: usize, translation: &Translation) {
         self.see(id, &translation.alignment);
         if translation.unmet > 0 {
-            self.unmet.add(self.before + id);
+            self.unmet.add(self.numbers.of(id));
         }
     }
 
-    /// Takes in the line of number `id`, from 0, as a model read it.
+    /// Takes in the one of number `id`, from 0, as a model read it.
     pub fn see(&mut self, id: usize, aligned: &Aligned) {
         if aligned.cut {
-            self.read_in_part.add(self.before + id);
+            self.read_in_part.add(self.numbers.of(id));
         }
         if aligned.is_mostly_unknown() {
-            self.unknown.add(self.before + id);
+            self.unknown.add(self.numbers.of(id));
         }
     }
 
-    /// Takes in a pair that was scored.
-    pub fn see_scored(&mut self, id: usize, scored: &Scored) {
-        if scored.cut {
-            self.read_in_part.add(self.before + id);
-        }
+    /// Takes in one of which only the beginning was read.
+    pub fn see_cut(&mut self, id: usize) {
+        self.read_in_part.add(self.numbers.of(id));
     }
 
     /// Takes in a pair of which only the links are wanted.
     pub fn see_linked(&mut self, id: usize, linked: &Linked) {
         match &linked.aligned {
-            Some(aligned) if aligned.cut => self.read_in_part.add(self.before + id),
-            None if linked.cut => self.linked_in_part.add(self.before + id),
+            Some(aligned) if aligned.cut => self.read_in_part.add(self.numbers.of(id)),
+            None if linked.cut => self.linked_in_part.add(self.numbers.of(id)),
             _ => {}
         }
     }
@@ -130,7 +129,7 @@ mod tests {
     fn a_few_lines_are_named_and_the_others_counted() {
         let said = |ids: &[usize]| {
             let mut lines = Lines::default();
-            ids.iter().for_each(|&id| lines.add(id));
+            ids.iter().for_each(|&id| lines.add(id + 1));
             lines.to_string()
         };
         assert_eq!(said(&[2]), "line 3");

@@ -1,5 +1,6 @@
 //! `softalign score`: how probable given translations are.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -41,7 +42,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;
     let translator = translator(args, device)?;
-    let mut odd = OddLines::after(files.lines_before());
+    let mut odd = OddLines::of(pairs.numbers());
     let mut bar = console.bar("scoring", files.count());
     let mut first = 0;
     for portion in portions() {
@@ -55,7 +56,9 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
         let scored = translator.score(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| -> Result<()> {
             for (id, (pair, scored)) in (first..).zip(part.iter().zip(&scored)) {
-                odd.see_scored(id, scored);
+                if scored.cut {
+                    odd.see_cut(id);
+                }
                 let line = if args.json { as_json(id, pair, scored)? } else { as_text(scored, args.words) };
                 let line = output.shown(&line).into_owned();
                 output.with(|out| writeln!(out, "{line}"))?;
@@ -140,7 +143,9 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     };
     let mut ranked: Vec<(&Hypothetical, &Scored, f64)> =
         hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();
-    scored.iter().enumerate().for_each(|(id, scored)| odd.see_scored(id, scored));
+    // A sentence has a line of its own, and several hypotheses.
+    let cut = ranked.iter().filter(|(_, scored, _)| scored.cut).map(|(one, ..)| one.sentence);
+    cut.collect::<BTreeSet<usize>>().into_iter().for_each(|sentence| odd.see_cut(sentence));
     ranked.sort_by(|(a, _, of_a), (b, _, of_b)| a.sentence.cmp(&b.sentence).then(of_b.total_cmp(of_a)));
     for (one, scored, score) in ranked {
         let line = one.line((FEATURE, scored.log_probability()), score);

@@ -4,14 +4,12 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use super::input::{BEHIND, NOT_BEHIND};
 use super::usage::UsageError;
 use crate::checkpoint::Folder;
 use crate::cli::LayoutArgs;
-use crate::text::{Column, with_features};
+use crate::text::{Column, features_before};
 use crate::translator::Sentence;
-
-/// Where features stand unless the options say so: behind the sentence.
-const FEATURES: usize = 2;
 
 /// How a line is read: as a sentence, unless cells between tabs follow it.
 pub struct SentenceLines<'a> {
@@ -28,13 +26,11 @@ impl<'a> SentenceLines<'a> {
     /// # Errors
     /// A [`UsageError`] where features are in a column that lines without a header cannot have.
     pub fn of(layout: &LayoutArgs, tag: Option<&'a str>, model: &Path) -> Result<Self> {
-        let trained_with = || Folder::new(model).layout()?.features.map(|_| FEATURES);
+        let trained_with = || Folder::new(model).layout()?.features.map(|_| BEHIND);
         let features = match &layout.features {
             None => trained_with(),
-            Some(Column::Number(number)) if *number > 1 => Some(*number),
-            Some(_) => bail!(UsageError(
-                "--features needs a number from 2 on here: the first column of a line is what is translated".to_owned()
-            )),
+            Some(Column::Number(number @ BEHIND..)) => Some(*number),
+            Some(_) => bail!(UsageError(NOT_BEHIND.to_owned())),
         };
         let features = features.map(|number| number - 1);
         Ok(Self { features, prefixes: false, tag })
@@ -49,19 +45,21 @@ impl<'a> SentenceLines<'a> {
     /// What a line holds.
     pub fn read(&self, line: String) -> Sentence {
         if self.features.is_none() && !self.prefixes {
-            return self.tagged(line, None);
+            return self.after(String::new(), &line, None);
         }
         let mut cells: Vec<&str> = line.split('\t').collect();
         let features = self.features.filter(|&cell| cell < cells.len()).map_or("", |cell| cells.remove(cell));
         let begins = cells.get(1).filter(|_| self.prefixes).map(|&cell| cell.to_owned());
-        self.tagged(with_features(features, cells[0]), begins)
+        self.after(features_before(features), cells[0], begins)
     }
 
-    fn tagged(&self, text: String, begins: Option<String>) -> Sentence {
-        let text = match self.tag {
-            Some(tag) if !text.trim().is_empty() => format!("{tag} {text}"),
-            _ => text,
-        };
-        Sentence { text, begins }
+    /// A text, if there is any, after its tag and features.
+    fn after(&self, features: String, text: &str, begins: Option<String>) -> Sentence {
+        if text.trim().is_empty() {
+            return Sentence { text: text.to_owned(), lead: 0, begins };
+        }
+        let tag = self.tag.map(|tag| format!("{tag} "));
+        let lead = tag.unwrap_or_default() + &features;
+        Sentence { text: format!("{lead}{text}"), lead: lead.len(), begins }
     }
 }

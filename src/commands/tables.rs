@@ -8,7 +8,7 @@ use crate::aligner;
 use crate::alignment::{LinkedWords, Signs, by_suspicion, suspicions};
 use crate::cli::AlignmentFormat;
 use crate::render::SCHEMA;
-use crate::text::{NormalForm, Pair};
+use crate::text::{LineNumbers, NormalForm, Pair};
 
 /// Words as a word list has them: in NFC, without capitals and outer punctuation, and nothing of what is punctuation alone.
 pub fn listed(words: &[String]) -> Vec<String> {
@@ -67,26 +67,18 @@ struct Suspicious<'a> {
     target: &'a str,
 }
 
-/// All pairs, the most suspicious first; there are so many lines `before` them.
+/// All pairs, the most suspicious first, with their lines.
 pub fn write_suspicions(
     out: &mut dyn Write,
     format: ListFormat,
     pairs: &[Pair],
     signs: &[Signs],
-    before: usize,
+    numbers: &LineNumbers,
 ) -> Result<()> {
     let found = suspicions(signs);
     let suspicious = |index: usize| {
         let (Pair { source, target }, Signs { score, unlinked, .. }) = (&pairs[index], signs[index]);
-        Suspicious {
-            schema: SCHEMA,
-            line: before + index + 1,
-            suspicion: found[index],
-            score,
-            unlinked,
-            source,
-            target,
-        }
+        Suspicious { schema: SCHEMA, line: numbers.of(index), suspicion: found[index], score, unlinked, source, target }
     };
     let list: Vec<Suspicious> = by_suspicion(&found).into_iter().map(suspicious).collect();
     match format {

@@ -60,7 +60,7 @@ impl<'a> Results<'a> {
             return self.output.flush();
         };
         for written in written(translations, sentences, first, linker)? {
-            let texts = [&*sentences[written.id - first].text, &*written.translation.text];
+            let texts = [sentences[written.id - first].given(), &*written.translation.text];
             let units = self.args.format == TranslationFormat::Html && !self.args.subwords;
             let item = Item {
                 rank: Some(written.rank),

@@ -107,16 +107,18 @@ fn escaped(text: &str) -> String {
         .collect()
 }
 
-/// A text, if there is any, after its features, which are given as `V;PST;3;SG`, or between commas or spaces: `⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk`.
+/// A text, if there is any, after its features: `⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk`.
 pub fn with_features(features: &str, text: &str) -> String {
-    if text.trim().is_empty() {
-        return text.to_owned();
-    }
+    if text.trim().is_empty() { text.to_owned() } else { features_before(features) + text }
+}
+
+/// Features, which are given as `V;PST;3;SG`, or between commas or spaces, as they stand before a text.
+pub fn features_before(features: &str) -> String {
     let [open, close] = FEATURE;
     let all = features.split(|mark: char| mark == ';' || mark == ',' || mark.is_whitespace());
-    let tags =
-        all.filter(|feature| !feature.is_empty()).map(|feature| format!("{open}{}{close}", feature.replace('▁', "_")));
-    tags.chain([text.to_owned()]).collect()
+    all.filter(|feature| !feature.is_empty())
+        .map(|feature| format!("{open}{}{close}", feature.replace('▁', "_")))
+        .collect()
 }
 
 /// The features that a text begins with, each with what it stands between.

@@ -3,7 +3,8 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Pair, with_features};
+use super::Pair;
+use super::atoms::with_features;
 
 /// What may stand between the cells of a spreadsheet, the likeliest first.
 const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
@@ -103,18 +104,29 @@ impl Layout {
         Ok(Some(Columns { sides, features }))
     }
 
-    /// The pairs of lines, before which the file has `before` others. An empty line is a pair of empty sides. CSV has to
-    /// be there as a whole.
+    /// The sources of lines of a file of their own: as they are or, where there is a column of features, what stands in the
+    /// first behind these.
+    pub fn sources(&self, lines: Vec<String>) -> Vec<String> {
+        let Some(Column::Number(number)) = self.features else { return lines };
+        let source = |line: String| {
+            let cells: Vec<&str> = line.split('\t').collect();
+            with_features(cells.get(number - 1).unwrap_or(&""), cells[0])
+        };
+        lines.into_iter().map(source).collect()
+    }
+
+    /// The pairs of lines, before which the file has `before` others, each with the number of its line. An empty line is a
+    /// pair of empty sides. CSV has to be there as a whole.
     ///
     /// # Errors
     /// A line is no pair; begins with its number.
-    pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<Pair>> {
+    pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<(usize, Pair)>> {
         let records: Box<dyn Iterator<Item = Record>> =
             if self.csv { Box::new(csv(lines)?.into_iter()) } else { Box::new(plain(lines, before)) };
         let mut records = records.peekable();
         let columns = self.counts(records.peek())?;
         let pairs = records.skip(usize::from(self.header && before == 0));
-        pairs.map(|record| self.pair(record, columns, lines)).collect()
+        pairs.map(|record| Ok((record.line, self.pair(record, columns, lines)?))).collect()
     }
 
     fn pair(&self, Record { line, cells }: Record, columns: Option<Columns>, lines: &[String]) -> Result<Pair> {
@@ -278,7 +290,7 @@ mod tests {
 
     fn read(layout: &Layout, text: &str) -> Result<Vec<[String; 2]>> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        Ok(layout.pairs(&lines, 0)?.into_iter().map(|pair| [pair.source, pair.target]).collect())
+        Ok(layout.pairs(&lines, 0)?.into_iter().map(|(_, pair)| [pair.source, pair.target]).collect())
     }
 
     fn csv() -> Layout {

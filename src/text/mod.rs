@@ -23,7 +23,7 @@ mod vocabulary;
 mod vocabulary_growth;
 mod words;
 
-pub use atoms::{Atoms, features, with_features, without_features};
+pub use atoms::{Atoms, features, features_before, without_features};
 pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;
@@ -34,7 +34,7 @@ pub use lines::{count_lines, name as file_name, read_lines};
 pub use n_best::Hypothetical;
 pub use normalisation::{Forms, NormalForm, Normalisation};
 pub use pair::Pair;
-pub use pairs::{PairStream, read_laid_out, read_parallel, read_tsv};
+pub use pairs::{LineNumbers, PairStream, read_laid_out, read_numbered, read_parallel, read_tsv};
 pub use profile::{Kind, Profile, SideProfile};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use spelling::{Spelling, has_phrase};

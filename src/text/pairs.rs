@@ -24,22 +24,54 @@ pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
 /// # Errors
 /// The file cannot be read, or a line is not UTF-8, or no pair.
 pub fn read_laid_out(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
-    layout.pairs(&read_lines(path)?, 0).map_err(|reason| anyhow!("{}:{reason}", name(path)))
+    Ok(read_numbered(path, layout)?.0)
 }
 
-/// Reads sentence pairs from two files whose lines belong together. A tab inside a line is ordinary text here.
+/// The same, and where each pair stands.
+///
+/// # Errors
+/// As [`read_laid_out`].
+pub fn read_numbered(path: &Path, layout: &Layout) -> Result<(Vec<Pair>, LineNumbers)> {
+    let pairs = layout.pairs(&read_lines(path)?, 0).map_err(|reason| anyhow!("{}:{reason}", name(path)))?;
+    let (each, pairs) = pairs.into_iter().unzip();
+    Ok((pairs, LineNumbers { each, before: 0 }))
+}
+
+/// The line of its file in which each pair begins, counted from 1.
+#[derive(Clone, Debug, Default)]
+pub struct LineNumbers {
+    /// Of pairs that are known; those after them follow line by line.
+    each: Vec<usize>,
+    /// Lines before the first pair.
+    before: usize,
+}
+
+impl LineNumbers {
+    /// A line for each pair, after so many that are none.
+    pub fn after(before: usize) -> Self {
+        Self { each: Vec::new(), before }
+    }
+
+    /// That of a pair by its place among all, counted from 0.
+    pub fn of(&self, place: usize) -> usize {
+        self.each.get(place).copied().unwrap_or(self.before + place + 1)
+    }
+}
+
+/// Reads sentence pairs from two files whose lines belong together. A tab inside a line is ordinary text here, unless
+/// features stand behind it.
 ///
 /// # Errors
 /// A file cannot be read, or a line is not UTF-8, or the files differ in length.
-pub fn read_parallel(source: &Path, target: &Path) -> Result<Vec<Pair>> {
+pub fn read_parallel(source: &Path, target: &Path, layout: &Layout) -> Result<Vec<Pair>> {
     let sources = read_lines(source)?;
     let targets = read_lines(target)?;
     check_lengths([source, target], [sources.len(), targets.len()])?;
-    Ok(joined(sources, targets))
+    Ok(joined(sources, targets, layout).skip(usize::from(layout.header)).collect())
 }
 
-fn joined(sources: Vec<String>, targets: Vec<String>) -> Vec<Pair> {
-    sources.into_iter().zip(targets).map(|(source, target)| Pair { source, target }).collect()
+fn joined(sources: Vec<String>, targets: Vec<String>, layout: &Layout) -> impl Iterator<Item = Pair> {
+    layout.sources(sources).into_iter().zip(targets).map(|(source, target)| Pair { source, target })
 }
 
 fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
@@ -59,23 +91,27 @@ pub struct PairStream {
     from: From,
     /// Lines read so far.
     read: usize,
-    /// Whether the first line is no pair.
-    header: bool,
     /// What is put before each source.
     tag: Option<String>,
+    numbers: LineNumbers,
 }
 
 /// Where pairs come from.
 enum From {
     Memory(std::vec::IntoIter<Pair>),
     Tsv { lines: LineStream, path: PathBuf, layout: Layout },
-    Parallel { lines: [LineStream; 2], paths: [PathBuf; 2] },
+    Parallel { lines: [LineStream; 2], paths: [PathBuf; 2], layout: Layout },
 }
 
 impl PairStream {
     /// Pairs that are all there.
-    pub fn of(pairs: Vec<Pair>) -> Self {
-        Self { from: From::Memory(pairs.into_iter()), read: 0, header: false, tag: None }
+    pub fn of(pairs: Vec<Pair>, numbers: LineNumbers) -> Self {
+        Self { from: From::Memory(pairs.into_iter()), read: 0, tag: None, numbers }
+    }
+
+    /// Where the pairs stand.
+    pub fn numbers(&self) -> &LineNumbers {
+        &self.numbers
     }
 
     /// Pairs of a file that is laid out in some way. CSV, whose cells may be longer than a line, is read to its end first.
@@ -84,24 +120,22 @@ impl PairStream {
     /// The file cannot be read.
     pub fn laid_out(path: &Path, layout: &Layout) -> Result<Self> {
         if layout.csv {
-            return Ok(Self::of(read_laid_out(path, layout)?));
+            let (pairs, numbers) = read_numbered(path, layout)?;
+            return Ok(Self::of(pairs, numbers));
         }
+        let numbers = LineNumbers::after(usize::from(layout.header));
         let from = From::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
-        Ok(Self { from, read: 0, header: false, tag: None })
+        Ok(Self { from, read: 0, tag: None, numbers })
     }
 
-    /// Pairs of two files whose lines belong together; `header` leaves out the first.
+    /// Pairs of two files whose lines belong together.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn parallel(source: &Path, target: &Path, header: bool) -> Result<Self> {
+    pub fn parallel(source: &Path, target: &Path, layout: &Layout) -> Result<Self> {
         let lines = [LineStream::open(source)?, LineStream::open(target)?];
-        Ok(Self {
-            from: From::Parallel { lines, paths: [source.to_owned(), target.to_owned()] },
-            read: 0,
-            header,
-            tag: None,
-        })
+        let from = From::Parallel { lines, paths: [source.to_owned(), target.to_owned()], layout: layout.clone() };
+        Ok(Self { from, read: 0, tag: None, numbers: LineNumbers::after(usize::from(layout.header)) })
     }
 
     /// The same with a tag before each source.
@@ -139,10 +173,10 @@ impl PairStream {
                 if self.read == 0 && layout.asks_for_names() {
                     *layout = layout.counted(&lines).map_err(named)?;
                 }
-                let pairs = layout.pairs(&lines, self.read);
-                Ok((pairs.map_err(named)?, lines.len()))
+                let pairs = layout.pairs(&lines, self.read).map_err(named)?;
+                Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), lines.len()))
             }
-            From::Parallel { lines: [sources, targets], paths } => {
+            From::Parallel { lines: [sources, targets], paths, layout } => {
                 let source = sources.arrived(most)?;
                 let target = if source.is_empty() { targets.arrived(1)? } else { targets.exactly(source.len())? };
                 if source.len() != target.len() {
@@ -151,8 +185,8 @@ impl PairStream {
                     check_lengths([&paths[0], &paths[1]], lengths)?;
                     bail!("{} and {}: lines came and went", name(&paths[0]), name(&paths[1]));
                 }
-                let (count, header) = (source.len(), self.header && self.read == 0);
-                Ok((joined(source, target).into_iter().skip(usize::from(header)).collect(), count))
+                let (count, header) = (source.len(), layout.header && self.read == 0);
+                Ok((joined(source, target, layout).skip(usize::from(header)).collect(), count))
             }
         }
     }
@@ -194,11 +228,11 @@ mod tests {
                 .collect();
             for most in [1, 7, 5000, usize::MAX] {
                 let tsv = PairStream::laid_out(&path("pairs.tsv"), &layout).unwrap();
-                let parallel = PairStream::parallel(&path("source"), &path("target"), header).unwrap();
+                let parallel = PairStream::parallel(&path("source"), &path("target"), &layout).unwrap();
                 assert!(all(tsv, most).unwrap() == read && all(parallel, most).unwrap() == read, "{most} {header}");
             }
         }
-        let memory = PairStream::of(read_tsv(&path("pairs.tsv")).unwrap());
+        let memory = PairStream::of(read_tsv(&path("pairs.tsv")).unwrap(), LineNumbers::default());
         assert_eq!(all(memory, 3).unwrap().len(), 5000);
     }
 
@@ -214,7 +248,7 @@ mod tests {
         for (sides, most) in
             [(["long", "short"], 1), (["long", "short"], 9), (["short", "long"], 1), (["short", "long"], 9)]
         {
-            let stream = PairStream::parallel(&path(sides[0]), &path(sides[1]), false).unwrap();
+            let stream = PairStream::parallel(&path(sides[0]), &path(sides[1]), &Layout::default()).unwrap();
             let error = all(stream, most).unwrap_err().to_string();
             let counts = |side: &str| format!("{side} has {}", if side == "long" { 3 } else { 2 });
             assert!(error.contains(&counts("long")[..10]) && error.contains(&counts("short")), "{error}");

@@ -165,7 +165,7 @@ impl Feasible {
     pub fn demands(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Demands> {
         let prefix = sentence.begins.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
         let mut required = self.required.clone();
-        required.extend(self.required_terms(&sentence.text, [source, target])?);
+        required.extend(self.required_terms(sentence, [source, target])?);
         let required = self.once(required);
         Ok(Demands {
             prefix: beginning(prefix, target)?,
@@ -189,14 +189,14 @@ impl Feasible {
         (0..phrases.len()).filter(needed).map(|place| phrases[place].clone()).collect()
     }
 
-    fn required_terms(&self, sentence: &str, [source, target]: [&Vocabulary; 2]) -> Result<Vec<Required>> {
+    fn required_terms(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Vec<Required>> {
         if self.terms.by_first_word.is_empty() {
             return Ok(Vec::new());
         }
-        let Segmentation { words, word_of_unit, .. } = source.segment(sentence, Words::Terms)?;
+        let (Segmentation { words, word_of_unit, .. }, before) = sentence.segment_given(source, Words::Terms)?;
         let required = |(of_words, translation): (Range<usize>, &str)| {
-            let units = word_of_unit.partition_point(|&word| word < of_words.start)
-                ..word_of_unit.partition_point(|&word| word < of_words.end);
+            let unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
+            let units = unit(of_words.start)..unit(of_words.end);
             Ok(Required { units: target.encode(translation)?, of: Some(units) })
         };
         self.terms.among(&words).into_iter().map(required).collect()

@@ -69,13 +69,14 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// The sentence itself, each unit from the same one.
-    fn copied(sentence: &str, source: Segmentation) -> Self {
+    /// The sentence itself as it was given, each unit from the same one.
+    fn copied(sentence: &Sentence, source: Segmentation, vocabulary: &Vocabulary, words: Words) -> Result<Self> {
         let units = source.ids.len();
+        let (given, before) = sentence.segment_given(vocabulary, words)?;
         let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
-        let rows: Vec<Vec<f32>> = (0..=units).map(row).collect();
-        let alignment = Aligned::new(source.clone(), source, &rows, 0.0);
-        Self { text: sentence.to_owned(), log_probability: 0.0, score: 0.0, unmet: 0, alignment }
+        let rows: Vec<Vec<f32>> = (before.min(units)..=units).map(row).collect();
+        let alignment = Aligned::new(source, given.cut_to(rows.len() - 1), &rows, 0.0);
+        Ok(Self { text: sentence.given().to_owned(), log_probability: 0.0, score: 0.0, unmet: 0, alignment })
     }
 }
 
@@ -281,12 +282,12 @@ impl Translator {
         let found = search_all(&models, &sources, &strategy.search, on_progress)?;
         let chosen = sentences.par_iter().zip(segmented).zip(found).map(|((sentence, source), hypotheses)| {
             if kept(&source) {
-                return Ok(vec![Translation::copied(&sentence.text, source)]);
+                return Ok(vec![Translation::copied(sentence, source, &self.checkpoint.source, self.words[0])?]);
             }
             // Where nothing is better than anything else, search comes back with nothing.
             let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_nothing);
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
-            let translate = |one: &Hypothesis| self.translation(&sentence.text, &source, one);
+            let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
             let translations: Vec<Translation> = hypotheses.iter().map(translate).collect::<Result<_>>()?;
             let Some(best) = strategy.consensus else { return Ok(translations) };
             let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
@@ -296,7 +297,7 @@ impl Translator {
         chosen.collect()
     }
 
-    fn translation(&self, sentence: &str, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
+    fn translation(&self, sentence: &Sentence, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
         let whole_words = self.checkpoint.config.text.target_units == Units::Word;
         let replacements = match &self.dictionary {
             Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,

@@ -1,19 +1,41 @@
 //! What is asked of a translator.
 
+use anyhow::Result;
+
 use crate::search::{BeamSettings, DrawSettings, Search};
+use crate::text::{Segmentation, Vocabulary, Words};
 
 /// A sentence to translate.
 #[derive(Clone, Debug, Default)]
 pub struct Sentence {
-    /// It.
+    /// As the model reads it.
     pub text: String,
+    /// How many bytes of that were not said by whoever gave the sentence: a tag, and features.
+    pub lead: usize,
     /// What its translation begins with, if not with what all translations begin with.
     pub begins: Option<String>,
 }
 
 impl<T: Into<String>> From<T> for Sentence {
     fn from(text: T) -> Self {
-        Self { text: text.into(), begins: None }
+        Self { text: text.into(), lead: 0, begins: None }
+    }
+}
+
+impl Sentence {
+    /// As it was given.
+    pub fn given(&self) -> &str {
+        &self.text[self.lead..]
+    }
+
+    /// What was given in units and words, and how many units the model reads before it.
+    ///
+    /// # Errors
+    /// The vocabulary's own.
+    pub fn segment_given(&self, source: &Vocabulary, words: Words) -> Result<(Segmentation, usize)> {
+        let given = source.segment(self.given(), words)?;
+        let before = if self.lead == 0 { 0 } else { source.encode(&self.text)?.len().saturating_sub(given.ids.len()) };
+        Ok((given, before))
     }
 }
 

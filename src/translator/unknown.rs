@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 
+use super::Sentence;
 use crate::search::Hypothesis;
 use crate::text::{NormalForm, Pair, UNKNOWN, Vocabulary, Words};
 
@@ -32,7 +33,7 @@ impl Dictionary {
     /// copied; where units are less than words, once for a run of them.
     pub(super) fn replacements(
         &self,
-        sentence: &str,
+        sentence: &Sentence,
         source: &Vocabulary,
         whole_words: bool,
         hypothesis: &Hypothesis,
@@ -41,7 +42,7 @@ impl Dictionary {
         if !hypothesis.units.contains(&UNKNOWN) {
             return Ok(replacements);
         }
-        let segmentation = source.segment(sentence, Words::Punctuation)?;
+        let (segmentation, before) = sentence.segment_given(source, Words::Punctuation)?;
         let unknown = |unit: usize| hypothesis.units.get(unit) == Some(&UNKNOWN);
         let mut start = 0;
         while start < hypothesis.units.len() {
@@ -49,7 +50,11 @@ impl Dictionary {
             let end = (start..run).find(|&unit| !unknown(unit)).unwrap_or(run);
             let mut attention = vec![0.0; segmentation.words.len()];
             for row in &hypothesis.attention[start..end] {
-                segmentation.word_of_unit.iter().zip(row).for_each(|(&word, weight)| attention[word] += weight);
+                segmentation
+                    .word_of_unit
+                    .iter()
+                    .zip(row.iter().skip(before))
+                    .for_each(|(&word, weight)| attention[word] += weight);
             }
             let heaviest = (0..attention.len()).max_by(|&a, &b| attention[a].total_cmp(&attention[b]).then(b.cmp(&a)));
             for unit in start..end {
