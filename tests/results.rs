@@ -122,6 +122,35 @@ fn a_closed_pipe_ends_no_result_beside_it() {
     assert_eq!(run(&clean, "good.tsv").lines().count(), 1);
 }
 
+#[test]
+fn a_part_of_a_model_is_not_written_over() {
+    let folder = Folder::with_model();
+    let before = folder.contents();
+    for arguments in [
+        &["translate", "--model", "model", "--output", "model/config.json", "the fox"][..],
+        &["align", "--model", "model", "--pairs", "pairs.tsv", "--output", "model/source.tokenizer.json"],
+        &["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--save", "model/log.jsonl"],
+    ] {
+        folder.run(arguments).refused_with(2, &["part of a model"]);
+    }
+    assert!(folder.contents() == before);
+    folder.run(&["translate", "--model", "model", "--output", "model/said.txt", "the fox"]).worked();
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let folder = Folder::with_pairs();
+    for arguments in [
+        &["translate", "--model", model_path(), "--terms", "-"][..],
+        &["translate", "--model", model_path(), "-", "-"],
+        &["translate", "--model", model_path(), "--input", "-", "--dictionary", "-", "--replace-unknown"],
+        &["evaluate", "--model", model_path(), "--pairs", "-", "--gold", "-"],
+        &["train", "--train", "-", "--valid", "-", "--out", "new"],
+    ] {
+        folder.run_with_input(arguments, "a\tb\n").refused_with(2, &["standard input", "once"]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn standard_output_is_known_by_its_other_names() {

@@ -122,3 +122,19 @@ fn lines_are_those_where_pairs_begin() {
     lines.sort_unstable();
     assert_eq!(lines, [2, 5, 6]);
 }
+
+/// Commas and semicolons stand in prose, with a space behind; a first line may be cut otherwise than the others.
+#[test]
+fn prose_is_not_cut() {
+    let folder = Folder::new();
+    for (text, pairs) in [
+        ("English,French,\na; b,c\nd; e,f\n", "a; b\tc\nd; e\tf\n"),
+        ("Yes, I do;Oui\n", "Yes, I do\tOui\n"),
+        ("a; b,c\n", "a; b\tc\n"),
+    ] {
+        folder.write("a.csv", text);
+        let header: &[&str] = if text.starts_with("English") { &["--header"] } else { &[] };
+        let clean = ["clean", "--pairs", "a.csv", "--csv", "--columns", "1,2", "--output", "-"];
+        assert_eq!(folder.run(&[&clean[..], header].concat()).worked(), pairs, "{text}");
+    }
+}

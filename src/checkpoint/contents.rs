@@ -1,5 +1,6 @@
 //! What a directory holds as a whole: for whoever wants to train there, to be moved aside, or to be cleared away.
 
+use std::ffi::OsStr;
 use std::io::Result as IoResult;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,12 @@ impl Folder {
             // A run of ours has its settings there before all else, and until all else is gone.
             Holds::Foreign
         }
+    }
+
+    /// Whether a file of this name would be taken for a part of the model, or of the aligner, that is here.
+    pub fn is_part(&self, name: &OsStr) -> bool {
+        let holds = !matches!(self.holds(), Holds::Nothing | Holds::Foreign);
+        holds && self.files().iter().any(|file| name == OsStr::new(file))
     }
 
     /// The sizes in bytes of the files that are there. Of the models that are kept these are the parameters: their other files

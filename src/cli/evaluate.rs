@@ -10,6 +10,34 @@ use super::pairs::PairArgs;
 use super::reading::ReadingArgs;
 use super::search::SearchArgs;
 
+/// What is asked of models, and says nothing to translations that were made elsewhere.
+const OF_A_MODEL: [&str; 24] = [
+    "model",
+    "ensemble",
+    "gold",
+    "save",
+    "beam",
+    "length_penalty",
+    "length_formula",
+    "length_factor",
+    "coverage_penalty",
+    "no_repeat",
+    "sample",
+    "mbr",
+    "temperature",
+    "top_k",
+    "top_p",
+    "links_from",
+    "reverse_model",
+    "symmetrise",
+    "threshold",
+    "words",
+    "hard_attention",
+    "attention_temperature",
+    "head",
+    "search_threshold",
+];
+
 /// `softalign evaluate`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -40,7 +68,7 @@ pub struct EvaluateArgs {
 
     /// Translations made elsewhere, a line for each pair, instead of a model's; NAME=FILE gives them a name in the results.
     /// May be given several times.
-    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = ["model", "ensemble", "gold", "save"])]
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = OF_A_MODEL)]
     pub hypotheses: Vec<PathBuf>,
 
     /// Also write the model's translations, a line for each pair.

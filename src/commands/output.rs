@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::usage::UsageError;
-use crate::checkpoint::{Growing, remove_abandoned};
+use crate::checkpoint::{Folder, Growing, remove_abandoned};
 use crate::render::visible;
 
 /// What a path may lead to.
@@ -145,8 +145,8 @@ impl Write for Sink {
     }
 }
 
-/// Refuses to write results, given with the options that name their places, over each other or over what they are made
-/// from.
+/// Refuses to read standard input twice, and to write results, given with the options that name their places, over each
+/// other, over what they are made from, or over a part of a model.
 ///
 /// # Errors
 /// A [`UsageError`] that names the place.
@@ -154,7 +154,9 @@ pub fn apart<'a>(
     read: impl IntoIterator<Item = &'a Path>,
     written: impl IntoIterator<Item = (&'a str, &'a Path)>,
 ) -> Result<()> {
-    let read: Vec<PathBuf> = read.into_iter().filter(|path| !is_standard(path)).filter_map(place).collect();
+    let (standard, read): (Vec<&Path>, Vec<&Path>) = read.into_iter().partition(|path| is_standard(path));
+    read_once(standard.len())?;
+    let read: Vec<PathBuf> = read.into_iter().filter_map(place).collect();
     let mut taken: Vec<(&str, PathBuf)> = Vec::new();
     for (option, path) in written {
         let Some(place) = place(standard_or(path)) else { continue };
@@ -162,10 +164,24 @@ pub fn apart<'a>(
         if read.contains(&place) {
             bail!(UsageError(format!("{option} {shown}: this file is read as well; name another one to write to")));
         }
+        if place.parent().zip(place.file_name()).is_some_and(|(folder, name)| Folder::new(folder).is_part(name)) {
+            bail!(UsageError(format!("{option} {shown}: this file is part of a model; name another one to write to")));
+        }
         if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == place) {
             bail!(UsageError(format!("{other} and {option} both write to {shown}; name a place for each")));
         }
         taken.push((option, place));
+    }
+    Ok(())
+}
+
+/// Refuses standard input that is named more than once: the first to read it would leave nothing to the others.
+///
+/// # Errors
+/// A [`UsageError`].
+pub fn read_once(named: usize) -> Result<()> {
+    if named > 1 {
+        bail!(UsageError(format!("standard input is named {named} times, and can be read once")));
     }
     Ok(())
 }

@@ -279,6 +279,9 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     }
     let mut checkpoint = folder.load()?;
     let summary = &checkpoint.config.data;
+    if args.guide.is_some() && summary.guide.is_none() {
+        bail!(UsageError(format!("--guide cannot come with --resume: {path} was begun without it")));
+    }
     let files = DataFiles::of_resumed_run(args, summary).with_context(|| path.to_string())?;
     let data = Data::new(
         files.read_training(console)?,

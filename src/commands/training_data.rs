@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::console::Console;
 use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use super::output::read_once;
 use super::usage::UsageError;
 use super::user_guide::GivenLinks;
 use crate::checkpoint::{DataSummary, GuideSummary, Ingredient, fingerprint, fingerprint_of_text};
@@ -137,6 +138,9 @@ impl DataFiles {
     /// # Errors
     /// The files' own.
     pub fn read_training(&self, console: &Console) -> Result<TrainingPairs> {
+        let files = self.training.iter().map(|files| &files.files).chain(&self.validation);
+        let named = files.flat_map(PairFiles::paths).chain(self.guide.as_deref());
+        read_once(named.filter(|path| *path == Path::new("-")).count())?;
         let mut read = TrainingPairs::default();
         let weighed = self.training.iter().any(|part| part.ingredient.weight != 1.0);
         for TrainingFiles { files, ingredient } in &self.training {

@@ -29,8 +29,8 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let form = SentenceLines::of(&args.layout, args.tag_source.as_deref(), &args.model[0])?
         .with_prefixes(args.constraints.prefixes);
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
-    let read = [&args.input, &args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
-    apart(read, [("--output", &*args.output)])?;
+    let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
+    apart(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
     let output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
         Some(path) => Some(Dictionary::of(read_laid_out(path, &of_two_columns(&args.layout))?)),
@@ -72,6 +72,9 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     results.finish()
 }
 
+/// What names standard input.
+const STANDARD_INPUT: &str = "-";
+
 /// The sentences that the options name, as they arrive; `-` is standard input.
 struct Sentences {
     parts: VecDeque<Part>,
@@ -85,15 +88,21 @@ enum Part {
 }
 
 impl Sentences {
+    /// The files that they stand in.
+    fn paths(args: &TranslateArgs) -> impl Iterator<Item = &Path> {
+        let input = args.input.as_deref().unwrap_or(Path::new(STANDARD_INPUT));
+        let among_sentences = args.text.iter().map(Path::new).filter(|path| *path == Path::new(STANDARD_INPUT));
+        Some(input).filter(|_| args.text.is_empty()).into_iter().chain(among_sentences)
+    }
+
     fn of(args: &TranslateArgs) -> Self {
-        let standard_input = Path::new("-");
         let mut parts = VecDeque::new();
         if args.text.is_empty() {
-            parts.push_back(Part::File(args.input.clone().unwrap_or_else(|| standard_input.to_owned())));
+            parts.extend(Self::paths(args).map(|path| Part::File(path.to_owned())));
         }
         for text in &args.text {
             match parts.back_mut() {
-                _ if Path::new(text) == standard_input => parts.push_back(Part::File(standard_input.to_owned())),
+                _ if text == STANDARD_INPUT => parts.push_back(Part::File(PathBuf::from(STANDARD_INPUT))),
                 Some(Part::Given(texts)) => texts.push(text.clone()),
                 _ => parts.push_back(Part::Given(vec![text.clone()])),
             }

@@ -194,7 +194,9 @@ impl<'a> Beam<'a> {
         if done.is_empty() {
             return vec![Hypothesis { finished: false, ..Hypothesis::empty() }];
         }
-        let read = |(finished, unmet, _, last)| self.history.hypothesis(last, finished, unmet, &settings.ranking);
+        let left_out = self.demands.left_out();
+        let read =
+            |(finished, unmet, _, last)| self.history.hypothesis(last, finished, unmet + left_out, &settings.ranking);
         done.into_iter().map(read).collect()
     }
 }

@@ -87,6 +87,11 @@ impl Demands {
         self.required().len() - progress.met.count_ones() as usize
     }
 
+    /// How many phrases are beyond those that can be watched over.
+    pub fn left_out(&self) -> usize {
+        self.required.len() - self.required().len()
+    }
+
     /// How many units of required phrases a hypothesis has: the number of its bank.
     pub fn bank(&self, progress: &Progress) -> usize {
         let met = self.required().iter().enumerate().filter(|&(phrase, _)| progress.has(phrase));

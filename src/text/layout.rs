@@ -1,5 +1,8 @@
 //! How lines of a file hold sentence pairs: plainly, with a tab between the two sides, or as spreadsheets write them.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
@@ -189,17 +192,20 @@ fn separator(lines: &[String]) -> Option<(char, &'static str)> {
     (2 * regular > records).then_some((mark, name))
 }
 
-/// The separator that makes the same number of several cells of the most records, and of how many.
+/// The separator that makes the same number of several cells of the most records, and of how many. Of equals it is the one
+/// that fewer cells begin with a space behind, as prose has it behind commas and semicolons, and else the likeliest.
 fn most_regular(lines: &[String]) -> ((char, &'static str), usize) {
     let regular = |mark: char| {
-        let records = complete(looked_at(lines), mark).0.into_iter();
-        let counts: Vec<usize> = records.map(|record| record.cells.len()).filter(|&cells| cells > 1).collect();
-        let usual = counts.first().copied().unwrap_or_default();
-        counts.into_iter().filter(|&cells| cells == usual).count()
+        let records = complete(looked_at(lines), mark).0;
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let several = || records.iter().map(|record| &record.cells[..]).filter(|cells| cells.len() > 1);
+        several().for_each(|cells| *counts.entry(cells.len()).or_default() += 1);
+        let spaced = several().flat_map(|cells| &cells[1..]).filter(|cell| cell.starts_with(' ')).count();
+        (counts.into_values().max().unwrap_or_default(), Reverse(spaced))
     };
     let all = SEPARATORS.map(|separator| (separator, regular(separator.0)));
-    // Of equals the first.
-    all.into_iter().rev().max_by_key(|(_, regular)| *regular).unwrap_or((SEPARATORS[0], 0))
+    let best = all.into_iter().rev().max_by_key(|(_, regular)| *regular);
+    best.map_or((SEPARATORS[0], 0), |(separator, (regular, _))| (separator, regular))
 }
 
 /// As many lines as tell what separates cells.
