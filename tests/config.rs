@@ -151,6 +151,18 @@ fn any_command_takes_one() {
     );
 }
 
+/// A preset means the sizes that it names, and a model to begin with decides its own, whatever a config says of them.
+#[test]
+fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
+    let folder = Folder::with_model();
+    let shown = folder.run(&["train", "--train", "pairs.tsv", "--preset", "tiny", "--show-config"]);
+    folder.write("settings.json", shown.worked());
+    let preset = folder.run(&["train", "--config", "settings.json", "--preset", "medium", "--show-config"]);
+    assert_eq!((&preset.json()["hidden-size"], &preset.json()["learning-rate"]), (&json!(384), &json!(0.0015)));
+    let from = ["train", "--config", "settings.json", "--from", "model", "--show-config"];
+    assert!(folder.run(&from).worked().contains("\"from\": \"model\""));
+}
+
 #[test]
 fn a_model_is_trained_as_another_was() {
     let folder = Folder::with_pairs();

@@ -10,6 +10,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 use serde_json::{Map, Value};
 
+use super::train::{OPEN_WITH_FROM, SETTLED_BY_FROM};
 use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
 use crate::render::visible;
@@ -18,6 +19,8 @@ use crate::render::visible;
 const NO_SETTINGS: [&str; 3] = ["help", "version", "config"];
 /// Options of a training that the next one like it does not share: where its model goes and what is shown.
 const OF_ONE_RUN: [&str; 3] = ["out", "quiet", "color"];
+/// What a preset says in one word.
+const IN_A_PRESET: [&str; 5] = ["embedding-size", "hidden-size", "attention-size", "learning-rate", "max-epochs"];
 /// The key by which a model's config.json is known.
 const OF_A_MODEL: &str = "format_version";
 
@@ -130,14 +133,18 @@ fn given(command: &Command, matches: &ArgMatches) -> Vec<Setting> {
     options(command).filter(|(option, _)| is_typed(option, matches)).flat_map(arguments).collect()
 }
 
-/// Whether the command line gives an option itself, or something that conflicts with it.
+/// Whether the command line gives an option itself, or something that conflicts with it or says in one word what it says.
 fn yields(command: &Command, long: &str, matches: &ArgMatches) -> bool {
     let Some((option, _)) = options(command).find(|(_, other)| *other == long) else { return false };
+    let typed = |name: &str| options(command).any(|(typed, long)| long == name && is_typed(typed, matches));
+    let of_the_model = option.get_help_heading().is_some_and(|heading| SETTLED_BY_FROM.contains(&heading));
+    let settled = typed("from") && of_the_model && long != OPEN_WITH_FROM;
+    let detailed = typed("preset") && IN_A_PRESET.contains(&long);
     let refuses = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())
     };
     let wins = |typed: &Arg| typed.get_id() == option.get_id() || refuses(typed, option) || refuses(option, typed);
-    command.get_arguments().filter(|argument| is_typed(argument, matches)).any(wins)
+    settled || detailed || command.get_arguments().filter(|argument| is_typed(argument, matches)).any(wins)
 }
 
 /// The options that a file gives a command.

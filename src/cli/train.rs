@@ -87,6 +87,11 @@ impl Serialize for WeightedFile {
     }
 }
 
+/// Where `--help` lists the options that the model of `--from` decides.
+pub const SETTLED_BY_FROM: [&str; 2] = ["Text", "Model"];
+/// What it leaves open of them.
+pub const OPEN_WITH_FROM: &str = "max-length";
+
 /// `softalign train`
 #[derive(Clone, Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]

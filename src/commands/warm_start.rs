@@ -8,16 +8,12 @@ use candle_core::Device;
 
 use super::usage::UsageError;
 use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Origin, UnitsCarried};
-use crate::cli::{FromVocabulary, Given, TrainArgs};
+use crate::cli::{FromVocabulary, Given, OPEN_WITH_FROM, SETTLED_BY_FROM, TrainArgs};
 use crate::model::{Architecture, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::text::Vocabulary;
 
-/// Where `--help` lists the options that the model decides.
-const OF_THE_MODEL: [&str; 2] = ["Text", "Model"];
-/// What it leaves open of them: this one always, the next where units may join its own, and the last where vocabularies are
-/// learnt.
-const OPEN: &str = "max-length";
+/// What the model leaves open where units may join its own, and where vocabularies are learnt.
 const OF_MORE_UNITS: &str = "atoms";
 const OF_NEW_VOCABULARIES: &str = "vocabulary-size";
 
@@ -109,9 +105,9 @@ fn refuse_what_is_the_models(given: &Given<TrainArgs>, vocabulary: FromVocabular
     let is_open = |name: &str| match name {
         OF_MORE_UNITS => vocabulary != FromVocabulary::Keep,
         OF_NEW_VOCABULARIES => vocabulary == FromVocabulary::New,
-        name => name == OPEN,
+        name => name == OPEN_WITH_FROM,
     };
-    let mut settled = given.under(&OF_THE_MODEL);
+    let mut settled = given.under(&SETTLED_BY_FROM);
     settled.retain(|name| !is_open(name));
     if settled.is_empty() {
         return Ok(());
