@@ -102,7 +102,8 @@ impl Notation {
         let read = |entry: &str| {
             let (link, _) = entry.split_once(':').unwrap_or((entry, ""));
             let (first, second) = link.split_once('-')?;
-            let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(self.base);
+            // No line has so many words that adding a base to a number could overflow.
+            let number = |text: &str| (text.parse::<u32>().ok()? as usize).checked_sub(self.base);
             let (first, second) = (number(first)?, number(second)?);
             Some(if self.turned {
                 Link { source: second, target: first }
@@ -133,7 +134,7 @@ mod tests {
             assert_eq!(notation.read(&format!(" {text}  {text}:0.25")), Ok(vec![link, link]));
         }
         let from_1 = Notation { turned: false, base: 1 };
-        for broken in ["x", "1", "1-", "-1", "1-2-3", "0-1", "1?2", "1.5-2"] {
+        for broken in ["x", "1", "1-", "-1", "1-2-3", "0-1", "1?2", "1.5-2", "18446744073709551615-4"] {
             assert!(from_1.read(broken).unwrap_err().contains(broken), "{broken}");
         }
         assert_eq!(from_1.read(""), Ok(Vec::new()));

@@ -133,6 +133,11 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resul
     result.with_context(|| cannot_write(path))
 }
 
+/// What is said of a file that cannot be read.
+pub(super) fn cannot_read(path: &Path) -> String {
+    format!("{}: cannot read this file", path.display())
+}
+
 /// What is said of a file that cannot be written.
 pub(super) fn cannot_write(path: &Path) -> String {
     format!("{}: cannot write this file", path.display())

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::config::hexadecimal;
 use super::events::{EventFile, event_files};
-use super::files::write_atomically;
+use super::files::{cannot_read, write_atomically};
 use super::journal::Journal;
 use super::lock::{Lock, takes_no_files};
 use super::tensors::Header;
@@ -160,17 +160,17 @@ impl Folder {
     pub fn begin(&self, checkpoint: &Checkpoint) -> Result<()> {
         self.save_config(checkpoint)?;
         if checkpoint.config.text.joint_vocabulary {
-            self.write_text(JOINT, &checkpoint.source.to_json()?)?;
+            self.write_bytes(JOINT, checkpoint.source.to_json()?.as_bytes())?;
         } else {
-            self.write_text(SOURCE, &checkpoint.source.to_json()?)?;
-            self.write_text(TARGET, &checkpoint.target.to_json()?)?;
+            self.write_bytes(SOURCE, checkpoint.source.to_json()?.as_bytes())?;
+            self.write_bytes(TARGET, checkpoint.target.to_json()?.as_bytes())?;
         }
         Ok(())
     }
 
     /// Writes the settings.
     pub(super) fn save_config(&self, checkpoint: &Checkpoint) -> Result<()> {
-        self.write_text(CONFIG, &format!("{}\n", serde_json::to_string_pretty(&checkpoint.config)?))
+        self.write_bytes(CONFIG, format!("{}\n", serde_json::to_string_pretty(&checkpoint.config)?).as_bytes())
     }
 
     /// Writes the best parameters.
@@ -179,7 +179,7 @@ impl Folder {
     /// The path, with the system's reason.
     pub fn save_model(&self, checkpoint: &Checkpoint, parameters: &Parameters) -> Result<()> {
         let bytes = model_bytes(checkpoint, parameters)?;
-        write_atomically(&self.path.join(MODEL), |file| Ok(file.write_all(&bytes)?))
+        self.write_bytes(MODEL, &bytes)
     }
 
     /// Writes the statistical aligner.
@@ -188,7 +188,7 @@ impl Folder {
     /// The path, with the system's reason.
     pub fn save_aligner(&self, checkpoint: &Checkpoint, aligner: &WordAligner) -> Result<()> {
         let bytes = aligner::serialise(aligner, HashMap::from([belongs_to(checkpoint)]))?;
-        write_atomically(&self.path.join(ALIGNER), |file| Ok(file.write_all(&bytes)?))
+        self.write_bytes(ALIGNER, &bytes)
     }
 
     /// Reads the statistical aligner, if there is one: models of older versions have none, or one that does not say
@@ -219,7 +219,7 @@ impl Folder {
         );
         let bytes = aligner::serialise(aligner, HashMap::new())?;
         self.make()?;
-        write_atomically(&self.path.join(ALIGNER), |file| Ok(file.write_all(&bytes)?))
+        self.write_bytes(ALIGNER, &bytes)
     }
 
     /// Reads the statistical aligner, whether it belongs to a model or not.
@@ -232,10 +232,8 @@ impl Folder {
     }
 
     fn read_aligner(&self) -> Result<(WordAligner, HashMap<String, String>)> {
-        let place = self.path.join(ALIGNER);
-        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
-        let read = aligner::deserialise(&bytes);
-        read.with_context(|| format!("{}: damaged, or no aligner of softalign", place.display()))
+        let read = aligner::deserialise(&self.read_bytes(ALIGNER)?);
+        read.with_context(|| format!("{}: damaged, or no aligner of softalign", self.path.join(ALIGNER).display()))
     }
 
     /// Writes the translations of units that are known beforehand.
@@ -244,7 +242,7 @@ impl Folder {
     /// The path, with the system's reason.
     pub fn save_lexicon(&self, checkpoint: &Checkpoint, known: &UnitLexicon) -> Result<()> {
         let bytes = lexicon::serialise(known, HashMap::from([belongs_to(checkpoint)]))?;
-        write_atomically(&self.path.join(LEXICON), |file| Ok(file.write_all(&bytes)?))
+        self.write_bytes(LEXICON, &bytes)
     }
 
     /// Reads the translations of units that are known beforehand, if the model has such.
@@ -256,9 +254,8 @@ impl Folder {
         if !sizes.lexicon {
             return Ok(None);
         }
-        let place = self.path.join(LEXICON);
-        let bytes = std::fs::read(&place).with_context(|| format!("{}: cannot read this file", place.display()))?;
-        let damaged = || format!("{}: damaged, or no lexicon of softalign", place.display());
+        let bytes = self.read_bytes(LEXICON)?;
+        let damaged = || format!("{}: damaged, or no lexicon of softalign", self.path.join(LEXICON).display());
         let header = Header::read(&mut &bytes[..], bytes.len() as u64).with_context(damaged)?;
         // First of all, since between other vocabularies its numbers make no sense.
         self.check_belonging(LEXICON, checkpoint, &header.metadata)?;
@@ -330,7 +327,7 @@ impl Folder {
         device: &Device,
     ) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
         let place = self.path.join(name);
-        let cannot = || format!("{}: cannot read this file", place.display());
+        let cannot = || cannot_read(&place);
         let mut file = File::open(&place).with_context(cannot)?;
         let length = file.metadata().with_context(cannot)?.len();
         let damaged = || format!("{}: damaged, or no safetensors file", place.display());
@@ -357,13 +354,18 @@ impl Folder {
         Ok(())
     }
 
-    pub(super) fn write_text(&self, name: &str, text: &str) -> Result<()> {
-        write_atomically(&self.path.join(name), |file| Ok(file.write_all(text.as_bytes())?))
+    pub(super) fn write_bytes(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        write_atomically(&self.path.join(name), |file| Ok(file.write_all(bytes)?))
+    }
+
+    pub(super) fn read_bytes(&self, name: &str) -> Result<Vec<u8>> {
+        let place = self.path.join(name);
+        std::fs::read(&place).with_context(|| cannot_read(&place))
     }
 
     pub(super) fn read_text(&self, name: &str) -> Result<String> {
         let place = self.path.join(name);
-        std::fs::read_to_string(&place).with_context(|| format!("{}: cannot read this file", place.display()))
+        std::fs::read_to_string(&place).with_context(|| cannot_read(&place))
     }
 
     /// Reports of training.

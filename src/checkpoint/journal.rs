@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::files::{cannot_write, write_atomically};
+use super::files::{cannot_read, cannot_write, write_atomically};
 
 /// Such a file; it need not exist yet.
 pub struct Journal {
@@ -58,7 +58,7 @@ impl Journal {
     fn bytes(&self) -> Result<Vec<u8>> {
         match std::fs::read(&self.place) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            bytes => bytes.with_context(|| format!("{}: cannot read this file", self.place.display())),
+            bytes => bytes.with_context(|| cannot_read(&self.place)),
         }
     }
 

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use anyhow::{Context, Result, anyhow, bail};
 use candle_core::{Device, Tensor};
 
-use super::files::write_atomically;
 use super::folder::{Checkpoint, Folder, RESUME, RESUME_JSON, belongs_to};
 use crate::parameters::Parameters;
 use crate::training::{Progress, Snapshot};
@@ -32,8 +31,8 @@ impl Folder {
         let progress = serde_json::to_string(snapshot.progress)?;
         let metadata = HashMap::from([belongs_to(checkpoint), (PROGRESS.to_owned(), progress)]);
         let bytes = safetensors::serialize(snapshot.tensors(), Some(metadata))?;
-        write_atomically(&self.path().join(RESUME), |file| Ok(file.write_all(&bytes)?))?;
-        self.write_text(RESUME_JSON, &format!("{}\n", serde_json::to_string_pretty(snapshot.progress)?))
+        self.write_bytes(RESUME, &bytes)?;
+        self.write_bytes(RESUME_JSON, format!("{}\n", serde_json::to_string_pretty(snapshot.progress)?).as_bytes())
     }
 
     /// The path of what training goes on from, for messages.

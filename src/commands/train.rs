@@ -26,7 +26,9 @@ use crate::parameters::Parameters;
 use crate::render::visible;
 use crate::search::BeamSettings;
 use crate::text::{Corpus, Pair};
-use crate::training::{Examples, Guides, Optimiser, Progress, StopReason, Trainer, TrainingSettings, ValidationSet};
+use crate::training::{
+    Examples, Guides, Optimiser, Outset, Progress, StopReason, Trainer, TrainingSettings, ValidationSet,
+};
 use crate::translator::{Sentence, Translator};
 
 /// Options that may go with --resume: where the model and the pairs lie, and when to end. All others are settled.
@@ -83,7 +85,8 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
         source_vocabulary: &checkpoint.source,
         target_vocabulary: &checkpoint.target,
     };
-    let mut trainer = Trainer::new(model, optimiser, progress, settings, &examples, &validation, began)?;
+    let (examples, validation) = (&examples, &validation);
+    let mut trainer = Trainer::new(Outset { model, optimiser, progress, settings, examples, validation, began })?;
     let (reason, recorded) = {
         let step = trainer.progress().step;
         let mut display = TrainingDisplay::new(console, &folder, &checkpoint, step, &signals)?;

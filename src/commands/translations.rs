@@ -137,7 +137,8 @@ fn write_texts(output: &mut Output, translations: &[Vec<Translation>], first: us
             let text = output.shown(text).into_owned();
             output.with(|out| match n_best {
                 1 => writeln!(out, "{text}"),
-                _ => writeln!(out, "{id} ||| {text} ||| {score:.4}"),
+                // What separates cells cannot stand in one.
+                _ => writeln!(out, "{id} ||| {} ||| {score:.4}", text.replace("|||", "¦¦¦")),
             })?;
         }
     }

@@ -25,5 +25,5 @@ pub use progress::Progress;
 pub use rehearsal::seconds_of_epoch;
 pub use schedule::Schedule;
 pub use settings::{Metric, TrainingSettings};
-pub use trainer::Trainer;
+pub use trainer::{Outset, Trainer};
 pub use validation::{Sample, ValidationReport, ValidationSet};

@@ -35,6 +35,24 @@ pub struct Trainer<'a> {
     saved: Instant,
 }
 
+/// What a run trains with, and where it stands when it begins.
+pub struct Outset<'a> {
+    /// The model, whose parameters must be tracked.
+    pub model: RnnSearch,
+    /// What moves them.
+    pub optimiser: Optimiser,
+    /// Where training stands, which [`Progress::check_position`] has let through.
+    pub progress: Progress,
+    /// How it trains.
+    pub settings: &'a TrainingSettings,
+    /// What it trains on.
+    pub examples: &'a Examples,
+    /// What it is validated on.
+    pub validation: &'a ValidationSet<'a>,
+    /// From when its time counts: what was prepared took time as well.
+    pub began: Instant,
+}
+
 /// Sums over the part of an epoch that this run has trained.
 #[derive(Default)]
 struct EpochTotals {
@@ -44,18 +62,12 @@ struct EpochTotals {
 }
 
 impl<'a> Trainer<'a> {
-    /// A run that begins, or one that goes on where `progress` says, which [`Progress::check_position`] has let through.
-    /// Its time counts from when it `began`: what was prepared took time as well.
-    /// The model's parameters must be tracked.
-    pub fn new(
-        model: RnnSearch,
-        optimiser: Optimiser,
-        progress: Progress,
-        settings: &'a TrainingSettings,
-        examples: &'a Examples,
-        validation: &'a ValidationSet<'a>,
-        began: Instant,
-    ) -> Result<Self> {
+    /// A run that begins, or one that goes on.
+    ///
+    /// # Errors
+    /// There is no room for gradients.
+    pub fn new(from: Outset<'a>) -> Result<Self> {
+        let Outset { model, optimiser, progress, settings, examples, validation, began } = from;
         Ok(Self {
             seconds_before: progress.seconds,
             gradients: Gradients::zeros(model.parameters())?,
@@ -335,9 +347,10 @@ mod tests {
             source_vocabulary: &vocabularies[0],
             target_vocabulary: &vocabularies[1],
         };
-        let progress = Progress::default();
-        let trainer = Trainer::new(model, optimiser, progress, &settings, &examples, &validation, Instant::now());
-        work(trainer.unwrap(), &examples);
+        let (settings, examples) = (&settings, &examples);
+        let (progress, began) = (Progress::default(), Instant::now());
+        let outset = Outset { model, optimiser, progress, settings, examples, validation: &validation, began };
+        work(Trainer::new(outset).unwrap(), examples);
     }
 
     struct Nobody;
