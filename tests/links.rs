@@ -269,6 +269,9 @@ fn unknown_words_are_copied_or_looked_up() {
         run(&["--replace-unknown", "--dictionary", "words.tsv"]),
         "rufo lupo kanta\n\ngrisa mole dorma\nrufo mi dorma\n"
     );
+    // What is avoided does not come back this way.
+    let avoided = run(&["--replace-unknown", "--avoid", "Heron"]);
+    assert!(avoided.starts_with("rufo <unk> kanta\n") && avoided.contains("grisa mole dorma"), "{avoided}");
 }
 
 #[test]

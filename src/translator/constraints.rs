@@ -130,6 +130,8 @@ pub struct Feasible {
     prefix: Option<String>,
     required: Vec<Required>,
     avoided: Arc<[Avoided]>,
+    /// The same as text, to be compared by [`alike`].
+    avoided_texts: Vec<String>,
     terms: Terms,
     spelling: Arc<Spelling>,
     /// Translations of terms that the model has no units for, and that are not asked of it.
@@ -147,7 +149,8 @@ impl Feasible {
         let required = constraints.required.iter().map(require).collect::<Result<_>>()?;
         let avoided = constraints.avoided.iter().map(|phrase| Avoided::new(phrase.trim(), &spelling)).collect();
         let (terms, unsayable) = constraints.terms.sayable(target)?;
-        Ok(Self { prefix: constraints.prefix, required, avoided, terms, spelling, unsayable })
+        let avoided_texts = constraints.avoided.iter().map(|phrase| alike(phrase.trim())).collect();
+        Ok(Self { prefix: constraints.prefix, required, avoided, avoided_texts, terms, spelling, unsayable })
     }
 
     /// Says whether a sentence has a beginning that the model has units for, or none.
@@ -156,6 +159,12 @@ impl Feasible {
     /// It has none for something in it.
     pub fn check_beginning(&self, sentence: &Sentence, target: &Vocabulary) -> Result<()> {
         sentence.begins.as_ref().map_or(Ok(()), |begins| beginning(begins, target).map(drop))
+    }
+
+    /// Whether a text that no units spell is avoided, as a whole or by one of its words.
+    pub fn avoids(&self, text: &str) -> bool {
+        let is_avoided = |part: &str| self.avoided_texts.contains(&alike(part));
+        is_avoided(text) || words(text).any(is_avoided)
     }
 
     /// What the translation of a sentence has to keep to, which may have a beginning of its own.

@@ -299,10 +299,11 @@ impl Translator {
 
     fn translation(&self, sentence: &Sentence, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
         let whole_words = self.checkpoint.config.text.target_units == Units::Word;
-        let replacements = match &self.dictionary {
+        let mut replacements = match &self.dictionary {
             Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
             None => HashMap::new(),
         };
+        replacements.retain(|_, word| !self.constraints.avoids(word));
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         let Hypothesis { log_probability, score, unmet, .. } = *hypothesis;
