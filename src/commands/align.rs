@@ -9,7 +9,7 @@ use candle_core::Device;
 use super::console::Console;
 use super::formats::{Manner, check_view, item, renderer};
 use super::gold::read_gold;
-use super::input::{PairFiles, SHIPPED_TEST, portions};
+use super::input::{PairFiles, SHIPPED_TEST, in_portions};
 use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
@@ -71,26 +71,21 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let mut odd = OddLines::of(&pairs.numbers);
     let mut bar = console.bar("aligning", pairs.count);
-    let mut first = 0;
-    for portion in portions() {
-        let part = pairs.stream.arrived(portion)?;
+    let align = |first: usize, part: Vec<Pair>| {
         if first == 0 {
             files.warn_of_spreadsheet(&part, console);
         }
-        if part.is_empty() {
-            break;
-        }
         let linked = linker.link(&part, &mut |count| bar.advance(count))?;
-        bar.hidden_while(|| -> Result<()> {
-            for (place, (pair, linked)) in part.iter().zip(&linked).enumerate() {
-                let id = pairs.chosen.as_ref().map_or(first + place, |chosen| chosen[first + place]);
+        bar.hidden_while(|| {
+            for (place, (pair, linked)) in (first..).zip(part.iter().zip(&linked)) {
+                let id = pairs.chosen.as_ref().map_or(place, |chosen| chosen[place]);
                 odd.see_linked(id, linked);
                 dump.add(id, pair, linked)?;
             }
             dump.output.flush()
-        })?;
-        first += part.len();
-    }
+        })
+    };
+    in_portions(|most| pairs.stream.arrived(most), align)?;
     drop(bar);
     odd.tell_parts(console);
     dump.finish(&pairs.all, &pairs.numbers)

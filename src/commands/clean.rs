@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::input::{PairFiles, SHIPPED_TRAINING, portions};
+use super::input::{PORTION, PairFiles, SHIPPED_TRAINING};
 use super::linking::{Stored, learn_aligner, linker};
 use super::output::{Output, apart, is_standard_output};
 use super::usage::UsageError;
@@ -117,14 +117,8 @@ fn mark_suspicious(
     };
     let mut bar = console.bar("linking", good.len());
     let mut signs: Vec<Signs> = Vec::with_capacity(good.len());
-    let mut rest = &good[..];
-    for portion in portions() {
-        if rest.is_empty() {
-            break;
-        }
-        let (part, others) = rest.split_at(portion.min(rest.len()));
+    for part in good.chunks(PORTION) {
         signs.extend(linker.link(part, &mut |count| bar.advance(count))?.iter().map(Linked::signs));
-        rest = others;
     }
     drop(bar);
     let count = (percent / 100.0 * good.len() as f64).round() as usize;

@@ -30,12 +30,31 @@ pub const BEHIND: usize = 2;
 pub const NOT_BEHIND: &str =
     "--features needs a number from 2 on here: the first column of a line is what is translated";
 
-/// How many pairs or sentences are worked on before they are written: the first few soon, for whoever waits, then twice as
-/// many each time as far as memory is bounded, which leaves room for sorting by length.
-pub fn portions() -> impl Iterator<Item = usize> {
+/// Pairs or sentences that are worked on at a time, at most, so that memory is bounded and there is room for sorting by
+/// length.
+pub const PORTION: usize = 2000;
+
+/// Works on pairs or sentences, some at a time, before what is made of them is written: the first few soon, for whoever
+/// waits, then twice as many each time up to a [`PORTION`]. `arrived` gives as many as it is told, or fewer, and none at the
+/// end; `work` is told how many there were before.
+///
+/// # Errors
+/// Those of either.
+pub fn in_portions<T>(
+    mut arrived: impl FnMut(usize) -> Result<Vec<T>>,
+    mut work: impl FnMut(usize, Vec<T>) -> Result<()>,
+) -> Result<()> {
     const FIRST: usize = 50;
-    const MOST: usize = 2000;
-    std::iter::successors(Some(FIRST), |portion| Some((2 * portion).min(MOST)))
+    let (mut portion, mut first) = (FIRST, 0);
+    loop {
+        let part = arrived(portion)?;
+        if part.is_empty() {
+            return Ok(());
+        }
+        let count = part.len();
+        work(first, part)?;
+        (portion, first) = ((2 * portion).min(PORTION), first + count);
+    }
 }
 
 /// Files of pairs.

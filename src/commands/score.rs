@@ -8,7 +8,7 @@ use candle_core::Device;
 use serde::Serialize;
 
 use super::console::Console;
-use super::input::{PairFiles, SHIPPED_TEST, portions};
+use super::input::{PairFiles, SHIPPED_TEST, in_portions};
 use super::lines::OddLines;
 use super::output::{Output, apart};
 use super::reading::together;
@@ -44,17 +44,12 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let translator = translator(args, device)?;
     let mut odd = OddLines::of(pairs.numbers());
     let mut bar = console.bar("scoring", files.count());
-    let mut first = 0;
-    for portion in portions() {
-        let part = pairs.arrived(portion)?;
+    let score = |first: usize, part: Vec<Pair>| {
         if first == 0 {
             files.warn_of_spreadsheet(&part, console);
         }
-        if part.is_empty() {
-            break;
-        }
         let scored = translator.score(&part, &mut |count| bar.advance(count))?;
-        bar.hidden_while(|| -> Result<()> {
+        bar.hidden_while(|| {
             for (id, (pair, scored)) in (first..).zip(part.iter().zip(&scored)) {
                 if scored.cut {
                     odd.see_cut(id);
@@ -64,9 +59,9 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
                 output.with(|out| writeln!(out, "{line}"))?;
             }
             output.flush()
-        })?;
-        first += part.len();
-    }
+        })
+    };
+    in_portions(|most| pairs.arrived(most), score)?;
     drop(bar);
     odd.tell_parts(console);
     output.finish()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::input::{PairFiles, portions};
+use super::input::{PairFiles, in_portions};
 use super::output::{Output, apart};
 use super::usage::UsageError;
 use crate::alignment::{Link, Notation};
@@ -23,21 +23,16 @@ pub fn run(args: &SymmetriseArgs) -> Result<()> {
     let mut output = Output::open(&args.output)?;
     // Lines of two files that belong together, whatever they say.
     let mut lines = files.stream("the files of links")?;
-    let mut done = 0;
-    for portion in portions() {
-        let part = lines.arrived(portion)?;
-        if part.is_empty() {
-            break;
-        }
+    let symmetrise = |done: usize, part: Vec<Pair>| {
         for (number, Pair { source, target }) in (done + 1..).zip(&part) {
             let one = read(notations[0], source, forward, number)?;
             let other = read(notations[1], target, backward, number)?;
             let links = args.way.links(&one, &other);
             output.with(|out| writeln!(out, "{}", args.notation.notation().line(&links)))?;
         }
-        output.flush()?;
-        done += part.len();
-    }
+        output.flush()
+    };
+    in_portions(|most| lines.arrived(most), symmetrise)?;
     output.finish()
 }
 

@@ -10,7 +10,7 @@ use candle_core::Device;
 use super::console::Console;
 use super::conversation::converse;
 use super::formats::check_view;
-use super::input::portions;
+use super::input::in_portions;
 use super::lines::OddLines;
 use super::linking::check_links;
 use super::output::{Output, apart};
@@ -49,12 +49,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     warn_of_loose_words(args, &translator, console);
     let mut odd = OddLines::default();
     let mut bar = console.bar("translating", sentences.count());
-    let mut first = 0;
-    for portion in portions() {
-        let lines = sentences.arrived(portion.div_ceil(strategy.search.results()))?;
-        if lines.is_empty() {
-            break;
-        }
+    let translate = |first: usize, lines: Vec<String>| {
         let part: Vec<Sentence> = lines.into_iter().map(|line| form.read(line)).collect();
         for (number, sentence) in (first + 1..).zip(&part) {
             translator.check_beginning(sentence).with_context(|| place(args, number))?;
@@ -64,9 +59,9 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         for (id, translations) in (first..).zip(&translated) {
             odd.see_translation(id, &translations[0]);
         }
-        bar.hidden_while(|| results.write(first, &part, &translated))?;
-        first += part.len();
-    }
+        bar.hidden_while(|| results.write(first, &part, &translated))
+    };
+    in_portions(|most| sentences.arrived(most.div_ceil(strategy.search.results())), translate)?;
     drop(bar);
     results.tell(&odd, console);
     results.finish()
