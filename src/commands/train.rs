@@ -165,7 +165,12 @@ fn begin(
         folder.make()?;
         lock.map_or_else(|| take_for_new(args, folder, console), Ok)
     };
-    let (decisions, lock) = Decisions::new((&plan, args), from.as_ref(), command_line, device, console, taken)?;
+    let decided = Decisions::new((&plan, args), from.as_ref(), command_line, device, console, taken);
+    if decided.is_err() && !there {
+        // It was made for nothing; what is in it, if anything, keeps it.
+        let _ = std::fs::remove_dir(folder.path());
+    }
+    let (decisions, lock) = decided?;
     // What is there stays there if nothing is to come of this.
     signals.check()?;
     let Decisions { config, vocabularies: [source, target], data, reasons, .. } = decisions;
