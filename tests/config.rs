@@ -161,6 +161,22 @@ fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
     assert_eq!((&preset.json()["hidden-size"], &preset.json()["learning-rate"]), (&json!(384), &json!(0.0015)));
     let from = ["train", "--config", "settings.json", "--from", "model", "--show-config"];
     assert!(folder.run(&from).worked().contains("\"from\": \"model\""));
+    // But for what the model leaves open.
+    folder.write("open.json", json!({"vocabulary-size": 77}).to_string());
+    let new = ["train", "--config", "open.json", "--from", "model", "--from-vocabulary", "new", "--show-config"];
+    assert_eq!(folder.run(&[&new[..], &["--train", "pairs.tsv"]].concat()).json()["vocabulary-size"], 77);
+    // What presets differ in is all that a preset says.
+    let of = |preset: &str| {
+        let shown = ["train", "--train", "pairs.tsv", "--preset", preset, "--show-config"];
+        folder.run(&shown).json().as_object().unwrap().clone()
+    };
+    let auto = of("auto");
+    for preset in ["fast", "best", "tiny", "large"] {
+        let differing: Vec<String> =
+            of(preset).into_iter().filter(|(key, value)| auto.get(key) != Some(value)).map(|(key, _)| key).collect();
+        let known = ["embedding-size", "hidden-size", "attention-size", "learning-rate", "max-epochs"];
+        assert!(differing.iter().all(|key| known.contains(&key.as_str())), "{preset} {differing:?}");
+    }
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn columns_that_are_not_there_are_told() {
 #[test]
 fn what_a_model_remembers_is_asked_of_its_own_files_alone() {
     let folder = trained();
-    // Two files have no columns, and an aligner of pairs no model.
+    // Features may be written out, and an aligner of pairs has no model.
     folder.write("lemmas", "⟨V⟩⟨PST⟩⟨SG⟩kanti\n");
     folder.write("forms", "kantis\n");
     folder.write("pairs.tsv", "kanti\tkantis\nsalti saltas\tsalti saltas\n");
@@ -125,6 +125,35 @@ fn what_a_model_remembers_is_asked_of_its_own_files_alone() {
     assert_eq!(folder.run(&sides).worked().lines().count(), 1);
     let pairs = ["align", "--model", "model", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
     assert_eq!(folder.run(&pairs).worked().lines().count(), 2);
+    // A line without its features is told of, wherever these were looked for.
+    folder.write("bare", "kanti\n");
+    let bare = ["score", "--model", "model", "--source", "bare", "--target", "forms"];
+    folder.run(&bare).refused_with(1, &["bare:1: no column 2 here, where the features should be"]);
+    folder.write("named.tsv", "kanti\tkantis\n");
+    let counted = ["score", "--model", "named", "--pairs", "named.tsv", "--columns", "1,2"];
+    folder.write("all.tsv", format!("lemma\tform\ttags\n{}", inflections()));
+    let train = ["train", "--train", "all.tsv", "--columns", "lemma,form", "--features", "tags", "--out", "named"];
+    folder.run(&[&train[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
+    assert_eq!(folder.run(&counted).worked().lines().count(), 1);
+    // A model of two files reads one of pairs, where the features stand behind these, and says sources as they were.
+    folder.write(
+        "lines.txt",
+        inflections()
+            .lines()
+            .map(|line| {
+                let cells: Vec<&str> = line.split('\t').collect();
+                format!("{}\t{}\n", cells[0], cells[2])
+            })
+            .collect::<String>(),
+    );
+    folder.write(
+        "targets.txt",
+        inflections().lines().map(|line| format!("{}\n", line.split('\t').nth(1).unwrap())).collect::<String>(),
+    );
+    let sides = ["--source", "lines.txt", "--target", "targets.txt", "--features", "2", "--out", "sides"];
+    folder.run(&[&["train"], &sides[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
+    let scored = folder.run(&["score", "--model", "sides", "--pairs", "forms.tsv", "--json"]);
+    assert_eq!(json(scored.worked().lines().next().unwrap())["source_text"], "dormi");
     // Hypotheses are those of the lines that are translated.
     let line = "kanti\tV;PST;SG\n";
     folder.write("lines", line);

@@ -270,7 +270,7 @@ fn unknown_words_are_copied_or_looked_up() {
         "rufo lupo kanta\n\ngrisa mole dorma\nrufo mi dorma\n"
     );
     // What is avoided does not come back this way.
-    let avoided = run(&["--replace-unknown", "--avoid", "Heron"]);
+    let avoided = run(&["--replace-unknown", "--avoid", "heron"]);
     assert!(avoided.starts_with("rufo <unk> kanta\n") && avoided.contains("grisa mole dorma"), "{avoided}");
 }
 

@@ -55,6 +55,10 @@ fn one_model_serves_two_languages_by_tags() {
     let aligned = folder.run(&aligned);
     let first = json(aligned.worked().lines().next().unwrap());
     assert_eq!(first["source_text"], PAIRS[0].0);
+    let lexicon = ["align", "--model", "model", "--pairs", "other.tsv", "--tag-source", "<2b>", "--lexicon", "words"];
+    folder.run(&lexicon).worked();
+    let words = folder.text("words");
+    assert!(words.contains("\tthe red fox ") && !words.contains("2b"), "{words}");
     let config = json(&folder.text("model/config.json"));
     assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
     assert_eq!(config["data"]["training_files"], json!(["pairs.tsv", "other.tsv"]));

@@ -145,6 +145,8 @@ fn standard_input_is_read_once() {
         &["translate", "--model", model_path(), "-", "-"],
         &["translate", "--model", model_path(), "--input", "-", "--dictionary", "-", "--replace-unknown"],
         &["evaluate", "--model", model_path(), "--pairs", "-", "--gold", "-"],
+        #[cfg(unix)]
+        &["evaluate", "--model", model_path(), "--pairs", "-", "--gold", "/dev/stdin"],
         &["train", "--train", "-", "--valid", "-", "--out", "new"],
     ] {
         folder.run_with_input(arguments, "a\tb\n").refused_with(2, &["standard input", "once"]);

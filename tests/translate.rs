@@ -131,6 +131,15 @@ fn a_conversation_answers_sentences_and_commands() {
     let place = folder.path("said.txt");
     at_a_terminal(&format!("--output {}", place.display()), "the red fox sleeps\nthe old fox runs\n:q\n");
     assert_eq!(folder.text("said.txt"), "rufo mi dorma .\nvela mi kura .\n");
+    // What is asked between them is no result.
+    at_a_terminal(
+        &format!("--format jsonl --output {}", place.display()),
+        "the red fox sleeps\n:align\nthe old fox runs\n:q\n",
+    );
+    assert_eq!(
+        folder.text("said.txt").lines().map(|line| common::json(line)["id"].clone()).collect::<Vec<_>>(),
+        [0, 1]
+    );
     let cut = at_a_terminal("--quiet", &format!("{}\n:q\n", "fox ".repeat(510)));
     assert!(cut.contains("line 1: longer than 500 units"), "{cut}");
 }

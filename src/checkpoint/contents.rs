@@ -50,10 +50,9 @@ impl Folder {
         }
     }
 
-    /// Whether a file of this name would be taken for a part of the model, or of the aligner, that is here.
+    /// Whether a file of this name is part of a model or an aligner that is here, or of one that is being trained.
     pub fn is_part(&self, name: &OsStr) -> bool {
-        let holds = !matches!(self.holds(), Holds::Nothing | Holds::Foreign);
-        holds && self.files().iter().any(|file| name == OsStr::new(file))
+        self.holds() != Holds::Foreign && self.files().iter().any(|file| name == OsStr::new(file))
     }
 
     /// The sizes in bytes of the files that are there. Of the models that are kept these are the parameters: their other files

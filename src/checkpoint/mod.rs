@@ -18,9 +18,9 @@
 //! training.lock          who trains here, as long as somebody does
 //! ```
 //!
-//! Every file is written beside its place, synced and renamed, but for the logs, which grow line by line. Files that could be mixed up carry a fingerprint of what
-//! they belong to. A training holds its folder for itself, and begins in an empty one: what it finds there of a run that
-//! left no model it clears away, and a model it moves aside, whole.
+//! Every file is written beside its place, synced and renamed, but for the logs, which grow line by line. Files that could
+//! be mixed up carry a fingerprint of what they belong to. A training holds its folder for itself, and begins in an empty
+//! one: what it finds there of a run that left no model it clears away, and a model it moves aside, whole.
 
 mod aligner;
 mod config;

@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 use serde_json::{Map, Value};
 
-use super::train::{OPEN_WITH_FROM, SETTLED_BY_FROM};
+use super::train::{FromVocabulary, SETTLED_BY_FROM, is_open_with_from};
 use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
 use crate::render::visible;
@@ -138,7 +138,8 @@ fn yields(command: &Command, long: &str, matches: &ArgMatches) -> bool {
     let Some((option, _)) = options(command).find(|(_, other)| *other == long) else { return false };
     let typed = |name: &str| options(command).any(|(typed, long)| long == name && is_typed(typed, matches));
     let of_the_model = option.get_help_heading().is_some_and(|heading| SETTLED_BY_FROM.contains(&heading));
-    let settled = typed("from") && of_the_model && long != OPEN_WITH_FROM;
+    let vocabulary = || matches.get_one::<FromVocabulary>("from_vocabulary").copied().unwrap_or_default();
+    let settled = typed("from") && of_the_model && !is_open_with_from(long, vocabulary());
     let detailed = typed("preset") && IN_A_PRESET.contains(&long);
     let refuses = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())

@@ -25,7 +25,8 @@ pub struct ConstraintArgs {
     #[arg(long, value_name = "PHRASE", help_heading = HEADING)]
     pub avoid: Vec<String>,
 
-    /// What terms are to be translated by, wherever they stand in a sentence: lines of term TAB translation.
+    /// What terms are to be translated by, wherever they stand in a sentence: lines of term TAB translation. Of more than 64
+    /// in a sentence the others are left out.
     /// Not where translations are drawn.
     #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["sample", "mbr"], help_heading = HEADING)]
     pub terms: Option<PathBuf>,

@@ -38,7 +38,7 @@ pub use score::ScoreArgs;
 pub use search::SearchArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use symmetrise::{NotationArgs, SymmetriseArgs};
-pub use train::{FromVocabulary, OPEN_WITH_FROM, Preset, SETTLED_BY_FROM, TrainArgs, WeightedFile};
+pub use train::{FromVocabulary, Preset, SETTLED_BY_FROM, TrainArgs, WeightedFile, is_open_with_from};
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
 #[derive(Debug, Parser)]

@@ -89,8 +89,16 @@ impl Serialize for WeightedFile {
 
 /// Where `--help` lists the options that the model of `--from` decides.
 pub const SETTLED_BY_FROM: [&str; 2] = ["Text", "Model"];
-/// What it leaves open of them.
-pub const OPEN_WITH_FROM: &str = "max-length";
+/// Whether one of these is open all the same: this one always, the next where units may join the model's, and the last where
+/// vocabularies are learnt.
+pub fn is_open_with_from(option: &str, vocabulary: FromVocabulary) -> bool {
+    match option {
+        "max-length" => true,
+        "atoms" => vocabulary != FromVocabulary::Keep,
+        "vocabulary-size" => vocabulary == FromVocabulary::New,
+        _ => false,
+    }
+}
 
 /// `softalign train`
 #[derive(Clone, Debug, Args, Serialize)]

@@ -16,11 +16,11 @@ use super::output::{Output, apart};
 use super::reading::{refuse_reading, translator};
 use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
 use super::usage::UsageError;
-use crate::alignment::{Gold, LinkedWords, Notation, Signs};
+use crate::alignment::{Gold, Link, LinkedWords, Notation, Signs};
 use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
 use crate::render::{Item, Renderer};
-use crate::text::{LineNumbers, Pair, PairStream};
+use crate::text::{LineNumbers, Pair, PairStream, Words, without_features, word_spans};
 use crate::translator::Linked;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
@@ -63,6 +63,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let mut dump = Dump {
         args,
         files: &files,
+        words: linker.words[0],
         gold,
         renderer: renderer(manner, &linker, &output),
         output,
@@ -172,6 +173,8 @@ fn check_places(args: &AlignArgs, files: &PairFiles) -> Result<()> {
 struct Dump<'a> {
     args: &'a AlignArgs,
     files: &'a PairFiles,
+    /// What counts as a word of the source.
+    words: Words,
     gold: Option<Vec<Gold>>,
     renderer: Box<dyn Renderer>,
     output: Output,
@@ -184,33 +187,38 @@ struct Dump<'a> {
 impl Dump<'_> {
     /// Adds the pair of number `id`.
     fn add(&mut self, id: usize, pair: &Pair, linked: &Linked) -> Result<()> {
+        let (given, _) = self.files.as_given(pair);
         if let Some((_, words)) = &mut self.lexicon {
-            let [sources, targets] = [linked.alignment.source(), linked.alignment.target()].map(listed);
-            words.add(id, &sources, &targets, &linked.links);
+            let [mut sources, targets] = [linked.alignment.source(), linked.alignment.target()].map(listed);
+            // A tag is no word, and features are no part of one.
+            let lead = pair.source.len() - given.source.len();
+            let before = word_spans(&pair.source, self.words).iter().take_while(|span| span.end <= lead).count();
+            sources.iter_mut().for_each(|word| *word = without_features(word).0.to_owned());
+            let links: Vec<Link> = linked.links.iter().copied().filter(|link| link.source >= before).collect();
+            words.add(id, &sources, &targets, &links);
         }
         if self.args.suspicious {
             self.signs.push(linked.signs());
             return Ok(());
         }
         let with_units = self.args.format == AlignmentFormat::Html && !self.args.subwords;
-        let (Pair { source, target }, _) = self.files.as_given(pair);
-        let item =
-            Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, [&source, &target], linked, with_units) };
+        let texts = [&*given.source, &*given.target];
+        let item = Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, texts, linked, with_units) };
         self.output.with(|out| self.renderer.item(out, &item))
     }
 
     /// Writes what is left; `pairs` are all of them, where what is made of them together needs them.
     fn finish(mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
+        let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
         if self.args.suspicious {
             let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::Table);
-            let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
             self.output.with(|out| write_suspicions(out, format, &given, &self.signs, numbers))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }
         self.output.finish()?;
         if let Some((mut output, words)) = self.lexicon {
-            output.with(|out| write_lexicon(out, pairs, &words))?;
+            output.with(|out| write_lexicon(out, &given, &words))?;
             output.finish()?;
         }
         Ok(())

@@ -66,8 +66,11 @@ fn write(out: &Folder, from: &[impl AsRef<Path>], first: &Checkpoint, parameters
     let checkpoint = Checkpoint::new(config, first.source.clone(), first.target.clone())?;
     let (aligner, lexicon) = (folder.load_aligner(first)?, folder.load_lexicon(first)?);
     out.make()?;
-    let _lock = out.lock()?;
+    let lock = out.lock()?;
     check_free(out)?;
+    if lock.guards() {
+        out.remove_unfinished();
+    }
     // What a run left that came to no model; and what makes this one comes last.
     out.clear()?;
     out.begin(&checkpoint)?;

@@ -106,7 +106,7 @@ impl Conversation<'_, '_> {
             Said::Unknown(command) => console.say(format!("there is no {command}; :help lists what there is")),
             Said::Align => match &self.last {
                 None => console.say("nothing has been translated yet"),
-                Some(translation) => self.results.draw(translation)?,
+                Some(translation) => console.say(self.results.drawn(translation)?.trim_end_matches('\n')),
             },
             Said::Sentence(sentence) => self.translate(sentence)?,
         }

@@ -109,8 +109,14 @@ impl PairFiles {
         let given = args.layout.layout();
         let remembered = || Folder::new(model?).layout().filter(|layout| layout.features.is_some());
         let remembered = if given.features.is_none() { remembered() } else { None };
+        let counted = given.columns.is_some() && !given.asks_for_names();
         let layout = match remembered {
+            // Where columns are counted there may be no line that names them.
+            Some(Layout { features: Some(Column::Name(_)), .. }) if counted => given,
             Some(Layout { columns, features, .. }) if args.pairs.is_some() => {
+                // In a file of sources alone they stood where one of pairs has the targets.
+                let beside = columns.is_none() && features == Some(Column::Number(BEHIND));
+                let features = if beside { Some(Column::Number(BEHIND + 1)) } else { features };
                 let layout = Layout { columns: given.columns.clone().or(columns), features, ..given };
                 Layout { header: layout.header || layout.asks_for_names(), ..layout }
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::console::Console;
+use crate::search::MOST_REQUIRED;
 use crate::text::LineNumbers;
 use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Translation};
 
@@ -114,7 +115,8 @@ impl OddLines {
     pub fn tell_unmet(&self, console: &Console) {
         if self.unmet.count > 0 {
             console.warn(format!(
-                "{}: no translation has all that it should contain; a wider --beam may find one",
+                "{}: no translation has all that it should contain; a wider --beam may find one, unless it is more than \
+                 {MOST_REQUIRED} phrases",
                 self.unmet
             ));
         }

@@ -154,9 +154,9 @@ pub fn apart<'a>(
     read: impl IntoIterator<Item = &'a Path>,
     written: impl IntoIterator<Item = (&'a str, &'a Path)>,
 ) -> Result<()> {
-    let (standard, read): (Vec<&Path>, Vec<&Path>) = read.into_iter().partition(|path| is_standard(path));
-    read_once(standard.len())?;
-    let read: Vec<PathBuf> = read.into_iter().filter_map(place).collect();
+    let read: Vec<&Path> = read.into_iter().collect();
+    read_once(&read)?;
+    let read: Vec<PathBuf> = read.into_iter().filter(|path| !is_standard(path)).filter_map(place).collect();
     let mut taken: Vec<(&str, PathBuf)> = Vec::new();
     for (option, path) in written {
         let Some(place) = place(standard_or(path)) else { continue };
@@ -179,7 +179,8 @@ pub fn apart<'a>(
 ///
 /// # Errors
 /// A [`UsageError`].
-pub fn read_once(named: usize) -> Result<()> {
+pub fn read_once(read: &[&Path]) -> Result<()> {
+    let named = read.iter().filter(|path| is_standard(path) || open_already(path) == Some(0)).count();
     if named > 1 {
         bail!(UsageError(format!("standard input is named {named} times, and can be read once")));
     }

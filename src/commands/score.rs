@@ -54,7 +54,8 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
                 if scored.cut {
                     odd.see_cut(id);
                 }
-                let line = if args.json { as_json(id, pair, scored)? } else { as_text(scored, args.words) };
+                let line =
+                    if args.json { as_json(id, &files.as_given(pair).0, scored)? } else { as_text(scored, args.words) };
                 let line = output.shown(&line).into_owned();
                 output.with(|out| writeln!(out, "{line}"))?;
             }

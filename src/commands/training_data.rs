@@ -139,8 +139,7 @@ impl DataFiles {
     /// The files' own.
     pub fn read_training(&self, console: &Console) -> Result<TrainingPairs> {
         let files = self.training.iter().map(|files| &files.files).chain(&self.validation);
-        let named = files.flat_map(PairFiles::paths).chain(self.guide.as_deref());
-        read_once(named.filter(|path| *path == Path::new("-")).count())?;
+        read_once(&files.flat_map(PairFiles::paths).chain(self.guide.as_deref()).collect::<Vec<_>>())?;
         let mut read = TrainingPairs::default();
         let weighed = self.training.iter().any(|part| part.ingredient.weight != 1.0);
         for TrainingFiles { files, ingredient } in &self.training {

@@ -80,14 +80,14 @@ impl<'a> Results<'a> {
         odd.tell_unmet(console);
     }
 
-    /// Draws a translation's alignment beside the results.
+    /// A translation's alignment, for whoever asks between results.
     ///
     /// # Errors
-    /// The output's own.
-    pub fn draw(&mut self, translation: &Translation) -> Result<()> {
-        let drawing = heatmap(&self.output);
-        self.output.with(|out| drawing.matrix(out, &translation.alignment.by_words()))?;
-        self.output.flush()
+    /// It cannot be drawn.
+    pub fn drawn(&self, translation: &Translation) -> Result<String> {
+        let mut drawn = Vec::new();
+        heatmap(&self.output).matrix(&mut drawn, &translation.alignment.by_words())?;
+        Ok(String::from_utf8(drawn)?)
     }
 
     /// Hands over what is left.

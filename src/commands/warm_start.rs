@@ -8,14 +8,10 @@ use candle_core::Device;
 
 use super::usage::UsageError;
 use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Origin, UnitsCarried};
-use crate::cli::{FromVocabulary, Given, OPEN_WITH_FROM, SETTLED_BY_FROM, TrainArgs};
+use crate::cli::{FromVocabulary, Given, SETTLED_BY_FROM, TrainArgs, is_open_with_from};
 use crate::model::{Architecture, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::text::Vocabulary;
-
-/// What the model leaves open where units may join its own, and where vocabularies are learnt.
-const OF_MORE_UNITS: &str = "atoms";
-const OF_NEW_VOCABULARIES: &str = "vocabulary-size";
 
 /// A model that training begins from. Its folder is read once, and never written.
 pub struct WarmStart {
@@ -102,17 +98,12 @@ impl WarmStart {
 
 /// Refuses options that say what the model decides.
 fn refuse_what_is_the_models(given: &Given<TrainArgs>, vocabulary: FromVocabulary) -> Result<()> {
-    let is_open = |name: &str| match name {
-        OF_MORE_UNITS => vocabulary != FromVocabulary::Keep,
-        OF_NEW_VOCABULARIES => vocabulary == FromVocabulary::New,
-        name => name == OPEN_WITH_FROM,
-    };
     let mut settled = given.under(&SETTLED_BY_FROM);
-    settled.retain(|name| !is_open(name));
+    settled.retain(|name| !is_open_with_from(name, vocabulary));
     if settled.is_empty() {
         return Ok(());
     }
-    let hint = match settled.contains(&OF_NEW_VOCABULARIES) {
+    let hint = match settled.contains(&"vocabulary-size") {
         true => "; --vocabulary-size goes with --from-vocabulary new",
         false => "",
     };

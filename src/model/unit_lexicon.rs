@@ -138,7 +138,7 @@ impl UnitLexicon {
         (&self.units[place.clone()], &self.shares[place])
     }
 
-    /// The rows of a batch's source units, padding and all, for candle's operations: `[batch, S, V]`
+    /// The rows of a batch's source units, padding and all, for candle's operations: `[batch, S, V]`.
     pub fn rows(&self, sources: &Padded, device: &Device) -> candle_core::Result<Tensor> {
         let mut dense = vec![0.0f32; sources.ids.len() * self.target_vocabulary];
         for (&source, values) in sources.ids.iter().zip(dense.chunks_exact_mut(self.target_vocabulary)) {

@@ -74,7 +74,7 @@ impl Draw<'_> {
     fn finish(mut self, settings: &DrawSettings) -> Hypothesis {
         let attention = self.drawn.attention.iter().map(Vec::as_slice);
         self.drawn.score = settings.ranking.score(self.drawn.log_probability, attention);
-        self.drawn.unmet = self.source.demands.unmet(&self.progress) + self.source.demands.left_out();
+        self.drawn.unmet = self.source.demands.unmet(&self.progress);
         self.drawn
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::Pair;
-use super::atoms::with_features;
+use super::atoms::{features, with_features};
 
 /// What may stand between the cells of a spreadsheet, the likeliest first.
 const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
@@ -107,15 +107,22 @@ impl Layout {
         Ok(Some(Columns { sides, features }))
     }
 
-    /// The sources of lines of a file of their own: as they are or, where there is a column of features, what stands in the
-    /// first behind these.
-    pub fn sources(&self, lines: Vec<String>) -> Vec<String> {
-        let Some(Column::Number(number)) = self.features else { return lines };
-        let source = |line: String| {
-            let cells: Vec<&str> = line.split('\t').collect();
-            with_features(cells.get(number - 1).unwrap_or(&""), cells[0])
+    /// The sources of lines of a file of their own, before which it has `before` others: as they are or, where there is a
+    /// column of features, what stands in the first behind these. Features may be written out before it as well.
+    ///
+    /// # Errors
+    /// A line has no such column; begins with its number.
+    pub fn sources(&self, lines: Vec<String>, before: usize) -> Result<Vec<String>> {
+        let Some(Column::Number(number)) = self.features else { return Ok(lines) };
+        let source = |(line, text): (usize, String)| {
+            let cells: Vec<&str> = text.split('\t').collect();
+            match cells.get(number - 1) {
+                Some(features) => Ok(with_features(features, cells[0])),
+                None if text.trim().is_empty() || features(&text).next().is_some() => Ok(text),
+                None => bail!("{line}: no column {number} here, where the features should be"),
+            }
         };
-        lines.into_iter().map(source).collect()
+        (before + 1..).zip(lines).map(source).collect()
     }
 
     /// The pairs of lines, before which the file has `before` others, each with the number of its line. An empty line is a

@@ -33,14 +33,17 @@ pub fn read_laid_out(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
 /// As [`read_laid_out`].
 pub fn read_numbered(path: &Path, layout: &Layout) -> Result<(Vec<Pair>, LineNumbers)> {
     let pairs = layout.pairs(&read_lines(path)?, 0).map_err(|reason| anyhow!("{}:{reason}", name(path)))?;
-    let (each, pairs) = pairs.into_iter().unzip();
-    Ok((pairs, LineNumbers { each, before: 0 }))
+    if layout.csv {
+        let (each, pairs) = pairs.into_iter().unzip();
+        return Ok((pairs, LineNumbers { each, before: 0 }));
+    }
+    Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), LineNumbers::after(usize::from(layout.header))))
 }
 
 /// The line of its file in which each pair begins, counted from 1.
 #[derive(Clone, Debug, Default)]
 pub struct LineNumbers {
-    /// Of pairs that are known; those after them follow line by line.
+    /// Of pairs that may begin anywhere; else they follow line by line.
     each: Vec<usize>,
     /// Lines before the first pair.
     before: usize,
@@ -67,11 +70,23 @@ pub fn read_parallel(source: &Path, target: &Path, layout: &Layout) -> Result<Ve
     let sources = read_lines(source)?;
     let targets = read_lines(target)?;
     check_lengths([source, target], [sources.len(), targets.len()])?;
-    Ok(joined(sources, targets, layout).skip(usize::from(layout.header)).collect())
+    joined([source, target], [sources, targets], layout, 0)
 }
 
-fn joined(sources: Vec<String>, targets: Vec<String>, layout: &Layout) -> impl Iterator<Item = Pair> {
-    layout.sources(sources).into_iter().zip(targets).map(|(source, target)| Pair { source, target })
+/// The pairs of lines, before which the files have `before` others.
+fn joined(
+    paths: [&Path; 2],
+    [mut sources, mut targets]: [Vec<String>; 2],
+    layout: &Layout,
+    mut before: usize,
+) -> Result<Vec<Pair>> {
+    if layout.header && before == 0 {
+        before = sources.len().min(1);
+        sources.drain(..before);
+        targets.drain(..before);
+    }
+    let sources = layout.sources(sources, before).map_err(|reason| anyhow!("{}:{reason}", name(paths[0])))?;
+    Ok(sources.into_iter().zip(targets).map(|(source, target)| Pair { source, target }).collect())
 }
 
 fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
@@ -185,8 +200,8 @@ impl PairStream {
                     check_lengths([&paths[0], &paths[1]], lengths)?;
                     bail!("{} and {}: lines came and went", name(&paths[0]), name(&paths[1]));
                 }
-                let (count, header) = (source.len(), layout.header && self.read == 0);
-                Ok((joined(source, target, layout).skip(usize::from(header)).collect(), count))
+                let count = source.len();
+                Ok((joined([&paths[0], &paths[1]], [source, target], layout, self.read)?, count))
             }
         }
     }

@@ -35,7 +35,7 @@ pub struct Trainer<'a> {
     saved: Instant,
 }
 
-/// What a run trains with, and where it stands when it begins.
+/// What a run sets out with.
 pub struct Outset<'a> {
     /// The model, whose parameters must be tracked.
     pub model: RnnSearch,

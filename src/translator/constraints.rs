@@ -130,7 +130,7 @@ pub struct Feasible {
     prefix: Option<String>,
     required: Vec<Required>,
     avoided: Arc<[Avoided]>,
-    /// The same as text, to be compared by [`alike`].
+    /// The same as text.
     avoided_texts: Vec<String>,
     terms: Terms,
     spelling: Arc<Spelling>,
@@ -149,7 +149,7 @@ impl Feasible {
         let required = constraints.required.iter().map(require).collect::<Result<_>>()?;
         let avoided = constraints.avoided.iter().map(|phrase| Avoided::new(phrase.trim(), &spelling)).collect();
         let (terms, unsayable) = constraints.terms.sayable(target)?;
-        let avoided_texts = constraints.avoided.iter().map(|phrase| alike(phrase.trim())).collect();
+        let avoided_texts = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
         Ok(Self { prefix: constraints.prefix, required, avoided, avoided_texts, terms, spelling, unsayable })
     }
 
@@ -161,10 +161,9 @@ impl Feasible {
         sentence.begins.as_ref().map_or(Ok(()), |begins| beginning(begins, target).map(drop))
     }
 
-    /// Whether a text that no units spell is avoided, as a whole or by one of its words.
+    /// Whether a text that no units spell holds what is to be avoided.
     pub fn avoids(&self, text: &str) -> bool {
-        let is_avoided = |part: &str| self.avoided_texts.contains(&alike(part));
-        is_avoided(text) || words(text).any(is_avoided)
+        self.avoided_texts.iter().any(|phrase| has_phrase(text, phrase))
     }
 
     /// What the translation of a sentence has to keep to, which may have a beginning of its own.
