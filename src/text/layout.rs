@@ -21,7 +21,7 @@ pub struct Layout {
     pub header: bool,
     /// The columns of source and target; none where there are just these two, or they are the first two.
     pub columns: Option<[Column; 2]>,
-    /// The column of features, which are put before the source as [`with_features`] does.
+    /// The column of features, which are put before the source as [`features_before`](super::features_before) says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<Column>,
 }
