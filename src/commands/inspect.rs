@@ -10,9 +10,9 @@ use candle_core::Device;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::numbers::clock;
 use super::numbers::readable;
 use super::output::Output;
-use super::training_display::clock;
 use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::cli::InspectArgs;
 use crate::render::{SCHEMA, visible_lines};

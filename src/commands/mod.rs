@@ -2,7 +2,6 @@
 //! clap says of the command line.
 
 mod align;
-mod attention_watch;
 mod average;
 mod by_length;
 mod clean;
@@ -29,16 +28,9 @@ mod sureness;
 mod symmetrise;
 mod tables;
 mod train;
-mod training_data;
-mod training_decisions;
-mod training_display;
-mod training_plan;
-mod training_record;
 mod translate;
 mod translations;
 mod usage;
-mod user_guide;
-mod warm_start;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::super::usage::UsageError;
+use super::super::super::usage::UsageError;
 use crate::cli::TrainArgs;
 use crate::training::Keep;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 
-use super::input::read_line_for_each;
+use super::super::input::read_line_for_each;
 use crate::alignment::{Link, Notation};
 use crate::text::{Pair, Words, word_spans};
 

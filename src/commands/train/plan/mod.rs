@@ -12,7 +12,7 @@ pub use self::in_force::in_force;
 use self::in_force::of_model;
 use self::options::{above_zero, keep, positive, share, within};
 pub use self::options::{max_epochs, max_minutes, patience, save_every};
-use super::usage::UsageError;
+use super::super::usage::UsageError;
 use crate::attention::{Choice, Settings};
 use crate::checkpoint::{Config, TextSettings};
 use crate::cli::{Preset, TrainArgs};

@@ -7,11 +7,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::super::console::{Console, style};
+use super::super::numbers::{clock, readable};
+use super::super::signals::Signals;
 use super::attention_watch::{AttentionWatch, attention_line};
-use super::console::{Console, style};
-use super::numbers::readable;
-use super::signals::Signals;
-use super::training_record::TrainingRecord;
+use super::record::TrainingRecord;
 use crate::checkpoint::{Checkpoint, Folder};
 use crate::training::{Event, Observer, Progress, Sample, Snapshot, StepReport, ValidationReport};
 
@@ -174,13 +174,6 @@ impl Drop for TrainingDisplay<'_> {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// A time span as minutes and seconds, or with hours.
-pub fn clock(span: Duration) -> String {
-    let seconds = span.as_secs();
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
 fn merge(object: &mut Value, more: Value) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
-use super::usage::UsageError;
+use super::super::usage::UsageError;
 use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Origin, UnitsCarried};
 use crate::cli::{FromVocabulary, Given, SETTLED_BY_FROM, TrainArgs, is_open_with_from};
 use crate::model::{Architecture, UnitLexicon};

@@ -1,23 +1,34 @@
 //! `softalign train`
 
+mod attention_watch;
+mod data;
+mod decisions;
+mod display;
+mod plan;
+mod record;
+mod user_guide;
+mod warm_start;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
 
+use data::{Data, DataFiles};
+use decisions::Decisions;
+use display::TrainingDisplay;
+use plan::TrainingPlan;
+use user_guide::{GIVEN_WORDS, GivenLinks};
+use warm_start::WarmStart;
+
 use super::console::Console;
 use super::formats::heatmap;
 use super::linking::learn_aligner;
+use super::numbers::clock;
 use super::output::Output;
 use super::signals::Signals;
-use super::training_data::{Data, DataFiles};
-use super::training_decisions::Decisions;
-use super::training_display::{TrainingDisplay, clock};
-use super::training_plan::{self, TrainingPlan};
 use super::usage::UsageError;
-use super::user_guide::{GIVEN_WORDS, GivenLinks};
-use super::warm_start::WarmStart;
 use crate::aligner::WordAligner;
 use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Lock, TextSettings};
 use crate::cli::{Given, TrainArgs};
@@ -66,7 +77,7 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
     let args = &given.args;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     let folder = Folder::new(&out);
-    let save_every = training_plan::save_every(args)?;
+    let save_every = plan::save_every(args)?;
     if args.show_config && !args.resume {
         return show_config(given, &out, device, console);
     }
@@ -272,8 +283,8 @@ fn refuse_what_is_settled(given: &[String]) -> Result<()> {
 fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &Console) -> Result<Start> {
     refuse_what_is_settled(&given.names)?;
     let args = &given.args;
-    let (max_epochs, max_minutes) = (training_plan::max_epochs(args)?, training_plan::max_minutes(args)?);
-    let patience = training_plan::patience(args)?;
+    let (max_epochs, max_minutes) = (plan::max_epochs(args)?, plan::max_minutes(args)?);
+    let patience = plan::patience(args)?;
     let path = folder.path().display();
     let nothing = "nothing to go on with (resume.safetensors is missing)";
     ensure!(folder.path().is_dir(), "{path}: {nothing}; train without --resume");

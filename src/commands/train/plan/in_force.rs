@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::super::input::{SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use super::super::super::input::{SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use super::options::SAVE_EVERY;
 use crate::attention::Choice;
 use crate::checkpoint::Config;

@@ -8,10 +8,10 @@ use anyhow::{Result, anyhow, bail, ensure};
 use candle_core::Device;
 use rayon::prelude::*;
 
-use super::console::Console;
-use super::training_data::{Data, DataFiles, warn_of_mixed_forms};
-use super::training_plan::{SettledPlan, TrainingPlan, in_force};
-use super::usage::UsageError;
+use super::super::console::Console;
+use super::super::usage::UsageError;
+use super::data::{Data, DataFiles, warn_of_mixed_forms};
+use super::plan::{SettledPlan, TrainingPlan, in_force};
 use super::warm_start::WarmStart;
 use crate::checkpoint::{Beginning, Config, FORMAT_VERSION, TextSettings};
 use crate::cli::{FromVocabulary, TrainArgs};

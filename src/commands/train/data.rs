@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::console::Console;
-use super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
-use super::output::read_once;
-use super::usage::UsageError;
+use super::super::console::Console;
+use super::super::input::{PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use super::super::output::read_once;
+use super::super::usage::UsageError;
 use super::user_guide::GivenLinks;
 use crate::checkpoint::{DataSummary, GuideSummary, Ingredient, fingerprint, fingerprint_of_text};
 use crate::cli::{TrainArgs, WeightedFile};
