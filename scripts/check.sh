@@ -8,7 +8,8 @@ cargo fmt --check
 cargo clippy --release --all-targets --locked -- --deny warnings
 cargo test --release --locked
 RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
-# What is built upon, where cargo-deny is installed; what is known to be vulnerable is looked up elsewhere, with a network.
+# What is built upon, where cargo-deny is installed: the crates of all platforms, so after `cargo fetch`. What is known to be
+# vulnerable is looked up elsewhere, with a network.
 if command -v cargo-deny > /dev/null; then
     cargo deny --locked --offline check bans licenses sources
 else
