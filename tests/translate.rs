@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::{Folder, Outcome, json, model_path};
 use serde_json::Value;
 
@@ -50,6 +52,25 @@ fn translations_of_one_sentence_say_which() {
     assert_eq!(of, ["0\t1", "0\t2", "2\t1", "2\t2"], "{table}");
     let alone = translate(&["--format", "pharaoh"], "the red fox sings\n");
     assert!(!alone.worked().contains('|'), "one translation has the line to itself: {alone:?}");
+}
+
+/// Units may spell one text in several ways; the shipped model's do so in each of these lines.
+#[test]
+fn of_the_best_each_text_comes_once() {
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    let test = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/test.tsv")).unwrap();
+    for line in [22, 32, 41] {
+        let sentence = test.lines().nth(line).unwrap().split('\t').next().unwrap();
+        let best = |count: &str, beam: &str| {
+            let options = ["translate", "--model", shipped, "--n-best", count, "--beam", beam, sentence];
+            let listed = Folder::new().run(&options).worked().to_owned();
+            listed.lines().map(|line| line.split(" ||| ").nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let found = best("5", "5");
+        let different: BTreeSet<&String> = found.iter().collect();
+        assert_eq!(different.len(), found.len(), "{found:?}");
+        assert_eq!(best("3", "5"), found[..3], "the beam makes up for those left out");
+    }
 }
 
 #[test]

@@ -178,7 +178,7 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) constraints: ConstraintArgs,
 
-    /// Translations of each sentence, best first.
+    /// Translations of each sentence, best first; of a beam's, each text once, so they may be fewer.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub n_best: u16,
 

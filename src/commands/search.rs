@@ -7,7 +7,7 @@ use super::usage::UsageError;
 use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
 use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, MOST_REQUIRED, Ranking, Search};
 use crate::text::{Layout, read_laid_out};
-use crate::translator::{Constraints, Strategy, Terms, Translator};
+use crate::translator::{Choice, Constraints, Strategy, Terms, Translator};
 
 /// Refuses a length penalty that is none.
 pub fn check_length_penalty(penalty: f64) -> Result<()> {
@@ -46,12 +46,16 @@ pub fn strategy(args: &SearchArgs, n_best: u16) -> Result<Strategy> {
     let best = usize::from(n_best);
     if !drawn {
         let beam = usize::from(args.beam).max(best);
-        return Ok(BeamSettings { beam, ranking, bounds, best }.into());
+        // Where several are wanted, some may turn out to be the same text.
+        let found = if best == 1 { 1 } else { beam };
+        let search = Search::Beam(BeamSettings { beam, ranking, bounds, best: found });
+        return Ok(Strategy { search, choice: Choice::Best(best) });
     }
     let chance = Chance { temperature, top_k: args.top_k.map(|most| most as usize), top_p };
     let draws = args.mbr.map_or(best, usize::from);
     let draws = DrawSettings { draws, chance, ranking, bounds, seed: args.seed, first: 0 };
-    Ok(Strategy { search: Search::Draws(draws), consensus: args.mbr.is_some().then_some(best) })
+    let choice = if args.mbr.is_some() { Choice::Consensus(best) } else { Choice::All };
+    Ok(Strategy { search: Search::Draws(draws), choice })
 }
 
 /// A translator that keeps to what the options ask, which must not contradict itself; tells of terms that it cannot say.

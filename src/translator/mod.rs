@@ -21,13 +21,12 @@ use crate::model::{Architecture, ForcedPair, RnnSearch};
 use crate::search::{Hypothesis, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
-use consensus::consensus;
 use constraints::Feasible;
 
 pub use constraints::{Constraints, Terms};
 pub use linking::{Linked, Linker, MOST_WORDS};
 pub use scored::Scored;
-pub use strategy::{Sentence, Strategy};
+pub use strategy::{Choice, Sentence, Strategy};
 pub use unknown::Dictionary;
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
@@ -289,10 +288,7 @@ impl Translator {
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
             let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
             let translations: Vec<Translation> = hypotheses.iter().map(translate).collect::<Result<_>>()?;
-            let Some(best) = strategy.consensus else { return Ok(translations) };
-            let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
-            let chosen = consensus(&texts, best).into_iter();
-            Ok(chosen.map(|(place, score)| Translation { score, ..translations[place].clone() }).collect())
+            Ok(strategy.choice.of(translations))
         });
         chosen.collect()
     }

@@ -1,7 +1,11 @@
 //! What is asked of a translator.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 
+use super::Translation;
+use super::consensus::consensus;
 use crate::search::{BeamSettings, DrawSettings, Search};
 use crate::text::{Segmentation, Vocabulary, Words};
 
@@ -44,8 +48,19 @@ impl Sentence {
 pub struct Strategy {
     /// How they are looked for.
     pub search: Search,
-    /// Of what is found only so many are kept, those that all agree with most; none keeps what search hands back.
-    pub consensus: Option<usize>,
+    /// Which of those found are handed back.
+    pub choice: Choice,
+}
+
+/// Which of the translations that were found are handed back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// All of them in their order: each that was drawn counts.
+    All,
+    /// So many of the best at most. Units may spell a text in several ways; it comes once, as the most probable of them.
+    Best(usize),
+    /// So many of those that all agree with most, at most, each text once: minimum Bayes risk.
+    Consensus(usize),
 }
 
 impl Strategy {
@@ -59,8 +74,27 @@ impl Strategy {
     }
 }
 
+impl Choice {
+    /// Those of a sentence's translations, which come as they were found: by a beam the best first.
+    pub(super) fn of(self, mut found: Vec<Translation>) -> Vec<Translation> {
+        match self {
+            Self::All => found,
+            Self::Best(most) => {
+                let mut texts = HashSet::new();
+                found.retain(|one| texts.len() < most.max(1) && texts.insert(one.text.clone()));
+                found
+            }
+            Self::Consensus(most) => {
+                let texts: Vec<&str> = found.iter().map(|one| one.text.as_str()).collect();
+                let chosen = consensus(&texts, most).into_iter();
+                chosen.map(|(place, score)| Translation { score, ..found[place].clone() }).collect()
+            }
+        }
+    }
+}
+
 impl From<BeamSettings> for Strategy {
     fn from(settings: BeamSettings) -> Self {
-        Self { search: Search::Beam(settings), consensus: None }
+        Self { search: Search::Beam(settings), choice: Choice::Best(settings.best) }
     }
 }
