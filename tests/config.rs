@@ -239,6 +239,11 @@ fn what_a_config_cannot_hold_is_said_in_a_line() {
         message.refused_with(2, &[&["error: c.json: "], reasons].concat());
         assert!(!message.stderr.contains('\u{1b}'), "{message:?}");
     }
+    let text = json!({"beam": 1, "model": model_path()}).to_string();
+    folder.write("c.json", &text);
+    let twice = folder.run(&["translate", "--config", "c.json", "--output", "./c.json", "the fox"]);
+    twice.refused_with(2, &["c.json: this is the config, and --output names it as well"]);
+    assert_eq!(folder.text("c.json"), text);
     folder.run(&["train", "--config", "gone.json"]).refused_with(2, &["gone.json: cannot read this file"]);
     folder.write("binary.json", [0xff, 0xfe]);
     folder.run(&["train", "--config", "binary.json"]).refused_with(2, &["binary.json: cannot read this file"]);

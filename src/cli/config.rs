@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, Error};
+use clap::{Arg, ArgAction, ArgMatches, Command, Error, ValueHint};
 use serde_json::{Map, Value};
 
 use super::train::{FromVocabulary, SETTLED_BY_FROM, is_open_with_from};
@@ -34,20 +34,35 @@ pub struct Expanded {
     config: Option<(PathBuf, Vec<Setting>)>,
 }
 
-/// An option by its long name and as an argument.
+/// An option by its long name, and a value of it if it takes one.
 struct Setting {
     long: String,
-    argument: OsString,
+    value: Option<OsString>,
 }
 
 impl Setting {
     fn new(long: &str, value: Option<&OsStr>) -> Self {
-        let mut argument = OsString::from(format!("--{long}"));
-        if let Some(value) = value {
+        Self { long: long.to_owned(), value: value.map(OsStr::to_owned) }
+    }
+
+    /// As it is typed.
+    fn argument(&self) -> OsString {
+        let mut argument = OsString::from(format!("--{}", self.long));
+        if let Some(value) = &self.value {
             argument.push("=");
             argument.push(value);
         }
-        Self { long: long.to_owned(), argument }
+        argument
+    }
+
+    /// Whether it names this file, if there is one.
+    fn names(&self, file: &Path, command: &Command) -> bool {
+        let of_paths = |option: &Arg| option.get_value_hint() == ValueHint::AnyPath;
+        let is_path = options(command).any(|(option, long)| long == self.long && of_paths(option));
+        let is_it = |value: &OsString| {
+            std::fs::canonicalize(value).is_ok_and(|place| std::fs::canonicalize(file).is_ok_and(|file| file == place))
+        };
+        is_path && self.value.as_ref().is_some_and(is_it)
     }
 }
 
@@ -72,12 +87,16 @@ impl Expanded {
         let mut from_config = read(cli, &command, path).map_err(|reason| wrong(path, &reason))?;
         from_config.retain(|option| !yields(&command, &option.long, matches));
         let typed = given(&command, matches);
-        let all = from_config.iter().chain(&typed).map(|option| option.argument.clone());
+        let both = || from_config.iter().chain(&typed);
+        if let Some(twice) = both().find(|option| option.names(path, &command)) {
+            return Err(wrong(path, &format!("this is the config, and --{} names it as well", twice.long)));
+        }
+        let all = both().map(Setting::argument);
         let self_contained = [OsString::from(name)].into_iter().chain(all).collect();
         let has_command = |end: &usize| leniently(&arguments[..*end]).is_ok_and(|m| m.subcommand_name().is_some());
         let after_command = (1..arguments.len()).find(has_command).unwrap_or(arguments.len());
         let mut arguments = arguments.clone();
-        let inserted = from_config.iter().map(|option| option.argument.clone());
+        let inserted = from_config.iter().map(Setting::argument);
         arguments.splice(after_command..after_command, inserted);
         Ok(Self { arguments, self_contained, config: Some((path.clone(), from_config)) })
     }
