@@ -15,27 +15,33 @@ use crate::kernels::gru::fused::{Step, backward, forward};
 use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
 use crate::parameters::Gradients;
 
-/// What the forward pass leaves behind, and later the backward pass. The "cells" are the source units, without padding;
-/// see [`Ragged`].
+/// What the forward pass leaves behind. The "cells" are the source units, without padding; see [`Ragged`].
 pub struct EncoderPass {
     /// Source units, step by step.
     ids: Vec<u32>,
-    layers: Vec<Layer>,
-    /// Derivatives by the embeddings, once there are any: `[cells, e]`
+    layers: Vec<Layer<Direction>>,
+}
+
+/// What the backward pass leaves behind: what the gradients of the encoder's parameters are made of.
+pub struct EncoderBack {
+    /// Source units, step by step.
+    ids: Vec<u32>,
+    layers: Vec<Layer<DirectionBack>>,
+    /// Derivatives by the embeddings: `[cells, e]`
     d_embedded: Buffer,
 }
 
 /// One layer: its input `[cells, i]` and both directions.
-struct Layer {
+struct Layer<D> {
     input: Buffer,
-    directions: [Direction; 2],
+    directions: [D; 2],
 }
 
 /// One direction of one layer, step by step; see [`Step`].
 struct Direction {
     h: usize,
     backwards: bool,
-    /// `[cells, 3h]`; after the backward pass the derivatives by the input gates
+    /// `[cells, 3h]`
     gates: Buffer,
     /// `[cells, h]`
     candidates: Buffer,
@@ -43,7 +49,16 @@ struct Direction {
     before: Buffer,
     /// The states after the steps: `[cells, h]`
     states: Buffer,
-    /// Derivatives by the state gates, once there are any: `[cells, 3h]`
+}
+
+/// One direction that has gone back.
+struct DirectionBack {
+    h: usize,
+    /// The states that the steps begin with: `[cells, h]`
+    before: Buffer,
+    /// `[cells, 3h]`
+    d_input_gates: Buffer,
+    /// `[cells, 3h]`
     d_state_gates: Buffer,
 }
 
@@ -58,7 +73,6 @@ impl Direction {
             candidates: Buffer::any(cells * h),
             before: Buffer::zeros(cells * h),
             states: Buffer::any(cells * h),
-            d_state_gates: Buffer::default(),
         };
         cell.input.apply(&mut pass.gates, 3 * h, input, Store::Row(cell.bias_ih));
         let mut state_gates = Buffer::any(source.rows() * 3 * h);
@@ -89,25 +103,28 @@ impl Direction {
     }
 
     /// Takes derivatives by the states, `[cells, h]`, and adds those by the input to `d_input`.
-    fn backward(&mut self, cell: &CellWeights, d_states: &mut [f32], d_input: &mut [f32], source: &Ragged) {
-        let h = self.h;
-        self.d_state_gates = Buffer::any(source.cells() * 3 * h);
+    fn backward(self, cell: &CellWeights, d_states: &mut [f32], d_input: &mut [f32], source: &Ragged) -> DirectionBack {
+        let order = self.order(source).rev();
+        // Derivatives by the gates take these' places.
+        let Self { h, gates: mut d_input_gates, mut candidates, before: states_before, .. } = self;
+        let mut d_state_gates = Buffer::any(source.cells() * 3 * h);
         // Derivatives by the states that the step after began with, of which a row that ends here has none.
         let mut carried = Buffer::zeros(source.rows() * h);
-        for (cells, next) in self.order(source).rev() {
+        for (cells, next) in order {
             let d_state = &mut d_states[cells.start * h..cells.end * h];
             let both = cells.len().min(next.len()) * h;
             d_state.iter_mut().zip(&carried[..both]).for_each(|(d_state, carried)| *d_state += carried);
-            let gates = &mut self.gates[cells.start * 3 * h..cells.end * 3 * h];
-            let d_state_gates = &mut self.d_state_gates[cells.start * 3 * h..cells.end * 3 * h];
-            let candidate = &mut self.candidates[cells.start * h..cells.end * h];
-            let before = &self.before[cells.start * h..cells.end * h];
+            let gates = &mut d_input_gates[cells.start * 3 * h..cells.end * 3 * h];
+            let d_state_gates = &mut d_state_gates[cells.start * 3 * h..cells.end * 3 * h];
+            let candidate = &mut candidates[cells.start * h..cells.end * h];
+            let before = &states_before[cells.start * h..cells.end * h];
             backward(Step { gates, candidate }, before, d_state, d_state_gates, h);
             let carried = &mut carried[..d_state.len()];
             carried.copy_from_slice(d_state);
             cell.state.apply_back(carried, d_state_gates, Store::Add);
         }
-        cell.input.apply_back(d_input, &self.gates, Store::Add);
+        cell.input.apply_back(d_input, &d_input_gates, Store::Add);
+        DirectionBack { h, before: states_before, d_input_gates, d_state_gates }
     }
 }
 
@@ -129,30 +146,36 @@ impl EncoderPass {
             layers.push(Layer { input: std::mem::replace(&mut input, output), directions });
         }
         let annotations = part.source.by_rows(&input, n);
-        (Self { ids, layers, d_embedded: Buffer::default() }, annotations)
+        (Self { ids, layers }, annotations)
     }
 
     /// Takes derivatives by the annotations, `[cells, n]` row by row, back to the embeddings.
-    pub fn backward(&mut self, weights: &Weights, part: &Part, dropout: &Dropout, d_annotations: &[f32]) {
+    pub fn backward(self, weights: &Weights, part: &Part, dropout: &Dropout, d_annotations: &[f32]) -> EncoderBack {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let h = n / 2;
         let mut d_output = part.source.by_steps(d_annotations, n);
-        for (layer, pass) in self.layers.iter_mut().enumerate().rev() {
+        let mut layers = Vec::new();
+        for (layer, Layer { input, directions }) in self.layers.into_iter().enumerate().rev() {
             part.drop_of_source(&mut d_output, layer_mask(dropout, layer), n);
-            let mut d_input = Buffer::zeros(pass.input.len());
+            let mut d_input = Buffer::zeros(input.len());
             let mut d_states = Buffer::any(d_output.len() / 2);
-            for (direction, cell) in weights.encoder[layer].iter().enumerate() {
+            let ([forward, backward], [ahead, back]) = (directions, &weights.encoder[layer]);
+            let directions = [(forward, ahead, 0), (backward, back, h)].map(|(direction, cell, first)| {
                 for (d_state, row) in d_states.chunks_exact_mut(h).zip(d_output.chunks_exact(n)) {
-                    d_state.copy_from_slice(&row[direction * h..][..h]);
+                    d_state.copy_from_slice(&row[first..][..h]);
                 }
-                pass.directions[direction].backward(cell, &mut d_states, &mut d_input, &part.source);
-            }
+                direction.backward(cell, &mut d_states, &mut d_input, &part.source)
+            });
+            layers.push(Layer { input, directions });
             d_output = d_input;
         }
+        layers.reverse();
         part.drop_of_source(&mut d_output, dropout.mask(Place::Source), e);
-        self.d_embedded = d_output;
+        EncoderBack { ids: self.ids, layers, d_embedded: d_output }
     }
+}
 
+impl EncoderBack {
     /// The gradients of the encoder's parameters, when all parts have gone back.
     pub fn gradients(passes: &[Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
         let e = weights.architecture.embedding_size;
@@ -161,9 +184,9 @@ impl EncoderPass {
         gradients.fill("source_embedding.weight", |values| scatter(values, e, &embedded))?;
         for layer in 0..weights.architecture.layers {
             for direction in 0..2 {
-                let passes: Vec<(&Layer, &Direction)> = passes
+                let passes: Vec<(&Buffer, &DirectionBack)> = passes
                     .iter()
-                    .map(|pass| (&pass.layers[layer], &pass.layers[layer].directions[direction]))
+                    .map(|pass| (&pass.layers[layer].input, &pass.layers[layer].directions[direction]))
                     .collect();
                 cell_gradients(&passes, |part| cell_part(part, layer, direction), gradients)?;
             }
@@ -172,31 +195,31 @@ impl EncoderPass {
     }
 }
 
-/// The gradients of one direction of one layer; `name` makes the name of each part of the cell.
+/// The gradients of one direction of one layer, given with the layer's inputs; `name` makes the name of each part of the cell.
 fn cell_gradients(
-    passes: &[(&Layer, &Direction)],
+    passes: &[(&Buffer, &DirectionBack)],
     name: impl Fn(&str) -> String,
     gradients: &mut Gradients,
 ) -> Result<()> {
     let inputs: Vec<_> = passes
         .iter()
-        .map(|(layer, direction)| {
-            let gates = Matrix::rows_of(&direction.gates, 3 * direction.h);
-            (gates, Matrix::rows_of(&layer.input, layer.input.len() / gates.row_count()))
+        .map(|(input, direction)| {
+            let d_gates = Matrix::rows_of(&direction.d_input_gates, 3 * direction.h);
+            (d_gates, Matrix::rows_of(input, input.len() / d_gates.row_count()))
         })
         .collect();
     gradients
         .fill(&name("weight_ih"), |out| weight_gradient(out, inputs[0].1.column_count(), &inputs, Store::Replace))?;
     let states: Vec<_> = passes
         .iter()
-        .map(|(_, Direction { d_state_gates, before, h, .. })| {
+        .map(|(_, DirectionBack { d_state_gates, before, h, .. })| {
             (Matrix::rows_of(d_state_gates, 3 * h), Matrix::rows_of(before, *h))
         })
         .collect();
     gradients
         .fill(&name("weight_hh"), |out| weight_gradient(out, states[0].1.column_count(), &states, Store::Replace))?;
-    let all = |of: fn(&Direction) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(_, pass)| of(pass)).collect() };
-    gradients.fill(&name("bias_ih"), |out| bias_gradient(out, &all(|direction| &direction.gates)))?;
+    let all = |of: fn(&DirectionBack) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(_, pass)| of(pass)).collect() };
+    gradients.fill(&name("bias_ih"), |out| bias_gradient(out, &all(|direction| &direction.d_input_gates)))?;
     gradients.fill(&name("bias_hh"), |out| bias_gradient(out, &all(|direction| &direction.d_state_gates)))
 }
 

@@ -25,7 +25,7 @@ use crate::parameters::Gradients;
 use crate::text::Batch;
 use decoder::{DecoderBack, DecoderPass};
 pub use decoding::{Decoding, Said};
-use encoder::EncoderPass;
+use encoder::{EncoderBack, EncoderPass};
 use output::{Decoded, Objective, OutputPass};
 use part::Part;
 pub use weights::{Model, Purpose, Weights, with as with_weights, with_all};
@@ -53,15 +53,14 @@ pub fn gradients(
         let (loss, output) = OutputPass::run(weights, &parts, &decoded, dropout, objective, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
-            .map(|(number, PartPass { mut encoder, decoder, .. })| {
+            .map(|(number, PartPass { encoder, decoder, .. })| {
                 let (part, handed_down) = (&parts[number], output.handed_down(weights, &parts[number], number));
                 let (decoder, d_annotations) = decoder.backward(weights, part, dropout, handed_down);
-                encoder.backward(weights, part, dropout, &d_annotations);
-                (encoder, decoder)
+                (encoder.backward(weights, part, dropout, &d_annotations), decoder)
             })
             .unzip();
         DecoderBack::gradients(&decoders, weights, gradients)?;
-        EncoderPass::gradients(&encoders, weights, gradients)?;
+        EncoderBack::gradients(&encoders, weights, gradients)?;
         Ok(BatchLoss { guidance, ..loss })
     })
 }
