@@ -288,7 +288,12 @@ impl Translator {
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
             let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
             let translations: Vec<Translation> = hypotheses.iter().map(translate).collect::<Result<_>>()?;
-            Ok(strategy.choice.of(translations))
+            let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
+            let ranked = |(place, gain): (usize, Option<f64>)| {
+                let found: &Translation = &translations[place];
+                Translation { score: gain.unwrap_or(found.score), ..found.clone() }
+            };
+            Ok(strategy.choice.among(&texts).into_iter().map(ranked).collect())
         });
         chosen.collect()
     }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 
-use super::Translation;
 use super::consensus::consensus;
 use crate::search::{BeamSettings, DrawSettings, Search};
 use crate::text::{Segmentation, Vocabulary, Words};
@@ -75,19 +74,18 @@ impl Strategy {
 }
 
 impl Choice {
-    /// Those of a sentence's translations, which come as they were found: by a beam the best first.
-    pub(super) fn of(self, mut found: Vec<Translation>) -> Vec<Translation> {
+    /// The places of those that are handed back, among a sentence's translations as they were found (by a beam the best
+    /// first), and how much all agree with each, if that is asked.
+    pub(super) fn among(self, found: &[&str]) -> Vec<(usize, Option<f64>)> {
         match self {
-            Self::All => found,
+            Self::All => (0..found.len()).map(|place| (place, None)).collect(),
             Self::Best(most) => {
                 let mut texts = HashSet::new();
-                found.retain(|one| texts.len() < most.max(1) && texts.insert(one.text.clone()));
-                found
+                let different = found.iter().enumerate().filter(|(_, text)| texts.insert(**text));
+                different.take(most.max(1)).map(|(place, _)| (place, None)).collect()
             }
             Self::Consensus(most) => {
-                let texts: Vec<&str> = found.iter().map(|one| one.text.as_str()).collect();
-                let chosen = consensus(&texts, most).into_iter();
-                chosen.map(|(place, score)| Translation { score, ..found[place].clone() }).collect()
+                consensus(found, most).into_iter().map(|(place, gain)| (place, Some(gain))).collect()
             }
         }
     }
