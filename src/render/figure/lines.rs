@@ -2,6 +2,9 @@
 
 use super::super::svg::width;
 
+/// The largest value that an axis can still end beyond.
+const LARGEST: f64 = 1e300;
+
 /// Lines over a common axis.
 pub struct Figure {
     /// The horizontal axis.
@@ -26,7 +29,7 @@ pub struct Axis {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// `[x, y]` in the order in which they are joined. Where one is negative or no finite number the line is broken.
+    /// `[x, y]` in the order in which they are joined. Where one is negative, no number or beyond 1e300 the line is broken.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -69,7 +72,7 @@ impl Figure {
 
 /// Whether a point has a place in the figure.
 pub fn shown(point: &[f64; 2]) -> bool {
-    point.iter().all(|value| value.is_finite() && *value >= 0.0)
+    point.iter().all(|value| (0.0..=LARGEST).contains(value))
 }
 
 /// About how wide a text is.

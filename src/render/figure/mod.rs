@@ -148,6 +148,17 @@ mod tests {
         }
     }
 
+    /// A log can be damaged, or come from somebody who wants no good.
+    #[test]
+    fn no_number_is_too_small_or_too_large_for_an_axis() {
+        for extreme in [5e-324, 1e-310, 1e-300, 1e300, f64::MAX] {
+            let text = drawn(vec![series("one", &[[1.0, extreme], [extreme, 1.0]]), series("two", &[])], None);
+            assert!(text.len() < 20_000 && !text.contains("NaN") && !text.contains("inf"), "{extreme:e}: {text}");
+            let text = drawn(vec![series("one", &[[extreme, extreme]])], None);
+            assert!(text.len() < 20_000 && !text.contains("NaN") && !text.contains("inf"), "{extreme:e}: {text}");
+        }
+    }
+
     #[test]
     fn one_point_and_none_make_a_figure() {
         let one = drawn(vec![series("one", &[[4.0, 0.0]])], counts(&[(4, 4, 12)]));

@@ -4,8 +4,10 @@ use super::lines::text_width;
 
 /// Most steps on an axis.
 const MOST_STEPS: f64 = 6.0;
-/// From here on numbers are written with an exponent.
-const ENORMOUS: f64 = 1e7;
+/// Numbers of axes that end here are written with all their digits, others with an exponent.
+const READABLE: std::ops::Range<f64> = 1e-5..1e7;
+/// An axis whose highest value is smaller is that of nothing: less divides into no steps.
+const NOTHING: f64 = 1e-300;
 
 /// The numbers on an axis: 0, one step, two steps, up to its end.
 pub struct Scale {
@@ -16,7 +18,7 @@ pub struct Scale {
 impl Scale {
     /// Up to a round number that is not below the highest value.
     pub fn up_to(highest: f64, whole: bool) -> Self {
-        let highest = if highest > 0.0 { highest } else { 1.0 };
+        let highest = if highest > NOTHING { highest } else { 1.0 };
         let least_step = highest / MOST_STEPS;
         let magnitude = 10f64.powf(least_step.log10().floor());
         let round =
@@ -38,7 +40,7 @@ impl Scale {
     pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         let decimals = (-self.step.log10().floor()).max(0.0) as usize;
         let written = move |value: f64| {
-            if self.end() < ENORMOUS { format!("{value:.decimals$}") } else { format!("{value:.1e}") }
+            if READABLE.contains(&self.end()) { format!("{value:.decimals$}") } else { format!("{value:.1e}") }
         };
         (0..=self.steps).map(move |tick| self.step * tick as f64).map(move |value| (value, written(value)))
     }
@@ -67,6 +69,7 @@ mod tests {
         assert_eq!(scale(30.0, true), ["0", "5", "10", "15", "20", "25", "30"]);
         assert_eq!(scale(123_456.0, true), ["0", "50000", "100000", "150000"]);
         assert_eq!(scale(3e30, false), ["0.0e0", "5.0e29", "1.0e30", "1.5e30", "2.0e30", "2.5e30", "3.0e30"]);
+        assert_eq!(scale(3e-9, false), ["0.0e0", "5.0e-10", "1.0e-9", "1.5e-9", "2.0e-9", "2.5e-9", "3.0e-9"]);
         assert_eq!(scale(0.0, false).last().map(String::as_str), Some("1.0"));
     }
 }
