@@ -4,10 +4,18 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::process::Command;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use common::{Folder, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_shutdown;
+
+/// How long anything here may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A training without end, which validates often.
 const ENDLESS: [&str; 14] = [
@@ -27,25 +35,57 @@ const ENDLESS: [&str; 14] = [
     "--learning-rate=1e-9",
 ];
 
+/// Starts a program for which no signal is ignored, though `nohup` or a shell's background have it so for the tests: what is
+/// handled here comes as by default to those who are started from here.
+fn start(mut program: Command) -> Child {
+    static HANDLED: Once = Once::new();
+    HANDLED.call_once(|| {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            register_conditional_shutdown(signal, 128 + signal, Arc::new(AtomicBool::new(true))).unwrap();
+        }
+    });
+    program.spawn().unwrap()
+}
+
+fn send(signal: &str, child: &Child) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Waits for its end, which must come.
+#[track_caller]
+fn end(mut child: Child) -> ExitStatus {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if began.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Sends a signal when the training has said something, and gives its exit code.
-fn code_after(folder: &Folder, mut training: Command, signal: &str, said: &str) -> Option<i32> {
-    let mut child = training.spawn().unwrap();
+#[track_caller]
+fn code_after(training: Command, signal: &str, said: &str) -> Option<i32> {
+    let mut child = start(training);
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let (mut seen, began) = (String::new(), Instant::now());
-    while !seen.contains(said) && began.elapsed() < Duration::from_secs(60) {
+    while !seen.contains(said) && began.elapsed() < PATIENCE {
         assert!(stderr.read_line(&mut seen).unwrap() > 0, "ended early: {seen}");
     }
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).current_dir(folder.path("")).status();
-    assert!(sent.unwrap().success());
-    std::io::copy(&mut stderr, &mut std::io::sink()).unwrap();
-    child.wait().unwrap().code()
+    send(signal, &child);
+    std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+    end(child).code()
 }
 
 #[test]
 fn each_saves_the_model_and_training_can_go_on() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let folder = Folder::with_pairs();
-        let found = code_after(&folder, folder.command(&ENDLESS), signal, "validation:");
+        let found = code_after(folder.command(&ENDLESS), signal, "validation:");
         assert_eq!(found, Some(code), "{signal}");
         folder.run(&["inspect", "out"]).worked();
         let log = folder.text("out/log.jsonl");
@@ -67,7 +107,7 @@ fn a_run_that_is_stopped_while_it_prepares_changes_nothing() {
     let before = folder.contents();
     // Sizes are tried for the time given, which takes a moment.
     let training = folder.command(&["train", "--train", "pairs.tsv", "--max-minutes", "600"]);
-    let code = code_after(&folder, training, "-INT", "repeat another one's source");
+    let code = code_after(training, "-INT", "repeat another one's source");
     assert!(code == Some(130) && folder.contents() == before, "{code:?}");
 }
 
@@ -75,7 +115,7 @@ fn a_run_that_is_stopped_while_it_prepares_changes_nothing() {
 fn a_run_that_was_stopped_before_its_first_validation_can_go_on() {
     let folder = Folder::with_pairs();
     let rare = [&ENDLESS[..12], &["1000000000"]].concat();
-    assert_eq!(code_after(&folder, folder.command(&rare), "-TERM", "attention is"), Some(143));
+    assert_eq!(code_after(folder.command(&rare), "-TERM", "attention is"), Some(143));
     folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-minutes", "0.001"]).worked();
 }
 
@@ -87,7 +127,7 @@ fn what_nohup_ignores_stays_ignored() {
     training.args(["-c", ignoring, env!("CARGO_BIN_EXE_softalign")]).args(&ENDLESS[..10]);
     training.args(["200", "--validate-every", "100"]).current_dir(folder.path(""));
     training.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
-    assert_eq!(code_after(&folder, training, "-HUP", "attention is"), Some(0), "a hangup ended it");
+    assert_eq!(code_after(training, "-HUP", "attention is"), Some(0), "a hangup ended it");
 }
 
 #[test]
@@ -95,18 +135,17 @@ fn results_that_were_being_written_leave_nothing_behind() {
     let folder = Folder::with_model();
     folder.write("endless.txt", "the red fox sleeps\n".repeat(200_000));
     folder.write("out.txt", "what was there\n");
-    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+    for (signal, number) in [("-INT", SIGINT), ("-TERM", SIGTERM), ("-HUP", SIGHUP)] {
         let arguments = ["translate", "--model", "model", "--input", "endless.txt", "--output", "out.txt"];
-        let mut child = folder.command(&arguments).spawn().unwrap();
+        let child = start(folder.command(&arguments));
         let unfinished = || folder.contents().keys().any(|name| name.ends_with(".tmp"));
         let began = Instant::now();
         while !unfinished() {
-            assert!(began.elapsed() < Duration::from_secs(60));
+            assert!(began.elapsed() < PATIENCE);
             std::thread::sleep(Duration::from_millis(5));
         }
-        Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-        let status = child.wait().unwrap();
-        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(number));
+        send(signal, &child);
+        assert_eq!(end(child).signal(), Some(number));
         assert!(!unfinished(), "{signal} leaves a file");
         assert_eq!(folder.text("out.txt"), "what was there\n");
     }
