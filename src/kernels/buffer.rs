@@ -4,9 +4,59 @@
 //! operating system and cleared page by page, so a block that is done with goes back to a shelf that all threads share.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static SHELF: Mutex<Vec<Vec<f32>>> = Mutex::new(Vec::new());
+static SHELF: Mutex<Shelf> = Mutex::new(Shelf { blocks: Vec::new(), held: 0, wanted: 0, most: 0 });
+
+/// Blocks that nobody works in, with the count of all, in numbers.
+///
+/// Batches come in many shapes, and a large block may serve a small wish. Were no block ever given up, each rare
+/// coincidence of wishes would leave the shelf larger for good.
+struct Shelf {
+    /// The one that has lain longest first.
+    blocks: Vec<Vec<f32>>,
+    /// The capacity of all blocks, on the shelf or in use.
+    held: usize,
+    /// What those in use were asked for.
+    wanted: usize,
+    /// The most that was ever wanted together.
+    most: usize,
+}
+
+impl Shelf {
+    fn of_all_threads() -> MutexGuard<'static, Self> {
+        SHELF.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The smallest block that holds `length` numbers, a new one where none does.
+    fn take(&mut self, length: usize) -> Vec<f32> {
+        self.wanted += length;
+        self.most = self.most.max(self.wanted);
+        let fitting = self.blocks.iter().enumerate().filter(|(_, block)| block.capacity() >= length);
+        if let Some((place, _)) = fitting.min_by_key(|(_, block)| block.capacity()) {
+            return self.blocks.remove(place);
+        }
+        let block = Vec::with_capacity(length);
+        self.held += block.capacity();
+        self.give_up();
+        block
+    }
+
+    /// Takes back a block that was asked for with as many numbers as it now has.
+    fn put(&mut self, block: Vec<f32>) {
+        self.wanted -= block.len();
+        self.blocks.push(block);
+        self.give_up();
+    }
+
+    /// Gives up blocks until all hold at most a quarter more than was ever wanted together. With less to spare, a fifth of
+    /// a training's blocks would be new ones.
+    fn give_up(&mut self) {
+        while self.held > self.most + self.most / 4 && !self.blocks.is_empty() {
+            self.held -= self.blocks.remove(0).capacity();
+        }
+    }
+}
 
 /// A block of numbers that returns to the shelf when it is dropped.
 #[derive(Debug, Default)]
@@ -15,14 +65,14 @@ pub struct Buffer(Vec<f32>);
 impl Buffer {
     /// `length` numbers of any value: for those who write before they read.
     pub fn any(length: usize) -> Self {
-        let mut values = take(length);
+        let mut values = Shelf::of_all_threads().take(length);
         values.resize(length, 0.0);
         Self(values)
     }
 
     /// `length` zeros.
     pub fn zeros(length: usize) -> Self {
-        let mut values = take(length);
+        let mut values = Shelf::of_all_threads().take(length);
         values.clear();
         values.resize(length, 0.0);
         Self(values)
@@ -37,33 +87,17 @@ impl Buffer {
 
     /// A copy of some numbers.
     pub fn copy_of(values: &[f32]) -> Self {
-        let mut copy = take(values.len());
+        let mut copy = Shelf::of_all_threads().take(values.len());
         copy.clear();
         copy.extend_from_slice(values);
         Self(copy)
     }
 }
 
-/// The smallest block on the shelf that holds `length` numbers. Where none does, the largest makes way for a new one,
-/// so that the shelf never holds more blocks than were once in use together.
-fn take(length: usize) -> Vec<f32> {
-    let mut shelf = SHELF.lock().unwrap_or_else(PoisonError::into_inner);
-    let fits = |block: &&Vec<f32>| block.capacity() >= length;
-    let smallest = shelf.iter().filter(fits).map(Vec::capacity).min();
-    match smallest.or_else(|| shelf.iter().map(Vec::capacity).max()) {
-        Some(capacity) => {
-            let place = shelf.iter().position(|block| block.capacity() == capacity).unwrap_or_default();
-            let block = shelf.swap_remove(place);
-            if capacity >= length { block } else { Vec::with_capacity(length) }
-        }
-        None => Vec::with_capacity(length),
-    }
-}
-
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.0.capacity() > 0 {
-            SHELF.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.0));
+            Shelf::of_all_threads().put(std::mem::take(&mut self.0));
         }
     }
 }
@@ -85,6 +119,26 @@ impl DerefMut for Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_shelf_holds_little_more_than_was_wanted_together() {
+        let mut shelf = Shelf { blocks: Vec::new(), held: 0, wanted: 0, most: 0 };
+        // Each round asks for little, some of it in blocks that are larger than any before.
+        for round in 1..200 {
+            let lengths: [usize; 5] = std::array::from_fn(|place| if round % 5 == place { 1000 + round } else { 10 });
+            let blocks = lengths.map(|length| {
+                let mut block = shelf.take(length);
+                block.resize(length, 0.0);
+                block
+            });
+            for block in blocks {
+                shelf.put(block);
+            }
+            let capacity: usize = shelf.blocks.iter().map(Vec::capacity).sum();
+            assert_eq!((shelf.held, shelf.wanted), (capacity, 0));
+            assert!(capacity <= shelf.most + shelf.most / 4, "round {round}: {capacity} for {}", shelf.most);
+        }
+    }
 
     #[test]
     fn what_comes_back_is_as_asked() {

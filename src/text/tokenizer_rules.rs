@@ -16,6 +16,10 @@ use tokenizers::{DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer
 use super::units::SPACE;
 use super::{Atoms, Normalisation, SPECIALS, UNKNOWN, Units};
 
+/// Words whose units the library remembers, each thread its own: the first that come, for good. Of its own 10,000 the
+/// strangest take 80 MiB; the first thousand save nearly as much time.
+const REMEMBERED: usize = 1000;
+
 /// What a tokenizer file holds beside its rules.
 #[derive(Default)]
 pub(super) struct Stored {
@@ -70,7 +74,8 @@ pub(super) fn tokenizer(
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
     let model: ModelWrapper = match units {
         Units::Bpe => {
-            let model = BPE::builder().unk_token(unknown).fuse_unk(false).vocab_and_merges(ids, merges);
+            let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(REMEMBERED);
+            let model = model.vocab_and_merges(ids, merges);
             // No merges make an atom.
             model.ignore_merges(!atoms.is_empty()).build()?.into()
         }
