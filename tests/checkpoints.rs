@@ -153,6 +153,23 @@ fn parameters_and_moments_that_are_no_numbers_are_refused_with_their_file() {
     }
 }
 
+#[test]
+fn refuses_moments_that_clipped_gradients_cannot_give() {
+    for (name, value) in
+        [("first_moment", 3e38f32), ("first_moment", -2.0), ("second_moment", 3e38), ("second_moment", -1e-3)]
+    {
+        let folder = Folder::with_model();
+        let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+        let place = tensors.header[format!("{name}/readout.bias")]["data_offsets"][0].as_u64().unwrap() as usize;
+        tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
+        folder.write("model/resume.safetensors", tensors.write());
+        let before = folder.contents();
+        let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
+        folder.run(&resume).refused_with(1, &["model/resume.safetensors", "moment of readout.bias", "clipped"]);
+        assert!(folder.contents() == before);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_header_of_any_length_costs_no_more_than_its_file() {
@@ -370,6 +387,9 @@ fn training_that_diverges_later_keeps_the_last_good_checkpoint() {
     let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"];
     folder.run(&[&arguments[..], &settings].concat()).worked();
     text_replaced(&folder, "out/config.json", "\"learning_rate\": 1e-12", "\"learning_rate\": 1e38");
+    let mut state = Tensors::read(&folder.read("out/resume.safetensors"));
+    state.header["__metadata__"].as_object_mut().unwrap().remove("settings").expect("the settings it was saved under");
+    folder.write("out/resume.safetensors", state.write());
     let good = ["out/model.safetensors", "out/resume.safetensors"].map(|name| folder.read(name));
     let on = folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "9"]);
     on.refused_with(1, &["--learning-rate"]);

@@ -172,6 +172,20 @@ impl Busy {
         panic!("the training does not begin");
     }
 
+    /// Waits for the end that must come, and returns the exit code with all of standard error.
+    #[cfg(unix)]
+    fn end(&mut self) -> (Option<i32>, String) {
+        for _ in 0..600 {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                let mut text = String::new();
+                std::io::Read::read_to_string(self.0.stderr.as_mut().unwrap(), &mut text).unwrap();
+                return (status.code(), text);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("the training does not end");
+    }
+
     fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -203,4 +217,78 @@ fn two_trainings_do_not_share_a_folder() {
     assert!(folder.path("checkpoints/training.lock").exists(), "a killed process cannot clear up");
     folder.run(&resume).worked();
     assert!(!folder.path("checkpoints/training.lock").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn stops_when_its_directory_is_moved_or_another_training_takes_the_path() {
+    let folder = Folder::with_pairs();
+    let mut first = Busy::training(&folder, "m");
+    std::fs::rename(folder.path("m"), folder.path("moved")).unwrap();
+    folder.train("m", &["--max-epochs", "2", "--seed", "7"]).worked();
+    folder.train("alone", &["--max-epochs", "2", "--seed", "7"]).worked();
+    let (code, stderr) = first.end();
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("error: m: this directory") && stderr.contains("moved, removed or replaced"), "{stderr}");
+    for name in ["model.safetensors", "target.tokenizer.json"] {
+        assert!(folder.read(&format!("m/{name}")) == folder.read(&format!("alone/{name}")), "{name}");
+    }
+    assert_eq!(folder.text("m/log.jsonl").lines().count(), folder.text("alone/log.jsonl").lines().count());
+    folder.run(&["translate", "--model", "moved", "the red fox"]).worked();
+}
+
+#[cfg(unix)]
+#[test]
+fn stops_when_its_directory_is_removed() {
+    let folder = Folder::with_pairs();
+    let mut training = Busy::training(&folder, "m");
+    std::fs::remove_file(folder.path("m/training.lock")).unwrap();
+    let (code, stderr) = training.end();
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("error: m: "), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn writes_through_no_symbolic_link_of_a_directory() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::with_model();
+    std::fs::create_dir_all(folder.path("outside/.step-3.1.tmp")).unwrap();
+    folder.write("file", "outside");
+    let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "11"];
+    let log = folder.read("model/log.jsonl");
+    for (name, target) in [("training.lock", "../file"), ("kept", "../outside")] {
+        std::fs::create_dir_all(folder.path("new")).unwrap();
+        for out in ["model", "new"] {
+            symlink(target, folder.path(out).join(name)).unwrap();
+        }
+        folder.run(&resume).refused_with(1, &["model", name, "is a symbolic link"]);
+        folder.train("new", &["--max-epochs", "1", "--keep", "1"]).refused_with(1, &["new"]);
+        for out in ["model", "new"] {
+            std::fs::remove_file(folder.path(out).join(name)).unwrap();
+        }
+        assert_eq!(folder.text("file"), "outside");
+        assert!(folder.path("outside/.step-3.1.tmp").exists(), "{name}");
+    }
+    // The log is rewritten beside the link before the first line is added, and takes its place.
+    folder.write("file", &log);
+    std::fs::remove_file(folder.path("model/log.jsonl")).unwrap();
+    symlink("../file", folder.path("model/log.jsonl")).unwrap();
+    folder.run(&resume).worked();
+    assert!(folder.read("file") == log && folder.text("model/log.jsonl").len() > log.len());
+}
+
+#[test]
+fn keeps_another_programs_model_in_checkpoints_whole() {
+    let folder = Folder::with_pairs();
+    std::fs::create_dir(folder.path("checkpoints")).unwrap();
+    for name in ["config.json", "tokenizer.json", "model.safetensors", "generation_config.json"] {
+        folder.write(&format!("checkpoints/{name}"), "{\"architectures\": [\"MarianMTModel\"]}");
+    }
+    let before = folder.contents();
+    for options in [&[][..], &["--out", "checkpoints"]] {
+        let train = [&["train", "--train", "pairs.tsv", "--max-epochs", "1"][..], &QUICK, options].concat();
+        folder.run(&train).refused_with(1, &["checkpoints: holds files of another program", "--out"]);
+        assert!(folder.contents() == before);
+    }
 }

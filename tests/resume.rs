@@ -178,6 +178,29 @@ fn a_resume_that_is_refused_changes_nothing() {
 }
 
 #[test]
+fn refuses_settings_edited_by_hand_and_names_them() {
+    let edits = [
+        ("seed", Value::from(3)),
+        ("learning_rate", Value::from(0.5)),
+        ("metric", Value::from("chrf")),
+        ("label_smoothing", Value::from(0.3)),
+        ("max_length", Value::from(64)),
+    ];
+    for (name, value) in edits {
+        let folder = Folder::with_model();
+        let mut config = json(&folder.text("model/config.json"));
+        let section = if name == "max_length" { "text" } else { "training" };
+        assert!(config[section].get(name).is_some_and(|was| *was != value), "{name}");
+        config[section][name] = value;
+        folder.write("model/config.json", config.to_string());
+        let before = folder.contents();
+        let resume = ["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"];
+        folder.run(&resume).refused_with(1, &["model/config.json", name, "edited", "--out"]);
+        assert!(folder.contents() == before);
+    }
+}
+
+#[test]
 fn a_run_resumed_from_elsewhere_is_told_which_file_to_give() {
     let folder = Folder::with_pairs();
     folder.write("valid.tsv", tsv(&PAIRS[..3]));

@@ -33,14 +33,14 @@ impl Folder {
     /// What there is for somebody who wants to train here. Settings without parameters are nothing: a run leaves them
     /// that ended before its first validation.
     pub fn holds(&self) -> Holds {
-        if self.has(RESUME) {
+        let is_ours = || self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_ok();
+        if self.has(RESUME) && is_ours() {
             Holds::Training
-        } else if self.has(MODEL) || self.kept().map_or(true, |kept| !kept.is_empty()) {
+        } else if (self.has(MODEL) || self.kept().map_or(true, |kept| !kept.is_empty())) && is_ours() {
             Holds::Model
         } else if self.has(CONFIG) {
-            let parsed = self.read_text(CONFIG).and_then(|json| Config::parse(&json));
-            if parsed.is_err() { Holds::Foreign } else { Holds::Nothing }
-        } else if self.has(ALIGNER) {
+            if is_ours() { Holds::Nothing } else { Holds::Foreign }
+        } else if self.files() == [ALIGNER] {
             Holds::Aligner
         } else if self.files().is_empty() {
             Holds::Nothing
@@ -52,7 +52,8 @@ impl Folder {
 
     /// Whether a file of this name is part of a model or an aligner that is here, or of one that is being trained.
     pub fn is_part(&self, name: &OsStr) -> bool {
-        self.holds() != Holds::Foreign && self.files().iter().any(|file| name == OsStr::new(file))
+        let is_model = self.has(MODEL) || self.has(RESUME) || self.holds() != Holds::Foreign;
+        is_model && self.files().iter().any(|file| name == OsStr::new(file))
     }
 
     /// The sizes in bytes of the files that are there. Of the models that are kept these are the parameters: their other files
@@ -107,8 +108,9 @@ impl Folder {
         let none = |_: &str| false;
         let file = |name: &str| FILES.contains(&name);
         remove_unfinished_in(self.path(), is_previous, file);
+        let Ok(steps) = self.steps() else { return };
         remove_unfinished_in(&self.path_of_kept(), |name| step_of(name).is_some(), none);
-        self.steps().into_iter().flatten().for_each(|step| remove_unfinished_in(self.of_step(step).path(), none, file));
+        steps.into_iter().for_each(|step| remove_unfinished_in(self.of_step(step).path(), none, file));
     }
 }
 

@@ -93,6 +93,48 @@ pub fn remove_growing() {
     growing(|names| names.drain(..).for_each(|name| drop(std::fs::remove_file(name))));
 }
 
+/// Opens a file of a model directory for writing. A symbolic link in its place is refused: the directory may come from
+/// somebody else, and nothing outside it is written.
+///
+/// # Errors
+/// The system's own, or the link.
+pub(super) fn open_own_file(options: &mut OpenOptions, path: &Path) -> IoResult<File> {
+    ensure_no_symlink(path)?;
+    // Between the check and the call a link may appear.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW);
+    options.open(path)
+}
+
+/// Refuses a symbolic link, wherever it leads.
+///
+/// # Errors
+/// The link's name.
+pub(super) fn ensure_no_symlink(path: &Path) -> IoResult<()> {
+    if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+        let name = path.file_name().unwrap_or_default().display();
+        return Err(std::io::Error::other(format!("{name} is a symbolic link, which is not followed; remove it")));
+    }
+    Ok(())
+}
+
+/// True if an open file is the one that has this path. Without device and inode numbers, an existing path counts: there
+/// an open file cannot be moved or removed.
+pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |found: std::fs::Metadata| (found.dev(), found.ino());
+        let [open, named] = [file.metadata(), std::fs::symlink_metadata(path)].map(|found| found.ok().map(identity));
+        open.is_some() && open == named
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}
+
 fn folder_of(place: &Path) -> &Path {
     place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
@@ -173,7 +215,7 @@ fn remove_if_abandoned(path: &Path) -> IoResult<()> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Ok(());
     }
-    let file = OpenOptions::new().write(true).open(path)?;
+    let file = open_own_file(OpenOptions::new().write(true), path)?;
     file.try_lock()?;
     std::fs::remove_file(path)
 }

@@ -129,7 +129,8 @@ impl Folder {
     /// Gives files a second name in another directory, or copies them where the file system has no second names.
     pub(super) fn link(&self, names: Vec<String>, other: &Path) -> std::io::Result<()> {
         for name in names {
-            let (from, to) = (self.path.join(&name), other.join(&name));
+            // A relative symbolic link would lead nowhere from the other directory.
+            let (from, to) = (std::fs::canonicalize(self.path.join(&name))?, other.join(&name));
             if std::fs::hard_link(&from, &to).is_err() {
                 std::fs::copy(&from, &to)?;
                 File::open(&to)?.sync_all()?;

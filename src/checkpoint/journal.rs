@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::files::{cannot_read, cannot_write, write_atomically};
+use super::files::{cannot_read, cannot_write, open_own_file, write_atomically};
 
 /// Such a file; it need not exist yet.
 pub struct Journal {
@@ -24,10 +24,7 @@ impl Journal {
     /// # Errors
     /// The path, with the system's reason.
     pub fn append(&self, line: &Value) -> Result<()> {
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.place)
+        open_own_file(OpenOptions::new().create(true).append(true), &self.place)
             .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
             .with_context(|| cannot_write(&self.place))
     }

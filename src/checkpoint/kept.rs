@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::files::make_whole;
+use super::files::{ensure_no_symlink, make_whole};
 use super::folder::{ALIGNER, CONFIG, Checkpoint, Folder, JOINT, LEXICON, MODEL, SOURCE, TARGET, model_bytes};
 use crate::parameters::Parameters;
 use crate::training::Progress;
@@ -87,6 +87,7 @@ impl Folder {
 
     /// The steps that have a folder, in order; one whose removal was cut short holds no model.
     pub(super) fn steps(&self) -> IoResult<Vec<u64>> {
+        ensure_no_symlink(&self.path_of_kept())?;
         let entries = match std::fs::read_dir(self.path_of_kept()) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(Vec::new());

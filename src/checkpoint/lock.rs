@@ -2,7 +2,8 @@
 //!
 //! The lock is the system's own, on a file that says who holds it. It goes with the process, however that ends: what a
 //! killed one, or a machine that was switched off, has left behind is only text, and the next one takes it over. A
-//! file system without locks cannot keep a second one out; [`Lock::guards`] says so.
+//! file system without locks cannot keep a second one out; [`Lock::guards`] says so. A lock follows its file, not the
+//! path: a directory that is moved or removed takes the lock along, which [`Lock::ensure_held`] notices.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,6 +13,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use super::files::{is_same_file, open_own_file};
+
 /// The file's name.
 const NAME: &str = "training.lock";
 
@@ -20,8 +23,8 @@ const NAME: &str = "training.lock";
 pub struct Lock {
     path: PathBuf,
     guards: bool,
-    /// What holds the lock as long as it is open.
-    _file: File,
+    /// The open file that carries the lock.
+    file: File,
 }
 
 /// Who holds a folder, as its file says.
@@ -43,8 +46,8 @@ impl Lock {
         let cannot = || takes_no_files(folder);
         loop {
             let mut options = OpenOptions::new();
-            let mut file =
-                options.read(true).write(true).create(true).truncate(false).open(&path).with_context(cannot)?;
+            options.read(true).write(true).create(true).truncate(false);
+            let mut file = open_own_file(&mut options, &path).with_context(cannot)?;
             let guards = match file.try_lock() {
                 Ok(()) => true,
                 Err(TryLockError::WouldBlock) => bail!(refusal(folder, &mut file)),
@@ -52,10 +55,27 @@ impl Lock {
             };
             let text = serde_json::to_string(&Holder::this_process())?;
             file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).with_context(cannot)?;
-            if is_still_there(&path, &text) {
-                return Ok(Self { path, guards, _file: file });
+            // The process that held the lock before may have removed the file in the meantime.
+            if is_same_file(&file, &path) {
+                return Ok(Self { path, guards, file });
             }
         }
+    }
+
+    /// Checks that the directory at the path is still the locked one. Call this before each write by path.
+    ///
+    /// # Errors
+    /// The directory was moved or removed, or its lock file was.
+    pub fn ensure_held(&self) -> Result<()> {
+        if is_same_file(&self.file, &self.path) {
+            return Ok(());
+        }
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        bail!(
+            "{}: this directory, or {NAME} in it, was moved, removed or replaced during training; training stopped and \
+             wrote nothing more here; --resume continues from the last checkpoint where the directory is now",
+            folder.display()
+        )
     }
 
     /// Whether the file system keeps a second training out.
@@ -66,17 +86,10 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While the lock is held, so that it is this process' own file that goes. Should it stay, it does no harm.
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// Whether the file that was locked still has its name: the one that held it before may have removed it meanwhile. Where
-/// a locked file cannot be read at all, it cannot be removed either.
-fn is_still_there(path: &Path, text: &str) -> bool {
-    match std::fs::read_to_string(path) {
-        Ok(found) => found == text,
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        // Another training's lock file stays. So does one that cannot be removed, which does no harm.
+        if is_same_file(&self.file, &self.path) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -142,13 +155,41 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
-    fn a_name_that_was_given_away_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(NAME);
-        assert!(!is_still_there(&path, "mine"));
-        std::fs::write(&path, "another's").unwrap();
-        assert!(!is_still_there(&path, "mine") && is_still_there(&path, "another's"));
+    fn notices_that_the_directory_was_moved_removed_or_replaced() {
+        let parent = tempfile::tempdir().unwrap();
+        let [folder, moved] = ["m", "n"].map(|name| parent.path().join(name));
+        std::fs::create_dir(&folder).unwrap();
+        let first = Lock::take(&folder).unwrap();
+        first.ensure_held().unwrap();
+        std::fs::rename(&folder, &moved).unwrap();
+        assert!(first.ensure_held().unwrap_err().to_string().contains("moved, removed or replaced"));
+        std::fs::create_dir(&folder).unwrap();
+        let second = Lock::take(&folder).unwrap();
+        assert!(first.ensure_held().is_err() && second.ensure_held().is_ok());
+        drop(first);
+        second.ensure_held().unwrap();
+        std::fs::rename(&moved, parent.path().join("o")).unwrap();
+        drop(second);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn refuses_a_lock_file_that_is_a_symbolic_link() {
+        let parent = tempfile::tempdir().unwrap();
+        let (outside, folder) = (parent.path().join("outside"), parent.path().join("m"));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(&outside, "untouched").unwrap();
+        for target in [outside.as_path(), Path::new("missing")] {
+            std::os::unix::fs::symlink(target, folder.join(NAME)).unwrap();
+            let message = format!("{:#}", Lock::take(&folder).unwrap_err());
+            assert!(message.contains("training.lock is a symbolic link"), "{message}");
+            std::fs::remove_file(folder.join(NAME)).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), "untouched");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     }
 
     #[test]

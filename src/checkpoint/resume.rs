@@ -2,15 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
+use serde_json::Value;
 
-use super::folder::{Checkpoint, Folder, RESUME, RESUME_JSON, belongs_to};
+use super::folder::{CONFIG, Checkpoint, Folder, RESUME, RESUME_JSON, belongs_to};
 use crate::parameters::Parameters;
 use crate::training::{Progress, Snapshot};
 
-/// A key of the header's metadata.
+/// Keys of the header's metadata.
 const PROGRESS: &str = "progress";
+const SETTINGS: &str = "settings";
+
+/// Training settings that a resumed run may change.
+const CHANGEABLE: [&str; 3] = ["max_epochs", "max_minutes", "patience"];
 
 /// What training goes on from.
 pub struct Resume {
@@ -29,7 +34,9 @@ impl Folder {
     /// The path, with the system's reason.
     pub fn save_resume(&self, checkpoint: &Checkpoint, snapshot: &Snapshot) -> Result<()> {
         let progress = serde_json::to_string(snapshot.progress)?;
-        let metadata = HashMap::from([belongs_to(checkpoint), (PROGRESS.to_owned(), progress)]);
+        let settings = settled(checkpoint)?.to_string();
+        let metadata =
+            HashMap::from([belongs_to(checkpoint), (PROGRESS.to_owned(), progress), (SETTINGS.to_owned(), settings)]);
         let bytes = safetensors::serialize(snapshot.tensors(), Some(metadata))?;
         self.write_bytes(RESUME, &bytes)?;
         self.write_bytes(RESUME_JSON, format!("{}\n", serde_json::to_string_pretty(snapshot.progress)?).as_bytes())
@@ -43,10 +50,11 @@ impl Folder {
     /// Reads what training goes on from.
     ///
     /// # Errors
-    /// The file is missing, damaged, or belongs to another config.json.
+    /// The file is missing, damaged, or belongs to another config.json, or settings in config.json were edited since.
     pub fn load_resume(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Resume> {
         let (tensors, metadata) = self.read_tensors(RESUME, device)?;
         self.check_belonging(RESUME, checkpoint, &metadata)?;
+        self.ensure_unedited(checkpoint, metadata.get(SETTINGS))?;
         let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str::<Progress>(json).ok());
         let Some(progress) = progress else {
             bail!("{}: does not say where training stood", self.name_of_resume());
@@ -60,6 +68,25 @@ impl Folder {
             };
         }
         Ok(resume)
+    }
+
+    /// Compares config.json with the settings that the training state was saved under. States of version 0.1.0 before
+    /// this check have none.
+    fn ensure_unedited(&self, checkpoint: &Checkpoint, saved: Option<&String>) -> Result<()> {
+        let Some(Ok(Value::Object(saved))) = saved.map(|json| serde_json::from_str(json)) else { return Ok(()) };
+        let now = settled(checkpoint)?;
+        let edited: Vec<String> = saved
+            .iter()
+            .filter(|(name, was)| now.get(name).is_some_and(|is| is != *was))
+            .map(|(name, was)| format!("{name} is {}, not {was}", now[name]))
+            .collect();
+        ensure!(
+            edited.is_empty(),
+            "{}: edited since training began: {}; undo that to resume, or train another model with --out",
+            self.path().join(CONFIG).display(),
+            edited.join(", ")
+        );
+        Ok(())
     }
 
     /// Puts the directory where training stood, with the settings that it goes on with: what came later goes, and what the
@@ -78,4 +105,15 @@ impl Folder {
         let kept = self.kept().with_context(|| self.cannot_list_kept())?;
         kept.into_iter().try_for_each(|step| self.of_step(step).save_config(checkpoint))
     }
+}
+
+/// The settings of text and training that stay the same from a run to the one that resumes it, by their names.
+fn settled(checkpoint: &Checkpoint) -> Result<Value> {
+    let config = &checkpoint.config;
+    let mut settings = serde_json::to_value(&config.training)?;
+    if let (Value::Object(all), Value::Object(text)) = (&mut settings, serde_json::to_value(&config.text)?) {
+        all.extend(text);
+        all.retain(|name, _| !CHANGEABLE.contains(&name.as_str()));
+    }
+    Ok(settings)
 }

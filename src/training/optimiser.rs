@@ -62,9 +62,23 @@ impl Optimiser {
             }
             _ => candle_core::bail!("the {} of {name} is missing, misshapen or not finite", kind.replace('_', " ")),
         };
+        // Gradients are clipped to a norm, so no mean of them or of their squares exceeds it; the factor is rounding's.
+        let norm = 1.01 * max_gradient_norm as f32;
+        let within = |kind: &str, name: &str, tensor: &Tensor, limits: std::ops::RangeInclusive<f32>| {
+            let values = tensor.flatten_all()?.to_vec1::<f32>()?;
+            match values.iter().find(|value| !limits.contains(value)) {
+                None => Ok(()),
+                Some(value) => candle_core::bail!(
+                    "the {kind} moment of {name} holds {value:e}, which gradients clipped to a norm of \
+                     {max_gradient_norm} cannot have given"
+                ),
+            }
+        };
         for (name, moments) in &mut optimiser.moments {
             restore("first_moment", name, &mut moments.first)?;
             restore("second_moment", name, &mut moments.second)?;
+            within("first", name, &moments.first, -norm..=norm)?;
+            within("second", name, &moments.second, 0.0..=norm * norm)?;
         }
         if let Some(average) = &mut optimiser.average {
             for (name, parameter) in average.parameters.iter_mut() {

@@ -8,6 +8,7 @@ use super::{
     Event, Examples, Observer, Optimiser, Progress, Schedule, Snapshot, StepReport, StopReason, TrainingSettings,
     ValidationReport, ValidationSet,
 };
+use crate::kernels::values::all_finite;
 use crate::model::{Dropout, RnnSearch};
 use crate::parameters::Gradients;
 use crate::text::Batch;
@@ -135,6 +136,7 @@ impl<'a> Trainer<'a> {
             if due {
                 self.validate(observer)?;
             } else if self.saved.elapsed() >= save_every && self.skipped_in_a_row == 0 {
+                self.ensure_finite()?;
                 self.save(observer)?;
             }
             if observer.stop() {
@@ -258,7 +260,19 @@ impl<'a> Trainer<'a> {
         self.keep(&report, best, observer)
     }
 
+    /// Checks all that is saved: a model or a training state with other numbers cannot be read back, and must not
+    /// replace one that can.
+    fn ensure_finite(&self) -> Result<()> {
+        for (name, tensor) in self.snapshot().tensors() {
+            if !all_finite(tensor)? {
+                return Err(self.diverged(&name.replace('/', " ")));
+            }
+        }
+        Ok(())
+    }
+
     fn report(&self) -> Result<ValidationReport> {
+        self.ensure_finite()?;
         let averaged =
             self.optimiser.average().map(|average| self.model.with_parameters(average.clone())).transpose()?;
         let model = averaged.as_ref().unwrap_or(&self.model);
@@ -315,6 +329,7 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     use super::*;
+    use crate::kernels::values::with_values;
     use crate::model::Architecture;
     use crate::parameters::Parameters;
     use crate::text::{Corpus, Look, Normalisation, Pair, Units, Vocabulary};
@@ -373,6 +388,27 @@ mod tests {
         }
     }
 
+    /// An observer that must not be asked to save.
+    struct NothingSaved;
+
+    impl Observer for NothingSaved {
+        fn event(&mut self, _: &Event) -> Result<()> {
+            Ok(())
+        }
+
+        fn save_resume(&mut self, _: &Snapshot) -> Result<()> {
+            unreachable!("state that cannot be read back is not saved")
+        }
+
+        fn save_validated(&mut self, _: &Snapshot, _: bool) -> Result<()> {
+            unreachable!("a model that cannot be read back is not saved")
+        }
+
+        fn stop(&self) -> bool {
+            false
+        }
+    }
+
     /// A run that ends in between validates once more; what that finds must not make what comes later stale.
     #[test]
     fn only_validations_that_are_due_tell_of_staleness() {
@@ -403,6 +439,23 @@ mod tests {
             });
             assert_eq!(judged, [true, true, true, false]);
         });
+    }
+
+    #[test]
+    fn saves_nothing_that_cannot_be_read_back() {
+        for kind in ["parameter", "first_moment"] {
+            with_trainer(|mut trainer, _| {
+                let spoil = |(name, tensor): (String, &Tensor)| {
+                    let spoiled = |values: &mut [f32]| Ok(values[0] = f32::INFINITY);
+                    name.starts_with(kind).then(|| with_values(tensor, spoiled).unwrap())
+                };
+                trainer.snapshot().tensors().into_iter().find_map(spoil).unwrap();
+                for attempt in [Trainer::validate, Trainer::close] {
+                    let message = attempt(&mut trainer, &mut NothingSaved).unwrap_err().to_string();
+                    assert!(message.contains(kind) && message.contains("was kept"), "{message}");
+                }
+            });
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::super::numbers::{clock, readable};
 use super::super::signals::Signals;
 use super::attention_watch::{AttentionWatch, attention_line};
 use super::record::TrainingRecord;
-use crate::checkpoint::{Checkpoint, Folder};
+use crate::checkpoint::{Checkpoint, Folder, Lock};
 use crate::training::{Event, Observer, Progress, Sample, Snapshot, StepReport, ValidationReport};
 
 /// Steps between two progress lines of the log.
@@ -26,6 +26,7 @@ const SHOWN: usize = 2;
 pub struct TrainingDisplay<'a> {
     console: &'a Console,
     folder: &'a Folder,
+    lock: &'a Lock,
     checkpoint: &'a Checkpoint,
     bar: ProgressBar,
     watch: AttentionWatch,
@@ -41,7 +42,7 @@ impl<'a> TrainingDisplay<'a> {
     /// A file cannot be begun: the path, with the system's reason.
     pub fn new(
         console: &'a Console,
-        folder: &'a Folder,
+        (folder, lock): (&'a Folder, &'a Lock),
         checkpoint: &'a Checkpoint,
         step: u64,
         signals: &'a Signals,
@@ -53,7 +54,7 @@ impl<'a> TrainingDisplay<'a> {
         let last_line = Instant::now();
         let watch = AttentionWatch::new(&checkpoint.config);
         let record = TrainingRecord::new(folder, checkpoint, step)?;
-        Ok(Self { console, folder, checkpoint, bar, watch, record, signals, last_line })
+        Ok(Self { console, folder, lock, checkpoint, bar, watch, record, signals, last_line })
     }
 
     /// Ends the record of the run.
@@ -133,6 +134,7 @@ impl<'a> TrainingDisplay<'a> {
 
 impl Observer for TrainingDisplay<'_> {
     fn event(&mut self, event: &Event) -> Result<()> {
+        self.lock.ensure_held()?;
         match event {
             Event::Epoch { epoch, batches, done } => {
                 self.bar.set_prefix(format!("epoch {epoch}"));
@@ -155,10 +157,12 @@ impl Observer for TrainingDisplay<'_> {
     }
 
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.lock.ensure_held()?;
         self.folder.save_resume(self.checkpoint, snapshot)
     }
 
     fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()> {
+        self.lock.ensure_held()?;
         if best {
             self.folder.save_model(self.checkpoint, snapshot.used)?;
         }

@@ -100,7 +100,7 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
     let mut trainer = Trainer::new(Outset { model, optimiser, progress, settings, examples, validation, began })?;
     let (reason, recorded) = {
         let step = trainer.progress().step;
-        let mut display = TrainingDisplay::new(console, &folder, &checkpoint, step, &signals)?;
+        let mut display = TrainingDisplay::new(console, (&folder, &lock), &checkpoint, step, &signals)?;
         let reason = trainer.run(Duration::from_secs_f64(60.0 * save_every), &mut display)?;
         (reason, display.finish())
     };
@@ -147,12 +147,12 @@ fn take_for_new(args: &TrainArgs, folder: &Folder, console: &Console) -> Result<
     let lock = take(folder, console)?;
     let why = match folder.holds() {
         Holds::Nothing => return Ok(lock),
+        Holds::Foreign => "holds files of another program or of a newer softalign that have names of ours",
         // Without --out the model will be moved aside.
         _ if args.out.is_none() => return Ok(lock),
         Holds::Training => "holds a model already; go on with it by --resume",
         Holds::Model => "holds a model already, whose training cannot go on (resume.safetensors is missing)",
         Holds::Aligner => "holds an aligner that --save-aligner has kept",
-        Holds::Foreign => "holds files of another program or of a newer softalign that have names of ours",
     };
     bail!("{}: {why}; choose another folder with --out, or remove what is there", folder.path().display())
 }
@@ -184,6 +184,7 @@ fn begin(
     let (decisions, lock) = decided?;
     // What is there stays there if nothing is to come of this.
     signals.check()?;
+    lock.ensure_held()?;
     let Decisions { config, vocabularies: [source, target], data, reasons, .. } = decisions;
     let architecture = config.architecture.clone();
     let checkpoint = Checkpoint::new(config, source, target)?;
@@ -196,9 +197,11 @@ fn begin(
     reasons.into_iter().for_each(|line| console.note(line));
     describe(&checkpoint.config, console);
     if let Some(aligner) = aligner_of_words(&checkpoint.config.text, &data.training.pairs, console) {
+        lock.ensure_held()?;
         folder.save_aligner(&checkpoint, &aligner)?;
     }
     let examples = examples(data.training, data.links.as_ref(), folder, &checkpoint)?;
+    lock.ensure_held()?;
     if let Some(known) = lexicon(&checkpoint, &examples, from.as_ref()) {
         folder.save_lexicon(&checkpoint, &known)?;
     }
@@ -290,9 +293,10 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     ensure!(folder.path().is_dir(), "{path}: {nothing}; train without --resume");
     let lock = take(folder, console)?;
     match folder.holds() {
-        Holds::Training => {}
+        // Reading the settings of a foreign directory says what is wrong with them.
+        Holds::Training | Holds::Foreign => {}
         Holds::Nothing => bail!("{path}: {nothing}; train without --resume"),
-        Holds::Model | Holds::Aligner | Holds::Foreign => {
+        Holds::Model | Holds::Aligner => {
             bail!("{path}: {nothing}; train another model into another folder with --out")
         }
     }
@@ -338,6 +342,7 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let optimiser =
         Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);
     let optimiser = optimiser.with_context(damaged)?;
+    lock.ensure_held()?;
     folder.go_on(&checkpoint, &saved.progress, optimiser.average().unwrap_or(&parameters))?;
     describe(&checkpoint.config, console);
     console.note(format!("going on after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
