@@ -24,7 +24,7 @@ def align(folder, form, *options):
 
 
 def main():
-    for options in ([], ["--subwords"], ["--words", "punctuation"], ["--links-from", "statistics"]):
+    for options in ([], ["--subwords"], ["--words", "punctuation"], ["--links-from", "hmm"]):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             objects = json.loads(align(folder, "json", *options).read_text())

@@ -235,7 +235,7 @@ def main():
         print(f"| second thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
     one = folder / "one"
     one.write_text(open(data[2]).readline())
-    ours.train("ten", "--max-minutes", "0.4", "--untied")
+    ours.train("ten", "--max-minutes", "0.4", "--no-tied-embeddings")
     starts = [1000 * ours.translate(folder / "ten", 5, one)[1] for _ in range(11)]
     print(f"| one sentence from a cold start, ms, 10 million parameters | {spread(starts)} | | |")
     bench, *_ = run(["cargo", "bench", "--quiet", "--bench", "throughput", "--", "training"], cwd=HERE)

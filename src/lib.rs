@@ -34,7 +34,9 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used)]
 
+pub mod error;
 pub mod random;
+pub mod reporter;
 pub mod text;
 
 pub mod aligner;
@@ -58,5 +60,9 @@ pub mod translator;
 
 pub mod render;
 
+pub mod trainer;
+
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod commands;

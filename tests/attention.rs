@@ -132,7 +132,7 @@ fn without_attention_nothing_is_linked_by_it() {
     }
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "pharaoh", "--quiet"];
     let by_default = folder.run(&align);
-    let by_statistics = folder.run(&[&align[..], &["--links-from", "statistics"]].concat());
+    let by_statistics = folder.run(&[&align[..], &["--links-from", "hmm"]].concat());
     assert_eq!(by_default.worked(), by_statistics.worked());
     folder
         .run(&[&align[..], &["--links-from", "attention"]].concat())
@@ -180,7 +180,7 @@ fn what_a_model_cannot_do_is_refused_in_one_line() {
         (&["--head", "0"], &["--head must be between 1 and 2", "not 0"]),
         (&["--attention-temperature", "0"], &["--attention-temperature must be above 0"]),
         (&["--attention-temperature", "-2"], &["--attention-temperature must be above 0"]),
-        (&["--links-from", "statistics", "--head", "1"], &["--head", "--links-from"]),
+        (&["--links-from", "hmm", "--head", "1"], &["--head", "--links-from"]),
         (&["--links-from", "pairs", "--hard-attention"], &["--hard-attention", "--links-from"]),
     ];
     for (options, parts) in refused {

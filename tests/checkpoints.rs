@@ -308,7 +308,7 @@ fn the_aligner_of_another_model_is_noticed() {
     let parts = ["model/aligner.safetensors", "does not belong"];
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv"];
     folder.run(&align).refused_with(1, &parts);
-    folder.run(&[&align[..], &["--links-from", "statistics"]].concat()).refused_with(1, &parts);
+    folder.run(&[&align[..], &["--links-from", "hmm"]].concat()).refused_with(1, &parts);
     folder.run(&[&align[..], &["--links-from", "attention"]].concat()).worked();
 }
 

@@ -58,7 +58,7 @@ fn lines_are_those_of_the_file() {
         "--header",
         "--links-from",
         "pairs",
-        "--suspicious",
+        "--noisy",
         "--format",
         "jsonl",
     ]);
@@ -101,7 +101,7 @@ fn a_tag_is_looked_through() {
 #[test]
 fn what_is_accepted_is_not_left_out() {
     let folder = folder();
-    let accepted = ["clean", "--pairs", "pairs.tsv", "--suspicious", "10", "--accept", "suspicious"];
+    let accepted = ["clean", "--pairs", "pairs.tsv", "--noisy", "10", "--accept", "suspicious"];
     assert_eq!(folder.run(&accepted).worked(), REPORT);
 }
 
@@ -128,8 +128,7 @@ fn pairs_that_belong_together_least_are_suspicious() {
     }
     let lines: Vec<(&str, &str)> = pairs.iter().map(|(source, target)| (source.as_str(), target.as_str())).collect();
     folder.write("pairs.tsv", tsv(&lines));
-    let options =
-        ["clean", "--pairs", "pairs.tsv", "--accept", "duplicate", "--rejected", "rest.tsv", "--suspicious", "10"];
+    let options = ["clean", "--pairs", "pairs.tsv", "--accept", "duplicate", "--rejected", "rest.tsv", "--noisy", "10"];
     // Twelve kinds of sentences are too few for an aligner to learn from, and enough for a model.
     for (more, least) in [(&[][..], 0), (&["--model", model_path()], 8)] {
         folder.run(&[&options, more].concat()).worked();
@@ -149,8 +148,8 @@ fn what_cannot_be_is_refused_in_one_line() {
     refused(&["--output", "pairs.tsv"], 2, "read as well");
     refused(&["--output", "x", "--rejected", "x"], 2, "both write to x");
     refused(&["--max-proportion", "0.5"], 2, "--max-proportion");
-    refused(&["--suspicious", "101"], 2, "--suspicious");
-    refused(&["--suspicious", "1", "--model", "none"], 1, "none");
+    refused(&["--noisy", "101"], 2, "--noisy");
+    refused(&["--noisy", "1", "--model", "none"], 1, "none");
     folder.write("empty.tsv", "");
     folder.run(&["clean", "--pairs", "empty.tsv"]).refused_with(1, &["empty.tsv: no sentence pair"]);
 }

@@ -50,7 +50,7 @@ fn help_is_as_the_snapshots_say() {
 fn an_option_of_another_command_is_called_so() {
     let folder = Folder::new();
     for (arguments, owner) in [
-        (&["translate", "--suspicious", "a"][..], "'--suspicious' is an option of 'softalign align'"),
+        (&["translate", "--noisy", "a"][..], "'--noisy' is an option of 'softalign align'"),
         (&["train", "--beam", "3"], "'--beam' is an option of 'softalign translate' and 'softalign evaluate'"),
     ] {
         let outcome = folder.run(arguments);
@@ -148,7 +148,7 @@ fn a_wrong_command_line_is_code_2_and_points_to_help() {
         &["align", "--format", "runes"],
         &["evaluate", "--gold", "a.gold", "--gold-base", "2"],
         &["evaluate", "--gold-base", "1"],
-        &["evaluate", "--search-threshold", "--symmetrise", "union"],
+        &["evaluate", "--search-threshold", "--symmetrize", "union"],
         &["inspect", "one", "two"],
     ] {
         let outcome = folder.run(arguments);
@@ -221,8 +221,7 @@ fn tables_have_a_line_for_each_entry_whatever_is_in_the_text() {
     let odd = "\r\u{b}\u{c}\u{1c}\u{85}\u{2028}";
     let pairs = PAIRS.map(|(source, target)| format!("{source}{odd}x\t{target}{odd}x{odd}\n"));
     folder.write("pairs.tsv", pairs.concat());
-    let arguments =
-        ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--suspicious", "--lexicon", "words.tsv"];
+    let arguments = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--noisy", "--lexicon", "words.tsv"];
     let table = folder.run(&arguments);
     // As Python's universal newlines and str.splitlines count them.
     let ends = ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{85}', '\u{2028}'];

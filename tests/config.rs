@@ -13,11 +13,11 @@ use softalign::cli::Cli;
 const NOT_SHOWN: [&str; 5] = ["resume", "show-config", "config", "preset", "out"];
 /// Options that exclude each other, or that are open by default.
 const SHOWN_WHERE_GIVEN: [&str; 21] = [
-    "atoms",
+    "protected-tokens",
     "features",
     "tag-source",
-    "from",
-    "from-vocabulary",
+    "init-from",
+    "init-vocabulary",
     "source",
     "target",
     "valid",
@@ -27,7 +27,7 @@ const SHOWN_WHERE_GIVEN: [&str; 21] = [
     "source-units",
     "target-units",
     "guide",
-    "keep",
+    "keep-best",
     "keep-last",
     "batch-tokens",
     "max-minutes",
@@ -49,7 +49,7 @@ fn what_is_shown_trains_the_same_model() {
     let quoted = "n;source;target\n".to_owned() + &PAIRS.map(|(a, b)| format!("1;\"{a}\";{b}\n")).concat();
     for (pairs, options) in [
         (tsv(&PAIRS).repeat(3), &["--dropout=0.2", "--guided-alignment", "--heads=2", "--keep-attention"][..]),
-        (spoken.to_owned(), &["--metric=exact-match", "--schedule=plateau", "--batch-tokens=50", "--keep=2"]),
+        (spoken.to_owned(), &["--metric=exact-match", "--schedule=plateau", "--batch-tokens=50", "--keep-best=2"]),
         (
             quoted,
             &[
@@ -57,7 +57,7 @@ fn what_is_shown_trains_the_same_model() {
                 "--columns=source,target",
                 "--joint-vocabulary",
                 "--attention=mean",
-                "--untied",
+                "--no-tied-embeddings",
                 "--keep-last=1",
             ],
         ),
@@ -103,7 +103,8 @@ fn the_command_line_counts_more() {
     let folder = Folder::with_pairs();
     folder.write(
         "c.json",
-        json!({"train": "gone.tsv", "max_epochs": 1, "batch-tokens": 50, "seed": 7, "untied": true}).to_string(),
+        json!({"train": "gone.tsv", "max_epochs": 1, "batch-tokens": 50, "seed": 7, "no-tied-embeddings": true})
+            .to_string(),
     );
     let train = ["train", "--config", "c.json", "--source", "a", "--target", "b", "--show-config"];
     folder.write("a", "a fox\n");
@@ -111,7 +112,7 @@ fn the_command_line_counts_more() {
     let shown = folder.run(&[&train[..], &["--seed", "3", "--batch-sentences=4"]].concat());
     let shown = json(shown.worked());
     let of = |key: &str| shown[key].clone();
-    assert_eq!((of("seed"), of("max-epochs"), of("untied")), (json!(3), json!(1), json!(true)));
+    assert_eq!((of("seed"), of("max-epochs"), of("no-tied-embeddings")), (json!(3), json!(1), json!(true)));
     assert_eq!((of("train"), of("source")), (Value::Null, json!("a")), "what conflicts must yield");
     assert_eq!((of("batch-tokens"), of("batch-sentences")), (Value::Null, json!(4)));
 }
@@ -146,7 +147,7 @@ fn any_command_takes_one() {
     folder.write("backward.links", "0-1\n");
     folder.write("way.json", json!({"way": "union"}).to_string());
     assert_eq!(
-        folder.run(&["symmetrise", "--config", "way.json", "forward.links", "backward.links"]).worked(),
+        folder.run(&["symmetrize", "--config", "way.json", "forward.links", "backward.links"]).worked(),
         "0-0 0-1\n"
     );
 }
@@ -159,11 +160,11 @@ fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
     folder.write("settings.json", shown.worked());
     let preset = folder.run(&["train", "--config", "settings.json", "--preset", "medium", "--show-config"]);
     assert_eq!((&preset.json()["hidden-size"], &preset.json()["learning-rate"]), (&json!(384), &json!(0.0015)));
-    let from = ["train", "--config", "settings.json", "--from", "model", "--show-config"];
+    let from = ["train", "--config", "settings.json", "--init-from", "model", "--show-config"];
     assert!(folder.run(&from).worked().contains("\"from\": \"model\""));
     // But for what the model leaves open.
     folder.write("open.json", json!({"vocabulary-size": 77}).to_string());
-    let new = ["train", "--config", "open.json", "--from", "model", "--from-vocabulary", "new", "--show-config"];
+    let new = ["train", "--config", "open.json", "--init-from", "model", "--init-vocabulary", "new", "--show-config"];
     assert_eq!(folder.run(&[&new[..], &["--train", "pairs.tsv"]].concat()).json()["vocabulary-size"], 77);
     // What presets differ in is all that a preset says.
     let of = |preset: &str| {
@@ -254,7 +255,7 @@ fn what_a_config_cannot_hold_is_said_in_a_line() {
         (json!({"batch-sentences": 3, "batch_tokens": 30}), "cannot be used with"),
         (json!({"metric": "blue"}), "bleu"),
         (json!({"train": true}), "a value is required"),
-        (json!({"untied": "yes"}), "unexpected value"),
+        (json!({"no-tied-embeddings": "yes"}), "unexpected value"),
     ] {
         folder.write("c.json", text.to_string());
         let outcome = folder.run(&["train", "--config", "c.json"]);

@@ -1,4 +1,4 @@
-//! Features of words as units of their own (`--features`), and pieces of text that are never cut (`--atoms`).
+//! Features of words as units of their own (`--features`), and pieces of text that are never cut (`--protected-tokens`).
 
 mod common;
 
@@ -62,7 +62,7 @@ fn words_are_inflected_by_their_features() {
     assert_eq!(folder.run(&[&["align", "--model", "model"][..], &sides].concat()).code, Some(0));
     assert_eq!(folder.run(&["score", "--model", "model", "--pairs", "forms.tsv"]).worked().lines().count(), 40);
     // What is left as it is, is left as it was given.
-    let unknown = translate(&["--unknown", "keep", "--format", "jsonl"], "ЖЖЖЖЖЖЖЖ\tV;PST\n");
+    let unknown = translate(&["--unknown", "copy", "--format", "jsonl"], "ЖЖЖЖЖЖЖЖ\tV;PST\n");
     assert_eq!(
         (&json(&unknown)["source_text"], &json(&unknown)["translation"]),
         (&"ЖЖЖЖЖЖЖЖ".into(), &"ЖЖЖЖЖЖЖЖ".into())
@@ -181,7 +181,7 @@ fn what_is_clean_is_as_it_was() {
 #[test]
 fn atoms_are_never_cut() {
     let folder = Folder::with_pairs();
-    let atoms = ["--units", "bpe", "--atoms", "<2la> fox zebra", "--max-epochs", "1"];
+    let atoms = ["--units", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
     folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
     let config = json(&folder.text("model/config.json"));
     assert_eq!(config["text"]["source_atoms"], Value::from(["fox"].to_vec()), "the others stand in no pair");
@@ -189,12 +189,12 @@ fn atoms_are_never_cut() {
     let aligned = folder.run(&pairs);
     let units = json(aligned.worked().lines().next().unwrap());
     assert!(units["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{units}");
-    let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--atoms", "a▁b"]);
-    refused.refused_with(2, &["--atoms", "is no atom"]);
+    let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--protected-tokens", "a▁b"]);
+    refused.refused_with(2, &["--protected-tokens", "is no atom"]);
     let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--tag-source", "to la"]);
     refused.refused_with(2, &["--tag-source", "is no atom"]);
     // A kept vocabulary has no unit for a new tag.
-    let from = ["train", "--from", "model", "--from-vocabulary", "keep", "--train", "pairs.tsv", "--out", "new"];
+    let from = ["train", "--init-from", "model", "--init-vocabulary", "keep", "--train", "pairs.tsv", "--out", "new"];
     let refused = folder.run(&[&from[..], &["--tag-source", "<2it>"]].concat());
-    refused.refused_with(2, &["--from-vocabulary keep: the model has no unit for <2it>; extend"]);
+    refused.refused_with(2, &["--init-vocabulary keep: the model has no unit for <2it>; extend"]);
 }

@@ -263,7 +263,7 @@ fn writes_through_no_symbolic_link_of_a_directory() {
             symlink(target, folder.path(out).join(name)).unwrap();
         }
         folder.run(&resume).refused_with(1, &["model", name, "is a symbolic link"]);
-        folder.train("new", &["--max-epochs", "1", "--keep", "1"]).refused_with(1, &["new"]);
+        folder.train("new", &["--max-epochs", "1", "--keep-best", "1"]).refused_with(1, &["new"]);
         for out in ["model", "new"] {
             std::fs::remove_file(folder.path(out).join(name)).unwrap();
         }

@@ -1,4 +1,4 @@
-//! `train --from`: a model's parameters to begin with, its units kept, extended or learnt anew.
+//! `train --init-from`: a model's parameters to begin with, its units kept, extended or learnt anew.
 
 mod common;
 
@@ -15,7 +15,7 @@ const OTHERS: [(&str, &str); 6] = [
     ("the red cat sleeps", "rufo sa dorma ."),
 ];
 /// Hardly anything is learnt: what the model does is what it was begun with.
-const STILL: [&str; 6] = ["--max-epochs", "1", "--learning-rate", "1e-9", "--average-decay", "0"];
+const STILL: [&str; 6] = ["--max-epochs", "1", "--learning-rate", "1e-9", "--ema-decay", "0"];
 const LEARN: [&str; 8] = ["--dropout", "0", "--learning-rate", "0.005", "--batch-sentences", "1", "--max-epochs", "30"];
 
 fn folder() -> Folder {
@@ -25,7 +25,7 @@ fn folder() -> Folder {
 }
 
 fn train_from(folder: &Folder, from: &str, out: &str, options: &[&str]) -> Outcome {
-    let train = ["train", "--train", "others.tsv", "--out", out, "--from", from];
+    let train = ["train", "--train", "others.tsv", "--out", out, "--init-from", from];
     folder.run(&[&train, options].concat())
 }
 
@@ -42,7 +42,7 @@ fn what_was_learnt_is_there_from_the_beginning() {
     let folder = folder();
     let before = folder.contents();
     for (vocabulary, kept, added, dropped) in [("keep", 13, 0, 0), ("extend", 13, 2, 0), ("new", 12, 2, 1)] {
-        let done = train_from(&folder, "model", vocabulary, &[&STILL[..], &["--from-vocabulary", vocabulary]].concat());
+        let done = train_from(&folder, "model", vocabulary, &[&STILL[..], &["--init-vocabulary", vocabulary]].concat());
         done.worked();
         let units = format!("{kept} kept, {added} added, {dropped} dropped");
         let note = format!("begun from model; source units: {units}; target units: {units}\n");
@@ -101,7 +101,7 @@ fn characters_and_pieces_of_words_are_extended_by_characters() {
 #[test]
 fn a_run_that_was_stopped_needs_nothing_of_where_it_began() {
     let folder = folder();
-    let options = ["--from-vocabulary", "new", "--schedule", "plateau", "--batch-sentences", "2", "-q"];
+    let options = ["--init-vocabulary", "new", "--schedule", "plateau", "--batch-sentences", "2", "-q"];
     train_from(&folder, "model", "whole", &[&options[..], &["--max-epochs", "4"]].concat()).worked();
     train_from(&folder, "model", "stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
     std::fs::remove_dir_all(folder.path("model")).unwrap();
@@ -133,7 +133,7 @@ fn a_lexicon_goes_along() {
 fn what_is_shown_trains_the_same_model() {
     let folder = folder();
     for vocabulary in ["extend", "new"] {
-        let options = ["--from-vocabulary", vocabulary, "--max-epochs", "2", "-q"];
+        let options = ["--init-vocabulary", vocabulary, "--max-epochs", "2", "-q"];
         let shown = train_from(&folder, "model", "nowhere", &[&options[..], &["--show-config"]].concat());
         let value = shown.json();
         assert_eq!(
@@ -169,22 +169,22 @@ fn what_contradicts_the_model_is_refused() {
     let folder = folder();
     let before = folder.contents();
     for (options, parts) in [
-        (&QUICK[..6], &["--units, --preset, --embedding-size cannot go with --from"][..]),
-        (&["--hard-attention"], &["--hard-attention cannot go with --from"]),
-        (&["--joint-vocabulary", "--lowercase"], &["--lowercase, --joint-vocabulary cannot go with --from"]),
-        (&["--vocabulary-size", "50"], &["--vocabulary-size cannot", "--from-vocabulary new"]),
-        (&["--from-vocabulary", "new", "--layers", "2"], &["--layers cannot go with --from"]),
-        (&["--resume"], &["--from cannot change with --resume"]),
+        (&QUICK[..6], &["--units, --preset, --embedding-size cannot go with --init-from"][..]),
+        (&["--hard-attention"], &["--hard-attention cannot go with --init-from"]),
+        (&["--joint-vocabulary", "--lowercase"], &["--lowercase, --joint-vocabulary cannot go with --init-from"]),
+        (&["--vocabulary-size", "50"], &["--vocabulary-size cannot", "--init-vocabulary new"]),
+        (&["--init-vocabulary", "new", "--layers", "2"], &["--layers cannot go with --init-from"]),
+        (&["--resume"], &["--init-from cannot change with --resume"]),
         (&["--guided-alignment", "-1"], &["--guided-alignment"]),
     ] {
         train_from(&folder, "model", "out", options).refused_with(2, parts);
     }
-    train_from(&folder, "model", "model", &[]).refused_with(2, &["model: --from and --out are the same folder"]);
+    train_from(&folder, "model", "model", &[]).refused_with(2, &["model: --init-from and --out are the same folder"]);
     train_from(&folder, "model", "./model/", &[]).refused_with(2, &["same folder"]);
-    let alone = folder.run(&["train", "--train", "others.tsv", "--from-vocabulary", "new", "--out", "out"]);
-    alone.refused_with(2, &["--from-vocabulary needs --from"]);
+    let alone = folder.run(&["train", "--train", "others.tsv", "--init-vocabulary", "new", "--out", "out"]);
+    alone.refused_with(2, &["--init-vocabulary needs --init-from"]);
     assert!(folder.contents() == before, "something was written");
-    let sized = ["--from-vocabulary", "new", "--vocabulary-size", "8", "--max-length", "9", "--max-epochs", "1", "-q"];
+    let sized = ["--init-vocabulary", "new", "--vocabulary-size", "8", "--max-length", "9", "--max-epochs", "1", "-q"];
     train_from(&folder, "model", "out", &sized).worked();
     assert_eq!(config(&folder, "out")["architecture"]["source_vocabulary"], 8);
 }
@@ -194,7 +194,7 @@ fn what_is_no_model_is_refused_in_a_line() {
     let folder = folder();
     std::fs::create_dir(folder.path("empty")).unwrap();
     for from in ["gone", "empty", "pairs.tsv"] {
-        train_from(&folder, from, "out", &[]).refused_with(1, &[from, "no model here for --from"]);
+        train_from(&folder, from, "out", &[]).refused_with(1, &[from, "no model here for --init-from"]);
     }
     let model = folder.read("model/model.safetensors");
     folder.write("model/model.safetensors", &model[..model.len() / 2]);

@@ -1,4 +1,4 @@
-//! `train --keep` and `--keep-last`: models of a run beside the best one, each a whole model.
+//! `train --keep-best` and `--keep-last`: models of a run beside the best one, each a whole model.
 
 mod common;
 
@@ -44,7 +44,7 @@ fn kept_bytes(folder: &Folder, out: &str) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn the_best_are_whole_models_and_have_a_mean() {
     let folder = Folder::with_pairs();
-    train(&folder, "out", &["--keep", "3", "--guided-alignment=0.3"]);
+    train(&folder, "out", &["--keep-best", "3", "--guided-alignment=0.3"]);
     let mut best = validations(&folder, "out", "perplexity");
     assert_eq!(best.len(), 7);
     best.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -89,7 +89,7 @@ fn the_last_are_those_of_the_last_validations() {
 
 #[test]
 fn a_run_in_parts_keeps_what_a_whole_one_keeps() {
-    for options in [&["--keep", "2"][..], &["--keep-last", "2", "--validate-every", "5"]] {
+    for options in [&["--keep-best", "2"][..], &["--keep-last", "2", "--validate-every", "5"]] {
         let folder = Folder::with_pairs();
         let parts = ["--schedule", "plateau", "--metric", "perplexity", "--max-epochs"];
         folder.train("whole", &[&parts[..], &["5"], options].concat()).worked();
@@ -162,9 +162,9 @@ fn what_was_kept_is_moved_aside_and_nothing_else_is_removed() {
 #[test]
 fn numbers_and_choices_that_make_no_sense_are_refused() {
     let folder = Folder::with_pairs();
-    folder.train("out", &["--keep", "0"]).refused_with(2, &["--keep must be at least 1"]);
+    folder.train("out", &["--keep-best", "0"]).refused_with(2, &["--keep-best must be at least 1"]);
     folder.train("out", &["--keep-last", "0"]).refused_with(2, &["--keep-last must be at least 1"]);
-    for options in [&["--keep", "2", "--keep-last", "2"][..], &["--keep", "-1"]] {
+    for options in [&["--keep-best", "2", "--keep-last", "2"][..], &["--keep-best", "-1"]] {
         assert_eq!(folder.train("out", options).code, Some(2), "{options:?}");
     }
     assert!(!folder.path("out").exists());

@@ -66,17 +66,17 @@ fn two_directions_become_one() {
     let folder = Folder::new();
     folder.write("forward", "0-0 1-1 2-2 4-4\n0-0:0.5\n\n");
     folder.write("backward", "0-0 1-1 1-2 3-3\n0-1\n\n");
-    let links = |way: &str| folder.run(&["symmetrise", "forward", "backward", "--way", way]).worked().to_owned();
+    let links = |way: &str| folder.run(&["symmetrize", "forward", "backward", "--way", way]).worked().to_owned();
     assert_eq!(links("intersection"), "0-0 1-1\n\n\n");
     assert_eq!(links("union"), "0-0 1-1 1-2 2-2 3-3 4-4\n0-0 0-1\n\n");
     assert_eq!(links("grow-diag"), "0-0 1-1 1-2 2-2 3-3 4-4\n\n\n");
     assert_eq!(links("grow-diag-final-and"), "0-0 1-1 1-2 2-2 3-3 4-4\n0-0\n\n");
-    assert_eq!(folder.run(&["symmetrise", "forward", "backward"]).worked(), links("grow-diag-final-and"));
+    assert_eq!(folder.run(&["symmetrize", "forward", "backward"]).worked(), links("grow-diag-final-and"));
     folder.write("turned", "0-0 1-1 2-1 3-3\n1-0\n\n");
-    let turned = ["symmetrise", "forward", "turned", "--second-reversed", "--way", "union"];
+    let turned = ["symmetrize", "forward", "turned", "--second-reversed", "--way", "union"];
     assert_eq!(folder.run(&turned).worked(), links("union"));
     folder.write("from 1", "1-1 2-2 3-3 5-5\n1-1\n\n");
-    let one = ["symmetrise", "from 1", "./from 1", "--base", "1", "--way", "union", "--reverse"];
+    let one = ["symmetrize", "from 1", "./from 1", "--base", "1", "--way", "union", "--reverse"];
     assert_eq!(folder.run(&one).worked(), "0-0 1-1 2-2 4-4\n0-0\n\n");
 }
 
@@ -96,10 +96,10 @@ fn what_does_not_fit_is_refused_in_one_line() {
         ["align", "--pairs", "pairs.tsv", "--links-from", "pairs", "--save-aligner", model_path(), "--quiet"];
     refused(&over_model, 1, "here is a model");
     folder.write("more", "0-0\n0-0\n");
-    refused(&["symmetrise", "more", "links"], 1, "more has 2");
+    refused(&["symmetrize", "more", "links"], 1, "more has 2");
     folder.write("links", "0-0\n\n");
-    refused(&["symmetrise", "other", "links"], 1, "other:1: \"1\" is no link");
-    refused(&["symmetrise", "-", "-"], 2, "standard input");
-    refused(&["symmetrise", "links", "other", "--output", "links"], 2, "read as well");
-    refused(&["symmetrise", "links", "other", "--base", "1"], 1, "links:1");
+    refused(&["symmetrize", "other", "links"], 1, "other:1: \"1\" is no link");
+    refused(&["symmetrize", "-", "-"], 2, "standard input");
+    refused(&["symmetrize", "links", "other", "--output", "links"], 2, "read as well");
+    refused(&["symmetrize", "links", "other", "--base", "1"], 1, "links:1");
 }

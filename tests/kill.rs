@@ -31,16 +31,16 @@ const RESTLESS: [&str; 10] = [
 ];
 /// What runs differ in.
 const RUNS: [&[&str]; 6] = [
-    &["--units=word", "--guided-alignment=0.3", "--dropout=0.3", "--keep=2", "--metric=perplexity"],
+    &["--units=word", "--guided-alignment=0.3", "--dropout=0.3", "--keep-best=2", "--metric=perplexity"],
     &[
         "--guided-alignment=0.1",
         "--units=bpe",
         "--vocabulary-size=40",
         "--bpe-dropout=0.3",
-        "--join-pairs=0.5",
+        "--concat-pairs=0.5",
         "--keep-last=2",
     ],
-    &["--units=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2", "--keep=3"],
+    &["--units=word", "--schedule=plateau", "--patience=3", "--learning-rate=0.01", "--dropout=0.2", "--keep-best=3"],
     &["--units=word", "--attention=scaled-dot", "--heads=4", "--hard-attention", "--keep-attention"],
     &["--units=word", "--attention=cosine", "--decoder=bahdanau", "--layers=2"],
     &["--attention=mean", "--units=char"],
@@ -100,7 +100,8 @@ fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
             name.starts_with("out/kept/")
                 || ["model.safetensors", "config.json", "attention.html"].iter().any(|exact| name.ends_with(exact))
         };
-        let kept = options.iter().any(|option| option.starts_with("--keep=") || option.starts_with("--keep-last="));
+        let kept =
+            options.iter().any(|option| option.starts_with("--keep-best=") || option.starts_with("--keep-last="));
         assert_eq!(whole.path("out/kept").exists(), kept);
         for name in whole.contents().keys().filter(exact).filter(|name| !name.ends_with('/')) {
             assert!(killed.path(name).exists(), "{options:?}: {name} is missing");

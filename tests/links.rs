@@ -21,7 +21,7 @@ fn align(folder: &Folder, options: &[&str]) -> String {
 fn each_source_of_links_gives_a_line_a_pair() {
     let folder = Folder::new();
     folder.write("train.tsv", tsv(&PAIRS));
-    for links in ["auto", "attention", "statistics"] {
+    for links in ["auto", "attention", "hmm"] {
         let lines = align(&folder, &["--links-from", links, "--format", "pharaoh"]);
         assert_eq!(lines.lines().count(), 4, "{links}: {lines}");
         assert!(!lines.lines().next().unwrap().is_empty(), "{links}: {lines}");
@@ -55,7 +55,7 @@ fn the_links_of_both_directions_become_one_set() {
     let folder = both_directions();
     let by = |way| {
         let models = ["--model", "model", "--reverse-model", "reverse", "--pairs", "pairs.tsv"];
-        by_attention(&folder, &[&models[..], &["--symmetrise", way]].concat())
+        by_attention(&folder, &[&models[..], &["--symmetrize", way]].concat())
     };
     let ways = ["intersection", "grow-diag", "grow-diag-final-and", "grow-diag-final", "union"].map(by);
     for (smaller, larger) in ways.iter().zip(&ways[1..]) {
@@ -69,7 +69,7 @@ fn the_links_of_both_directions_become_one_set() {
     // Whichever model comes first, both have a say, each in its own direction.
     let turned = ["--model", "reverse", "--reverse-model", "model", "--pairs", "turned.tsv"];
     for (way, place) in [("intersection", 0), ("union", 4)] {
-        let turned = by_attention(&folder, &[&turned[..], &["--symmetrise", way]].concat());
+        let turned = by_attention(&folder, &[&turned[..], &["--symmetrize", way]].concat());
         let back: Vec<BTreeSet<_>> = turned.iter().map(|links| links.iter().map(|&(s, t)| (t, s)).collect()).collect();
         assert_eq!(back, ways[place], "{way}");
     }
@@ -89,8 +89,8 @@ fn a_reverse_model_has_a_say() {
 fn options_of_links_that_do_not_go_together_are_refused() {
     let folder = Folder::with_pairs();
     for (options, part) in [
-        (&["--links-from", "attention", "--symmetrise", "union"][..], "--reverse-model"),
-        (&["--links-from", "statistics", "--subwords"], "--links-from"),
+        (&["--links-from", "attention", "--symmetrize", "union"][..], "--reverse-model"),
+        (&["--links-from", "hmm", "--subwords"], "--links-from"),
         (&["--links-from", "pairs", "--reverse-model", "x"], "--links-from"),
         (&["--probs", "--format", "json"], "--probs"),
         (&["--threshold", "1.5"], "--threshold"),
@@ -100,8 +100,8 @@ fn options_of_links_that_do_not_go_together_are_refused() {
     }
     // By pieces there is no aligner, and a reverse model has to cut alike.
     let units = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh", "--subwords"];
-    let one = folder.run(&[&units[..], &["--symmetrise", "union"]].concat());
-    one.refused_with(2, &["--symmetrise needs two directions"]);
+    let one = folder.run(&[&units[..], &["--symmetrize", "union"]].concat());
+    one.refused_with(2, &["--symmetrize needs two directions"]);
     let other = folder.run(&[&units[..], &["--reverse-model", model_path()]].concat());
     other.refused_with(2, &["cuts text into other units than the model"]);
 }
@@ -185,7 +185,7 @@ fn a_wrong_pair_is_suspicious() {
     let mut pairs = PAIRS.to_vec();
     pairs[4].1 = "grisa ku dorma dorma dorma dorma .";
     folder.write("pairs.tsv", tsv(&pairs));
-    let options = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--suspicious"];
+    let options = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--noisy"];
     let list = folder.run(&options).worked().to_owned();
     let first = list.lines().nth(1).unwrap();
     assert!(first.starts_with("5\t") && first.contains("dorma dorma"), "{list}");
@@ -196,7 +196,7 @@ fn a_wrong_pair_is_suspicious() {
     assert_eq!(array.as_array(), Some(&lines));
     assert_eq!((&lines[0]["line"], &lines[0]["target"]), (&Value::from(5), &Value::from(pairs[4].1)));
     assert!(lines.iter().all(|pair| pair["suspicion"].is_number() && pair["score"].is_number()), "{lines:?}");
-    folder.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--suspicious", "--format json"]);
+    folder.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--noisy", "--format json"]);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn a_damaged_aligner_is_named() {
     run(&[]).refused_with(1, &["aligner.safetensors"]);
     run(&["--links-from", "attention"]).worked();
     std::fs::remove_file(folder.path("model/aligner.safetensors")).unwrap();
-    run(&["--links-from", "statistics"]).refused_with(1, &["aligner.safetensors", "--links-from pairs"]);
+    run(&["--links-from", "hmm"]).refused_with(1, &["aligner.safetensors", "--links-from pairs"]);
     run(&[]).worked();
 }
 
@@ -327,7 +327,7 @@ fn some_pairs_may_be_chosen_and_keep_their_numbers() {
     for number in ["0", "13"] {
         run(&["--only", number]).refused_with(2, &["--only", "12 pairs"]);
     }
-    assert_eq!(run(&["--only", "3", "--suspicious"]).code, Some(2));
+    assert_eq!(run(&["--only", "3", "--noisy"]).code, Some(2));
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn one_model_serves_two_languages_by_tags() {
         assert_eq!(folder.run(&arguments).worked().lines().count(), PAIRS.len());
     }
     // The tag is no part of what was given: it is not said where a line is left as it is, nor taken for a term.
-    let kept = translate(&["--tag-source", "<2b>", "--unknown", "keep", "--format", "jsonl"], "ЖЖЖ ЩЩЩ ЮЮЮ ФФФ");
+    let kept = translate(&["--tag-source", "<2b>", "--unknown", "copy", "--format", "jsonl"], "ЖЖЖ ЩЩЩ ЮЮЮ ФФФ");
     assert_eq!(
         (&json(&kept)["translation"], &json(&kept)["source_text"]),
         (&"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into(), &"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into())
@@ -62,7 +62,7 @@ fn one_model_serves_two_languages_by_tags() {
     let config = json(&folder.text("model/config.json"));
     assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
     assert_eq!(config["data"]["training_files"], json!(["pairs.tsv", "other.tsv"]));
-    assert_eq!(config["data"]["mixture"][1], json!({"weight": 1.0, "tag": "<2b>"}));
+    assert_eq!(config["data"]["sources"][1], json!({"weight": 1.0, "tag": "<2b>"}));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn weights_are_kept_over_runs() {
     folder.run(&other).refused_with(2, &["pairs.tsv: training began with weight 2.5 for this file"]);
     // What stands in two files comes as often as both say.
     let twice =
-        ["--train", "pairs.tsv", "pairs.tsv:3", "--valid", "pairs.tsv", "--join-pairs", "0", "--max-epochs", "2"];
+        ["--train", "pairs.tsv", "pairs.tsv:3", "--valid", "pairs.tsv", "--concat-pairs", "0", "--max-epochs", "2"];
     train(&folder, "twice", &twice).worked();
     assert_eq!(steps("twice"), 2 * 12 * 4);
     std::fs::remove_file(folder.path("other.tsv")).unwrap();
@@ -204,7 +204,7 @@ fn a_model_learns_another_language_by_its_tag() {
     let first = ["--train", "pairs.tsv", "--tag-source", "<2a>", "--max-epochs", "20", "--patience", "100"];
     train(&folder, "first", &first).worked();
     let both =
-        ["--train", "pairs.tsv", "other.tsv", "--tag-source", "<2a>", "<2b>", "--from", "first", "--out", "both"];
+        ["--train", "pairs.tsv", "other.tsv", "--tag-source", "<2a>", "<2b>", "--init-from", "first", "--out", "both"];
     let run = [
         "--batch-sentences",
         "1",

@@ -238,7 +238,7 @@ fn no_damage_to_a_folder_panics_in_any_command() {
         "evaluate --pairs pairs.tsv --model model --json",
         "score --pairs pairs.tsv --model model",
         "average model sound --out mean",
-        "train --from model --train pairs.tsv --out next --max-epochs 1",
+        "train --init-from model --train pairs.tsv --out next --max-epochs 1",
         "train --resume --out model --max-epochs 3",
     ];
     let place = whole_folder();

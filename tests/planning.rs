@@ -39,9 +39,9 @@ fn each_side_is_cut_as_its_lines_ask_for() {
     assert!(said.contains("pairs of sentences of 4.0 and 4.0 words in the mean\n"), "{said}");
     assert!(said.contains("12 pairs are few: expect"), "{said}");
     let (few_words, _) = settled(&tsv(&PAIRS), &FEW_STEPS);
-    assert_eq!(few_words["training"]["joined"], 0.2);
+    assert_eq!(few_words["training"]["concat_pairs"], 0.2);
     let (letters, _) = settled(&tsv(&PAIRS), &[&FEW_STEPS[..], &["--units", "char"]].concat());
-    assert_eq!(letters["training"]["joined"], Value::Null, "letters would run together");
+    assert_eq!(letters["training"]["concat_pairs"], Value::Null, "letters would run together");
     let (source, target, _) = units(spoken, &["--target-units", "char"]);
     assert_eq!((&source[..], &target[..]), ("char", "char"));
     let wrong = ["train", "--train", "pairs.tsv", "--out", "model", "--joint-vocabulary"];

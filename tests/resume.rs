@@ -59,8 +59,8 @@ fn every_other_option_is_refused() {
     for known in ["units", "joint-vocabulary", "hidden-size", "guided-alignment", "seed"] {
         assert!(refused.iter().any(|name| name == known), "{known}: {refused:?}");
     }
-    let several = resume(&folder, &["--seed", "3", "--untied", "--max-epochs", "4"]);
-    several.refused_with(2, &["error: --untied, --seed cannot change"]);
+    let several = resume(&folder, &["--seed", "3", "--no-tied-embeddings", "--max-epochs", "4"]);
+    several.refused_with(2, &["error: --no-tied-embeddings, --seed cannot change"]);
 }
 
 #[test]
@@ -136,17 +136,17 @@ fn units_that_are_cut_anew_go_on_in_the_middle_of_an_epoch() {
 #[test]
 fn an_average_goes_on_where_it_stopped() {
     let folder = Folder::with_pairs();
-    let options = ["--average-decay", "0.99", "--schedule", "plateau"];
+    let options = ["--ema-decay", "0.99", "--schedule", "plateau"];
     folder.train("whole", &[&options[..], &["--max-epochs", "4"]].concat()).worked();
     folder.train("stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
     folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "4", "--quiet"]).worked();
     let [whole, stopped] = ["whole", "stopped"].map(|run| folder.read(&format!("{run}/model.safetensors")));
     assert!(whole == stopped, "a run that was stopped keeps another model");
-    let plain = folder.train("plain", &["--average-decay", "0", "--max-epochs", "4", "--schedule", "plateau"]);
+    let plain = folder.train("plain", &["--ema-decay", "0", "--max-epochs", "4", "--schedule", "plateau"]);
     plain.worked();
     assert!(whole != folder.read("plain/model.safetensors"), "the average is the parameters themselves");
     for wrong in ["1", "-0.1", "nan"] {
-        folder.train("wrong", &["--average-decay", wrong]).refused_with(2, &["--average-decay"]);
+        folder.train("wrong", &["--ema-decay", wrong]).refused_with(2, &["--ema-decay"]);
     }
 }
 

@@ -117,7 +117,7 @@ fn lines_are_those_where_pairs_begin() {
         let outcome = folder.run(&[command, &model].concat());
         assert!(outcome.stderr.contains("line 6: longer than 500 units"), "{command:?} {outcome:?}");
     }
-    let listed = folder.run(&[&["align", "--suspicious", "--format", "jsonl"][..], &model].concat());
+    let listed = folder.run(&[&["align", "--noisy", "--format", "jsonl"][..], &model].concat());
     let mut lines: Vec<u64> = listed.worked().lines().map(|line| json(line)["line"].as_u64().unwrap()).collect();
     lines.sort_unstable();
     assert_eq!(lines, [2, 5, 6]);

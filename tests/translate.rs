@@ -79,11 +79,11 @@ fn lines_of_another_language_are_told_of_once_and_may_be_kept() {
     let translated = translate(&[], input);
     assert_eq!(translated.worked().lines().count(), 5);
     assert!(translated.stderr.starts_with("warning: lines 2 and 4: mostly unknown"), "{translated:?}");
-    assert!(translated.stderr.contains("--unknown keep") && translated.stderr.lines().count() == 1, "{translated:?}");
-    let kept = translate(&["--unknown", "keep"], input);
+    assert!(translated.stderr.contains("--unknown copy") && translated.stderr.lines().count() == 1, "{translated:?}");
+    let kept = translate(&["--unknown", "copy"], input);
     let lines: Vec<&str> = kept.worked().lines().collect();
     assert_eq!(lines[..4], ["rufo mi dorma .", "日本語です", "", "Привет zebra"]);
-    let copied = translate(&["--unknown", "keep", "--format", "jsonl", "--n-best", "2"], input);
+    let copied = translate(&["--unknown", "copy", "--format", "jsonl", "--n-best", "2"], input);
     let copied: Vec<Value> = copied.worked().lines().map(json).collect();
     let of_fourth: Vec<&Value> = copied.iter().filter(|item| item["id"] == 3).collect();
     assert_eq!((of_fourth.len(), &of_fourth[0]["unknown"]), (1, &Value::from(1.0)));

@@ -166,7 +166,7 @@ fn the_same_text_trains_the_same_model() {
         "2",
     ];
     let characters =
-        ["--source-units", "char", "--target-units", "char", "--normalise", "nfkc", "--lowercase", "--max-epochs", "2"];
+        ["--source-units", "char", "--target-units", "char", "--normalize", "nfkc", "--lowercase", "--max-epochs", "2"];
     for options in [&bpe[..], &characters] {
         for pairs in ["pairs", "apart", "mixed"] {
             train(&folder, &format!("{pairs}.tsv"), &format!("{pairs}-{}", options[1]), options);
@@ -238,20 +238,20 @@ fn mixed_forms_are_told_of_once() {
     assert!(said("pairs.tsv", &[]).is_empty() && said("apart.tsv", &[]).is_empty());
     let warning = "warning: mixed.tsv: Unicode's forms are mixed, 28 of 80 texts are not in NFC; all are read in NFC";
     assert_eq!(said("mixed.tsv", &[]), [warning]);
-    let kept = said("mixed.tsv", &["--normalise", "none"]);
+    let kept = said("mixed.tsv", &["--normalize", "none"]);
     assert!(kept.len() == 1 && kept[0].contains("the same word in two forms is two words"), "{kept:?}");
 }
 
 #[test]
 fn a_model_keeps_its_form() {
     let folder = folder();
-    train(&folder, "pairs.tsv", "plain", &["--normalise", "none", "--max-epochs", "2"]);
+    train(&folder, "pairs.tsv", "plain", &["--normalize", "none", "--max-epochs", "2"]);
     train(&folder, "pairs.tsv", "model", &["--max-epochs", "2"]);
     let said = |model: &str| folder.run(&["inspect", model]).worked().to_owned();
     assert!(said("plain").contains("normalisation   none\n") && said("model").contains("normalisation   NFC\n"));
     assert!(folder.read("plain/model.safetensors").len() == folder.read("model/model.safetensors").len());
     let resume = ["train", "--out", "model", "--resume", "--max-epochs", "3", "--quiet"];
-    folder.run(&[&resume[..], &["--normalise", "nfkc"]].concat()).refused_with(2, &["--normalise", "--resume"]);
+    folder.run(&[&resume[..], &["--normalize", "nfkc"]].concat()).refused_with(2, &["--normalize", "--resume"]);
     folder.run(&[&resume[..], &["--lowercase"]].concat()).refused_with(2, &["--lowercase", "--resume"]);
     folder.run(&resume).worked();
     assert!(said("model").contains("normalisation   NFC\n"));

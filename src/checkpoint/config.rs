@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::model::Architecture;
-use crate::text::{Atoms, Layout, Normalisation, Pair, Units};
+use crate::text::{Layout, Pair, TextSettings};
 use crate::training::TrainingSettings;
 
 /// The version of the directory's format. A program reads its own version and older ones.
@@ -85,43 +85,14 @@ pub struct Beginning {
     pub threads: usize,
 }
 
-/// How text becomes units.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextSettings {
-    /// What is made of both sides' text first; nothing by models of before.
-    #[serde(default)]
-    pub normalisation: Normalisation,
-    /// What source sentences are cut into.
-    pub source_units: Units,
-    /// What target sentences are cut into.
-    pub target_units: Units,
-    /// Pieces of source sentences that are never cut.
-    #[serde(default, skip_serializing_if = "Atoms::is_empty")]
-    pub source_atoms: Atoms,
-    /// Pieces of target sentences that are never cut.
-    #[serde(default, skip_serializing_if = "Atoms::is_empty")]
-    pub target_atoms: Atoms,
-    /// Whether both sides share one vocabulary.
-    pub joint_vocabulary: bool,
-    /// Units of a side that training takes at most; longer pairs are left out.
-    pub max_length: usize,
-}
-
-impl TextSettings {
-    /// Whether a side's units are characters: then what stands between spaces is no word that could be aligned.
-    pub fn of_characters(&self) -> bool {
-        [self.source_units, self.target_units].contains(&Units::Char)
-    }
-}
-
 /// What a model was trained on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {
     /// The training files, as they were named on the command line: TSV files, or source and target.
     pub training_files: Vec<String>,
     /// What each of several training files counts, and the tags before their sentences; none of one file without.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mixture: Vec<Ingredient>,
+    #[serde(default, alias = "mixture", skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<CorpusSource>,
     /// How these files are laid out, and those for validation.
     #[serde(default, skip_serializing_if = "Layout::is_plain")]
     pub layout: Layout,
@@ -146,7 +117,7 @@ pub struct DataSummary {
 
 /// A training file among several, by its place among them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ingredient {
+pub struct CorpusSource {
     /// How often its pairs come in an epoch.
     pub weight: f64,
     /// What is put before each of its sentences.

@@ -36,8 +36,8 @@ mod resume;
 mod tensors;
 
 pub use config::{
-    Beginning, Config, DataSummary, FORMAT_VERSION, GuideSummary, Ingredient, Origin, TextSettings, UnitsCarried,
-    fingerprint, fingerprint_of_text,
+    Beginning, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Origin, UnitsCarried, fingerprint,
+    fingerprint_of_text,
 };
 pub use contents::Holds;
 pub use events::EventFile;

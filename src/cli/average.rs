@@ -7,7 +7,7 @@ use clap::Args;
 /// `softalign average`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  softalign train --train pairs.tsv --out my-model --keep 5
+  softalign train --train pairs.tsv --out my-model --keep-best 5
   softalign average my-model/kept/* --out averaged")]
 pub struct AverageArgs {
     /// Folders of models of one training, or of trainings that began from the same model.

@@ -12,7 +12,7 @@ use crate::text::{Defect, Limits};
 #[command(after_help = "Examples:
   softalign clean --pairs corpus.tsv
   softalign clean --pairs corpus.tsv --output clean.tsv --rejected rest.tsv
-  softalign clean --source a.en --target a.fr --suspicious 2 \\
+  softalign clean --source a.en --target a.fr --noisy 2 \\
       --output clean.en --output-target clean.fr")]
 pub struct CleanArgs {
     #[command(flatten)]
@@ -45,10 +45,10 @@ pub struct CleanArgs {
     /// Leave out so many percent of the other pairs too, those whose words belong together least: by a statistical aligner
     /// that is learnt from them, or by --model.
     #[arg(long, value_name = "PERCENT")]
-    pub suspicious: Option<f64>,
+    pub noisy: Option<f64>,
 
     /// Folder of a model that says what is suspicious.
-    #[arg(long, value_name = "DIR", requires = "suspicious")]
+    #[arg(long, value_name = "DIR", requires = "noisy")]
     pub model: Option<PathBuf>,
 }
 

@@ -10,10 +10,10 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, ValueHint};
 use serde_json::{Map, Value};
 
-use super::train::{FromVocabulary, SETTLED_BY_FROM, is_open_with_from};
 use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
 use crate::render::visible;
+use crate::trainer::InitVocabulary;
 
 /// Options that say nothing of what is done: a config has none of them.
 const NO_SETTINGS: [&str; 3] = ["help", "version", "config"];
@@ -156,9 +156,8 @@ fn given(command: &Command, matches: &ArgMatches) -> Vec<Setting> {
 fn yields(command: &Command, long: &str, matches: &ArgMatches) -> bool {
     let Some((option, _)) = options(command).find(|(_, other)| *other == long) else { return false };
     let typed = |name: &str| options(command).any(|(typed, long)| long == name && is_typed(typed, matches));
-    let of_the_model = option.get_help_heading().is_some_and(|heading| SETTLED_BY_FROM.contains(&heading));
-    let vocabulary = || matches.get_one::<FromVocabulary>("from_vocabulary").copied().unwrap_or_default();
-    let settled = typed("from") && of_the_model && !is_open_with_from(long, vocabulary());
+    let vocabulary = || matches.get_one::<InitVocabulary>("init_vocabulary").copied().unwrap_or_default();
+    let settled = typed("init-from") && vocabulary().decides(long);
     let detailed = typed("preset") && IN_A_PRESET.contains(&long);
     let refuses = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())

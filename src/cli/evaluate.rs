@@ -29,7 +29,7 @@ const OF_A_MODEL: [&str; 24] = [
     "top_p",
     "links_from",
     "reverse_model",
-    "symmetrise",
+    "symmetrize",
     "threshold",
     "words",
     "hard_attention",
@@ -110,7 +110,7 @@ pub struct EvaluateArgs {
 
     /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
     /// score would no longer be one.
-    #[arg(long, conflicts_with = "symmetrise")]
+    #[arg(long, conflicts_with = "symmetrize")]
     pub search_threshold: bool,
 
     /// Also give every score by the number of words in the source, in classes chosen from the pairs.

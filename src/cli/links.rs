@@ -16,7 +16,7 @@ pub enum LinksFrom {
     /// Attention alone.
     Attention,
     /// The statistical aligner alone.
-    Statistics,
+    Hmm,
     /// A statistical aligner that is learnt from the given pairs alone; no model is needed.
     Pairs,
 }
@@ -41,10 +41,10 @@ pub struct LinkArgs {
 
     /// Link by each direction and make one set of both, instead of linking what both believe in together.
     #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
-    pub symmetrise: Option<Symmetrisation>,
+    pub symmetrize: Option<Symmetrisation>,
 
     /// Link from this much belief on [default: 0.15; 0.1 without attention; 0.35 by attention alone; 0.4 for
-    /// --symmetrise].
+    /// --symmetrize].
     #[arg(long, value_name = "W", help_heading = "Links")]
     pub threshold: Option<f32>,
 

@@ -16,7 +16,7 @@ mod reading;
 mod score;
 mod search;
 mod shell;
-mod symmetrise;
+mod symmetrize;
 mod train;
 mod values;
 
@@ -37,8 +37,8 @@ pub use reading::ReadingArgs;
 pub use score::ScoreArgs;
 pub use search::SearchArgs;
 pub use shell::{CompletionsArgs, ManArgs};
-pub use symmetrise::{NotationArgs, SymmetriseArgs};
-pub use train::{FromVocabulary, Preset, SETTLED_BY_FROM, TrainArgs, WeightedFile, is_open_with_from};
+pub use symmetrize::{NotationArgs, SymmetrizeArgs};
+pub use train::TrainArgs;
 
 /// Train a small translator on your own sentence pairs, translate with it, and see which word came from which.
 #[derive(Debug, Parser)]
@@ -115,7 +115,7 @@ pub enum Command {
     /// Say what is wrong with pairs of a corpus, and write the others.
     Clean(CleanArgs),
     /// Make one set of the links of two directions.
-    Symmetrise(SymmetriseArgs),
+    Symmetrize(SymmetrizeArgs),
     /// Make a model of the mean of several models' parameters.
     Average(AverageArgs),
     /// Say in words what a model's folder holds.
@@ -132,15 +132,15 @@ pub enum UnknownLines {
     /// It is translated all the same.
     Translate,
     /// It stays as it is.
-    Keep,
+    Copy,
 }
 
 impl UnknownLines {
     /// What a warning says of such lines.
     pub fn consequence(self) -> &'static str {
         match self {
-            Self::Translate => "the translation means little, --unknown keep leaves such a line as it is",
-            Self::Keep => "left as they are",
+            Self::Translate => "the translation means little, --unknown copy leaves such a line as it is",
+            Self::Copy => "left as they are",
         }
     }
 }
@@ -285,7 +285,7 @@ pub struct AlignArgs {
     pub(crate) notation: NotationArgs,
 
     /// Write the alignments of these pairs alone, by their numbers from 1.
-    #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "suspicious"])]
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "noisy"])]
     pub only: Vec<usize>,
 
     /// Also write a bilingual word list made of the links: words, translations, counts, probabilities, examples.
@@ -294,7 +294,7 @@ pub struct AlignArgs {
 
     /// Instead of alignments list all pairs, those that are probably bad translations first.
     #[arg(long)]
-    pub suspicious: bool,
+    pub noisy: bool,
 
     /// Write how much is believed in each link: pharaoh's s-t:p.
     #[arg(long)]

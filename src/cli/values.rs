@@ -78,7 +78,7 @@ impl ValueEnum for Defect {
             Self::Duplicate => "The pair has been there before",
             Self::Script => "A side is mostly in a script that is not the side's own",
             Self::Proportion => "A side is longer than --max-proportion allows",
-            Self::Suspicious => "Its words belong together less than those of other pairs; see --suspicious",
+            Self::Suspicious => "Its words belong together less than those of other pairs; see --noisy",
         };
         choice(self.name(), meaning)
     }

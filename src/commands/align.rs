@@ -9,18 +9,19 @@ use candle_core::Device;
 use super::console::Console;
 use super::formats::{Manner, check_view, item, renderer};
 use super::gold::read_gold;
-use super::input::{PairFiles, SHIPPED_TEST, in_portions};
 use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
+use super::pairs::{given_pairs, in_portions};
 use super::reading::{refuse_reading, translator};
 use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
-use super::usage::UsageError;
 use crate::alignment::{Gold, Link, LinkedWords, Notation, Signs};
 use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
+use crate::error::UsageError;
 use crate::render::{Item, Renderer};
 use crate::text::{LineNumbers, Pair, PairStream, Words, without_features, word_spans};
+use crate::text::{PairFiles, SHIPPED_TEST};
 use crate::translator::Linked;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
@@ -28,7 +29,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     // Without a model nothing is known of how its files were laid out.
     let of_model = args.aligner.is_none() && args.links.links_from != LinksFrom::Pairs;
     let model = of_model.then(|| args.model[0].as_path());
-    let files = PairFiles::of(&args.pairs, model).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let files = given_pairs(&args.pairs, model).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     check_places(args, &files)?;
     let output = Output::open(&args.output)?;
     let output = if args.lexicon.is_some() { output.beside_others() } else { output };
@@ -74,7 +75,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let mut bar = console.bar("aligning", pairs.count);
     let align = |first: usize, part: Vec<Pair>| {
         if first == 0 {
-            files.warn_of_spreadsheet(&part, console);
+            console.warn_all(files.spreadsheet_warnings(&part));
         }
         let linked = linker.link(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {
@@ -95,7 +96,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
 /// How words are linked, and by which aligner that was learnt before.
 fn links(args: &AlignArgs) -> (LinkArgs, Stored<'_>) {
     match &args.aligner {
-        Some(folder) => (LinkArgs { links_from: LinksFrom::Statistics, ..args.links.clone() }, Stored::Alone(folder)),
+        Some(folder) => (LinkArgs { links_from: LinksFrom::Hmm, ..args.links.clone() }, Stored::Alone(folder)),
         None => (args.links.clone(), Stored::With(&args.model[0])),
     }
 }
@@ -116,7 +117,7 @@ struct Pairs {
 
 impl Pairs {
     fn of(args: &AlignArgs, files: &PairFiles) -> Result<Self> {
-        let together = args.lexicon.is_some() || args.suspicious || args.gold.is_some() || !args.only.is_empty();
+        let together = args.lexicon.is_some() || args.noisy || args.gold.is_some() || !args.only.is_empty();
         if !together && args.links.links_from != LinksFrom::Pairs {
             let stream = files.stream("--pairs")?;
             let numbers = stream.numbers().clone();
@@ -148,8 +149,8 @@ fn check(args: &AlignArgs) -> Result<()> {
     if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
         bail!(UsageError("--gold is shown by --format html, between words; evaluate --gold measures".to_owned()));
     }
-    if args.suspicious && ListFormat::of(args.format).is_none() {
-        bail!(UsageError("--suspicious lists pairs: as a table, or with --format json or jsonl".to_owned()));
+    if args.noisy && ListFormat::of(args.format).is_none() {
+        bail!(UsageError("--noisy lists pairs: as a table, or with --format json or jsonl".to_owned()));
     }
     Ok(())
 }
@@ -197,7 +198,7 @@ impl Dump<'_> {
             let links: Vec<Link> = linked.links.iter().copied().filter(|link| link.source >= before).collect();
             words.add(id, &sources, &targets, &links);
         }
-        if self.args.suspicious {
+        if self.args.noisy {
             self.signs.push(linked.signs());
             return Ok(());
         }
@@ -210,7 +211,7 @@ impl Dump<'_> {
     /// Writes what is left; `pairs` are all of them, where what is made of them together needs them.
     fn finish(mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
         let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
-        if self.args.suspicious {
+        if self.args.noisy {
             let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::Table);
             self.output.with(|out| write_suspicions(out, format, &given, &self.signs, numbers))?;
         } else {

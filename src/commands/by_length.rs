@@ -5,9 +5,9 @@ use std::io::Write;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use super::numbers::readable;
 use crate::alignment::{Agreement, AgreementCounts, Gold, Link};
 use crate::metrics::{LengthClass, Scores, length_classes, perplexity, translation_edit_rate};
+use crate::render::readable;
 use crate::render::{Axis, Counts, Figure, Series, Span};
 use crate::text::{Pair, Words, word_spans};
 

@@ -7,13 +7,15 @@ use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::input::{PORTION, PairFiles, SHIPPED_TRAINING};
-use super::linking::{Stored, learn_aligner, linker};
+use super::linking::{Stored, linker};
 use super::output::{Output, apart, is_standard_output};
-use super::usage::UsageError;
+use super::pairs::{PORTION, given_pairs};
 use crate::alignment::{Signs, by_suspicion, suspicions};
 use crate::cli::{CleanArgs, LinkArgs};
+use crate::error::UsageError;
 use crate::text::{Defect, LineNumbers, NormalForm, Pair, defects};
+use crate::text::{PairFiles, SHIPPED_TRAINING};
+use crate::translator::learn_aligner;
 use crate::translator::{Linked, Linker, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
@@ -21,8 +23,7 @@ const NAMED: usize = 3;
 
 pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
-    let files =
-        PairFiles::of(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
+    let files = given_pairs(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
     let written =
         [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
     apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
@@ -36,13 +37,13 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let (output, targets, rejected) = (open(&args.output)?, open(&args.output_target)?, open(&args.rejected)?);
     let (pairs, numbers) = files.read_numbered("--pairs")?;
-    files.warn_of_spreadsheet(&pairs, console);
+    console.warn_all(files.spreadsheet_warnings(&pairs));
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
     let accepted = HashSet::from_iter(args.accept.iter().copied());
     // A tag is no word of a sentence, while features may be all that tells a form from its lemma.
     let untagged: Vec<Pair> = pairs.iter().map(|pair| files.without_tag(pair)).collect();
     let mut found = defects(&untagged, args.limits(), &accepted);
-    if let Some(percent) = args.suspicious.filter(|_| !accepted.contains(&Defect::Suspicious)) {
+    if let Some(percent) = args.noisy.filter(|_| !accepted.contains(&Defect::Suspicious)) {
         mark_suspicious(&mut found, &pairs, percent, args.model.as_deref(), device, console)?;
     }
     let table = table(&found, &numbers);
@@ -82,8 +83,8 @@ fn check(args: &CleanArgs) -> Result<()> {
     if !(args.max_proportion >= 1.0 && args.max_proportion.is_finite()) {
         bail!(UsageError(format!("--max-proportion must be at least 1, not {}", args.max_proportion)));
     }
-    if let Some(percent) = args.suspicious.filter(|percent| !(0.0..=100.0).contains(percent)) {
-        bail!(UsageError(format!("--suspicious must be between 0 and 100, not {percent}")));
+    if let Some(percent) = args.noisy.filter(|percent| !(0.0..=100.0).contains(percent)) {
+        bail!(UsageError(format!("--noisy must be between 0 and 100, not {percent}")));
     }
     Ok(())
 }

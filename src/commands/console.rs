@@ -8,6 +8,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, Prog
 use unicode_width::UnicodeWidthStr;
 
 use crate::render::{visible, visible_lines};
+use crate::reporter::{Reporter, Stage};
 
 /// What the user sees beside the results.
 pub struct Console {
@@ -54,6 +55,11 @@ impl Console {
         self.note(format!("warning: {}", line.as_ref()));
     }
 
+    /// Several lines about what may be wrong.
+    pub fn warn_all(&self, lines: impl IntoIterator<Item = String>) {
+        lines.into_iter().for_each(|line| self.warn(line));
+    }
+
     /// A line about what the results lack, which is said in any case.
     pub fn warn_even_if_quiet(&self, line: impl AsRef<str>) {
         self.say(format!("warning: {}", line.as_ref()));
@@ -93,6 +99,31 @@ impl Console {
         if self.quiet || !self.terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
     }
 }
+
+impl Reporter for Console {
+    fn note(&self, line: &str) {
+        Self::note(self, line);
+    }
+
+    fn warn(&self, line: &str) {
+        Self::warn(self, line);
+    }
+
+    fn stage(&self, name: &'static str, total: Option<usize>) -> Box<dyn Stage + '_> {
+        match total {
+            Some(_) => Box::new(self.bar(name, total)),
+            None => Box::new(self.waiting(name)),
+        }
+    }
+}
+
+impl Stage for Bar {
+    fn advance(&mut self, count: usize) {
+        Self::advance(self, count);
+    }
+}
+
+impl Stage for Waiting {}
 
 /// A line broken between words so that none is wider than the terminal, as far as words allow; what follows is indented.
 fn wrapped(line: &str, width: usize) -> String {

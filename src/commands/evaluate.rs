@@ -10,20 +10,21 @@ use super::by_length::{self, ClassMeasures, Lengths, Measures, Outcome};
 use super::console::Console;
 use super::evaluation::{Compared, Evaluation, Judgement, Place, WordErrors, show};
 use super::gold::read_gold;
-use super::input::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST, read_line_for_each};
 use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart, is_standard_output};
+use super::pairs::given_pairs;
 use super::reading::translator;
 use super::search::strategy;
 use super::sureness::SegmentCounts;
-use super::usage::UsageError;
 use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
+use crate::error::UsageError;
 use crate::metrics::signature;
 use crate::render::SCHEMA;
 use crate::text::{LineNumbers, Normalisation, Pair, Words};
+use crate::text::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST, read_line_for_each};
 use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
 
 /// What translations are compared with.
@@ -100,7 +101,7 @@ impl Inputs {
             [] => (MODELS.named(&args.model)?, Vec::new()),
             given => (Vec::new(), HYPOTHESES.named(given)?),
         };
-        let given = PairFiles::of(&args.pairs, models.first().map(|model| model.path.as_path()));
+        let given = given_pairs(&args.pairs, models.first().map(|model| model.path.as_path()));
         let gold = match (&args.gold, &given) {
             (None, None) if args.hypotheses.is_empty() => Some(PathBuf::from(SHIPPED_GOLD)),
             (gold, _) => gold.clone(),
@@ -126,7 +127,7 @@ impl Inputs {
 
     fn pairs(&self, console: &Console) -> Result<(Vec<Pair>, LineNumbers)> {
         let (pairs, numbers) = self.files.read_numbered("--pairs")?;
-        self.files.warn_of_spreadsheet(&pairs, console);
+        console.warn_all(self.files.spreadsheet_warnings(&pairs));
         ensure!(!pairs.is_empty(), "{}: no sentence pair in it", self.files);
         Ok((pairs, numbers))
     }

@@ -7,11 +7,11 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::by_length::{self, ClassMeasures, Measures};
-use super::numbers::readable;
 use super::output::Output;
 use super::sureness::OfScores;
 use crate::alignment::{Agreement, Shift, Threshold};
 use crate::metrics::{Confidence, Scores, Significance};
+use crate::render::readable;
 use crate::text::{Pair, Words, word_spans};
 
 /// What is measured.

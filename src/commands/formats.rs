@@ -4,9 +4,9 @@ use anyhow::{Result, bail};
 use colorchoice::ColorChoice;
 
 use super::output::Output;
-use super::usage::UsageError;
 use crate::alignment::Notation;
 use crate::cli::{AlignmentFormat, View};
+use crate::error::UsageError;
 use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
 use crate::translator::{Aligned, Linked, Linker};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::input::read_line_for_each;
 use crate::alignment::{Gold, Link, parse_gold_line};
+use crate::text::read_line_for_each;
 use crate::text::{Pair, Words, word_spans};
 
 /// Reads a gold file that belongs to pairs: as many lines, and no link beyond what `words` says are words of the source

@@ -10,11 +10,11 @@ use candle_core::Device;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::numbers::clock;
-use super::numbers::readable;
 use super::output::Output;
 use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::cli::InspectArgs;
+use crate::render::clock;
+use crate::render::readable;
 use crate::render::{SCHEMA, visible_lines};
 use crate::text::Units;
 use crate::training::Schedule;
@@ -149,7 +149,7 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         out,
         "                merges left out {}, pairs joined {}, average of parameters {}",
         share(settings.bpe_dropout),
-        share(settings.joined),
+        share(settings.concat_pairs),
         share(settings.average)
     )?;
     let Some(begun) = &checkpoint.config.begun else { return Ok(()) };

@@ -1,18 +1,17 @@
 //! From the options of links to what links words, and what the user is told meanwhile.
 
 use std::path::Path;
-use std::sync::Mutex;
 
 use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::usage::UsageError;
-use crate::aligner::{self, WordAligner};
+use crate::aligner::WordAligner;
 use crate::checkpoint::Folder;
 use crate::cli::{LinkArgs, LinksFrom};
+use crate::error::UsageError;
 use crate::text::{NormalForm, Pair};
-use crate::translator::{Linker, Translator};
+use crate::translator::{Linker, Translator, learn_aligner};
 
 /// Refuses options of links that do not go together.
 pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
@@ -22,8 +21,8 @@ pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
     if !args.links_from.attention() && (subwords || args.reverse_model.is_some()) {
         bail!(UsageError("--subwords and --reverse-model need attention: leave out --links-from".to_owned()));
     }
-    if args.symmetrise.is_some() && args.links_from == LinksFrom::Attention && args.reverse_model.is_none() {
-        bail!(UsageError("--symmetrise needs two directions: give --reverse-model as well".to_owned()));
+    if args.symmetrize.is_some() && args.links_from == LinksFrom::Attention && args.reverse_model.is_none() {
+        bail!(UsageError("--symmetrize needs two directions: give --reverse-model as well".to_owned()));
     }
     Ok(())
 }
@@ -82,7 +81,7 @@ pub fn linker(
         attention: args.links_from.attention(),
         fixed: fixed.is_some(),
         reverse: args.reverse_model.as_deref().map(reverse).transpose()?,
-        symmetrisation: args.symmetrise,
+        symmetrisation: args.symmetrize,
         threshold: args.threshold,
         words: translator.map_or([args.words.unwrap_or_default(); 2], Translator::words),
         by_units,
@@ -93,7 +92,7 @@ pub fn linker(
             let form = translator.map_or(NormalForm::Nfc, |translator| translator.config().text.normalisation.form);
             linker.statistical = Some(learn_aligner(pairs, form, console));
         }
-        LinksFrom::Statistics => {
+        LinksFrom::Hmm => {
             linker.statistical = stored.load(translator)?;
             ensure!(
                 linker.statistical.is_some(),
@@ -109,8 +108,8 @@ pub fn linker(
     }
     let directions = linker.statistical.is_some() || linker.reverse.is_some();
     ensure!(
-        args.symmetrise.is_none() || directions,
-        UsageError("--symmetrise needs two directions: give --reverse-model as well".to_owned())
+        args.symmetrize.is_none() || directions,
+        UsageError("--symmetrize needs two directions: give --reverse-model as well".to_owned())
     );
     Ok(linker)
 }
@@ -137,14 +136,4 @@ fn check_reverse(translator: &Translator, reverse: &Translator, by_units: bool, 
         }
     }
     Ok(())
-}
-
-/// Learns word alignments, with a bar. Words are the same that are so in a `form`.
-pub fn learn_aligner(pairs: &[Pair], form: NormalForm, console: &Console) -> WordAligner {
-    let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
-    aligner::learn(pairs, form, &|share| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.advance(share);
-        }
-    })
 }

@@ -11,13 +11,12 @@ mod evaluate;
 mod evaluation;
 mod formats;
 mod gold;
-mod input;
 mod inspect;
 mod lines;
 mod linking;
 mod named;
-mod numbers;
 mod output;
+mod pairs;
 mod reading;
 mod score;
 mod search;
@@ -25,12 +24,11 @@ mod sentence_lines;
 mod shell;
 mod signals;
 mod sureness;
-mod symmetrise;
+mod symmetrize;
 mod tables;
 mod train;
 mod translate;
 mod translations;
-mod usage;
 
 use std::process::ExitCode;
 
@@ -39,9 +37,9 @@ use candle_core::Device;
 use colorchoice::ColorChoice;
 
 use crate::cli::{Cli, Color, Command, DeviceName};
+use crate::error::UsageError;
 use console::Console;
 use signals::Stopped;
-use usage::UsageError;
 
 /// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong, from 128
 /// on stopped by a signal.
@@ -76,7 +74,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         Command::Evaluate(args) => evaluate::run(args, &device(cli.device)?, console),
         Command::Score(args) => score::run(args, &device(cli.device)?, console),
         Command::Clean(args) => clean::run(args, &device(cli.device)?, console),
-        Command::Symmetrise(args) => symmetrise::run(args),
+        Command::Symmetrize(args) => symmetrize::run(args),
         Command::Average(args) => average::run(args, &device(cli.device)?, console),
         Command::Inspect(args) => inspect::run(args),
         Command::Completions(args) => shell::completions(args),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::usage::UsageError;
+use crate::error::UsageError;
 
 /// A model's folder or a file, with the name that results show it under.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::usage::UsageError;
 use crate::checkpoint::{Folder, Growing, remove_abandoned};
+use crate::error::UsageError;
 use crate::render::visible;
+use crate::text::{check_read_once, is_standard, open_descriptor};
 
 /// What a path may lead to.
 enum Sink {
@@ -102,7 +103,7 @@ impl Sink {
         if is_standard(path) {
             return Ok(Self::Direct(Box::new(std::io::stdout().lock())));
         }
-        if open_already(path).is_some() {
+        if open_descriptor(path).is_some() {
             // Whoever opened it meant to add to it.
             return Ok(Self::Direct(Box::new(OpenOptions::new().append(true).open(path)?)));
         }
@@ -155,7 +156,7 @@ pub fn apart<'a>(
     written: impl IntoIterator<Item = (&'a str, &'a Path)>,
 ) -> Result<()> {
     let read: Vec<&Path> = read.into_iter().collect();
-    read_once(&read)?;
+    check_read_once(&read)?;
     let read: Vec<PathBuf> = read.into_iter().filter(|path| !is_standard(path)).filter_map(place).collect();
     let mut taken: Vec<(&str, PathBuf)> = Vec::new();
     for (option, path) in written {
@@ -171,18 +172,6 @@ pub fn apart<'a>(
             bail!(UsageError(format!("{other} and {option} both write to {shown}; name a place for each")));
         }
         taken.push((option, place));
-    }
-    Ok(())
-}
-
-/// Refuses standard input that is named more than once: the first to read it would leave nothing to the others.
-///
-/// # Errors
-/// A [`UsageError`].
-pub fn read_once(read: &[&Path]) -> Result<()> {
-    let named = read.iter().filter(|path| is_standard(path) || open_already(path) == Some(0)).count();
-    if named > 1 {
-        bail!(UsageError(format!("standard input is named {named} times, and can be read once")));
     }
     Ok(())
 }
@@ -206,29 +195,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 
 /// The path, or `-` where it is another name of standard output.
 fn standard_or(path: &Path) -> &Path {
-    if open_already(path) == Some(1) { Path::new("-") } else { path }
-}
-
-/// Whether a path means standard output: `-` does, whatever files there are; `./-` is a file.
-fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// The number under which this process has a path open already, as `/dev/stdout` and `/dev/fd/3` say: what stands behind
-/// it may be a regular file, which others have written to and which must not be replaced.
-fn open_already(path: &Path) -> Option<u32> {
-    const LONGEST_CHAIN: usize = 8;
-    let mut path = path.to_owned();
-    for _ in 0..LONGEST_CHAIN {
-        let folder = path.parent()?;
-        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        let of_process = real.starts_with("/proc") && real.ends_with("fd") || real == Path::new("/dev/fd");
-        if of_process {
-            return path.file_name()?.to_str()?.parse().ok();
-        }
-        path = folder.join(std::fs::read_link(&path).ok()?);
-    }
-    None
+    if open_descriptor(path) == Some(1) { Path::new("-") } else { path }
 }
 
 fn cannot_write(path: &Path) -> String {

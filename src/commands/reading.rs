@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use candle_core::Device;
 
-use super::usage::UsageError;
 use crate::attention::Reading;
 use crate::cli::{LinkArgs, ReadingArgs};
+use crate::error::UsageError;
 use crate::translator::Translator;
 
 /// Reads a model from its folder, or several that translate together.

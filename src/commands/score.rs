@@ -8,17 +8,18 @@ use candle_core::Device;
 use serde::Serialize;
 
 use super::console::Console;
-use super::input::{PairFiles, SHIPPED_TEST, in_portions};
 use super::lines::OddLines;
 use super::output::{Output, apart};
+use super::pairs::{given_pairs, in_portions};
 use super::reading::together;
 use super::search::check_length_penalty;
 use super::sentence_lines::SentenceLines;
-use super::usage::UsageError;
 use crate::cli::ScoreArgs;
+use crate::error::UsageError;
 use crate::render::SCHEMA;
 use crate::search::LengthFormula;
 use crate::text::{Hypothetical, Pair, read_lines};
+use crate::text::{PairFiles, SHIPPED_TEST};
 use crate::translator::{Scored, Translator};
 
 /// The name of the feature that a list of hypotheses is given.
@@ -37,7 +38,7 @@ fn translator(args: &ScoreArgs, device: &Device) -> Result<Translator> {
 }
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
-    let files = PairFiles::of(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let files = given_pairs(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     apart(files.paths(), Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;
@@ -46,7 +47,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let mut bar = console.bar("scoring", files.count());
     let score = |first: usize, part: Vec<Pair>| {
         if first == 0 {
-            files.warn_of_spreadsheet(&part, console);
+            console.warn_all(files.spreadsheet_warnings(&part));
         }
         let scored = translator.score(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {

@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 
 use super::console::Console;
-use super::usage::UsageError;
 use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
+use crate::error::UsageError;
 use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, MOST_REQUIRED, Ranking, Search};
 use crate::text::{Layout, read_laid_out};
 use crate::translator::{Choice, Constraints, Strategy, Terms, Translator};

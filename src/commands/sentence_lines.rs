@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use super::input::{BEHIND, NOT_BEHIND};
-use super::usage::UsageError;
 use crate::checkpoint::Folder;
 use crate::cli::LayoutArgs;
+use crate::error::UsageError;
+use crate::text::{BEHIND, NOT_BEHIND};
 use crate::text::{Column, features_before};
 use crate::translator::Sentence;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::output::Output;
-use super::usage::UsageError;
 use crate::cli::{CompletionsArgs, ManArgs};
+use crate::error::UsageError;
 
 pub fn completions(args: &CompletionsArgs) -> Result<()> {
     write(Path::new("-"), &args.script())

@@ -10,16 +10,16 @@ use candle_core::Device;
 use super::console::Console;
 use super::conversation::converse;
 use super::formats::check_view;
-use super::input::in_portions;
 use super::lines::OddLines;
 use super::linking::check_links;
 use super::output::{Output, apart};
+use super::pairs::in_portions;
 use super::reading::translator;
 use super::search::{check_constraints, constrained, of_two_columns, strategy};
 use super::sentence_lines::SentenceLines;
 use super::translations::Results;
-use super::usage::UsageError;
 use crate::cli::{TranslateArgs, UnknownLines};
+use crate::error::UsageError;
 use crate::text::{LineStream, Units, Words, count_lines, read_laid_out, word_spans};
 use crate::translator::{Dictionary, Sentence, Translator};
 
@@ -38,7 +38,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     };
     let translator = translator(&args.model, &args.reading, &args.links, device)?
         .with_dictionary(dictionary)
-        .with_unknown_kept(args.unknown == UnknownLines::Keep);
+        .with_unknown_kept(args.unknown == UnknownLines::Copy);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
     let mut results = Results::new(args, &translator, output, device, console)?;
     if interactive {

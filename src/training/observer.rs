@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Optimiser, Progress, ValidationReport};
 use crate::parameters::Parameters;
+use crate::reporter::{Reporter, Silent};
 
 /// One step's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -93,16 +94,29 @@ impl Snapshot<'_> {
     }
 }
 
-/// The outside of the loop: shows, saves, and may ask it to stop.
-pub trait Observer {
-    /// Something happened.
+/// Watches a training. Every method has an empty body.
+pub trait Observer: Reporter {
+    /// Takes what happened.
+    fn event(&self, _event: &Event) {}
+
+    /// Returns true to stop after the current step.
+    fn should_stop(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for Silent {}
+
+/// Storage of a run's reports, states and models.
+pub trait Store {
+    /// Records an event.
     fn event(&mut self, event: &Event) -> Result<()>;
-    /// Training should be able to go on from here.
+    /// Saves the state that training can be resumed from.
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
-    /// The model was validated, and should be kept if it is the best so far or wanted beside that. This comes after
+    /// Saves the model that was validated, if it is the best so far or wanted beside that. This comes after
     /// [`Self::save_resume`] of the same parameters: should it fail, they are there all the same, and
     /// [`Progress::is_validated`] and [`Progress::is_best`] tell what they are.
     fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()>;
-    /// Whether to stop after the current step.
-    fn stop(&self) -> bool;
+    /// Returns true to stop after the current step.
+    fn should_stop(&self) -> bool;
 }

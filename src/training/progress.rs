@@ -93,6 +93,11 @@ impl Progress {
         Some(Merit { score: self.best_score?, loss: self.loss_of_best.or(self.best_loss)? })
     }
 
+    /// Epochs that were begun, the current one included.
+    pub fn epochs_begun(&self) -> u64 {
+        self.epoch + u64::from(self.position > 0)
+    }
+
     /// Steps that moved the parameters.
     pub fn moves(&self) -> u64 {
         self.step - self.skipped

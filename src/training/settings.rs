@@ -51,8 +51,8 @@ pub struct TrainingSettings {
     #[serde(default)]
     pub bpe_dropout: Option<f64>,
     /// The share of pairs that are joined, two and two, so that longer ones are met; none where all stay as they are.
-    #[serde(default)]
-    pub joined: Option<f64>,
+    #[serde(default, alias = "joined")]
+    pub concat_pairs: Option<f64>,
     /// Dropout at each place.
     pub dropout: DropoutRates,
     /// Gradients of a larger global norm are scaled down to it.
@@ -83,7 +83,7 @@ pub struct TrainingSettings {
 impl TrainingSettings {
     /// How the pairs of an epoch differ from what they are.
     pub fn variation(&self) -> Variation {
-        Variation { bpe_dropout: self.bpe_dropout, joined: self.joined }
+        Variation { bpe_dropout: self.bpe_dropout, joined: self.concat_pairs }
     }
 
     /// The batches of an epoch: the same whenever they are asked for.

@@ -3,14 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Mutex;
 
 use anyhow::Result;
 use rayon::prelude::*;
 
 use super::{Aligned, Translator};
-use crate::aligner::{Posteriors, WordAligner};
+use crate::aligner::{self, Posteriors, WordAligner};
 use crate::alignment::{Alignment, Beliefs, Link, Signs, Symmetrisation, linked};
-use crate::text::{Pair, Words, word_spans};
+use crate::reporter::Reporter;
+use crate::text::{NormalForm, Pair, Words, word_spans};
 
 /// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to
 /// look before the next word is said.
@@ -225,4 +227,14 @@ fn turned(values: &[f32], columns: usize) -> Vec<f32> {
 fn mixed(statistical: &[f32], attention: &[f32]) -> Vec<f32> {
     let mix = |(statistical, attention): (&f32, &f32)| (STATISTICAL * statistical + attention) / (STATISTICAL + 1.0);
     statistical.iter().zip(attention).map(mix).collect()
+}
+
+/// Learns the statistical aligner from pairs. Words are the same if they are so in a normalization `form`.
+pub fn learn_aligner(pairs: &[Pair], form: NormalForm, reporter: &dyn Reporter) -> WordAligner {
+    let stage = Mutex::new(reporter.stage("learning word alignments", Some(aligner::PASSES * pairs.len())));
+    aligner::learn(pairs, form, &|count| {
+        if let Ok(mut stage) = stage.lock() {
+            stage.advance(count);
+        }
+    })
 }

@@ -24,7 +24,7 @@ use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabula
 use constraints::Feasible;
 
 pub use constraints::{Constraints, Terms};
-pub use linking::{Linked, Linker, MOST_WORDS};
+pub use linking::{Linked, Linker, MOST_WORDS, learn_aligner};
 pub use scored::Scored;
 pub use strategy::{Choice, Sentence, Strategy};
 pub use unknown::Dictionary;

@@ -20,7 +20,7 @@ pub const COMMANDS: [&str; 11] = [
     "evaluate",
     "score",
     "clean",
-    "symmetrise",
+    "symmetrize",
     "average",
     "inspect",
     "completions",

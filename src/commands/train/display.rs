@@ -1,75 +1,46 @@
 //! What a training run shows and saves.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::super::console::{Console, style};
-use super::super::numbers::{clock, readable};
 use super::super::signals::Signals;
-use super::attention_watch::{AttentionWatch, attention_line};
-use super::record::TrainingRecord;
-use crate::checkpoint::{Checkpoint, Folder, Lock};
-use crate::training::{Event, Observer, Progress, Sample, Snapshot, StepReport, ValidationReport};
+use crate::checkpoint::Config;
+use crate::render::{clock, readable};
+use crate::reporter::{Reporter, Stage};
+use crate::training::{
+    AttentionWatch, Event, Observer, Progress, Sample, StepReport, ValidationReport, attention_line,
+};
 
-/// Steps between two progress lines of the log.
-const LOG_EVERY: u64 = 50;
 /// Time between two lines on standard error where it is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(15);
 /// Samples shown after each validation.
 const SHOWN: usize = 2;
 
-/// Shows a run on standard error, writes its log, and saves its checkpoints.
+/// Progress of a training on standard error.
 pub struct TrainingDisplay<'a> {
     console: &'a Console,
-    folder: &'a Folder,
-    lock: &'a Lock,
-    checkpoint: &'a Checkpoint,
-    bar: ProgressBar,
-    watch: AttentionWatch,
-    record: TrainingRecord<'a>,
     signals: &'a Signals,
-    last_line: Instant,
+    bar: ProgressBar,
+    monitor: Mutex<Option<AttentionWatch>>,
+    last_line: Mutex<Instant>,
 }
 
 impl<'a> TrainingDisplay<'a> {
-    /// Goes on after a step.
-    ///
-    /// # Errors
-    /// A file cannot be begun: the path, with the system's reason.
-    pub fn new(
-        console: &'a Console,
-        (folder, lock): (&'a Folder, &'a Lock),
-        checkpoint: &'a Checkpoint,
-        step: u64,
-        signals: &'a Signals,
-    ) -> Result<Self> {
+    /// Returns a display; nothing is drawn before the first epoch.
+    pub fn new(console: &'a Console, signals: &'a Signals) -> Self {
         let visible = console.is_terminal() && !console.is_quiet();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(style("{prefix} {bar:16} {pos}/{len}  {wide_msg}"));
-        let last_line = Instant::now();
-        let watch = AttentionWatch::new(&checkpoint.config);
-        let record = TrainingRecord::new(folder, checkpoint, step)?;
-        Ok(Self { console, folder, lock, checkpoint, bar, watch, record, signals, last_line })
+        Self { console, signals, bar, monitor: Mutex::new(None), last_line: Mutex::new(Instant::now()) }
     }
 
-    /// Ends the record of the run.
-    ///
-    /// # Errors
-    /// A file that training could do without could not be written to its end.
-    pub fn finish(self) -> Result<()> {
-        self.record.finish()
-    }
-
-    fn log(&mut self, mut line: Value, report: &impl Serialize) -> Result<()> {
-        merge(&mut line, serde_json::to_value(report)?);
-        let warning = self.record.log(line)?.map(|reason| format!("warning: {reason}; training goes on without it"));
-        warning.iter().for_each(|warning| self.line(warning));
-        Ok(())
+    /// Watches attention of a model with these settings for collapse.
+    pub fn watch(&self, config: &Config) {
+        *locked(&self.monitor) = Some(AttentionWatch::new(&config.text, &config.training));
     }
 
     fn line(&self, line: &str) {
@@ -80,7 +51,7 @@ impl<'a> TrainingDisplay<'a> {
         }
     }
 
-    fn step(&mut self, report: &StepReport) -> Result<()> {
+    fn step(&self, report: &StepReport) {
         self.bar.inc(1);
         // If the rest goes as fast as what is done.
         let left = report.seconds * (1.0 / report.done - 1.0);
@@ -91,19 +62,16 @@ impl<'a> TrainingDisplay<'a> {
             report.tokens_per_second,
             clock(Duration::try_from_secs_f64(left).unwrap_or_default()),
         );
-        if !self.console.is_terminal() && self.last_line.elapsed() >= LINE_EVERY {
-            self.last_line = Instant::now();
+        let mut last_line = locked(&self.last_line);
+        if !self.console.is_terminal() && last_line.elapsed() >= LINE_EVERY {
+            *last_line = Instant::now();
             self.line(&format!("epoch {}  {figures}", report.epoch));
         }
         self.bar.set_message(figures);
-        if report.step.is_multiple_of(LOG_EVERY) {
-            self.log(json!({"event": "progress"}), report)?;
-        }
-        Ok(())
     }
 
-    fn validation(&mut self, progress: &Progress, report: &ValidationReport, best: bool) -> Result<()> {
-        let epochs = progress.epoch + u64::from(progress.position > 0);
+    fn validation(&self, progress: &Progress, report: &ValidationReport, best: bool) {
+        let epochs = progress.epochs_begun();
         let scores = &report.scores;
         self.line(&format!(
             "epoch {epochs}  step {}  {}  validation: loss {}  perplexity {}  BLEU {:.2}  chrF {:.2}  exact {:.1} %{}",
@@ -118,23 +86,37 @@ impl<'a> TrainingDisplay<'a> {
         ));
         if let Some(health) = &report.attention {
             self.line(&format!("    {}", attention_line(health)));
-            if let Some(warning) = self.watch.warning(progress, health) {
+            if let Some(warning) = locked(&self.monitor).as_mut().and_then(|monitor| monitor.warning(progress, health))
+            {
                 self.line(&format!("warning: {warning}"));
             }
         }
         for Sample { source, reference, translation, .. } in report.samples.iter().take(SHOWN) {
             self.line(&format!("    {source}\n    = {reference}\n    → {translation}"));
         }
-        let line = json!({"event": "validation", "epoch": epochs, "step": progress.step, "seconds": progress.seconds,
-            "best": best});
-        self.log(line, report)?;
-        self.record.validation(progress.step, &report.samples)
+    }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Reporter for TrainingDisplay<'_> {
+    fn note(&self, line: &str) {
+        self.line(line);
+    }
+
+    fn warn(&self, line: &str) {
+        self.line(&format!("warning: {line}"));
+    }
+
+    fn stage(&self, name: &'static str, total: Option<usize>) -> Box<dyn Stage + '_> {
+        Reporter::stage(self.console, name, total)
     }
 }
 
 impl Observer for TrainingDisplay<'_> {
-    fn event(&mut self, event: &Event) -> Result<()> {
-        self.lock.ensure_held()?;
+    fn event(&self, event: &Event) {
         match event {
             Event::Epoch { epoch, batches, done } => {
                 self.bar.set_prefix(format!("epoch {epoch}"));
@@ -142,7 +124,7 @@ impl Observer for TrainingDisplay<'_> {
                 self.bar.set_position(*done as u64);
                 self.bar.reset_eta();
             }
-            Event::Step(report) => self.step(report)?,
+            Event::Step(report) => self.step(report),
             Event::Skipped { step, skipped } => {
                 self.bar.inc(1);
                 self.line(&format!(
@@ -151,25 +133,11 @@ impl Observer for TrainingDisplay<'_> {
                 ));
             }
             Event::Validating => self.bar.set_message("validating …"),
-            Event::Validation { progress, report, best } => self.validation(progress, report, *best)?,
+            Event::Validation { progress, report, best } => self.validation(progress, report, *best),
         }
-        Ok(())
     }
 
-    fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.lock.ensure_held()?;
-        self.folder.save_resume(self.checkpoint, snapshot)
-    }
-
-    fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()> {
-        self.lock.ensure_held()?;
-        if best {
-            self.folder.save_model(self.checkpoint, snapshot.used)?;
-        }
-        self.folder.keep(self.checkpoint, snapshot.progress, snapshot.used)
-    }
-
-    fn stop(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.signals.asked().is_some()
     }
 }
@@ -177,11 +145,5 @@ impl Observer for TrainingDisplay<'_> {
 impl Drop for TrainingDisplay<'_> {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-}
-
-fn merge(object: &mut Value, more: Value) {
-    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
-        object.extend(more);
     }
 }

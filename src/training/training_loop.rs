@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 
 use super::{
-    Event, Examples, Observer, Optimiser, Progress, Schedule, Snapshot, StepReport, StopReason, TrainingSettings,
+    Event, Examples, Optimiser, Progress, Schedule, Snapshot, StepReport, StopReason, Store, TrainingSettings,
     ValidationReport, ValidationSet,
 };
 use crate::kernels::values::all_finite;
@@ -21,7 +21,7 @@ const STALE_BEFORE_DECAY: u64 = 2;
 const MOST_SKIPPED: u64 = 5;
 
 /// A training run.
-pub struct Trainer<'a> {
+pub struct TrainingLoop<'a> {
     model: RnnSearch,
     optimiser: Optimiser,
     gradients: Gradients,
@@ -62,7 +62,7 @@ struct EpochTotals {
     time: Duration,
 }
 
-impl<'a> Trainer<'a> {
+impl<'a> TrainingLoop<'a> {
     /// A run that begins, or one that goes on.
     ///
     /// # Errors
@@ -93,8 +93,8 @@ impl<'a> Trainer<'a> {
     /// validation, and what training goes on from is saved.
     ///
     /// # Errors
-    /// The loss is no longer finite, or the observer cannot save. What was saved before stays.
-    pub fn run(&mut self, save_every: Duration, observer: &mut dyn Observer) -> Result<StopReason> {
+    /// The loss is no longer finite, or the store cannot save. What was saved before stays.
+    pub fn run(&mut self, save_every: Duration, store: &mut dyn Store) -> Result<StopReason> {
         let reason = loop {
             if self.progress.epoch >= self.settings.max_epochs {
                 break StopReason::Epochs;
@@ -106,27 +106,27 @@ impl<'a> Trainer<'a> {
             if self.progress.step > 0 && self.share_of_time() >= 1.0 {
                 break StopReason::Time;
             }
-            if let Some(reason) = self.epoch(save_every, observer)? {
+            if let Some(reason) = self.epoch(save_every, store)? {
                 break reason;
             }
         };
         if self.progress.step > self.progress.validated_step {
-            self.close(observer)?;
+            self.close(store)?;
         }
         Ok(reason)
     }
 
     /// Trains one epoch, or the rest of one.
-    fn epoch(&mut self, save_every: Duration, observer: &mut dyn Observer) -> Result<Option<StopReason>> {
+    fn epoch(&mut self, save_every: Duration, store: &mut dyn Store) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
         let examples = self.examples.of_epoch(self.settings.seed, self.progress.epoch);
         let batches = self.settings.batches(&examples, self.progress.epoch);
-        observer.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
+        store.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
         let mut totals = EpochTotals::default();
         loop {
             let batch = Batch::new(&examples, &batches[self.progress.position]);
             let event = self.step(&batch, batches.len(), &mut totals)?;
-            observer.event(&event)?;
+            store.event(&event)?;
             let last = self.progress.position == batches.len();
             if last {
                 self.progress.epoch += 1;
@@ -134,12 +134,12 @@ impl<'a> Trainer<'a> {
             }
             let due = self.settings.validate_every.map_or(last, |every| self.progress.step.is_multiple_of(every));
             if due {
-                self.validate(observer)?;
+                self.validate(store)?;
             } else if self.saved.elapsed() >= save_every && self.skipped_in_a_row == 0 {
                 self.ensure_finite()?;
-                self.save(observer)?;
+                self.save(store)?;
             }
-            if observer.stop() {
+            if store.should_stop() {
                 return Ok(Some(StopReason::Asked));
             }
             if self.share_of_time() >= 1.0 {
@@ -228,8 +228,8 @@ impl<'a> Trainer<'a> {
 
     /// Validates and saves. An improvement is a better score or a lower loss: where the
     /// score cannot tell yet (BLEU of the first epochs), the loss can.
-    fn validate(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        observer.event(&Event::Validating)?;
+    fn validate(&mut self, store: &mut dyn Store) -> Result<()> {
+        store.event(&Event::Validating)?;
         let report = self.report()?;
         let score = report.merit(self.settings.metric).score;
         let before = self.progress.best_due();
@@ -245,19 +245,19 @@ impl<'a> Trainer<'a> {
                 progress.decays += 1;
             }
         }
-        self.keep(&report, best, observer)
+        self.keep(&report, best, store)
     }
 
     /// Ends a run in the middle of things: what was learned since the last validation counts if it is the best, but
     /// schedule and patience stay as they were, so that a resumed run goes on as if it had not stopped.
-    fn close(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        observer.event(&Event::Validating)?;
+    fn close(&mut self, store: &mut dyn Store) -> Result<()> {
+        store.event(&Event::Validating)?;
         let report = self.report()?;
         let (best_loss, best_due) = (self.progress.best_loss, self.progress.best_due());
         let (best, _) = self.judge(&report);
         self.progress.best_loss = best_loss;
         self.progress.best_due_score = best_due;
-        self.keep(&report, best, observer)
+        self.keep(&report, best, store)
     }
 
     /// Checks all that is saved: a model or a training state with other numbers cannot be read back, and must not
@@ -301,16 +301,16 @@ impl<'a> Trainer<'a> {
         (best, lower_loss)
     }
 
-    fn keep(&mut self, report: &ValidationReport, best: bool, observer: &mut dyn Observer) -> Result<()> {
+    fn keep(&mut self, report: &ValidationReport, best: bool, store: &mut dyn Store) -> Result<()> {
         self.progress.seconds = self.seconds();
         self.progress.validated_step = self.progress.step;
-        observer.event(&Event::Validation { progress: &self.progress, report, best })?;
-        self.save(observer)?;
-        observer.save_validated(&self.snapshot(), best)
+        store.event(&Event::Validation { progress: &self.progress, report, best })?;
+        self.save(store)?;
+        store.save_validated(&self.snapshot(), best)
     }
 
-    fn save(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        observer.save_resume(&self.snapshot())?;
+    fn save(&mut self, store: &mut dyn Store) -> Result<()> {
+        store.save_resume(&self.snapshot())?;
         self.saved = Instant::now();
         Ok(())
     }
@@ -336,7 +336,7 @@ mod tests {
     use crate::training::Variation;
 
     /// A trainer of two pairs, with its model's parameters as they are.
-    fn with_trainer(work: impl FnOnce(Trainer, &Examples)) {
+    fn with_trainer(work: impl FnOnce(TrainingLoop, &Examples)) {
         let settings = r#"{"seed": 1, "batch": {"sentences": 2}, "learning_rate": 0.01, "warmup_steps": 1, "decay": 1.0,
             "label_smoothing": 0.1, "dropout": {"embeddings": 0, "annotations": 0, "states": 0, "readout": 0},
             "max_gradient_norm": 1.0, "max_epochs": 9, "validate_every": null, "patience": null, "metric": "bleu"}"#;
@@ -365,12 +365,12 @@ mod tests {
         let (settings, examples) = (&settings, &examples);
         let (progress, began) = (Progress::default(), Instant::now());
         let outset = Outset { model, optimiser, progress, settings, examples, validation: &validation, began };
-        work(Trainer::new(outset).unwrap(), examples);
+        work(TrainingLoop::new(outset).unwrap(), examples);
     }
 
     struct Nobody;
 
-    impl Observer for Nobody {
+    impl Store for Nobody {
         fn event(&mut self, _: &Event) -> Result<()> {
             Ok(())
         }
@@ -383,7 +383,7 @@ mod tests {
             Ok(())
         }
 
-        fn stop(&self) -> bool {
+        fn should_stop(&self) -> bool {
             false
         }
     }
@@ -391,7 +391,7 @@ mod tests {
     /// An observer that must not be asked to save.
     struct NothingSaved;
 
-    impl Observer for NothingSaved {
+    impl Store for NothingSaved {
         fn event(&mut self, _: &Event) -> Result<()> {
             Ok(())
         }
@@ -404,7 +404,7 @@ mod tests {
             unreachable!("a model that cannot be read back is not saved")
         }
 
-        fn stop(&self) -> bool {
+        fn should_stop(&self) -> bool {
             false
         }
     }
@@ -450,7 +450,7 @@ mod tests {
                     name.starts_with(kind).then(|| with_values(tensor, spoiled).unwrap())
                 };
                 trainer.snapshot().tensors().into_iter().find_map(spoil).unwrap();
-                for attempt in [Trainer::validate, Trainer::close] {
+                for attempt in [TrainingLoop::validate, TrainingLoop::close] {
                     let message = attempt(&mut trainer, &mut NothingSaved).unwrap_err().to_string();
                     assert!(message.contains(kind) && message.contains("was kept"), "{message}");
                 }
@@ -464,7 +464,7 @@ mod tests {
             let good = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
             let mut bad = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
             bad.guides[0].push(Look { target: 0, source: 0, weight: f32::NAN });
-            let parameters = |trainer: &Trainer| -> Vec<Vec<f32>> {
+            let parameters = |trainer: &TrainingLoop| -> Vec<Vec<f32>> {
                 let values = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1().unwrap();
                 trainer.model.parameters().iter().map(|(_, tensor)| values(tensor)).collect()
             };

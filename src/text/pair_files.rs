@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 
-use super::console::Console;
-use super::usage::UsageError;
-use crate::checkpoint::Folder;
-use crate::cli::PairArgs;
-use crate::text::{
+use super::{
     Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_lines, read_numbered,
     read_parallel, without_features,
 };
+use crate::error::UsageError;
 
 /// The shipped training pairs, where the program is run from the project's folder.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
@@ -29,33 +27,6 @@ pub const BEHIND: usize = 2;
 /// What is said of features elsewhere.
 pub const NOT_BEHIND: &str =
     "--features needs a number from 2 on here: the first column of a line is what is translated";
-
-/// Pairs or sentences that are worked on at a time, at most, so that memory is bounded and there is room for sorting by
-/// length.
-pub const PORTION: usize = 2000;
-
-/// Works on pairs or sentences, some at a time, before what is made of them is written: the first few soon, for whoever
-/// waits, then twice as many each time up to a [`PORTION`]. `arrived` gives as many as it is told, or fewer, and none at the
-/// end; `work` is told how many there were before.
-///
-/// # Errors
-/// Those of either.
-pub fn in_portions<T>(
-    mut arrived: impl FnMut(usize) -> Result<Vec<T>>,
-    mut work: impl FnMut(usize, Vec<T>) -> Result<()>,
-) -> Result<()> {
-    const FIRST: usize = 50;
-    let (mut portion, mut first) = (FIRST, 0);
-    loop {
-        let part = arrived(portion)?;
-        if part.is_empty() {
-            return Ok(());
-        }
-        let count = part.len();
-        work(first, part)?;
-        (portion, first) = ((2 * portion).min(PORTION), first + count);
-    }
-}
 
 /// Files of pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +44,8 @@ enum Place {
     Tsv(PathBuf),
     /// One file a side.
     Parallel(PathBuf, PathBuf),
+    /// No file: pairs of the caller.
+    Memory(Arc<[Pair]>),
 }
 
 impl PairFiles {
@@ -92,6 +65,11 @@ impl PairFiles {
         Self { place, layout: layout.clone(), tag: None }
     }
 
+    /// Pairs in memory, which have no file.
+    pub fn in_memory(pairs: &[Pair]) -> Self {
+        Self { place: Place::Memory(pairs.into()), layout: Layout::default(), tag: None }
+    }
+
     /// One file with both sides in it.
     pub fn tsv(path: &Path, layout: &Layout) -> Self {
         Self { place: Place::Tsv(path.to_owned()), layout: layout.clone(), tag: None }
@@ -101,30 +79,6 @@ impl PairFiles {
     #[must_use]
     pub fn tagged(self, tag: Option<String>) -> Self {
         Self { tag, ..self }
-    }
-
-    /// By the options of a command that reads pairs for a model, if there is one: where it was trained with features and the
-    /// options do not say where they are, they are where they were, or, in a file of sources alone, behind these.
-    pub fn of(args: &PairArgs, model: Option<&Path>) -> Option<Self> {
-        let given = args.layout.layout();
-        let remembered = || Folder::new(model?).layout().filter(|layout| layout.features.is_some());
-        let remembered = if given.features.is_none() { remembered() } else { None };
-        let counted = given.columns.is_some() && !given.asks_for_names();
-        let layout = match remembered {
-            // Where columns are counted there may be no line that names them.
-            Some(Layout { features: Some(Column::Name(_)), .. }) if counted => given,
-            Some(Layout { columns, features, .. }) if args.pairs.is_some() => {
-                // In a file of sources alone they stood where one of pairs has the targets.
-                let beside = columns.is_none() && features == Some(Column::Number(BEHIND));
-                let features = if beside { Some(Column::Number(BEHIND + 1)) } else { features };
-                let layout = Layout { columns: given.columns.clone().or(columns), features, ..given };
-                Layout { header: layout.header || layout.asks_for_names(), ..layout }
-            }
-            Some(_) => Layout { features: Some(Column::Number(BEHIND)), ..given },
-            None => given,
-        };
-        let files = Self::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref(), &layout)?;
-        Some(files.tagged(args.tag_source.clone()))
     }
 
     /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.
@@ -162,6 +116,7 @@ impl PairFiles {
             Place::Parallel(source, target) => {
                 (read_parallel(source, target, &self.layout)?, LineNumbers::after(usize::from(self.layout.header)))
             }
+            Place::Memory(pairs) => (pairs.to_vec(), LineNumbers::after(0)),
         };
         Ok((pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect(), numbers))
     }
@@ -175,6 +130,7 @@ impl PairFiles {
         let stream = match &self.place {
             Place::Tsv(path) => PairStream::laid_out(path, &self.layout),
             Place::Parallel(source, target) => PairStream::parallel(source, target, &self.layout),
+            Place::Memory(_) => bail!("pairs in memory are no stream"),
         };
         Ok(stream?.tagged(self.tag.clone()))
     }
@@ -183,6 +139,7 @@ impl PairFiles {
     pub fn count(&self) -> Option<usize> {
         match &self.place {
             Place::Tsv(path) | Place::Parallel(path, _) => count_lines(path),
+            Place::Memory(pairs) => Some(pairs.len()),
         }
     }
 
@@ -224,22 +181,24 @@ impl PairFiles {
         (Pair { source: source.to_owned(), target: pair.target }, Some(features))
     }
 
-    /// Warns of pairs that look like parts of a spreadsheet, and names the option that reads them right.
-    pub fn warn_of_spreadsheet(&self, pairs: &[Pair], console: &Console) {
+    /// Warnings of pairs that look like parts of a spreadsheet; each names the option that reads them right.
+    pub fn spreadsheet_warnings(&self, pairs: &[Pair]) -> Vec<String> {
         let is_as_given = self.tag.is_none() && self.layout.features.is_none();
         let given: Cow<[Pair]> = match is_as_given {
             true => pairs.into(),
             false => pairs.iter().map(|pair| self.as_given(pair).0).collect(),
         };
+        let mut warnings = Vec::new();
         if !self.layout.header && given.first().is_some_and(is_header) {
-            console.warn(format!(
+            warnings.push(format!(
                 "{self}: the first line looks like a header and is taken for a pair; --header leaves it out"
             ));
         }
         if !self.layout.csv && has_csv_quotes(&given) {
-            console
-                .warn(format!("{self}: sentences stand in quotes, as CSV has them, which stay; --csv takes them off"));
+            warnings
+                .push(format!("{self}: sentences stand in quotes, as CSV has them, which stay; --csv takes them off"));
         }
+        warnings
     }
 
     /// How the files are laid out.
@@ -252,6 +211,7 @@ impl PairFiles {
         match &self.place {
             Place::Tsv(path) => vec![path],
             Place::Parallel(source, target) => vec![source, target],
+            Place::Memory(_) => Vec::new(),
         }
     }
 
@@ -272,7 +232,10 @@ impl PairFiles {
 
 impl fmt::Display for PairFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(&self.names().join(" and "))
+        match &self.place {
+            Place::Memory(_) => formatter.write_str("the pairs given"),
+            _ => formatter.write_str(&self.names().join(" and ")),
+        }
     }
 }
 

@@ -5,17 +5,16 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 
-use super::super::input::read_line_for_each;
 use crate::alignment::{Link, Notation};
-use crate::text::{Pair, Words, word_spans};
+use crate::text::{Pair, Words, read_line_for_each, word_spans};
 
 /// What is a word for such links: what stands between white space, as Pharaoh's format has it.
-pub const GIVEN_WORDS: Words = Words::Whitespace;
+pub const USER_WORDS: Words = Words::Whitespace;
 
 /// The links of pairs, by their texts.
-pub struct GivenLinks(HashMap<Pair, Vec<Link>>);
+pub struct UserAlignments(HashMap<Pair, Vec<Link>>);
 
-impl GivenLinks {
+impl UserAlignments {
     /// Reads a file that has a line for each pair. Of equal pairs the first one's links count.
     ///
     /// # Errors
@@ -26,7 +25,7 @@ impl GivenLinks {
         for (number, (line, pair)) in (1..).zip(lines.iter().zip(pairs)) {
             let place = || format!("{}:{number}", path.display());
             let found = Notation::default().read(line).map_err(|reason| anyhow!("{}: {reason}", place()))?;
-            let size = [&pair.source, &pair.target].map(|text| word_spans(text, GIVEN_WORDS).len());
+            let size = [&pair.source, &pair.target].map(|text| word_spans(text, USER_WORDS).len());
             if let Some(beyond) = found.iter().find(|link| !link.lies_within(size)) {
                 return Err(anyhow!(
                     "{}: link {} points beyond the pair's {} and {} words, which are counted from 0",

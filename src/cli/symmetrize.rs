@@ -1,4 +1,4 @@
-//! The options of `symmetrise`.
+//! The options of `symmetrize`.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use clap::Args;
 
 use crate::alignment::{Notation, Symmetrisation};
 
-/// `softalign symmetrise`
+/// `softalign symmetrize`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  softalign symmetrise forward.links backward.links > links.txt
-  softalign symmetrise --way union --second-reversed en-fr.links fr-en.links")]
-pub struct SymmetriseArgs {
+  softalign symmetrize forward.links backward.links > links.txt
+  softalign symmetrize --way union --second-reversed en-fr.links fr-en.links")]
+pub struct SymmetrizeArgs {
     /// Links of one direction, one sentence pair a line: s-t, or s-t:p, of which p is not read; - is standard input.
     #[arg(value_name = "FORWARD")]
     pub forward: PathBuf,

@@ -1,8 +1,8 @@
 //! What the user is told of attention while a model is trained.
 
+use super::{Progress, TrainingSettings};
 use crate::alignment::{AttentionHealth, Collapse};
-use crate::checkpoint::Config;
-use crate::training::Progress;
+use crate::text::TextSettings;
 
 /// Validations and steps within which flat attention means nothing: it has yet to be learnt.
 const EARLY_VALIDATIONS: u64 = 2;
@@ -17,8 +17,8 @@ pub struct AttentionWatch {
 }
 
 impl AttentionWatch {
-    pub fn new(config: &Config) -> Self {
-        let advice = if config.text.of_characters() || config.training.guidance.is_some_and(|weight| weight >= 0.5) {
+    pub fn new(text: &TextSettings, training: &TrainingSettings) -> Self {
+        let advice = if text.of_characters() || training.guidance.is_some_and(|weight| weight >= 0.5) {
             "train on more pairs, or with a smaller --preset"
         } else {
             "train on more pairs, or with --guided-alignment"

@@ -1,4 +1,4 @@
-//! What a run leaves to look at: its curves, and attention as it was learnt.
+//! Files of a training: checkpoints, log, curves, and attention as it was learned.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::alignment::Alignment;
-use crate::checkpoint::{Checkpoint, EventFile, Folder};
+use crate::checkpoint::{Checkpoint, EventFile, Folder, Lock};
 use crate::render::{
     Axis, Figure, Moment, Seen, Series, event_file_head, event_of_scalars, write_below_each_other, write_learning,
 };
-use crate::training::Sample;
+use crate::training::{Event, Observer, Sample, Snapshot, Store};
 use crate::translator::Linker;
 
 /// Moments of attention in a page, at most: of more every second, every third … is left out, the last never.
@@ -20,9 +20,15 @@ const MOST_MOMENTS: usize = 200;
 /// Numbers of a report that are no curves over the steps.
 const NO_CURVES: [&str; 4] = ["step", "epoch", "seconds", "done"];
 
-/// Writes reports of training to its folder, and after each validation what they show.
-pub struct TrainingRecord<'a> {
+/// Steps between two progress lines of the log.
+const LOG_EVERY: u64 = 50;
+
+/// Store of a training in its model directory: checkpoints, the log, its curves, and attention as it was learned.
+pub struct Recorder<'a> {
     folder: &'a Folder,
+    lock: &'a Lock,
+    checkpoint: &'a Checkpoint,
+    observer: &'a dyn Observer,
     /// What the log holds so far.
     reports: Vec<Value>,
     /// Attention so far, if it is kept.
@@ -52,12 +58,18 @@ struct KeptPair {
     translation: String,
 }
 
-impl<'a> TrainingRecord<'a> {
+impl<'a> Recorder<'a> {
     /// Goes on after a step, where the folder's files end.
     ///
     /// # Errors
     /// TensorBoard's file cannot be begun: the path, with the system's reason.
-    pub fn new(folder: &'a Folder, checkpoint: &Checkpoint, step: u64) -> Result<Self> {
+    pub fn new(
+        folder: &'a Folder,
+        lock: &'a Lock,
+        checkpoint: &'a Checkpoint,
+        step: u64,
+        observer: &'a dyn Observer,
+    ) -> Result<Self> {
         let settings = &checkpoint.config.training;
         let kept = || folder.attention().lines().into_iter().filter_map(Kept::read).collect();
         let begin = || -> Result<EventFile> {
@@ -66,24 +78,27 @@ impl<'a> TrainingRecord<'a> {
             Ok(events)
         };
         let events = settings.tensorboard.then(begin).transpose()?.map(Ok);
-        Ok(Self { folder, reports: folder.log().lines(), kept: settings.keep_attention.then(kept), events })
+        let (reports, kept) = (folder.log().lines(), settings.keep_attention.then(kept));
+        Ok(Self { folder, lock, checkpoint, observer, reports, kept, events })
     }
 
-    /// Adds a report to the log and to TensorBoard's file. What is wrong with the latter, if it is so from now on, ends no
-    /// training: it is told.
-    ///
-    /// # Errors
-    /// The log's path, with the system's reason.
-    pub fn log(&mut self, report: Value) -> Result<Option<&str>> {
-        self.folder.log().append(&report)?;
-        let step = report["step"].as_u64().unwrap_or_default();
-        let record = event_of_scalars(now(), step, &scalars(&report));
-        self.reports.push(report);
-        let Some(Ok(events)) = &mut self.events else { return Ok(None) };
-        if let Err(reason) = events.append(&record) {
-            self.events = Some(Err(format!("{reason:#}")));
+    /// Adds a report to the log and to TensorBoard's file. A TensorBoard file that cannot be written ends no training: it
+    /// is warned of once.
+    fn log(&mut self, mut line: Value, report: &impl Serialize) -> Result<()> {
+        if let (Some(line), Value::Object(report)) = (line.as_object_mut(), serde_json::to_value(report)?) {
+            line.extend(report);
         }
-        Ok(self.events.as_ref().and_then(|events| events.as_ref().err()).map(String::as_str))
+        self.folder.log().append(&line)?;
+        let step = line["step"].as_u64().unwrap_or_default();
+        let record = event_of_scalars(now(), step, &scalars(&line));
+        self.reports.push(line);
+        let Some(Ok(events)) = &mut self.events else { return Ok(()) };
+        if let Err(reason) = events.append(&record) {
+            let reason = format!("{reason:#}");
+            self.observer.warn(&format!("{reason}; training continues without it"));
+            self.events = Some(Err(reason));
+        }
+        Ok(())
     }
 
     /// Ends the record.
@@ -97,11 +112,8 @@ impl<'a> TrainingRecord<'a> {
         Ok(())
     }
 
-    /// Draws what a validation that was logged has added, and keeps the samples' attention if it is to be kept.
-    ///
-    /// # Errors
-    /// The path, with the system's reason.
-    pub fn validation(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
+    /// Draws the curves after a validation, and keeps the samples' attention if asked to.
+    fn draw(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
         self.folder.save_curves(|out| write_below_each_other(&curves(&self.reports), out))?;
         let Some(kept) = &mut self.kept else { return Ok(()) };
         let moment = Kept { step, pairs: samples.iter().map(KeptPair::from).collect() };
@@ -112,6 +124,42 @@ impl<'a> TrainingRecord<'a> {
         moments.reverse();
         let threshold = Linker { attention: true, ..Linker::default() }.least_belief();
         self.folder.save_learning(|out| write_learning(out, "Attention as it was learnt", threshold, &moments))
+    }
+}
+
+impl Store for Recorder<'_> {
+    fn event(&mut self, event: &Event) -> Result<()> {
+        self.lock.ensure_held()?;
+        self.observer.event(event);
+        match event {
+            Event::Step(report) if report.step.is_multiple_of(LOG_EVERY) => {
+                self.log(json!({"event": "progress"}), report)
+            }
+            Event::Validation { progress, report, best } => {
+                let line = json!({"event": "validation", "epoch": progress.epochs_begun(), "step": progress.step,
+                    "seconds": progress.seconds, "best": best});
+                self.log(line, report)?;
+                self.draw(progress.step, &report.samples)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.lock.ensure_held()?;
+        self.folder.save_resume(self.checkpoint, snapshot)
+    }
+
+    fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()> {
+        self.lock.ensure_held()?;
+        if best {
+            self.folder.save_model(self.checkpoint, snapshot.used)?;
+        }
+        self.folder.keep(self.checkpoint, snapshot.progress, snapshot.used)
+    }
+
+    fn should_stop(&self) -> bool {
+        self.observer.should_stop()
     }
 }
 

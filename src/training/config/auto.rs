@@ -1,12 +1,12 @@
 //! What presets mean, and what the data decide where no option does.
 
-use crate::cli::Preset;
+use super::Preset;
 use crate::text::Profile;
 use crate::training::Schedule;
 
 /// Dimensions with a learning rate that suits them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sizes {
+pub(super) struct Sizes {
     pub embedding: usize,
     pub hidden: usize,
     pub attention: usize,
@@ -33,7 +33,7 @@ const SHARE_OF_EPOCHS: f64 = 0.5;
 
 /// The settings that follow from the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ByData {
+pub(super) struct AutoConfig {
     pub sizes: Sizes,
     /// Most pieces of words in a vocabulary.
     pub pieces: usize,
@@ -52,7 +52,7 @@ pub struct ByData {
     largest: usize,
 }
 
-impl ByData {
+impl AutoConfig {
     pub fn new(preset: Preset, profile: &Profile) -> Self {
         let pairs = profile.pairs;
         let usual = match pairs {
@@ -105,7 +105,7 @@ impl ByData {
     }
 
     /// The same for a model of this hidden size that has learnt from other pairs.
-    pub fn going_on(self, hidden: usize) -> Self {
+    pub fn for_base(self, hidden: usize) -> Self {
         let usual = ALL.iter().rfind(|sizes| sizes.hidden <= hidden).unwrap_or(&TINY).learning_rate;
         let epochs = (SHARE_OF_EPOCHS * self.epochs as f64).ceil() as u64;
         Self { epochs, sizes: Sizes { learning_rate: SHARE_OF_RATE * usual, ..self.sizes }, ..self }
@@ -169,19 +169,19 @@ mod tests {
 
     #[test]
     fn captions_have_rare_words_and_a_small_grammar_has_none() {
-        let captions = ByData::new(Preset::Auto, &profile(29_000, [Kind::Sentences; 2], 18_000));
+        let captions = AutoConfig::new(Preset::Auto, &profile(29_000, [Kind::Sentences; 2], 18_000));
         assert_eq!((captions.sizes, captions.pieces, captions.dropout, captions.bpe_dropout), (SMALL, 3916, 0.3, 0.0));
-        let fewer = ByData::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
+        let fewer = AutoConfig::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
         assert_eq!(fewer.bpe_dropout, 0.1);
-        let grammar = ByData::new(Preset::Auto, &profile(24_000, [Kind::Sentences; 2], 3000));
+        let grammar = AutoConfig::new(Preset::Auto, &profile(24_000, [Kind::Sentences; 2], 3000));
         assert_eq!((grammar.pieces, grammar.dropout, grammar.bpe_dropout, grammar.joined), (1500, 0.2, 0.0, 0.2));
-        let speech = ByData::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
+        let speech = AutoConfig::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
         assert_eq!((speech.sizes, speech.dropout, speech.epochs), (SMALL, 0.5, 100));
         assert_eq!(
             [captions, grammar, speech].map(|plan| plan.schedule),
             [Schedule::Hold, Schedule::Hold, Schedule::Cosine]
         );
-        let few = ByData::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
+        let few = AutoConfig::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
         assert_eq!((few.pieces, few.epochs), (500, 100));
     }
 
@@ -189,7 +189,7 @@ mod tests {
     fn passes_that_teach_by_heart_are_not_planned() {
         let most = |pairs, different_words| {
             let profile = profile(pairs, [Kind::Sentences; 2], different_words);
-            let best = ByData::new(Preset::Best, &profile);
+            let best = AutoConfig::new(Preset::Best, &profile);
             (best.epochs, best.filling_time().epochs)
         };
         assert_eq!(most(29_000, 18_000), (29, 29));
@@ -200,18 +200,18 @@ mod tests {
 
     #[test]
     fn a_model_that_goes_on_takes_smaller_steps_and_fewer() {
-        let auto = ByData::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
-        let rate = |hidden: usize| auto.going_on(hidden).sizes.learning_rate / SHARE_OF_RATE;
+        let auto = AutoConfig::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
+        let rate = |hidden: usize| auto.for_base(hidden).sizes.learning_rate / SHARE_OF_RATE;
         assert_eq!([32, 128, 300, 384, 4000].map(rate), [2e-3, 2e-3, 2e-3, 1.5e-3, 1e-3]);
-        assert_eq!((auto.epochs, auto.going_on(128).epochs), (89, 45));
+        assert_eq!((auto.epochs, auto.for_base(128).epochs), (89, 45));
     }
 
     #[test]
     fn time_buys_size_as_long_as_the_pairs_are_seen_often_enough() {
         let profile = profile(29_000, [Kind::Sentences; 2], 18_000);
-        let auto = ByData::new(Preset::Auto, &profile);
+        let auto = AutoConfig::new(Preset::Auto, &profile);
         // Seconds of a pass grow with the square of the hidden size.
-        let seconds = |tried: ByData| Ok::<_, ()>(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2));
+        let seconds = |tried: AutoConfig| Ok::<_, ()>(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2));
         let sizes = |minutes: f64| auto.within(&profile, 60.0 * minutes, seconds).unwrap().sizes;
         assert_eq!([1.0, 5.0, 15.0, 60.0, 1000.0].map(sizes), [TINY, TINY, SMALL, MEDIUM, MEDIUM]);
         assert_eq!((auto.epochs, auto.filling_time().epochs), (23, 29));

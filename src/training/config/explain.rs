@@ -9,7 +9,7 @@ const VERY_FEW: usize = 1000;
 const FEW: usize = 10_000;
 
 /// What the data are, on both sides.
-pub fn data(profile: &Profile) -> String {
+pub(super) fn data(profile: &Profile) -> String {
     let [source, target] = &profile.sides;
     let what = match (source.kind, target.kind) {
         (Kind::Sentences, Kind::Sentences) => {
@@ -27,7 +27,7 @@ pub fn data(profile: &Profile) -> String {
 }
 
 /// How long training takes, and what becomes of the step size.
-pub fn length(settings: &TrainingSettings) -> String {
+pub(super) fn length(settings: &TrainingSettings) -> String {
     let limit = match settings.max_minutes {
         Some(minutes) => format!("{minutes} minutes, or {} epochs", settings.max_epochs),
         None => format!("{} epochs", settings.max_epochs),
@@ -41,7 +41,7 @@ pub fn length(settings: &TrainingSettings) -> String {
 }
 
 /// What so few data allow to hope for, if they are few.
-pub fn warning(profile: &Profile) -> Option<String> {
+pub(super) fn warning(profile: &Profile) -> Option<String> {
     let few = match profile.pairs {
         _ if profile.of_words() => return None,
         0..VERY_FEW => "expect words and phrases that were seen often, and no translations of new sentences",

@@ -1,17 +1,18 @@
-//! `softalign symmetrise`: links of two directions become one set.
+//! `softalign symmetrize`: links of two directions become one set.
 
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::input::{PairFiles, in_portions};
 use super::output::{Output, apart};
-use super::usage::UsageError;
+use super::pairs::in_portions;
 use crate::alignment::{Link, Notation};
-use crate::cli::SymmetriseArgs;
+use crate::cli::SymmetrizeArgs;
+use crate::error::UsageError;
+use crate::text::PairFiles;
 use crate::text::{Layout, Pair, file_name};
 
-pub fn run(args: &SymmetriseArgs) -> Result<()> {
+pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     let (forward, backward) = (args.forward.as_path(), args.backward.as_path());
     if forward == backward {
         bail!(UsageError(format!("{}: this cannot be both directions' links", file_name(forward))));
@@ -23,7 +24,7 @@ pub fn run(args: &SymmetriseArgs) -> Result<()> {
     let mut output = Output::open(&args.output)?;
     // Lines of two files that belong together, whatever they say.
     let mut lines = files.stream("the files of links")?;
-    let symmetrise = |done: usize, part: Vec<Pair>| {
+    let symmetrize = |done: usize, part: Vec<Pair>| {
         for (number, Pair { source, target }) in (done + 1..).zip(&part) {
             let one = read(notations[0], source, forward, number)?;
             let other = read(notations[1], target, backward, number)?;
@@ -32,7 +33,7 @@ pub fn run(args: &SymmetriseArgs) -> Result<()> {
         }
         output.flush()
     };
-    in_portions(|most| lines.arrived(most), symmetrise)?;
+    in_portions(|most| lines.arrived(most), symmetrize)?;
     output.finish()
 }
 

@@ -1,0 +1,13 @@
+//! Training of a model from sentence pairs to a model directory.
+
+mod data;
+mod recorder;
+mod session;
+mod sources;
+mod user_alignments;
+mod vocabularies;
+mod warm_start;
+
+pub use session::{Finished, Session, TrainingSpec};
+pub use sources::{SourceOptions, TrainingSources, WeightedFile};
+pub use warm_start::{InitFrom, InitVocabulary};

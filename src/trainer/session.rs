@@ -1,0 +1,486 @@
+//! One training in a model directory: new, from a base model, or resumed.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use candle_core::Device;
+
+use super::data::{Data, warn_of_mixed_forms};
+use super::recorder::Recorder;
+use super::sources::{SourceOptions, TrainingSources};
+use super::user_alignments::{USER_WORDS, UserAlignments};
+use super::vocabularies::{fit_time, protected_tokens, statistics, vocabularies};
+use super::warm_start::{InitFrom, InitVocabulary, WarmStart};
+use crate::aligner::WordAligner;
+use crate::checkpoint::{Beginning, Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock};
+use crate::error::usage;
+use crate::model::{RnnSearch, UnitLexicon};
+use crate::parameters::Parameters;
+use crate::render::clock;
+use crate::reporter::Reporter;
+use crate::text::{Corpus, Pair, TextSettings};
+use crate::training::{
+    Examples, Guides, Observer, Optimiser, Outset, Progress, ResolvedConfig, StopReason, TrainConfig, TrainingLoop,
+    TrainingSettings, ValidationSet,
+};
+use crate::translator::learn_aligner;
+
+/// Everything that describes a new training.
+#[derive(Clone, Debug)]
+pub struct TrainingSpec {
+    /// Settings; those left open are decided by the data.
+    pub config: TrainConfig,
+    /// Where the pairs come from.
+    pub sources: TrainingSources,
+    /// The model that training is initialized from.
+    pub init_from: Option<InitFrom>,
+    /// The command line to record in config.json.
+    pub invocation: Vec<String>,
+    /// Moves a model that is in the directory to `previous/` instead of refusing to train there.
+    pub replace: bool,
+}
+
+/// A training whose directory is locked and whose data are read.
+pub struct Session {
+    folder: Folder,
+    lock: Lock,
+    checkpoint: Checkpoint,
+    model: RnnSearch,
+    optimiser: Optimiser,
+    progress: Progress,
+    examples: Examples,
+    validation: Corpus,
+    save_every: Duration,
+    began: Instant,
+}
+
+/// The outcome of a run.
+pub struct Finished {
+    /// Why training ended.
+    pub reason: StopReason,
+    /// The outcome in one line.
+    pub summary: String,
+    /// Validation pairs.
+    pub validation: Vec<Pair>,
+    /// A file that training can do without and that could not be written.
+    pub unrecorded: Result<()>,
+}
+
+/// A new training with all decisions made.
+struct Prepared {
+    config: Config,
+    options: TrainConfig,
+    checkpoint: Checkpoint,
+    data: Data,
+    reasons: Vec<String>,
+    save_every: f64,
+}
+
+impl TrainingSpec {
+    /// Returns the options that leave nothing open, as `--show-config` prints them. Nothing is written.
+    ///
+    /// # Errors
+    /// The pairs cannot be read or used, or an option does not suit them.
+    pub fn resolved_options(&self, out: &Path, device: &Device, reporter: &dyn Reporter) -> Result<TrainConfig> {
+        let from = self.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
+        let config = self.config(from.as_ref())?;
+        Ok(self.prepare(&config, from.as_ref(), device, reporter, || Ok(()))?.0.options)
+    }
+
+    /// Decides everything. `ready` is called once all options are known to be right, before the work that takes long.
+    fn prepare<T>(
+        &self,
+        config: &TrainConfig,
+        from: Option<&WarmStart>,
+        device: &Device,
+        reporter: &dyn Reporter,
+        ready: impl FnOnce() -> Result<T>,
+    ) -> Result<(Prepared, T)> {
+        let pairs = self.sources.read_training(reporter)?;
+        let usable: Vec<&Pair> = pairs.all.iter().filter(|pair| !pair.has_empty_side()).collect();
+        ensure!(!usable.is_empty(), "{}: no sentence pair in it", self.sources.training_name());
+        let normalization = config.normalization();
+        let named = (&config.protected_tokens[..], &self.sources.tags()[..]);
+        let protected = protected_tokens(named, self.sources.layout().features.is_some(), &usable, normalization)?;
+        let stats = statistics(&usable, normalization, &protected);
+        let base = from.map(|from| &from.config().architecture);
+        let mut resolved = config.resolve(&stats, base)?;
+        let is_ready = ready()?;
+        warn_of_mixed_forms(&usable, normalization.form, &self.sources.training_name(), reporter);
+        let vocabularies = vocabularies(&resolved, &usable, &protected, from, reporter)?;
+        let [source, target] = &vocabularies;
+        let (max_length, seed) = (resolved.text().max_length, resolved.seed());
+        let data = Data::new(pairs, &self.sources, [source, target], max_length, seed, reporter)?;
+        fit_time(&mut resolved, &data.training, &vocabularies, device)?;
+        let training = resolved.training(&data.validation.pairs);
+        let options = resolved.options(&training, vocabulary_size(&resolved, from));
+        let config = Config {
+            format_version: FORMAT_VERSION,
+            program_version: env!("CARGO_PKG_VERSION").to_owned(),
+            architecture: resolved.architecture([source.size(), target.size()]),
+            text: TextSettings {
+                source_atoms: source.atoms().clone(),
+                target_atoms: target.atoms().clone(),
+                ..resolved.text().clone()
+            },
+            data: data.summary.clone(),
+            averaged: Vec::new(),
+            from: from.map(|from| from.origin([source, target])),
+            begun: Some(Beginning { command_line: self.invocation.clone(), threads: rayon::current_num_threads() }),
+            training,
+        };
+        let reasons = resolved.reasons(&config.training);
+        let checkpoint = Checkpoint::new(config.clone(), source.clone(), target.clone())?;
+        let save_every = self.config.save_every();
+        Ok((Prepared { config, options, checkpoint, data, reasons, save_every }, is_ready))
+    }
+
+    /// Returns the checked settings with those of the base model and of the user's links.
+    fn config(&self, from: Option<&WarmStart>) -> Result<TrainConfig> {
+        let mut config = self.config.clone();
+        if let Some(from) = from {
+            from.vocabulary.check(&config)?;
+            config = config.initialized_from(&from.config().text, &from.config().architecture);
+        }
+        if self.sources.guide.is_some() {
+            config = config.with_user_links()?;
+        }
+        config.validate()?;
+        Ok(config)
+    }
+}
+
+/// Returns the one number that describes both learned vocabularies, if there is one.
+fn vocabulary_size(resolved: &ResolvedConfig, from: Option<&WarmStart>) -> Option<usize> {
+    let [source, target] = resolved.vocabulary_sizes();
+    let learned = from.is_none_or(|from| from.vocabulary == InitVocabulary::New);
+    (learned && source == target).then_some(source)
+}
+
+impl Session {
+    /// Begins a training in `out`, which is created if need be.
+    ///
+    /// # Errors
+    /// The pairs or options cannot be used, the directory is taken or holds something, or a file cannot be written.
+    pub fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
+        let (folder, began) = (Folder::new(out), Instant::now());
+        let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
+        let config = spec.config(from.as_ref())?;
+        // A directory that does not exist yet is created only when all else is known to be right.
+        let existed = out.is_dir();
+        let lock = existed.then(|| lock_for_new(&folder, spec.replace, observer)).transpose()?;
+        let locked = || {
+            folder.make()?;
+            lock.map_or_else(|| lock_for_new(&folder, spec.replace, observer), Ok)
+        };
+        let prepared = spec.prepare(&config, from.as_ref(), device, observer, locked);
+        if prepared.is_err() && !existed {
+            // What is in it, if anything, keeps it.
+            let _ = std::fs::remove_dir(out);
+        }
+        let (prepared, lock) = prepared?;
+        ensure!(!observer.should_stop(), "interrupted before training began; nothing was changed");
+        Self::write_new(prepared, from.as_ref(), (folder, lock), began, device, observer)
+    }
+
+    /// Writes everything that precedes the first step.
+    fn write_new(
+        prepared: Prepared,
+        from: Option<&WarmStart>,
+        (folder, lock): (Folder, Lock),
+        began: Instant,
+        device: &Device,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let Prepared { config, checkpoint, data, reasons, save_every, .. } = prepared;
+        lock.ensure_held()?;
+        if folder.holds() != Holds::Nothing {
+            let aside = folder.set_aside()?;
+            observer.note(&format!("the model in {} was moved to {}", folder.path().display(), aside.display()));
+        }
+        folder.clear()?;
+        folder.begin(&checkpoint)?;
+        reasons.iter().for_each(|line| observer.note(line));
+        describe(&config, observer);
+        if let Some(aligner) = aligner_of_words(&config.text, &data.training.pairs, observer) {
+            lock.ensure_held()?;
+            folder.save_aligner(&checkpoint, &aligner)?;
+        }
+        let examples = examples(data.training, data.links.as_ref(), &folder, &checkpoint)?;
+        lock.ensure_held()?;
+        if let Some(known) = lexicon(&checkpoint, &examples, from) {
+            folder.save_lexicon(&checkpoint, &known)?;
+        }
+        let lexicon = folder.load_lexicon(&checkpoint)?;
+        let drawn = Parameters::initialise(&config.architecture.plan(), config.training.seed, device)?;
+        let parameters = match from {
+            Some(from) => from.parameters(&drawn, [&checkpoint.source, &checkpoint.target])?,
+            None => drawn,
+        };
+        let parameters = parameters.tracked()?;
+        Ok(Self {
+            optimiser: Optimiser::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
+            model: RnnSearch::new(config.architecture, parameters)?.with_lexicon(lexicon),
+            progress: Progress::default(),
+            examples,
+            validation: data.validation,
+            save_every: Duration::from_secs_f64(60.0 * save_every),
+            folder,
+            lock,
+            checkpoint,
+            began,
+        })
+    }
+
+    /// Resumes the training in `out` where it stopped. Of `config` only the limits count ([`TrainConfig::max_epochs`],
+    /// `max_minutes`, `patience`, `save_every`); `sources` may say where the pairs lie now.
+    ///
+    /// # Errors
+    /// There is no resumable state, it is damaged or does not belong to its settings, or the pairs are others.
+    pub fn resume(
+        out: &Path,
+        config: &TrainConfig,
+        sources: &SourceOptions,
+        device: &Device,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let (folder, began) = (Folder::new(out), Instant::now());
+        config.validate_limits()?;
+        let lock = lock_for_resumed(&folder, observer)?;
+        let mut checkpoint = folder.load()?;
+        let data = data_of_resumed(&folder, &checkpoint, sources, observer)?;
+        let settings = &mut checkpoint.config.training;
+        settings.max_epochs = config.max_epochs.unwrap_or(settings.max_epochs);
+        settings.max_minutes = config.max_minutes.or(settings.max_minutes);
+        settings.patience = config.patience.or(settings.patience);
+        let mut saved = folder.load_resume(&checkpoint, device)?;
+        let architecture = checkpoint.config.architecture.clone();
+        let lexicon = folder.load_lexicon(&checkpoint)?;
+        let damaged = || folder.name_of_resume();
+        let examples = examples(data.training, data.links.as_ref(), &folder, &checkpoint)?;
+        let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
+        fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
+        let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
+        let parameters = parameters.tracked()?;
+        let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
+        let optimiser =
+            Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);
+        let optimiser = optimiser.with_context(damaged)?;
+        lock.ensure_held()?;
+        folder.go_on(&checkpoint, &saved.progress, optimiser.average().unwrap_or(&parameters))?;
+        describe(&checkpoint.config, observer);
+        observer.note(&format!("resuming after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
+        Ok(Self {
+            model: RnnSearch::new(architecture, parameters)?.with_lexicon(lexicon),
+            optimiser,
+            progress: saved.progress,
+            examples,
+            validation: data.validation,
+            save_every: Duration::from_secs_f64(60.0 * config.save_every()),
+            folder,
+            lock,
+            checkpoint,
+            began,
+        })
+    }
+
+    /// Returns the settings of the training.
+    pub fn config(&self) -> &Config {
+        &self.checkpoint.config
+    }
+
+    /// Trains until one of the reasons to stop, and saves the model.
+    ///
+    /// # Errors
+    /// The loss is no longer finite, or a file cannot be written. The last good checkpoint stays.
+    pub fn run(self, observer: &dyn Observer) -> Result<Finished> {
+        let Self { folder, lock, checkpoint, model, optimiser, progress, examples, validation, save_every, began } =
+            self;
+        let settings = &checkpoint.config.training;
+        let set = ValidationSet {
+            pairs: &validation.pairs,
+            examples: &validation.examples,
+            source_vocabulary: &checkpoint.source,
+            target_vocabulary: &checkpoint.target,
+        };
+        let step = progress.step;
+        let from = Outset { model, optimiser, progress, settings, examples: &examples, validation: &set, began };
+        let mut training = TrainingLoop::new(from)?;
+        let mut recorder = Recorder::new(&folder, &lock, &checkpoint, step, observer)?;
+        let reason = training.run(save_every, &mut recorder)?;
+        let summary = summary(reason, settings, training.progress(), &folder);
+        let unrecorded = recorder.finish();
+        drop(training);
+        Ok(Finished { reason, summary, unrecorded, validation: validation.pairs })
+    }
+}
+
+/// Locks the directory, which exists, and clears away what killed runs left half written.
+fn lock(folder: &Folder, reporter: &dyn Reporter) -> Result<Lock> {
+    let lock = folder.lock()?;
+    if lock.guards() {
+        folder.remove_unfinished();
+    } else {
+        reporter.warn(&format!(
+            "{}: this file system has no locks; make sure that nobody else trains in this directory",
+            folder.path().display()
+        ));
+    }
+    Ok(lock)
+}
+
+/// Locks the directory for a new model, unless something in it would be lost.
+fn lock_for_new(folder: &Folder, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
+    let lock = lock(folder, reporter)?;
+    let why = match folder.holds() {
+        Holds::Nothing => return Ok(lock),
+        Holds::Foreign => "holds files of another program or of a newer softalign that have names of ours",
+        // The model will be moved aside.
+        _ if replace => return Ok(lock),
+        Holds::Training => "holds a model already; continue it by --resume",
+        Holds::Model => "holds a model already, whose training cannot be resumed (resume.safetensors is missing)",
+        Holds::Aligner => "holds an aligner that --save-aligner has kept",
+    };
+    bail!("{}: {why}; choose another directory with --out, or remove what is there", folder.path().display())
+}
+
+/// Locks the directory of a training that can be resumed.
+fn lock_for_resumed(folder: &Folder, reporter: &dyn Reporter) -> Result<Lock> {
+    const NOTHING: &str = "no resumable training state (resume.safetensors is missing)";
+    let path = folder.path().display();
+    ensure!(folder.path().is_dir(), "{path}: {NOTHING}; train without --resume");
+    let lock = lock(folder, reporter)?;
+    match folder.holds() {
+        // Reading the settings of a foreign directory says what is wrong with them.
+        Holds::Training | Holds::Foreign => Ok(lock),
+        Holds::Nothing => bail!("{path}: {NOTHING}; train without --resume"),
+        Holds::Model | Holds::Aligner => bail!("{path}: {NOTHING}; train another model with --out"),
+    }
+}
+
+/// Reads the pairs of a training that is resumed, which must be those that it began with.
+fn data_of_resumed(
+    folder: &Folder,
+    checkpoint: &Checkpoint,
+    options: &SourceOptions,
+    observer: &dyn Observer,
+) -> Result<Data> {
+    let (path, summary) = (folder.path().display(), &checkpoint.config.data);
+    if options.guide.is_some() && summary.guide.is_none() {
+        return usage(format!("--guide cannot come with --resume: {path} was begun without it"));
+    }
+    let sources = TrainingSources::of_resumed_run(options, summary).with_context(|| path.to_string())?;
+    let data = Data::new(
+        sources.read_training(observer)?,
+        &sources,
+        [&checkpoint.source, &checkpoint.target],
+        checkpoint.config.text.max_length,
+        checkpoint.config.training.seed,
+        observer,
+    )?;
+    ensure!(
+        data.summary.fingerprint == summary.fingerprint,
+        "{}: not the sentence pairs that {path} was trained on; --resume needs the same, in the same order",
+        sources.name()
+    );
+    ensure!(
+        data.summary.guide.as_ref().map(|guide| &guide.fingerprint)
+            == summary.guide.as_ref().map(|guide| &guide.fingerprint),
+        "{}: not the links that {path} was taught by; --resume needs the same",
+        sources.guide.clone().unwrap_or_else(|| PathBuf::from("--guide")).display()
+    );
+    Ok(data)
+}
+
+/// Returns the unit lexicon of a new model: that of the guided examples, and that of the base model, which decides
+/// whether there is one.
+fn lexicon(checkpoint: &Checkpoint, examples: &Examples, from: Option<&WarmStart>) -> Option<UnitLexicon> {
+    let Config { architecture, training, .. } = &checkpoint.config;
+    let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
+    let learned = (architecture.lexicon && training.guidance.is_some()).then(|| examples.lexicon(sizes, training.seed));
+    match from {
+        Some(from) => from.lexicon(learned, [&checkpoint.source, &checkpoint.target]),
+        None => learned,
+    }
+}
+
+/// Learns word alignments, unless a side's units are characters: then there are no words to align.
+fn aligner_of_words(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter) -> Option<WordAligner> {
+    (!text.of_characters()).then(|| learn_aligner(pairs, text.normalisation.form, reporter))
+}
+
+/// Returns the training examples, with alignment targets if attention is guided. The aligner as stored makes the targets,
+/// in a new training as in a resumed one: in memory it holds more than its file, and would give others.
+fn examples(
+    training: Corpus,
+    links: Option<&UserAlignments>,
+    folder: &Folder,
+    checkpoint: &Checkpoint,
+) -> Result<Examples> {
+    let settings = &checkpoint.config.training;
+    let guided = |weight| -> Result<Guides> {
+        if let Some(links) = links {
+            return Ok(Guides::given(links.of(&training.pairs), USER_WORDS, weight));
+        }
+        let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
+            format!(
+                "{}: aligner.safetensors, which guides attention, is missing; this training cannot be resumed: train \
+                 another model with --out",
+                folder.path().display()
+            )
+        })?;
+        Ok(Guides::new(&training.pairs, &aligner, weight))
+    };
+    let guides = settings.guidance.map(|weight| guided(weight as f32)).transpose()?;
+    let vocabularies = [checkpoint.source.clone(), checkpoint.target.clone()];
+    Examples::new(training, &vocabularies, guides, settings.variation(), checkpoint.config.text.max_length)
+}
+
+/// Notes the sizes of data and model.
+fn describe(config: &Config, reporter: &dyn Reporter) {
+    let sizes = &config.architecture;
+    reporter.note(&format!(
+        "{} training pairs, {} validation pairs; {} source and {} target units",
+        config.data.training_pairs, config.data.validation_pairs, sizes.source_vocabulary, sizes.target_vocabulary
+    ));
+    reporter.note(&format!(
+        "{:.2} million parameters: embedding {}, hidden {}, attention {} ({}); batches of {}",
+        sizes.parameter_count() as f64 / 1e6,
+        sizes.embedding_size,
+        sizes.hidden_size,
+        sizes.attention_size,
+        sizes.attention,
+        config.training.batch
+    ));
+    if let Some(origin) = &config.from {
+        reporter.note(&format!("initialized from {origin}"));
+    }
+    if !sizes.attention.is_fixed() {
+        reporter.note(&format!("attention is {}", config.teaching()));
+    }
+}
+
+/// Says why a run ended, and where the model is.
+fn summary(reason: StopReason, settings: &TrainingSettings, progress: &Progress, folder: &Folder) -> String {
+    let why = match reason {
+        StopReason::Epochs => format!("{} epochs are done", settings.max_epochs),
+        StopReason::Time if progress.step <= 1 => {
+            "time limit reached before the first step; --resume with more --max-minutes continues".to_owned()
+        }
+        StopReason::Time => "time limit reached; --resume with more --max-minutes continues".to_owned(),
+        StopReason::Patience => format!("no improvement for {} validations", settings.patience.unwrap_or_default()),
+        StopReason::Asked => "stopped as asked; --resume continues from here".to_owned(),
+    };
+    let kept = match settings.keep {
+        Some(keep) => format!(", {keep} in {}", folder.path_of_kept().display()),
+        None => String::new(),
+    };
+    format!(
+        "{why}: {} steps in {}; the best model, of step {}, is in {}{kept}",
+        progress.step,
+        clock(Duration::from_secs_f64(progress.seconds)),
+        progress.best_step,
+        folder.path().display()
+    )
+}

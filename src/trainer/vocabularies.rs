@@ -1,0 +1,132 @@
+//! Vocabularies of a new training, and what is measured before they are fixed.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow, bail};
+use candle_core::Device;
+use rayon::prelude::*;
+
+use super::warm_start::{InitVocabulary, WarmStart};
+use crate::error::UsageError;
+use crate::reporter::Reporter;
+use crate::text::{Atoms, Corpus, Normalisation, Pair, Profile, SPECIALS, Units, Vocabulary, features};
+use crate::training::{Examples, ResolvedConfig, seconds_of_epoch};
+
+/// Pairs that suffice to measure training speed.
+const REHEARSED: usize = 2000;
+
+/// What is never cut: what the options name, tags, and features where there are some.
+pub(super) fn protected_tokens(
+    (named, tags): (&[String], &[String]),
+    with_features: bool,
+    pairs: &[&Pair],
+    normalisation: Normalisation,
+) -> Result<Atoms> {
+    let checked = |option: &str, pieces: &[String]| {
+        let pieces = pieces.iter().filter(|piece| !piece.is_empty()).cloned();
+        Atoms::new(pieces).map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
+    };
+    let named = [checked("--protected-tokens", named)?, checked("--tag-source", tags)?];
+    let of_words = pairs.iter().filter(|_| with_features).flat_map(|pair| features(&pair.source));
+    let of_words: BTreeSet<&str> = of_words.collect();
+    Atoms::new(named.iter().flat_map(Atoms::iter).chain(of_words).map(str::to_owned))?.normalised(normalisation)
+}
+
+/// What pairs are made of, as the model will read them, atoms aside.
+pub(super) fn statistics(pairs: &[&Pair], normalisation: Normalisation, atoms: &Atoms) -> Profile {
+    let without_atoms = |pair: Pair| {
+        let [source, target] = [&pair.source, &pair.target].map(|text| atoms.left_out(text).trim().to_owned());
+        if atoms.is_empty() { pair } else { Pair { source, target } }
+    };
+    let normal: Vec<Pair> = pairs.par_iter().map(|pair| without_atoms(pair.normalised(normalisation))).collect();
+    Profile::new(&normal.iter().collect::<Vec<_>>())
+}
+
+/// Makes the best of the time given: tries a few steps with some of the pairs, varied as training varies them.
+pub(super) fn fit_time(
+    plan: &mut ResolvedConfig,
+    training: &Corpus,
+    vocabularies: &[Arc<Vocabulary>; 2],
+    device: &Device,
+) -> Result<()> {
+    let (some, longest) = (training.pairs.len().min(REHEARSED), plan.text().max_length);
+    plan.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
+        let examples = Examples::new(training.some(some), vocabularies, None, settings.variation(), longest)?;
+        let seconds = seconds_of_epoch(architecture, settings, &examples.of_epoch(settings.seed, 0), device)?;
+        Ok(seconds * training.pairs.len() as f64 / some as f64)
+    })
+}
+
+/// Learns the vocabularies of both sides, or takes those of the model that training begins from, extended if need be.
+pub(super) fn vocabularies(
+    plan: &ResolvedConfig,
+    pairs: &[&Pair],
+    atoms: &Atoms,
+    from: Option<&WarmStart>,
+    reporter: &dyn Reporter,
+) -> Result<[Arc<Vocabulary>; 2]> {
+    let _stage = reporter.stage("learning a vocabulary", None);
+    let (text, most) = (plan.text(), plan.vocabulary_sizes());
+    let units = [text.source_units, text.target_units];
+    let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
+        let texts = TextsBesideAtoms::new(&texts, atoms, text.normalisation);
+        Ok(match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
+            None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
+            Some((InitVocabulary::Keep, vocabulary)) => {
+                let is_new = |atom: &&str| vocabulary.atoms().iter().all(|known| known != *atom);
+                if let Some(new) = texts.atoms.iter().find(is_new) {
+                    bail!(UsageError(format!(
+                        "--init-vocabulary keep: the model has no unit for {new}; extend, the default, adds it"
+                    )));
+                }
+                vocabulary.clone()
+            }
+            Some((InitVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, most[side])?),
+        })
+    };
+    let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
+    let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
+    if text.joint_vocabulary {
+        let joint = make(0, [sources, targets].concat())?;
+        Ok([joint.clone(), joint])
+    } else {
+        Ok([make(0, sources)?, make(1, targets)?])
+    }
+}
+
+/// The texts of a side as a vocabulary is learnt from them: without the atoms that stand in them.
+struct TextsBesideAtoms<'t> {
+    rest: Vec<Cow<'t, str>>,
+    atoms: Atoms,
+    normalisation: Normalisation,
+}
+
+impl<'t> TextsBesideAtoms<'t> {
+    fn new(texts: &[&'t str], atoms: &Atoms, normalisation: Normalisation) -> Self {
+        if atoms.is_empty() {
+            let rest = texts.iter().map(|&text| Cow::Borrowed(text)).collect();
+            return Self { rest, atoms: Atoms::default(), normalisation };
+        }
+        let normal: Vec<Cow<str>> = texts.par_iter().map(|text| normalisation.apply(text)).collect();
+        let atoms = atoms.within(&normal.iter().map(|text| &**text).collect::<Vec<_>>());
+        let rest = normal.par_iter().map(|text| Cow::Owned(atoms.left_out(text).into_owned())).collect();
+        Self { rest, atoms, normalisation }
+    }
+
+    fn learn(&self, units: Units, most: usize) -> Result<Vocabulary> {
+        let most = most.saturating_sub(self.atoms.units(units).len()).max(SPECIALS.len() + 1);
+        let learnt = Vocabulary::train(self.texts(), units, self.normalisation, most)?;
+        if self.atoms.is_empty() { Ok(learnt) } else { learnt.with_atoms(&self.atoms) }
+    }
+
+    fn extend(&self, vocabulary: &Vocabulary, most: usize) -> Result<Vocabulary> {
+        let all = vocabulary.atoms().iter().chain(self.atoms.iter());
+        vocabulary.with_atoms(&Atoms::new(all.map(str::to_owned))?)?.extended(self.texts(), most)
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> + Send {
+        self.rest.iter().map(|text| &**text)
+    }
+}

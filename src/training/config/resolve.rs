@@ -1,0 +1,343 @@
+//! The decisions that complete a configuration: those of the data, of a time budget and of a base model.
+
+use anyhow::{Result, anyhow};
+
+use super::auto::AutoConfig;
+use super::{GUIDED_ALIGNMENT, Preset, TrainConfig, explain};
+use crate::attention::{Choice, Settings};
+use crate::error::{UsageError, usage};
+use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState};
+use crate::text::{Atoms, BatchSize, NormalForm, Normalisation, Pair, Profile, TextSettings, Units};
+use crate::training::{Keep, Metric, Schedule, TrainingSettings};
+
+/// Minutes between two saved training states.
+const SAVE_EVERY: f64 = 5.0;
+/// Pairs from which links can be learned well enough to guide attention.
+const MIN_PAIRS_FOR_GUIDANCE: usize = 2000;
+/// Decay of the parameters' exponential moving average.
+const EMA_DECAY: f64 = 0.999;
+/// Validations in a row without improvement that end a training on the plateau schedule.
+const PATIENCE: u64 = 6;
+/// The same for a training from a base model, on any other schedule.
+const PATIENCE_OF_BASE: u64 = 10;
+/// Warm-up steps, from random parameters and from a base model's.
+const WARMUP: u64 = 100;
+const WARMUP_OF_BASE: u64 = 30;
+/// Largest vocabularies of words and of characters.
+const MAX_WORDS: usize = 30_000;
+const MAX_CHARACTERS: usize = 8000;
+
+/// A configuration with nothing left open but the validation metric, which depends on the validation pairs.
+#[derive(Clone, Debug)]
+pub struct ResolvedConfig {
+    given: TrainConfig,
+    base: Option<Architecture>,
+    stats: Profile,
+    text: TextSettings,
+    auto: AutoConfig,
+}
+
+impl TrainConfig {
+    /// Returns this configuration with the text and model settings of a base model.
+    #[must_use]
+    pub fn initialized_from(&self, text: &TextSettings, model: &Architecture) -> Self {
+        let attention = &model.attention;
+        let same_units = text.source_units == text.target_units;
+        Self {
+            units: same_units.then_some(text.source_units),
+            source_units: (!same_units).then_some(text.source_units),
+            target_units: (!same_units).then_some(text.target_units),
+            joint_vocabulary: text.joint_vocabulary,
+            normalize: Some(text.normalisation.form),
+            lowercase: text.normalisation.lowercase,
+            preset: None,
+            embedding_size: Some(model.embedding_size),
+            hidden_size: Some(model.hidden_size),
+            attention_size: Some(model.attention_size),
+            attention: Some(attention.score),
+            decoder: Some(model.decoder),
+            heads: Some(attention.heads),
+            attention_temperature: Some(attention.temperature),
+            hard_attention: attention.choice == Choice::Sampled,
+            layers: Some(model.layers),
+            no_tied_embeddings: !model.tied_output,
+            initial_state: Some(model.initial_state),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the normalization of both sides' text.
+    pub fn normalization(&self) -> Normalisation {
+        Normalisation { form: self.normalize.unwrap_or(NormalForm::Nfc), lowercase: self.lowercase }
+    }
+
+    /// Returns the minutes between two saved training states.
+    pub fn save_every(&self) -> f64 {
+        self.save_every.unwrap_or(SAVE_EVERY)
+    }
+
+    /// Completes this configuration by the statistics of the training pairs. `base` is the architecture of the model that
+    /// training is initialized from, if any; its settings are taken by [`Self::initialized_from`] first.
+    ///
+    /// # Errors
+    /// A [`UsageError`] names the option that is out of range or does not suit the data.
+    pub fn resolve(&self, stats: &Profile, base: Option<&Architecture>) -> Result<ResolvedConfig> {
+        self.validate()?;
+        let text = self.text(stats)?;
+        let mut auto = AutoConfig::new(self.preset.unwrap_or(Preset::Auto), stats);
+        if self.max_minutes.is_some() {
+            auto = auto.filling_time();
+        }
+        if let Some(base) = base {
+            auto = auto.for_base(base.hidden_size);
+        }
+        if self.guided_alignment.is_some_and(|weight| weight > 0.0) && text.of_characters() {
+            return usage("--guided-alignment and --guide need words: units of characters have no word alignments");
+        }
+        if self.concat_pairs.is_some_and(|share| share > 0.0) && text.of_characters() {
+            return usage("--concat-pairs needs sentences: characters would run together");
+        }
+        let resolved = ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto };
+        let architecture = resolved.architecture([0, 0]);
+        let fits = architecture.attention.check(architecture.dimensions());
+        fits.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?;
+        Ok(resolved)
+    }
+
+    fn text(&self, stats: &Profile) -> Result<TextSettings> {
+        let unit =
+            |side: usize, own: Option<Units>| own.or(self.units).unwrap_or_else(|| stats.sides[side].kind.units());
+        let (source_units, target_units) = (unit(0, self.source_units), unit(1, self.target_units));
+        self.check_joint(source_units, target_units)?;
+        Ok(TextSettings {
+            normalisation: self.normalization(),
+            source_units,
+            target_units,
+            // Filled in with the vocabularies, which know which side has them.
+            source_atoms: Atoms::default(),
+            target_atoms: Atoms::default(),
+            joint_vocabulary: self.joint_vocabulary,
+            max_length: self.max_length.unwrap_or(128),
+        })
+    }
+}
+
+impl ResolvedConfig {
+    /// Returns the seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.given.seed.unwrap_or(1)
+    }
+
+    /// Returns how text becomes tokens.
+    pub fn text(&self) -> &TextSettings {
+        &self.text
+    }
+
+    /// Returns the reasons of these decisions in words: what the data are, how long training takes, and a warning where
+    /// the pairs are few.
+    pub fn reasons(&self, settings: &TrainingSettings) -> Vec<String> {
+        let warning = explain::warning(&self.stats).filter(|_| self.base.is_none());
+        [Some(explain::data(&self.stats)), Some(explain::length(settings)), warning].into_iter().flatten().collect()
+    }
+
+    /// Chooses the largest sizes that the time budget allows, unless sizes are set. `seconds_per_epoch` estimates the time
+    /// of an epoch for a model over vocabularies of the given sizes.
+    ///
+    /// # Errors
+    /// Those of `seconds_per_epoch`.
+    pub fn fit_time(
+        &mut self,
+        vocabularies: [usize; 2],
+        seconds_per_epoch: impl Fn(&Architecture, &TrainingSettings) -> Result<f64>,
+    ) -> Result<()> {
+        let given = &self.given;
+        let sizes = [given.embedding_size, given.hidden_size, given.attention_size];
+        let automatic = matches!(given.preset, None | Some(Preset::Auto)) && sizes == [None; 3];
+        let Some(minutes) = given.max_minutes.filter(|_| automatic) else { return Ok(()) };
+        self.auto = self.auto.within(&self.stats, 60.0 * minutes, |auto| {
+            let tried = Self { auto, ..self.clone() };
+            seconds_per_epoch(&tried.architecture(vocabularies), &tried.training(&[]))
+        })?;
+        Ok(())
+    }
+
+    /// Returns the largest vocabulary sizes of source and target; a joint vocabulary's is there twice.
+    pub fn vocabulary_sizes(&self) -> [usize; 2] {
+        let sides = if self.text.joint_vocabulary { 2 } else { 1 };
+        [self.text.source_units, self.text.target_units].map(|units| {
+            self.given.vocabulary_size.unwrap_or(match units {
+                Units::Bpe => sides * self.auto.pieces,
+                Units::Word => MAX_WORDS,
+                Units::Char => MAX_CHARACTERS,
+            })
+        })
+    }
+
+    /// Returns the model's architecture over vocabularies of these sizes.
+    pub fn architecture(&self, [source_vocabulary, target_vocabulary]: [usize; 2]) -> Architecture {
+        let (given, sizes) = (&self.given, self.auto.sizes);
+        Architecture {
+            source_vocabulary,
+            target_vocabulary,
+            embedding_size: given.embedding_size.unwrap_or(sizes.embedding),
+            hidden_size: given.hidden_size.unwrap_or(sizes.hidden),
+            attention_size: given.attention_size.unwrap_or(sizes.attention),
+            layers: given.layers.unwrap_or(1),
+            tied_output: !given.no_tied_embeddings,
+            initial_state: given.initial_state.unwrap_or(InitialState::Mean),
+            lexicon: self.base.as_ref().map_or(self.guidance().is_some(), |base| base.lexicon),
+            decoder: given.decoder.unwrap_or(DecoderKind::Conditional),
+            attention: self.attention(),
+        }
+    }
+
+    fn attention(&self) -> Settings {
+        let given = &self.given;
+        Settings {
+            score: given.attention.unwrap_or_default(),
+            heads: given.heads.unwrap_or(1),
+            temperature: given.attention_temperature.unwrap_or(1.0),
+            choice: if given.hard_attention { Choice::Sampled } else { Choice::Soft },
+            shown: None,
+        }
+    }
+
+    /// Returns the weight of guided alignment. Where there is one, the links weigh on the output by a lexicon too.
+    fn guidance(&self) -> Option<f64> {
+        match self.given.guided_alignment {
+            None if self.text.of_characters() || self.attention().is_fixed() => None,
+            None => (self.stats.pairs >= MIN_PAIRS_FOR_GUIDANCE).then_some(GUIDED_ALIGNMENT),
+            Some(weight) => (weight > 0.0).then_some(weight),
+        }
+    }
+
+    /// Returns the settings of the training run; the validation pairs decide the metric where none is given.
+    pub fn training(&self, validation: &[Pair]) -> TrainingSettings {
+        let (given, auto) = (&self.given, &self.auto);
+        let merged = [self.text.source_units, self.text.target_units].contains(&Units::Bpe);
+        let bpe_dropout = given.bpe_dropout.unwrap_or(if merged { auto.bpe_dropout } else { 0.0 });
+        let joined = given.concat_pairs.unwrap_or(if self.text.of_characters() { 0.0 } else { auto.joined });
+        let dropout = given.dropout.unwrap_or(auto.dropout);
+        let schedule = given.schedule.or(given.decay.map(|_| Schedule::Plateau)).unwrap_or(auto.schedule);
+        let above_zero = |value: f64| Some(value).filter(|value| *value > 0.0);
+        TrainingSettings {
+            seed: self.seed(),
+            batch: given.batch().unwrap_or(BatchSize::Sentences(auto.sentences)),
+            learning_rate: given.learning_rate.unwrap_or(auto.sizes.learning_rate),
+            warmup_steps: given.warmup_steps.unwrap_or(if self.base.is_some() { WARMUP_OF_BASE } else { WARMUP }),
+            schedule,
+            decay: given.decay.unwrap_or(0.5),
+            label_smoothing: given.label_smoothing.unwrap_or(0.1),
+            guidance: self.guidance(),
+            average: above_zero(given.ema_decay.unwrap_or(EMA_DECAY)),
+            dropout: DropoutRates { embeddings: dropout, annotations: dropout, states: dropout, readout: dropout },
+            bpe_dropout: above_zero(bpe_dropout),
+            concat_pairs: above_zero(joined),
+            max_gradient_norm: given.max_gradient_norm.unwrap_or(1.0),
+            max_epochs: given.max_epochs.unwrap_or(auto.epochs),
+            max_minutes: given.max_minutes,
+            validate_every: given.validate_every,
+            patience: given.patience.or(self.default_patience()),
+            metric: given.metric.unwrap_or_else(|| metric(&self.text, validation)),
+            keep: given.keep(),
+            keep_attention: given.keep_attention,
+            tensorboard: given.tensorboard,
+        }
+    }
+
+    /// Returns the patience where none is given. A planned schedule brings most at its end, so it has none.
+    fn default_patience(&self) -> Option<u64> {
+        match self.given.schedule.or(self.given.decay.map(|_| Schedule::Plateau)) {
+            Some(Schedule::Plateau) => Some(PATIENCE),
+            Some(Schedule::Hold | Schedule::Cosine) | None => self.base.as_ref().map(|_| PATIENCE_OF_BASE),
+        }
+    }
+
+    /// Returns the configuration that leaves nothing open: a training with it has these settings, whatever the defaults
+    /// and the data say. Options of a base model stay open, since the base model decides them. `vocabulary_size` is given
+    /// where vocabularies are learned and one number describes both.
+    pub fn options(&self, training: &TrainingSettings, vocabulary_size: Option<usize>) -> TrainConfig {
+        let model = match &self.base {
+            Some(_) => self.given_without_model(),
+            None => self.given.initialized_from(&self.text, &self.architecture([0, 0])),
+        };
+        let (batch_sentences, batch_tokens) = match training.batch {
+            BatchSize::Sentences(most) => (Some(most), None),
+            BatchSize::Tokens(most) => (None, Some(most)),
+        };
+        TrainConfig {
+            vocabulary_size,
+            max_length: Some(self.text.max_length),
+            dropout: Some(training.dropout.embeddings),
+            bpe_dropout: Some(training.bpe_dropout.unwrap_or_default()),
+            concat_pairs: Some(training.concat_pairs.unwrap_or_default()),
+            guided_alignment: Some(training.guidance.unwrap_or_default()),
+            label_smoothing: Some(training.label_smoothing),
+            ema_decay: Some(training.average.unwrap_or_default()),
+            batch_sentences,
+            batch_tokens,
+            learning_rate: Some(training.learning_rate),
+            warmup_steps: Some(training.warmup_steps),
+            schedule: Some(training.schedule),
+            decay: Some(training.decay),
+            max_gradient_norm: Some(training.max_gradient_norm),
+            max_epochs: Some(training.max_epochs),
+            max_minutes: training.max_minutes,
+            save_every: Some(self.given.save_every()),
+            patience: training.patience,
+            validate_every: training.validate_every,
+            metric: Some(training.metric),
+            seed: Some(training.seed),
+            ..model
+        }
+    }
+
+    fn given_without_model(&self) -> TrainConfig {
+        TrainConfig {
+            normalize: None,
+            lowercase: false,
+            units: None,
+            source_units: None,
+            target_units: None,
+            joint_vocabulary: false,
+            preset: None,
+            embedding_size: None,
+            hidden_size: None,
+            attention_size: None,
+            attention: None,
+            decoder: None,
+            heads: None,
+            attention_temperature: None,
+            hard_attention: false,
+            layers: None,
+            no_tied_embeddings: false,
+            initial_state: None,
+            ..self.given.clone()
+        }
+    }
+}
+
+impl TrainConfig {
+    /// Returns the batch size, where one is given.
+    fn batch(&self) -> Option<BatchSize> {
+        let sentences = self.batch_sentences.map(BatchSize::Sentences);
+        sentences.or(self.batch_tokens.map(BatchSize::Tokens))
+    }
+
+    /// Returns which validated models are kept beside the best one.
+    fn keep(&self) -> Option<Keep> {
+        self.keep_best.map(Keep::Best).or(self.keep_last.map(Keep::Last))
+    }
+}
+
+/// Returns the validation metric that suits the data: BLEU counts 4-grams, so it says nothing of shorter texts.
+fn metric(text: &TextSettings, validation: &[Pair]) -> Metric {
+    let short = validation.iter().filter(|pair| pair.target.split_whitespace().count() < 4).count();
+    if text.of_characters() {
+        Metric::ExactMatch
+    } else if 2 * short > validation.len() {
+        Metric::Chrf
+    } else {
+        Metric::Bleu
+    }
+}

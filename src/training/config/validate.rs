@@ -1,0 +1,134 @@
+//! Ranges of the settings that a user gives.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::TrainConfig;
+use crate::error::usage;
+use crate::model::{LARGEST, MOST_LAYERS};
+use crate::text::{SPECIALS, Units};
+
+/// Largest vocabulary that may be asked for.
+const MAX_VOCABULARY: usize = 1_000_000;
+
+impl TrainConfig {
+    /// Checks every setting as far as it does not depend on the data.
+    ///
+    /// # Errors
+    /// A [`crate::error::UsageError`] names the option.
+    pub fn validate(&self) -> Result<()> {
+        self.validate_text()?;
+        self.validate_model()?;
+        self.validate_training()?;
+        self.validate_limits()
+    }
+
+    fn validate_text(&self) -> Result<()> {
+        within("--vocabulary-size", self.vocabulary_size, SPECIALS.len() + 1, MAX_VOCABULARY)?;
+        positive("--max-length", self.max_length)?;
+        let side = |own: Option<Units>| own.or(self.units);
+        match (side(self.source_units), side(self.target_units)) {
+            (Some(source), Some(target)) => self.check_joint(source, target),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a joint vocabulary is possible.
+    pub(super) fn check_joint(&self, source: Units, target: Units) -> Result<()> {
+        if self.joint_vocabulary && source != target {
+            return usage("--joint-vocabulary needs the same units on both sides");
+        }
+        Ok(())
+    }
+
+    fn validate_model(&self) -> Result<()> {
+        within("--hidden-size", self.hidden_size, 1, LARGEST)?;
+        if let Some(odd) = self.hidden_size.filter(|size| !size.is_multiple_of(2)) {
+            return usage(format!("--hidden-size {odd} is odd; each encoder direction has half of it"));
+        }
+        within("--embedding-size", self.embedding_size, 1, LARGEST)?;
+        within("--attention-size", self.attention_size, 1, LARGEST)?;
+        within("--layers", self.layers, 1, MOST_LAYERS)
+    }
+
+    fn validate_training(&self) -> Result<()> {
+        positive("--batch-sentences", self.batch_sentences)?;
+        positive("--batch-tokens", self.batch_tokens)?;
+        if let Some(decay) = self.decay.filter(|decay| !(*decay > 0.0 && *decay <= 1.0)) {
+            return usage(format!("--decay must be above 0 and at most 1, not {decay}"));
+        }
+        let score = self.attention.unwrap_or_default();
+        if self.keep_attention && score.is_fixed() {
+            let score = score.name();
+            return usage(format!("--keep-attention needs a score: with --attention {score} there is nothing to see"));
+        }
+        above_zero("--learning-rate", self.learning_rate)?;
+        share("--label-smoothing", self.label_smoothing)?;
+        match self.guided_alignment {
+            None | Some(0.0) => {}
+            Some(_) if score.is_fixed() => {
+                let score = score.name();
+                return usage(format!(
+                    "--guided-alignment and --guide need a score: with --attention {score} there is nothing to teach"
+                ));
+            }
+            weight => above_zero("--guided-alignment", weight)?,
+        }
+        share("--ema-decay", self.ema_decay)?;
+        share("--bpe-dropout", self.bpe_dropout)?;
+        share("--concat-pairs", self.concat_pairs)?;
+        share("--dropout", self.dropout)?;
+        above_zero("--max-gradient-norm", self.max_gradient_norm)
+    }
+
+    /// Checks when training ends and what it saves, which a resumed run may change.
+    ///
+    /// # Errors
+    /// A [`crate::error::UsageError`] names the option.
+    pub fn validate_limits(&self) -> Result<()> {
+        positive("--max-epochs", self.max_epochs)?;
+        minutes("--max-minutes", self.max_minutes)?;
+        minutes("--save-every", self.save_every)?;
+        positive("--validate-every", self.validate_every)?;
+        positive("--patience", self.patience)?;
+        positive("--keep-best", self.keep_best)?;
+        positive("--keep-last", self.keep_last)
+    }
+}
+
+fn minutes(option: &str, value: Option<f64>) -> Result<()> {
+    let Some(minutes) = value else { return Ok(()) };
+    match Duration::try_from_secs_f64(minutes * 60.0) {
+        Ok(time) if !time.is_zero() && minutes <= 1e6 => Ok(()),
+        _ => usage(format!("{option} must be above 0 and at most a million, not {minutes:e}")),
+    }
+}
+
+fn positive<T: PartialEq + Default>(option: &str, value: Option<T>) -> Result<()> {
+    match value {
+        Some(value) if value == T::default() => usage(format!("{option} must be at least 1")),
+        _ => Ok(()),
+    }
+}
+
+fn within(option: &str, value: Option<usize>, least: usize, most: usize) -> Result<()> {
+    match value.filter(|value| !(least..=most).contains(value)) {
+        Some(value) => usage(format!("{option} must be between {least} and {most}, not {value}")),
+        None => Ok(()),
+    }
+}
+
+fn above_zero(option: &str, value: Option<f64>) -> Result<()> {
+    match value.filter(|value| !(value.is_finite() && *value > 0.0)) {
+        Some(value) => usage(format!("{option} must be above 0, not {value}")),
+        None => Ok(()),
+    }
+}
+
+fn share(option: &str, value: Option<f64>) -> Result<()> {
+    match value.filter(|value| !(0.0..1.0).contains(value)) {
+        Some(value) => usage(format!("{option} must be at least 0 and below 1, not {value}")),
+        None => Ok(()),
+    }
+}
