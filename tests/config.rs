@@ -161,7 +161,7 @@ fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
     let preset = folder.run(&["train", "--config", "settings.json", "--preset", "medium", "--show-config"]);
     assert_eq!((&preset.json()["hidden-size"], &preset.json()["learning-rate"]), (&json!(384), &json!(0.0015)));
     let from = ["train", "--config", "settings.json", "--init-from", "model", "--show-config"];
-    assert!(folder.run(&from).worked().contains("\"from\": \"model\""));
+    assert!(folder.run(&from).worked().contains("\"init-from\": \"model\""));
     // But for what the model leaves open.
     folder.write("open.json", json!({"vocabulary-size": 77}).to_string());
     let new = ["train", "--config", "open.json", "--init-from", "model", "--init-vocabulary", "new", "--show-config"];
@@ -207,13 +207,13 @@ fn a_model_is_trained_as_another_was() {
         .refused_with(2, &["first/config.json", "of a model"]);
     let mut first = json(&folder.text("first/config.json"));
     for (begun, reason) in [
-        (json!({"command_line": ["translate", "a"], "threads": 1}), "was not begun by a command line"),
-        (json!({"command_line": ["train", "--sideways"], "threads": 1}), "was not begun by a command line"),
-        (Value::Null, "does not say how its training was begun"),
+        (json!({"command_line": ["translate", "a"], "threads": 1}), "does not record the options"),
+        (json!({"command_line": [], "options": {"sideways": true}, "threads": 1}), "is no option of softalign train"),
+        (Value::Null, "does not record the options"),
     ] {
         first["begun"] = begun;
         folder.write("c.json", first.to_string());
-        folder.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: this model", reason]);
+        folder.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: ", reason]);
     }
     folder.write("c.json", "{\"format_version\": 99}");
     folder.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: ", "format version 99"]);

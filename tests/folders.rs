@@ -56,10 +56,10 @@ fn a_model_whose_training_cannot_go_on_is_no_dead_end() {
     }
     let before = folder.contents();
     let trained = folder.train("model", &[]);
-    trained.refused_with(1, &["model: holds a model", "resume.safetensors is missing", "another folder", "--out"]);
+    trained.refused_with(1, &["model: holds a model", "resume.safetensors is missing", "another directory", "--out"]);
     assert!(!trained.stderr.contains("--resume"), "{}", trained.stderr);
     let resumed = folder.run(&["train", "--out", "model", "--resume", "--quiet"]);
-    resumed.refused_with(1, &["model: nothing to go on with", "resume.safetensors", "another folder with --out"]);
+    resumed.refused_with(1, &["model: no resumable training state", "resume.safetensors", "another model with --out"]);
     assert!(!resumed.stderr.contains("without --resume"), "{}", resumed.stderr);
     assert!(folder.contents() == before);
 }

@@ -45,10 +45,10 @@ fn what_was_learnt_is_there_from_the_beginning() {
         let done = train_from(&folder, "model", vocabulary, &[&STILL[..], &["--init-vocabulary", vocabulary]].concat());
         done.worked();
         let units = format!("{kept} kept, {added} added, {dropped} dropped");
-        let note = format!("begun from model; source units: {units}; target units: {units}\n");
+        let note = format!("initialized from model; source units: {units}; target units: {units}\n");
         assert!(done.stderr.contains(&note), "{note}: {}", done.stderr);
         let inspected = folder.run(&["inspect", vocabulary]);
-        assert!(inspected.worked().contains(&note.replace("begun from ", "began from      ")), "{inspected:?}");
+        assert!(inspected.worked().contains(&note.replace("initialized from ", "began from      ")), "{inspected:?}");
         for sentence in ["the red owl runs", "the old fox sings"] {
             assert_eq!(
                 translated(&folder, vocabulary, sentence),
@@ -137,7 +137,7 @@ fn what_is_shown_trains_the_same_model() {
         let shown = train_from(&folder, "model", "nowhere", &[&options[..], &["--show-config"]].concat());
         let value = shown.json();
         assert_eq!(
-            [&value["from"], &value["from-vocabulary"], &value["hidden-size"]],
+            [&value["init-from"], &value["init-vocabulary"], &value["hidden-size"]],
             [&"model".into(), &vocabulary.into(), &Value::Null]
         );
         assert_eq!(value["learning-rate"], 0.001, "half of the usual one");
@@ -179,8 +179,9 @@ fn what_contradicts_the_model_is_refused() {
     ] {
         train_from(&folder, "model", "out", options).refused_with(2, parts);
     }
-    train_from(&folder, "model", "model", &[]).refused_with(2, &["model: --init-from and --out are the same folder"]);
-    train_from(&folder, "model", "./model/", &[]).refused_with(2, &["same folder"]);
+    train_from(&folder, "model", "model", &[])
+        .refused_with(2, &["model: --init-from and --out are the same directory"]);
+    train_from(&folder, "model", "./model/", &[]).refused_with(2, &["same directory"]);
     let alone = folder.run(&["train", "--train", "others.tsv", "--init-vocabulary", "new", "--out", "out"]);
     alone.refused_with(2, &["--init-vocabulary needs --init-from"]);
     assert!(folder.contents() == before, "something was written");

@@ -72,7 +72,7 @@ fn a_time_given_is_planned_for() {
     // Not a matter of speed: it must neither stop at once nor go on for its million epochs.
     assert!((3.0..60.0).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
     assert!(outcome.stderr.contains("0.05 minutes, or 1000000 epochs"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("the time is over; --resume with more --max-minutes"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("time limit reached; --resume with more --max-minutes"), "{}", outcome.stderr);
     let log = folder.text("model/log.jsonl");
     let steps: Vec<Value> = log.lines().map(json).collect();
     let steps: Vec<&Value> = steps.iter().filter(|line| line["event"] == "progress").collect();

@@ -68,7 +68,7 @@ fn what_may_go_with_it_is_let_through() {
     let folder = Folder::with_pairs();
     for options in [&[&[][..]], &ALLOWED[..], &[&["--quiet", "--device=cpu"]]].concat() {
         // There is nothing to resume, which is found only after the options.
-        resume(&folder, options).refused_with(1, &["nothing to go on with"]);
+        resume(&folder, options).refused_with(1, &["no resumable training state"]);
     }
 }
 
@@ -104,7 +104,7 @@ fn a_run_whose_time_is_over_ends_at_once() {
     let steps = || json(&folder.text("out/resume.json"))["step"].clone();
     let before = steps();
     let again = folder.run(&["train", "--resume", "--out", "out"]);
-    assert!(again.stderr.contains("the time is over"), "{}", again.stderr);
+    assert!(again.stderr.contains("time limit reached"), "{}", again.stderr);
     assert_eq!(steps(), before);
 }
 

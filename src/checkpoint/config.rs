@@ -4,6 +4,7 @@ use std::fmt;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::model::Architecture;
@@ -81,6 +82,9 @@ impl fmt::Display for Origin {
 pub struct Beginning {
     /// What was given to the program; options from a file stand among the others.
     pub command_line: Vec<String>,
+    /// The options among it by their names, without those left open: what trains the same model again.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub options: Map<String, Value>,
     /// Cores that were used.
     pub threads: usize,
 }

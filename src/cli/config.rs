@@ -84,7 +84,7 @@ impl Expanded {
             return Ok(Self { self_contained: arguments.iter().skip(1).cloned().collect(), arguments, config: None });
         };
         let command = built(cli, name);
-        let mut from_config = read(cli, &command, path).map_err(|reason| wrong(path, &reason))?;
+        let mut from_config = read(&command, path).map_err(|reason| wrong(path, &reason))?;
         from_config.retain(|option| !yields(&command, &option.long, matches));
         let typed = given(&command, matches);
         let both = || from_config.iter().chain(&typed);
@@ -167,11 +167,11 @@ fn yields(command: &Command, long: &str, matches: &ArgMatches) -> bool {
 }
 
 /// The options that a file gives a command.
-fn read(cli: &Command, command: &Command, path: &Path) -> Result<Vec<Setting>, String> {
+fn read(command: &Command, path: &Path) -> Result<Vec<Setting>, String> {
     let text = std::fs::read_to_string(path).map_err(|reason| format!("cannot read this file: {reason}"))?;
     let value: Value = serde_json::from_str(&text).map_err(|reason| format!("this is no JSON: {reason}"))?;
     match value {
-        Value::Object(object) if object.contains_key(OF_A_MODEL) => of_model(cli, command, &text),
+        Value::Object(object) if object.contains_key(OF_A_MODEL) => of_model(command, &text),
         Value::Object(object) => of_object(command, &object),
         _ => Err("options by their names are needed, as in {\"seed\": 2}".to_owned()),
     }
@@ -225,22 +225,19 @@ fn plain(value: &Value) -> Result<String, String> {
     }
 }
 
-/// The options that a model's training was begun with, those of that one run left out.
-fn of_model(cli: &Command, command: &Command, json: &str) -> Result<Vec<Setting>, String> {
+/// The options that a model's config.json records of its training; those of one run alone are left out.
+fn of_model(command: &Command, json: &str) -> Result<Vec<Setting>, String> {
     if command.get_name() != "train" {
         return Err(format!(
-            "this is the config of a model, which says how to train; softalign {} takes models by their folder",
+            "this is the config of a model, which says how to train; softalign {} takes models by their directory",
             command.get_name()
         ));
     }
     let begun = Config::parse(json).map_err(|reason| format!("{reason:#}"))?.begun;
-    let begun = begun.ok_or("this model does not say how its training was begun")?;
-    let arguments = [command.get_name().to_owned()].into_iter().chain(begun.command_line);
-    let matches = cli.clone().try_get_matches_from(arguments).ok();
-    let Some(("train", matches)) = matches.as_ref().and_then(ArgMatches::subcommand) else {
-        return Err("this model's training was not begun by a command line that this softalign knows".to_owned());
-    };
-    let mut given = given(command, matches);
-    given.retain(|option| !OF_ONE_RUN.contains(&option.long.as_str()));
-    Ok(given)
+    let mut options = begun.map(|begun| begun.options).unwrap_or_default();
+    if options.is_empty() {
+        return Err("this model's config does not record the options of its training".to_owned());
+    }
+    options.retain(|name, _| !OF_ONE_RUN.contains(&name.as_str()));
+    of_object(command, &options)
 }

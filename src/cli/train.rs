@@ -89,6 +89,7 @@ pub struct TrainArgs {
 
     #[command(flatten)]
     #[serde(flatten)]
+    /// Settings of text, model and training.
     pub config: TrainConfig,
 
     /// Word links of the training pairs, a line of s-t for each as fast_align writes them, that attention is taught instead of

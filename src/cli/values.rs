@@ -14,7 +14,8 @@ use crate::training::{Metric, Schedule};
 
 /// A choice by its name, with what it means.
 fn choice(name: &'static str, help: &'static str) -> Option<PossibleValue> {
-    Some(PossibleValue::new(name).help(help))
+    // JSON spells names with underscores, and a file of options may come from there.
+    Some(PossibleValue::new(name).help(help).alias(name.replace('-', "_")))
 }
 
 impl ValueEnum for Units {

@@ -64,14 +64,6 @@ impl Signals {
         self.takes_steps.store(true, Ordering::Relaxed);
     }
 
-    /// Ends what there is no step of yet.
-    ///
-    /// # Errors
-    /// One has come.
-    pub fn check(&self) -> Result<(), Stopped> {
-        self.asked().map_or(Ok(()), Err)
-    }
-
     /// Whether one has come.
     pub fn asked(&self) -> Option<Stopped> {
         let signal = self.last.load(Ordering::Relaxed);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
+use serde_json::{Map, Value};
 
 use super::data::{Data, warn_of_mixed_forms};
 use super::recorder::Recorder;
@@ -35,8 +36,8 @@ pub struct TrainingSpec {
     pub sources: TrainingSources,
     /// The model that training is initialized from.
     pub init_from: Option<InitFrom>,
-    /// The command line to record in config.json.
-    pub invocation: Vec<String>,
+    /// The command line, and its options by their names, to record in config.json.
+    pub invocation: (Vec<String>, Map<String, Value>),
     /// Moves a model that is in the directory to `previous/` instead of refusing to train there.
     pub replace: bool,
 }
@@ -127,13 +128,18 @@ impl TrainingSpec {
             data: data.summary.clone(),
             averaged: Vec::new(),
             from: from.map(|from| from.origin([source, target])),
-            begun: Some(Beginning { command_line: self.invocation.clone(), threads: rayon::current_num_threads() }),
+            begun: Some(self.beginning()),
             training,
         };
         let reasons = resolved.reasons(&config.training);
         let checkpoint = Checkpoint::new(config.clone(), source.clone(), target.clone())?;
         let save_every = self.config.save_every();
         Ok((Prepared { config, options, checkpoint, data, reasons, save_every }, is_ready))
+    }
+
+    fn beginning(&self) -> Beginning {
+        let (command_line, options) = self.invocation.clone();
+        Beginning { command_line, options, threads: rayon::current_num_threads() }
     }
 
     /// Returns the checked settings with those of the base model and of the user's links.
@@ -425,7 +431,7 @@ fn examples(
         }
         let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
             format!(
-                "{}: aligner.safetensors, which guides attention, is missing; this training cannot be resumed: train \
+                "{}: aligner.safetensors is missing, by which attention is guided; this training cannot be resumed: train \
                  another model with --out",
                 folder.path().display()
             )

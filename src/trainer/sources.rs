@@ -81,6 +81,7 @@ impl Serialize for WeightedFile {
 /// Sources of a training's pairs.
 #[derive(Clone, Debug)]
 pub struct TrainingSources {
+    /// Files of training pairs.
     pub training: Vec<TrainingFiles>,
     /// Empty if a part of the training pairs is held out.
     pub validation: Vec<PairFiles>,

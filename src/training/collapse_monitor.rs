@@ -17,6 +17,7 @@ pub struct AttentionWatch {
 }
 
 impl AttentionWatch {
+    /// Returns a monitor of a model with these settings, which decide its advice.
     pub fn new(text: &TextSettings, training: &TrainingSettings) -> Self {
         let advice = if text.of_characters() || training.guidance.is_some_and(|weight| weight >= 0.5) {
             "train on more pairs, or with a smaller --preset"

@@ -70,7 +70,7 @@ pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, c
     finished.unrecorded
 }
 
-/// Returns the new training that the options describe.
+/// Returns the new training that the options describe. Options with a path that is not Unicode are not recorded.
 fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
     let init_from = match (&args.init_from, args.init_vocabulary) {
         (Some(path), vocabulary) => Some(InitFrom { path: path.clone(), vocabulary: vocabulary.unwrap_or_default() }),
@@ -81,7 +81,7 @@ fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
         config: args.config.clone(),
         sources: TrainingSources::of_new_run(&args.sources())?,
         init_from,
-        invocation: command_line.to_owned(),
+        invocation: (command_line.to_owned(), args.to_json().unwrap_or_default()),
         replace: args.out.is_none(),
     })
 }
