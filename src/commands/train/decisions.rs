@@ -91,7 +91,8 @@ impl Decisions {
 fn atoms(args: &TrainArgs, pairs: &[&Pair], normalisation: Normalisation) -> Result<Atoms> {
     let named = |option: &str, pieces: &[String]| {
         let pieces = pieces.iter().filter(|piece| !piece.is_empty()).cloned();
-        Atoms::new(pieces).map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
+        let atoms = Atoms::new(pieces).and_then(|atoms| atoms.normalised(normalisation));
+        atoms.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
     };
     let named = [named("--atoms", &args.atoms)?, named("--tag-source", &args.tag_source)?];
     let of_words = pairs.iter().filter(|_| args.layout.features.is_some()).flat_map(|pair| features(&pair.source));
