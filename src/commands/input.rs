@@ -11,8 +11,8 @@ use super::usage::UsageError;
 use crate::checkpoint::Folder;
 use crate::cli::PairArgs;
 use crate::text::{
-    Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_lines, read_numbered,
-    read_parallel, without_features,
+    Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, has_spaced_quotes, is_header,
+    read_lines, read_numbered, read_parallel, states_separator, without_features,
 };
 
 /// The shipped training pairs, where the program is run from the project's folder.
@@ -234,6 +234,16 @@ impl PairFiles {
         if !self.layout.header && given.first().is_some_and(is_header) {
             console.warn(format!(
                 "{self}: the first line looks like a header and is taken for a pair; --header leaves it out"
+            ));
+        }
+        if self.layout.csv && has_spaced_quotes(&given) {
+            console.warn(format!(
+                "{self}: cells have spaces before their quotes, which therefore stay; take the spaces away"
+            ));
+        }
+        if !self.layout.csv && given.first().is_some_and(states_separator) {
+            console.warn(format!(
+                "{self}: the first line states a separator for Excel and is taken for a pair; --csv leaves it out"
             ));
         }
         if !self.layout.csv && has_csv_quotes(&given) {
