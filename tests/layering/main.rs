@@ -11,7 +11,7 @@ use uses::{Sources, Use, room};
 
 /// For each room, from the bottom up, the rooms that it uses beside itself: no others, and no fewer. What stands under
 /// `#[cfg(test)]` may use [`FOR_TESTS`] as well.
-const USES: [(&str, &[&str]); 17] = [
+const USES: [(&str, &[&str]); 18] = [
     ("random", &[]),
     ("text", &["random"]),
     ("aligner", &["text"]),
@@ -49,6 +49,7 @@ const USES: [(&str, &[&str]); 17] = [
             "translator",
         ],
     ),
+    ("out_of_memory", &[]),
     ("main", &["cli", "commands"]),
 ];
 
