@@ -1,5 +1,8 @@
 //! The `softalign` command.
 
+#[cfg(unix)]
+mod out_of_memory;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

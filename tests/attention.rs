@@ -175,7 +175,8 @@ fn what_cannot_be_is_refused_in_one_line() {
 fn what_a_model_cannot_do_is_refused_in_one_line() {
     let folder = with_model(&["--heads", "2"]);
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--quiet"];
-    let refused: [(&[&str], &[&str]); 6] = [
+    let refused: [(&[&str], &[&str]); 7] = [
+        (&["--attention-temperature", "1e-40"], &["--attention-temperature must be at least 1e-30", "not 1e-40"]),
         (&["--head", "3"], &["--head must be between 1 and 2", "not 3"]),
         (&["--head", "0"], &["--head must be between 1 and 2", "not 0"]),
         (&["--attention-temperature", "0"], &["--attention-temperature must be above 0"]),

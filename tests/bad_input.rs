@@ -439,3 +439,43 @@ fn sizes_that_no_machine_can_hold_are_refused() {
         assert!(!folder.path("out").exists(), "{option}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn reads_training_pairs_from_a_path_that_is_not_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::with_pairs();
+    let name = OsStr::from_bytes(b"p\xff.tsv");
+    std::fs::copy(folder.path("pairs.tsv"), folder.path("").join(name)).unwrap();
+    for (value, out) in [(&b"p\xff.tsv"[..], "plain"), (b"p\xff.tsv:2", "weighted")] {
+        let train = ["train", "--preset", "tiny", "--max-epochs", "1", "--quiet", "--out", out, "--train"];
+        let mut command = folder.command(&train);
+        command.arg(OsStr::from_bytes(value));
+        outcome(command).worked();
+    }
+    let mut command = folder.command(&["train", "--out", "none", "--train"]);
+    command.arg(OsStr::from_bytes(b"q\xff.tsv:0.5"));
+    outcome(command).refused_with(1, &["q\u{fffd}.tsv"]);
+}
+
+/// Of each amount of memory either the result comes of it or one line.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory_is_one_line_of_error() {
+    let folder = Folder::with_model();
+    let mut failed = 0;
+    for kilobytes in (40_000..=110_000).step_by(10_000) {
+        let mut command = std::process::Command::new("sh");
+        let limited = format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"");
+        command.args(["-c", &limited, env!("CARGO_BIN_EXE_softalign"), "translate", "--model", "model", "the red fox"]);
+        command.args(["--threads", "2"]).current_dir(folder.path("")).env("LC_ALL", "C");
+        let outcome = outcome(command);
+        if outcome.code != Some(0) {
+            outcome.refused(1);
+            failed += 1;
+        }
+    }
+    assert!(failed > 0, "all amounts were enough");
+}

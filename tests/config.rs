@@ -220,6 +220,22 @@ fn a_model_is_trained_as_another_was() {
 }
 
 #[test]
+fn a_byte_order_mark_before_a_config_is_skipped() {
+    let folder = Folder::with_pairs();
+    folder.write("c.json", "\u{feff}{\"beam\": 1}");
+    folder.run(&["translate", "--model", model_path(), "--config", "c.json", "the red fox sleeps"]).worked();
+}
+
+#[test]
+fn a_long_key_of_a_config_is_shortened() {
+    let folder = Folder::with_pairs();
+    let key = "é".repeat(5_000_000);
+    folder.write("c.json", format!("{{\"{key}\": 3}}"));
+    let message = folder.run(&["train", "--config", "c.json"]);
+    message.refused_with(2, &["c.json: \"ééé", "é…\" is no option of softalign train"]);
+}
+
+#[test]
 fn what_a_config_cannot_hold_is_said_in_a_line() {
     let folder = Folder::with_pairs();
     for (text, reasons) in [

@@ -144,6 +144,8 @@ fn what_cannot_be_kept_to_is_refused() {
         (&["--prefix", "日本"], 1, &["\"日本\"", "no units"]),
         (&["--temperature", "0", "--sample"], 2, &["--temperature must be above 0"]),
         (&["--temperature", "NaN", "--sample"], 2, &["--temperature must be above 0"]),
+        (&["--length-formula", "reward", "--length-penalty", "1e308"], 2, &["--length-penalty", "1e300", "not 1e308"]),
+        (&["--coverage-penalty", "1e308"], 2, &["--coverage-penalty", "1e300", "not 1e308"]),
         (&["--temperature", "2"], 2, &["--temperature", "--sample or --mbr"]),
         (&["--top-k", "2"], 2, &["--top-k", "--sample or --mbr"]),
         (&["--top-p", "0", "--sample"], 2, &["--top-p must be above 0"]),

@@ -193,8 +193,21 @@ fn atoms_are_never_cut() {
     refused.refused_with(2, &["--protected-tokens", "is no atom"]);
     let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--tag-source", "to la"]);
     refused.refused_with(2, &["--tag-source", "is no atom"]);
+    for [option, special] in [
+        ["--protected-tokens", "</s>"],
+        ["--tag-source", "<s>"],
+        ["--protected-tokens", "＜unk＞"],
+        ["--tag-source", "<pad>"],
+    ] {
+        let normalise = ["--normalize", "nfkc", "--units", "char"];
+        let train = ["train", "--train", "pairs.tsv", "--out", "new", option, special];
+        folder.run(&[&train[..], &normalise].concat()).refused_with(2, &[option, "is no atom", "special"]);
+    }
     // A kept vocabulary has no unit for a new tag.
     let from = ["train", "--init-from", "model", "--init-vocabulary", "keep", "--train", "pairs.tsv", "--out", "new"];
     let refused = folder.run(&[&from[..], &["--tag-source", "<2it>"]].concat());
     refused.refused_with(2, &["--init-vocabulary keep: the model has no unit for <2it>; extend"]);
+    let config = folder.text("model/config.json").replace("\"fox\"", "\"</s>\"");
+    folder.write("model/config.json", config);
+    folder.run(&["translate", "--model", "model", "a"]).refused_with(1, &["config.json", "</s>", "special"]);
 }

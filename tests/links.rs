@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use common::{Folder, PAIRS, QUICK, json, model_path, outcome, tsv};
 use serde_json::Value;
@@ -72,6 +73,24 @@ fn the_links_of_both_directions_become_one_set() {
         let turned = by_attention(&folder, &[&turned[..], &["--symmetrize", way]].concat());
         let back: Vec<BTreeSet<_>> = turned.iter().map(|links| links.iter().map(|&(s, t)| (t, s)).collect()).collect();
         assert_eq!(back, ways[place], "{way}");
+    }
+}
+
+/// `scripts/reference_symmetrisation.py` made the links by the algorithm of Moses' symal.
+#[test]
+fn symmetrises_links_as_moses_does() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/symmetrisation.json");
+    let cases = json(&std::fs::read_to_string(path).unwrap());
+    let lines = |name: &str| -> Vec<&str> {
+        cases.as_array().unwrap().iter().map(|case| case[name].as_str().unwrap()).collect()
+    };
+    let folder = Folder::new();
+    for direction in ["forward", "backward"] {
+        folder.write(direction, lines(direction).join("\n") + "\n");
+    }
+    for way in ["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"] {
+        let outcome = folder.run(&["symmetrize", "forward", "backward", "--way", way]);
+        assert_eq!(outcome.worked().lines().collect::<Vec<_>>(), lines(way), "{way}");
     }
 }
 

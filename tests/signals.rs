@@ -120,6 +120,33 @@ fn a_run_that_was_stopped_before_its_first_validation_can_go_on() {
 }
 
 #[test]
+fn a_model_that_is_not_there_yet_is_being_trained() {
+    let folder = Folder::with_pairs();
+    let first =
+        ["train", "--train", "pairs.tsv", "--out", "checkpoints", "--preset", "tiny", "--max-epochs", "1", "-q"];
+    folder.run(&first).worked();
+    // A plain training of the shipped pairs moves the model to previous/.
+    std::fs::create_dir(folder.path("data")).unwrap();
+    std::fs::copy(folder.path("pairs.tsv"), folder.path("data/train.tsv")).unwrap();
+    std::fs::copy(folder.path("pairs.tsv"), folder.path("data/validation.tsv")).unwrap();
+    let options = ["train", "--preset", "tiny", "--max-epochs", "1000000", "--patience", "1000000"];
+    let training = [&options[..], &["--validate-every", "1000000000"]].concat();
+    let mut child = start(folder.command(&training));
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let (mut seen, began) = (String::new(), Instant::now());
+    while !seen.contains("attention is") && began.elapsed() < PATIENCE {
+        assert!(stderr.read_line(&mut seen).unwrap() > 0, "ended early: {seen}");
+    }
+    std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+    let process = format!("process {}", child.id());
+    let refused = folder.run(&["translate", "the red fox"]);
+    send("-KILL", &child);
+    end(child);
+    refused.refused_with(1, &["checkpoints: ", &process, "training here", "previous model is in checkpoints/previous"]);
+    folder.run(&["translate", "the red fox"]).refused_with(1, &["model.safetensors", "cannot read"]);
+}
+
+#[test]
 fn what_nohup_ignores_stays_ignored() {
     let folder = Folder::with_pairs();
     let mut training = Command::new("sh");

@@ -138,3 +138,25 @@ fn prose_is_not_cut() {
         assert_eq!(folder.run(&[&clean[..], header].concat()).worked(), pairs, "{text}");
     }
 }
+
+#[test]
+fn warns_of_spaces_before_quotes() {
+    let folder = Folder::new();
+    folder.write("spaced.csv", "\"the fox\", \"mi .\"\n\"the owl\", \"ku .\"\n");
+    folder.write("tight.csv", "\"the fox\",\"mi .\"\n\"the owl\",\"ku .\"\n");
+    let outcome = links(&folder, "spaced.csv", &["--csv"]);
+    outcome.worked();
+    assert!(outcome.stderr.starts_with("warning: spaced.csv: ") && outcome.stderr.contains("spaces"), "{outcome:?}");
+    assert_eq!(links(&folder, "tight.csv", &["--csv"]).stderr, "");
+}
+
+#[test]
+fn takes_the_separator_that_excel_states() {
+    let folder = Folder::new();
+    folder.write("plain.tsv", "the fox, red\tmi .\n");
+    folder.write("stated.csv", "\u{feff}sep=;\r\nthe fox, red;mi .\r\n");
+    let stated = links(&folder, "stated.csv", &["--csv"]);
+    assert_eq!((stated.worked(), stated.stderr.as_str()), (links(&folder, "plain.tsv", &[]).worked(), ""));
+    folder.write("tabs.tsv", "sep=\t\nthe fox\tmi .\n");
+    assert!(links(&folder, "tabs.tsv", &[]).stderr.contains("--csv"));
+}

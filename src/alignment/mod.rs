@@ -96,8 +96,8 @@ impl Alignment {
 
     /// Merges units into words. `source_words[j]` tells which of `source` the `j`-th source unit belongs to, and
     /// `target_words[i]` which of `target` the `i`-th target unit belongs to. A word's column is the sum of its units'
-    /// columns, its row the mean of its units' rows, so that every row still sums to 1. A target word without a unit
-    /// gets a row of zeros.
+    /// columns, its row the mean of its units' rows, so that every row still sums to 1. Where the sums of thousands of units
+    /// are rounded, the row is scaled to 1 again. A target word without a unit gets a row of zeros.
     pub fn merge(
         &self,
         source: Vec<String>,
@@ -124,11 +124,25 @@ impl Alignment {
                 *weight /= count;
             }
         }
-        let mut last_row = vec![0.0; source.len()];
+        for (word, end_weight) in end_weights.iter_mut().enumerate() {
+            normalize(&mut weights[word * source.len()..(word + 1) * source.len()], end_weight);
+        }
+        let (mut last_row, mut last_end) = (vec![0.0; source.len()], self.last_row.1);
         for (&column, &weight) in source_words.iter().zip(&self.last_row.0) {
             last_row[column] += weight;
         }
-        Self { source, target, weights, end_weights, last_row: (last_row, self.last_row.1) }
+        normalize(&mut last_row, &mut last_end);
+        Self { source, target, weights, end_weights, last_row: (last_row, last_end) }
+    }
+}
+
+/// Scales a row and its weight on the end to a sum of 1 if they are further from it than a few roundings. A row of zeros
+/// stays.
+fn normalize(row: &mut [f32], end: &mut f32) {
+    const ROUNDING: f64 = 1e-5;
+    let sum: f64 = row.iter().chain([&*end]).map(|&weight| f64::from(weight)).sum();
+    if sum > 0.0 && (sum - 1.0).abs() > ROUNDING {
+        row.iter_mut().chain([end]).for_each(|weight| *weight = (f64::from(*weight) / sum) as f32);
     }
 }
 
@@ -174,6 +188,18 @@ mod tests {
             assert!((row.iter().sum::<f32>() + end - 1.0).abs() < 1e-6);
         }
         assert!((merged.row(0)[0] - 0.875).abs() < 1e-6);
+    }
+
+    #[test]
+    fn merging_thousands_of_units_keeps_the_row_a_distribution() {
+        const UNITS: usize = 3000;
+        let row = vec![1.0 / (UNITS + 1) as f32; UNITS + 1];
+        let unit = vec!["'".to_owned(); UNITS];
+        let word = vec!["'".repeat(UNITS)];
+        let units = Alignment::from_rows(unit.clone(), unit, &vec![row; UNITS]);
+        let merged = units.merge(word.clone(), &[0; UNITS], word, &[0; UNITS]);
+        let sum = merged.row(0)[0] + merged.end_weights()[0];
+        assert!((sum - 1.0).abs() < 1e-6, "{sum}");
     }
 
     #[test]

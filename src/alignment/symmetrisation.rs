@@ -1,4 +1,9 @@
 //! One set of links from those of both directions (Och & Ney 2003, section 3.3; Koehn, Och & Marcu 2003).
+//!
+//! The grow-diag heuristics depend on the order in which links are tried. The order here is that of Moses' symal, so the
+//! results are the same: neighbors of a link are tried in a fixed order, links are visited target word by target word, and
+//! the final step tries the forward links (symal's inverse alignment, which has one source word for each target word) before
+//! the backward links. fast_align's atools visits the links not yet taken instead, source word by source word.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,76 +27,90 @@ pub enum Symmetrisation {
 impl Symmetrisation {
     /// One set of links, sorted.
     pub fn links(self, forward: &[Link], backward: &[Link]) -> Vec<Link> {
-        let [forward, backward] = [forward, backward].map(|links| links.iter().copied().collect::<BTreeSet<Link>>());
-        let both: BTreeSet<Link> = forward.intersection(&backward).copied().collect();
-        let links = match self {
+        let points = |links: &[Link]| links.iter().map(|link| (link.target, link.source)).collect::<BTreeSet<Point>>();
+        let [forward, backward] = [points(forward), points(backward)];
+        let both: BTreeSet<Point> = &forward & &backward;
+        let points = match self {
             Self::Intersection => both,
             Self::Union => &forward | &backward,
-            Self::GrowDiag => Growing::from(both, &(&forward | &backward)).links,
+            Self::GrowDiag => Growing::from(both, &(&forward | &backward)).points,
             Self::GrowDiagFinal | Self::GrowDiagFinalAnd => {
                 let mut growing = Growing::from(both, &(&forward | &backward));
                 for direction in [&forward, &backward] {
                     growing.finish(direction, self == Self::GrowDiagFinalAnd);
                 }
-                growing.links
+                growing.points
             }
         };
-        links.into_iter().collect()
+        let mut links: Vec<Link> = points.into_iter().map(|(target, source)| Link { source, target }).collect();
+        links.sort_unstable();
+        links
     }
 }
 
-/// Links that become more, and the words that they link.
+/// A link as `(target, source)`, in whose order symal scans and inserts links.
+type Point = (usize, usize);
+
+/// The links so far, and the words that they cover.
 #[derive(Default)]
 struct Growing {
-    links: BTreeSet<Link>,
+    points: BTreeSet<Point>,
     sources: HashSet<usize>,
     targets: HashSet<usize>,
 }
 
 impl Growing {
-    /// Takes in neighbours of links, diagonal ones too, until none is left. A neighbour that was refused once stays so, hence
-    /// each pass looks around what the one before has added.
-    fn from(links: BTreeSet<Link>, union: &BTreeSet<Link>) -> Self {
+    /// Adds the union's links that neighbor a link, diagonally too, and cover a word that was not covered, until there are
+    /// no more.
+    ///
+    /// symal scans all links in order again and again until a scan adds nothing; a link added after the scan's place is
+    /// still visited in the same scan. A neighbor that was refused once is refused always, as covered words stay covered, so
+    /// one visit of each link in that order has the same result.
+    fn from(points: BTreeSet<Point>, union: &BTreeSet<Point>) -> Self {
         let mut growing = Self::default();
-        let mut added: BTreeSet<Link> = links;
-        added.iter().for_each(|&link| growing.add(link));
-        while !added.is_empty() {
-            let mut next = BTreeSet::new();
-            for neighbour in added.into_iter().flat_map(neighbours).filter(|neighbour| union.contains(neighbour)) {
-                if growing.free(neighbour) != [false, false] && !growing.links.contains(&neighbour) {
-                    growing.add(neighbour);
-                    next.insert(neighbour);
+        points.iter().for_each(|&point| growing.add(point));
+        let (mut scan, mut next_scan) = (points, BTreeSet::new());
+        while !scan.is_empty() {
+            while let Some(point) = scan.pop_first() {
+                for neighbor in neighbors(point).filter(|neighbor| union.contains(neighbor)) {
+                    if growing.uncovered(neighbor) != [false, false] {
+                        growing.add(neighbor);
+                        if neighbor > point { &mut scan } else { &mut next_scan }.insert(neighbor);
+                    }
                 }
             }
-            added = next;
+            std::mem::swap(&mut scan, &mut next_scan);
         }
         growing
     }
 
-    fn finish(&mut self, direction: &BTreeSet<Link>, both: bool) {
-        for &link in direction {
-            let free = self.free(link);
-            if (both && free == [true, true]) || (!both && free != [false, false]) {
-                self.add(link);
+    fn finish(&mut self, direction: &BTreeSet<Point>, both: bool) {
+        for &point in direction {
+            let uncovered = self.uncovered(point);
+            if (both && uncovered == [true, true]) || (!both && uncovered != [false, false]) {
+                self.add(point);
             }
         }
     }
 
-    /// Whether its words are linked by none.
-    fn free(&self, link: Link) -> [bool; 2] {
-        [!self.sources.contains(&link.source), !self.targets.contains(&link.target)]
+    /// Whether the target and the source word are not covered.
+    fn uncovered(&self, (target, source): Point) -> [bool; 2] {
+        [!self.targets.contains(&target), !self.sources.contains(&source)]
     }
 
-    fn add(&mut self, link: Link) {
-        self.links.insert(link);
-        self.sources.insert(link.source);
-        self.targets.insert(link.target);
+    fn add(&mut self, (target, source): Point) {
+        self.points.insert((target, source));
+        self.targets.insert(target);
+        self.sources.insert(source);
     }
 }
 
-fn neighbours(link: Link) -> impl Iterator<Item = Link> {
+/// The neighbors in symal's order.
+fn neighbors((target, source): Point) -> impl Iterator<Item = Point> {
     let steps = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)];
-    steps.into_iter().filter_map(move |(source, target)| link.moved(source, target))
+    steps.into_iter().filter_map(move |step: (isize, isize)| {
+        Some((target.checked_add_signed(step.0)?, source.checked_add_signed(step.1)?))
+    })
 }
 
 #[cfg(test)]
@@ -121,11 +140,12 @@ mod tests {
         assert_eq!(by(Symmetrisation::GrowDiagFinal), last);
     }
 
-    /// As long as a line may be: what grows along a chain takes no more than a look around each link.
+    /// Each link is visited once, also where every scan adds one link before its place.
     #[test]
     fn a_long_chain_is_taken_in() {
         let all = links(&(0..80_000).map(|word| (word, word)).collect::<Vec<_>>());
         assert_eq!(Symmetrisation::GrowDiagFinalAnd.links(&all, &all[..1]), all);
+        assert_eq!(Symmetrisation::GrowDiagFinalAnd.links(&all, &all[all.len() - 1..]), all);
     }
 
     #[test]

@@ -8,6 +8,9 @@ use super::pooling::Chosen;
 use super::scores::{Own, Projections, ScoreName};
 use crate::parameters::{Plan, Start};
 
+/// The least temperature: energies divided by less would not be finite in 32 bits.
+const LEAST_TEMPERATURE: f64 = 1e-30;
+
 /// Which attention.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -162,6 +165,13 @@ impl Settings {
         }
         if !(self.temperature.is_finite() && self.temperature > 0.0) {
             return Err(format!("attention-temperature must be above 0, not {}", self.temperature));
+        }
+        if self.temperature < LEAST_TEMPERATURE {
+            return Err(format!(
+                "attention-temperature must be at least {LEAST_TEMPERATURE:?}, not {:?}; hard-attention lets the largest \
+                 weight take all",
+                self.temperature
+            ));
         }
         if self.is_fixed() && self.temperature != 1.0 {
             return Err("attention-temperature needs a score: mean and last weigh by none".to_owned());

@@ -70,13 +70,23 @@ impl Folder {
     /// # Errors
     /// The path, with the system's reason.
     pub fn set_aside(&self) -> Result<PathBuf> {
-        let name = |number: usize| if number == 1 { PREVIOUS.to_owned() } else { format!("{PREVIOUS}-{number}") };
-        let free = (1..).map(|number| self.path().join(name(number))).find(|path| !path.exists());
+        let free = self.places_aside().find(|path| !path.exists());
         let aside = free.context("no free name for the previous model")?;
         let moved = make_whole(&aside, |unfinished| self.copy_to(unfinished));
         moved.with_context(|| format!("{}: cannot move the model into this folder", aside.display()))?;
         self.clear()?;
         Ok(aside)
+    }
+
+    /// The subfolder of the model that was moved aside last, if there is one.
+    pub(super) fn newest_previous(&self) -> Option<PathBuf> {
+        self.places_aside().take_while(|path| path.exists()).last()
+    }
+
+    /// The subfolders `previous`, `previous-2`, … in the order in which models are moved into them.
+    fn places_aside(&self) -> impl Iterator<Item = PathBuf> {
+        let name = |number: usize| if number == 1 { PREVIOUS.to_owned() } else { format!("{PREVIOUS}-{number}") };
+        (1..).map(move |number| self.path().join(name(number)))
     }
 
     /// Gives all files second names in another directory.

@@ -15,7 +15,7 @@ use super::config::hexadecimal;
 use super::events::{EventFile, event_files};
 use super::files::{cannot_read, write_atomically};
 use super::journal::Journal;
-use super::lock::{Lock, takes_no_files};
+use super::lock::{Lock, holder, takes_no_files};
 use super::tensors::Header;
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
@@ -314,6 +314,15 @@ impl Folder {
     /// # Errors
     /// The file that is missing, damaged, of a newer format, or belongs to another config.json.
     pub fn load_model(&self, device: &Device) -> Result<(Checkpoint, Parameters)> {
+        if let Some(holder) = (!self.has(MODEL)).then(|| holder(&self.path)).flatten() {
+            let previous = self.newest_previous();
+            let previous = previous.map(|path| format!("; the previous model is in {}", path.display()));
+            bail!(
+                "{}: {holder} and has saved no model yet; wait for its first validation{}",
+                self.path.display(),
+                previous.unwrap_or_default()
+            );
+        }
         let (checkpoint, tensors) = rayon::join(|| self.load(), || self.read_tensors(MODEL, device));
         let (checkpoint, (tensors, metadata)) = (checkpoint?, tensors?);
         self.check_belonging(MODEL, &checkpoint, &metadata)?;

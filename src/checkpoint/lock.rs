@@ -94,12 +94,23 @@ impl Drop for Lock {
 }
 
 fn refusal(folder: &Path, file: &mut File) -> String {
+    let who = described(file);
+    format!("{}: {who}; wait until it is done, stop it, or choose another folder with --out", folder.display())
+}
+
+/// Describes the training that holds a folder, if one does.
+pub(super) fn holder(folder: &Path) -> Option<String> {
+    let mut file = File::open(folder.join(NAME)).ok()?;
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| described(&mut file))
+}
+
+/// Describes the holder by the file that is locked.
+fn described(file: &mut File) -> String {
     let mut text = String::new();
     // Some systems do not let a locked file be read: then it stays unsaid who holds it.
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut text));
     let holder = read.ok().and_then(|_| serde_json::from_str(&text).ok());
-    let who = holder.as_ref().map_or_else(|| "another process has been training here".to_owned(), Holder::describe);
-    format!("{}: {who}; wait until it is done, stop it, or choose another folder with --out", folder.display())
+    holder.as_ref().map_or_else(|| "another process has been training here".to_owned(), Holder::describe)
 }
 
 impl Holder {

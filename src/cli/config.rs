@@ -169,9 +169,10 @@ fn yields(command: &Command, long: &str, matches: &ArgMatches) -> bool {
 /// The options that a file gives a command.
 fn read(command: &Command, path: &Path) -> Result<Vec<Setting>, String> {
     let text = std::fs::read_to_string(path).map_err(|reason| format!("cannot read this file: {reason}"))?;
-    let value: Value = serde_json::from_str(&text).map_err(|reason| format!("this is no JSON: {reason}"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let value: Value = serde_json::from_str(text).map_err(|reason| format!("this is no JSON: {reason}"))?;
     match value {
-        Value::Object(object) if object.contains_key(OF_A_MODEL) => of_model(command, &text),
+        Value::Object(object) if object.contains_key(OF_A_MODEL) => of_model(command, text),
         Value::Object(object) => of_object(command, &object),
         _ => Err("options by their names are needed, as in {\"seed\": 2}".to_owned()),
     }
@@ -192,6 +193,11 @@ fn of_object(command: &Command, object: &Map<String, Value>) -> Result<Vec<Setti
 }
 
 fn unknown(command: &Command, key: &str, wanted: &str) -> String {
+    /// Letters of a key that are shown; no option is as long.
+    const SHOWN: usize = 60;
+    if let Some((end, _)) = key.char_indices().nth(SHOWN) {
+        return format!("{:?} is no option of softalign {}", format!("{}…", &key[..end]), command.get_name());
+    }
     let letters = |name: &str| name.chars().collect::<Vec<_>>();
     let nearest =
         options(command).map(|(_, long)| long).min_by_key(|long| edit_distance(&letters(long), &letters(wanted)));

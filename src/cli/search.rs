@@ -26,7 +26,9 @@ pub struct SearchArgs {
     #[arg(long, value_enum, default_value_t = LengthFormula::Power, help_heading = "Search")]
     pub length_formula: LengthFormula,
 
-    /// What it counts against a translation that parts of the source were hardly looked at: 0 nothing.
+    /// What it counts against a translation that parts of the source were hardly looked at: 0 nothing. The sum over source
+    /// units of ln min(1, 0.02 + the attention that the unit got) is multiplied by this and added to the log-probability.
+    /// Unlike in Wu et al. 2016, 0.02 bounds each unit's part, and --length-formula is applied to the sum.
     #[arg(long, value_name = "B", default_value_t = 0.2, help_heading = "Search")]
     pub coverage_penalty: f64,
 

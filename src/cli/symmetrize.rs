@@ -20,7 +20,8 @@ pub struct SymmetrizeArgs {
     #[arg(value_name = "BACKWARD")]
     pub backward: PathBuf,
 
-    /// Which links of both are taken.
+    /// Which links of both are taken. The grow-diag ways give the links that Moses' symal gives; fast_align's atools tries
+    /// links in another order, so that some of its links differ.
     #[arg(long, value_enum, default_value_t = Symmetrisation::GrowDiagFinalAnd)]
     pub way: Symmetrisation,
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -28,6 +29,7 @@ pub struct TrainArgs {
     #[arg(
         long,
         value_name = "FILE.tsv[:WEIGHT]",
+        value_parser = OsStringValueParser::new().try_map(WeightedFile::parse),
         num_args = 1..,
         conflicts_with_all = ["source", "target"],
         help_heading = "Data"

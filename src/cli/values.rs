@@ -115,7 +115,8 @@ impl ValueEnum for Symmetrisation {
             Self::Union => choice("union", "Those of either: many"),
             Self::GrowDiag => choice(
                 "grow-diag",
-                "The intersection, and what of the union lies beside a link and links a word that had none",
+                "The intersection, and what of the union lies beside a link and links a word that had none, tried in the \
+                 order of Moses' symal",
             ),
             Self::GrowDiagFinal => choice(
                 "grow-diag-final",

@@ -51,7 +51,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     }
     .write_global();
     let console = Console::new(cli.quiet);
-    let Err(error) = dispatch(cli, &console) else { return ExitCode::SUCCESS };
+    let Err(error) = start_threads().and_then(|()| dispatch(cli, &console)) else { return ExitCode::SUCCESS };
     if is_broken_pipe(&error) {
         // Whoever reads our output has had enough: `softalign … | head` is no failure.
         return ExitCode::SUCCESS;
@@ -61,6 +61,13 @@ pub fn run(cli: &Cli) -> ExitCode {
     }
     console.error(&error);
     ExitCode::from(if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 })
+}
+
+/// Starts the threads that compute; where it is left to the first use, a failure is a panic.
+fn start_threads() -> Result<()> {
+    rayon::ThreadPoolBuilder::new()
+        .build_global()
+        .context("cannot start the threads to compute with; give fewer --threads")
 }
 
 fn dispatch(cli: &Cli, console: &Console) -> Result<()> {

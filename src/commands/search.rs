@@ -5,9 +5,12 @@ use anyhow::{Result, bail};
 use super::console::Console;
 use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
 use crate::error::UsageError;
-use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, MOST_REQUIRED, Ranking, Search};
+use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, LengthFormula, MOST_REQUIRED, Ranking, Search};
 use crate::text::{Layout, read_laid_out};
 use crate::translator::{Choice, Constraints, Strategy, Terms, Translator};
+
+/// The largest penalty that is multiplied with a length or a coverage: the product stays a finite number.
+const LARGEST_FACTOR: f64 = 1e300;
 
 /// Refuses a length penalty that is none.
 pub fn check_length_penalty(penalty: f64) -> Result<()> {
@@ -22,6 +25,14 @@ pub fn strategy(args: &SearchArgs, n_best: u16) -> Result<Strategy> {
     let (coverage_penalty, temperature, top_p) = (args.coverage_penalty, args.temperature, args.top_p);
     refuse_unless(coverage_penalty.is_finite() && coverage_penalty >= 0.0, || {
         format!("--coverage-penalty must be at least 0, not {coverage_penalty}")
+    })?;
+    refuse_unless(coverage_penalty <= LARGEST_FACTOR, || {
+        format!("--coverage-penalty must be at most {LARGEST_FACTOR:?}, not {coverage_penalty:?}")
+    })?;
+    let rewarded = args.length_formula == LengthFormula::Reward;
+    refuse_unless(!rewarded || args.length_penalty <= LARGEST_FACTOR, || {
+        let penalty = args.length_penalty;
+        format!("--length-penalty must be at most {LARGEST_FACTOR:?} with --length-formula reward, not {penalty:?}")
     })?;
     refuse_unless((0.0..=100.0).contains(&args.length_factor), || {
         format!("--length-factor must be between 0 and 100, not {}", args.length_factor)

@@ -44,13 +44,15 @@ impl Signals {
         }
         let takes_steps = Arc::new(AtomicBool::new(false));
         let (seen, in_steps) = (Arc::clone(&last), Arc::clone(&takes_steps));
-        std::thread::spawn(move || {
+        let telling = move || {
             while seen.load(Ordering::Relaxed) == 0 {
                 std::thread::sleep(LOOK_EVERY);
             }
             let when = if in_steps.load(Ordering::Relaxed) { " after this step" } else { "" };
             let _ = writeln!(std::io::stderr(), "\nstopping{when}; once more stops at once");
-        });
+        };
+        // Where no thread can be had, the signal is heeded all the same.
+        let _ = std::thread::Builder::new().spawn(telling);
         Self { last, asked, takes_steps }
     }
 
@@ -77,12 +79,13 @@ pub fn end_tidily() {
     let heeded = ASKING.into_iter().filter(|&signal| !is_ignored(signal));
     // Without a handler the next run clears away what this one leaves.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return };
-    std::thread::spawn(move || {
+    let ending = move || {
         if let Some(signal) = signals.forever().next() {
             remove_growing();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
-    });
+    };
+    let _ = std::thread::Builder::new().spawn(ending);
 }
 
 #[cfg(not(unix))]

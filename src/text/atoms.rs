@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Normalisation, Units};
+use super::{Normalisation, SPECIALS, Units};
 
 /// What a feature stands between in a text.
 const FEATURE: [char; 2] = ['⟨', '⟩'];
@@ -20,7 +20,7 @@ impl Atoms {
     /// From pieces of text, in any order and any number of times.
     ///
     /// # Errors
-    /// One is empty, or holds white space or the mark that stands for it.
+    /// One is empty, holds white space or the mark that stands for it, or is a special unit.
     pub fn new(pieces: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut pieces: Vec<String> = pieces.into_iter().collect();
         for piece in &pieces {
@@ -28,6 +28,12 @@ impl Atoms {
             ensure!(
                 !piece.is_empty() && !held,
                 "{piece:?} is no atom: it must be a piece of text without white space and ▁"
+            );
+            // The text would become the unit that ends a sentence, fills up a batch and so on.
+            ensure!(
+                !SPECIALS.contains(&piece.as_str()),
+                "{piece:?} is no atom: {} are the model's special units; choose another name",
+                SPECIALS.join(", ")
             );
         }
         pieces.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
@@ -150,7 +156,7 @@ mod tests {
     #[test]
     fn pieces_are_checked_and_ordered() {
         assert_eq!(atoms(&["<a>", "<abc>", "<a>"]).iter().collect::<Vec<_>>(), ["<abc>", "<a>"]);
-        for wrong in ["", "a b", "a▁", "\n"] {
+        for wrong in ["", "a b", "a▁", "\n", "<pad>", "<s>", "</s>", "<unk>"] {
             assert!(Atoms::new([wrong.to_owned()]).is_err(), "{wrong:?}");
             assert!(serde_json::from_value::<Atoms>(serde_json::json!([wrong])).is_err());
         }

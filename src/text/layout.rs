@@ -186,9 +186,19 @@ fn plain(lines: &[String], before: usize) -> impl Iterator<Item = Record> {
 }
 
 fn csv(lines: &[String]) -> Result<Vec<Record>> {
+    if let Some(mark) = lines.first().and_then(|line| stated_separator(line)) {
+        return Ok(split(lines, mark)?.into_iter().skip(1).collect());
+    }
     let mark = separator(lines)
         .or_else(|| Some(most_regular(lines)).filter(|(_, regular)| *regular > 0).map(|(mark, _)| mark));
     split(lines, mark.unwrap_or(SEPARATORS[0]).0)
+}
+
+/// The separator that a first line such as `sep=;` states for Excel.
+fn stated_separator(line: &str) -> Option<char> {
+    let line = line.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(line);
+    let (_, mark) = line.split_at_checked("sep=".len()).filter(|(name, _)| name.eq_ignore_ascii_case("sep="))?;
+    mark.parse().ok().filter(|mark: &char| !mark.is_alphanumeric() && *mark != '"')
 }
 
 /// What separates the cells of lines: what makes the same number of several cells of most of them.
@@ -286,15 +296,30 @@ pub fn is_header(pair: &Pair) -> bool {
     names(&pair.source) && names(&pair.target)
 }
 
+/// Whether a pair is a line that states for Excel what separates cells, with a tab.
+pub fn states_separator(pair: &Pair) -> bool {
+    pair.target.is_empty() && stated_separator(&format!("{}\t", pair.source)).is_some()
+}
+
+/// Whether a cell of CSV has white space before its quotes, which are text then.
+pub fn has_spaced_quotes(pairs: &[Pair]) -> bool {
+    let spaced = |cell: &str| cell.trim_start().len() < cell.len() && in_quotes(cell).is_some();
+    pairs.iter().any(|pair| spaced(&pair.source) || spaced(&pair.target))
+}
+
+/// What stands in the quotes around a cell, white space aside.
+fn in_quotes(cell: &str) -> Option<&str> {
+    cell.trim().strip_prefix('"')?.strip_suffix('"')
+}
+
 /// Whether sentences still stand in the quotes that a spreadsheet has put around them: such cells hold quotes written
 /// twice, or there is none without.
 pub fn has_csv_quotes(pairs: &[Pair]) -> bool {
     let cells = || pairs.iter().flat_map(|pair| [pair.source.as_str(), &pair.target]).filter(|cell| !cell.is_empty());
-    let inner = |cell: &str| cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(str::to_owned);
     let doubled = |cell: &str| {
-        inner(cell).is_some_and(|inner| inner.contains("\"\"") && !inner.replace("\"\"", "").contains('"'))
+        in_quotes(cell).is_some_and(|inner| inner.contains("\"\"") && !inner.replace("\"\"", "").contains('"'))
     };
-    cells().any(doubled) || cells().next().is_some() && cells().all(|cell| inner(cell).is_some())
+    cells().any(doubled) || cells().next().is_some() && cells().all(|cell| in_quotes(cell).is_some())
 }
 
 #[cfg(test)]
@@ -382,6 +407,21 @@ mod tests {
     }
 
     #[test]
+    fn takes_the_separator_that_the_first_line_states() {
+        assert_eq!(read(&csv(), "sep=;\na, b;c, d\n").unwrap(), [["a, b", "c, d"]]);
+        assert_eq!(read(&csv(), "\"SEP=|\"\na|\"b|c\"\n").unwrap(), [["a", "b|c"]]);
+        assert_eq!(read(&csv(), "sep=\t\na\tb\n").unwrap(), [["a", "b"]]);
+        let header = Layout { header: true, ..csv() };
+        assert_eq!(read(&header, "sep=;\nen;fr\na;b\n").unwrap(), [["a", "b"]]);
+        assert!(read(&csv(), "sep=;\na;b;c\n").unwrap_err().to_string().starts_with("2: 3 columns"));
+        for text in ["sep=;x;y\n", "separate;y\n", "sep=a;y\n"] {
+            assert_ne!(stated_separator(text.trim()), Some(';'), "{text}");
+        }
+        assert!(states_separator(&Pair { source: "sep=".to_owned(), target: String::new() }));
+        assert!(!states_separator(&Pair { source: "sep=".to_owned(), target: "x".to_owned() }));
+    }
+
+    #[test]
     fn spreadsheets_are_recognised() {
         let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
         for (source, target) in [("Source", "target"), ("English sentence", "French_translation"), ("en", "de")] {
@@ -394,5 +434,8 @@ mod tests {
         assert!(has_csv_quotes(&[pair("\"a\"", "\"b\""), pair("", "\"c\"")]));
         assert!(!has_csv_quotes(&[pair("\"Yes.\"", "«Oui.»"), pair("\"No\" she said \"\"", "b")]));
         assert!(!has_csv_quotes(&[]));
+        assert!(has_csv_quotes(&[pair("\"a\"", " \"b\"")]), "a space before a quote hides nothing");
+        assert!(has_spaced_quotes(&[pair("a", "b"), pair("a", " \"b\"")]));
+        assert!(!has_spaced_quotes(&[pair("\"a\"", " b"), pair(" \"a\" b", "x")]));
     }
 }

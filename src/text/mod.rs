@@ -31,7 +31,7 @@ pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
 pub use bpe_dropout::{Merges, Recutting};
 pub use corpus::Corpus;
 pub use defects::{Defect, Limits, defects};
-pub use layout::{Column, Layout, has_csv_quotes, is_header};
+pub use layout::{Column, Layout, has_csv_quotes, has_spaced_quotes, is_header, states_separator};
 pub use line_stream::LineStream;
 pub use lines::{count_lines, name as file_name, read_lines};
 pub use n_best::Hypothetical;

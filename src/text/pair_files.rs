@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 
 use super::{
-    Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_lines, read_numbered,
-    read_parallel, without_features,
+    Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, has_spaced_quotes, is_header,
+    read_lines, read_numbered, read_parallel, states_separator, without_features,
 };
 use crate::error::UsageError;
 
@@ -192,6 +192,16 @@ impl PairFiles {
         if !self.layout.header && given.first().is_some_and(is_header) {
             warnings.push(format!(
                 "{self}: the first line looks like a header and is taken for a pair; --header leaves it out"
+            ));
+        }
+        if self.layout.csv && has_spaced_quotes(&given) {
+            warnings.push(format!(
+                "{self}: cells have spaces before their quotes, which therefore stay; take the spaces away"
+            ));
+        }
+        if !self.layout.csv && given.first().is_some_and(states_separator) {
+            warnings.push(format!(
+                "{self}: the first line states a separator for Excel and is taken for a pair; --csv leaves it out"
             ));
         }
         if !self.layout.csv && has_csv_quotes(&given) {

@@ -1,9 +1,9 @@
 //! Sources of the pairs that a training reads: files, or pairs in memory.
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Serialize, Serializer};
@@ -51,15 +51,22 @@ impl From<PathBuf> for WeightedFile {
     }
 }
 
-impl FromStr for WeightedFile {
-    type Err = String;
-
-    /// What stands behind the last colon is a weight if it is a number, unless there is a file of the whole name.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.rsplit_once(':').filter(|_| !Path::new(text).exists());
-        match parts.and_then(|(path, weight)| Some((path, weight.parse::<f64>().ok()?))) {
+impl WeightedFile {
+    /// Reads a path, which need not be UTF-8, with a weight behind a last colon. A file of the whole name wins.
+    ///
+    /// # Errors
+    /// The weight is out of range.
+    pub fn parse(text: OsString) -> Result<Self, String> {
+        let bytes = text.as_encoded_bytes();
+        let colon = bytes.iter().rposition(|&byte| byte == b':').filter(|_| !Path::new(&text).exists());
+        let weight = |colon: usize| std::str::from_utf8(&bytes[colon + 1..]).ok()?.parse::<f64>().ok();
+        match colon.and_then(|colon| Some((colon, weight(colon)?))) {
             None => Ok(PathBuf::from(text).into()),
-            Some((path, weight)) if weight > 0.0 && weight <= 100.0 => Ok(Self { path: path.into(), weight }),
+            Some((colon, weight)) if weight > 0.0 && weight <= 100.0 => {
+                // SAFETY: these bytes are the platform's encoding of a string, cut off right before an ASCII character.
+                let path = unsafe { OsStr::from_encoded_bytes_unchecked(&bytes[..colon]) };
+                Ok(Self { path: path.into(), weight })
+            }
             Some((_, weight)) => Err(format!("a weight is above 0 and at most 100, not {weight}")),
         }
     }

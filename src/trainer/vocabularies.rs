@@ -26,7 +26,8 @@ pub(super) fn protected_tokens(
 ) -> Result<Atoms> {
     let checked = |option: &str, pieces: &[String]| {
         let pieces = pieces.iter().filter(|piece| !piece.is_empty()).cloned();
-        Atoms::new(pieces).map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
+        let atoms = Atoms::new(pieces).and_then(|atoms| atoms.normalised(normalisation));
+        atoms.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
     };
     let named = [checked("--protected-tokens", named)?, checked("--tag-source", tags)?];
     let of_words = pairs.iter().filter(|_| with_features).flat_map(|pair| features(&pair.source));

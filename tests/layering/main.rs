@@ -11,7 +11,7 @@ use uses::{Sources, Use, room};
 
 /// For each room, from the bottom up, the rooms that it uses beside itself: no others, and no fewer. What stands under
 /// `#[cfg(test)]` may use [`FOR_TESTS`] as well.
-const USES: [(&str, &[&str]); 20] = [
+const USES: [(&str, &[&str]); 21] = [
     ("error", &[]),
     ("random", &[]),
     ("reporter", &[]),
@@ -110,6 +110,7 @@ const USES: [(&str, &[&str]); 20] = [
             "translator",
         ],
     ),
+    ("out_of_memory", &[]),
     ("main", &["cli", "commands"]),
 ];
 
