@@ -34,10 +34,11 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Decides. `ready` is called when all options are known to be right, before the work that takes long.
+    /// Decides. `ready` is called when all options are known to be right, before the work that takes long; `check` between
+    /// the stages of that work.
     ///
     /// # Errors
-    /// The pairs cannot be read or used, an option does not go with them, or that of `ready`.
+    /// The pairs cannot be read or used, an option does not go with them, or those of `ready` and `check`.
     pub fn new<T>(
         (plan, args): (&TrainingPlan, &TrainArgs),
         from: Option<&WarmStart>,
@@ -45,6 +46,7 @@ impl Decisions {
         device: &Device,
         console: &Console,
         ready: impl FnOnce() -> Result<T>,
+        check: &dyn Fn() -> Result<()>,
     ) -> Result<(Self, T)> {
         let files = DataFiles::of_new_run(args)?;
         let pairs = files.read_training(console)?;
@@ -55,9 +57,11 @@ impl Decisions {
         let mut plan = plan.settle(&profile)?;
         let is_ready = ready()?;
         warn_of_mixed_forms(&usable, plan.text().normalisation.form, &files.training_name(), console);
-        let vocabularies = vocabularies(&plan, &usable, &atoms, from, console)?;
+        check()?;
+        let vocabularies = vocabularies(&plan, &usable, &atoms, from, console, check)?;
         let [source, target] = &vocabularies;
         let data = Data::new(pairs, &files, [source, target], plan.text().max_length, plan.seed(), console)?;
+        check()?;
         fit_time(&mut plan, &data.training, &vocabularies, device)?;
         let config = Config {
             format_version: FORMAT_VERSION,
@@ -124,20 +128,22 @@ fn fit_time(
     })
 }
 
-/// Learns the vocabularies of both sides, or takes those of the model that training begins from, extended if need be.
+/// Learns the vocabularies of both sides, or takes those of the model that training begins from, extended if need be. Calls
+/// `check` after each.
 fn vocabularies(
     plan: &SettledPlan,
     pairs: &[&Pair],
     atoms: &Atoms,
     from: Option<&WarmStart>,
     console: &Console,
+    check: &dyn Fn() -> Result<()>,
 ) -> Result<[Arc<Vocabulary>; 2]> {
     let _waiting = console.waiting("learning a vocabulary");
     let (text, most) = (plan.text(), plan.vocabulary_sizes());
     let units = [text.source_units, text.target_units];
     let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
         let texts = TextsBesideAtoms::new(&texts, atoms, text.normalisation);
-        Ok(match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
+        let vocabulary = match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
             None | Some((FromVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
             Some((FromVocabulary::Keep, vocabulary)) => {
                 let is_new = |atom: &&str| vocabulary.atoms().iter().all(|known| known != *atom);
@@ -149,7 +155,9 @@ fn vocabularies(
                 vocabulary.clone()
             }
             Some((FromVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, most[side])?),
-        })
+        };
+        check()?;
+        Ok(vocabulary)
     };
     let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
     let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();

@@ -119,7 +119,7 @@ fn show_config(given: &Given<TrainArgs>, out: &Path, device: &Device, console: &
     let args = &given.args;
     let from = WarmStart::load(given, out, device)?;
     let plan = TrainingPlan::new(args, from.as_ref().map(WarmStart::config))?;
-    let (decisions, ()) = Decisions::new((&plan, args), from.as_ref(), &[], device, console, || Ok(()))?;
+    let (decisions, ()) = Decisions::new((&plan, args), from.as_ref(), &[], device, console, || Ok(()), &|| Ok(()))?;
     let mut options = decisions.options(args).config()?;
     options.insert("threads".to_owned(), rayon::current_num_threads().into());
     options.insert("device".to_owned(), if device.is_cuda() { "cuda" } else { "cpu" }.into());
@@ -176,7 +176,8 @@ fn begin(
         folder.make()?;
         lock.map_or_else(|| take_for_new(args, folder, console), Ok)
     };
-    let decided = Decisions::new((&plan, args), from.as_ref(), command_line, device, console, taken);
+    let decided =
+        Decisions::new((&plan, args), from.as_ref(), command_line, device, console, taken, &|| Ok(signals.check()?));
     if decided.is_err() && !there {
         // It was made for nothing; what is in it, if anything, keeps it.
         let _ = std::fs::remove_dir(folder.path());
