@@ -30,7 +30,7 @@ pub use corpus::Corpus;
 pub use defects::{Defect, Limits, defects};
 pub use layout::{Column, Layout, has_csv_quotes, is_header};
 pub use line_stream::LineStream;
-pub use lines::{count_lines, name as file_name, read_lines};
+pub use lines::{LONGEST_LINE, count_lines, is_beginning, name as file_name, read_lines};
 pub use n_best::Hypothetical;
 pub use normalisation::{Forms, NormalForm, Normalisation};
 pub use pair::Pair;
