@@ -11,8 +11,8 @@ use super::usage::UsageError;
 use crate::checkpoint::Folder;
 use crate::cli::PairArgs;
 use crate::text::{
-    Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, is_header, read_lines, read_numbered,
-    read_parallel, without_features,
+    Column, LONGEST_LINE, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, is_beginning, is_header,
+    read_lines, read_numbered, read_parallel, without_features,
 };
 
 /// The shipped training pairs, where the program is run from the project's folder.
@@ -288,6 +288,18 @@ pub fn read_line_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<S
         path.display(),
         lines.len()
     );
+    Ok(lines)
+}
+
+/// The same of lines of links, of which a beginning would say something else.
+///
+/// # Errors
+/// As [`read_line_for_each`], or a line is too long to be read.
+pub fn read_links_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
+    let lines = read_line_for_each(path, pairs, name)?;
+    if let Some(index) = lines.iter().position(|line| is_beginning(line)) {
+        bail!("{}:{}: a line of links can have {LONGEST_LINE} bytes, and this one has more", path.display(), index + 1);
+    }
     Ok(lines)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 
-use super::super::input::read_line_for_each;
+use super::super::input::read_links_for_each;
 use crate::alignment::{Link, Notation};
 use crate::text::{Pair, Words, word_spans};
 
@@ -21,7 +21,7 @@ impl GivenLinks {
     /// # Errors
     /// The file cannot be read, or has another number of lines, or an entry is no link of the pair's words.
     pub fn read(path: &Path, pairs: &[Pair]) -> Result<Self> {
-        let lines = read_line_for_each(path, pairs.len(), "training pairs")?;
+        let lines = read_links_for_each(path, pairs.len(), "training pairs")?;
         let mut links = HashMap::with_capacity(pairs.len());
         for (number, (line, pair)) in (1..).zip(lines.iter().zip(pairs)) {
             let place = || format!("{}:{number}", path.display());
