@@ -479,3 +479,34 @@ fn too_little_memory_is_one_line_of_error() {
     }
     assert!(failed > 0, "all amounts were enough");
 }
+
+#[test]
+fn lines_beyond_the_cap_are_read_in_part_by_every_command() {
+    let folder = Folder::with_model();
+    let long = "the red fox sleeps ".repeat(100_000);
+    let (tsv, csv) = (format!("{}\t{long}\n", &long[..4000]), format!("\"{}\",\"{long}\"\n", &long[..4000]));
+    folder.write("long.tsv", &tsv);
+    folder.write("long.csv", &csv);
+    folder.write("late.tsv", format!("a\tb\n{long}\tb\n"));
+    folder.write("late.csv", format!("a,b\n\"{long}\",\"b\"\n"));
+    folder.write("long.txt", format!("{long}\n"));
+    folder.write("ab.tsv", "a b\tc d\n");
+    let read = |arguments: &[&str], part: &str| {
+        let found = folder.run(arguments);
+        found.worked();
+        assert!(found.stderr.contains(part), "{arguments:?}: {}", found.stderr);
+    };
+    let beginning = "line 1: longer than 500 units; only the beginning was read";
+    read(&["score", "--model", "model", "--pairs", "long.csv", "--csv"], beginning);
+    read(&["align", "--model", "model", "--pairs", "long.csv", "--csv", "--format", "pharaoh"], beginning);
+    read(&["evaluate", "--model", "model", "--pairs", "long.tsv"], beginning);
+    let measured = "line 1: longer than 20000 characters; only the beginning was measured";
+    read(&["evaluate", "--pairs", "ab.tsv", "--hypotheses", "long.txt"], &format!("long.txt: {measured}"));
+    for command in ["score", "align", "evaluate"] {
+        folder
+            .run(&[command, "--model", "model", "--pairs", "late.tsv"])
+            .refused_with(1, &["late.tsv:2: no tab in the first 1,048,576 bytes of this line"]);
+    }
+    let late = folder.run(&["score", "--model", "model", "--pairs", "late.csv", "--csv"]);
+    late.refused_with(1, &["late.csv:2: only one column in the first 1,048,576 bytes of this line"]);
+}

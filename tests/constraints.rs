@@ -160,3 +160,37 @@ fn what_cannot_be_kept_to_is_refused() {
         assert_eq!(translate(arguments, "the red fox\n").code, Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn phrases_that_are_too_long_are_refused() {
+    let folder = Folder::new();
+    let (most, more) = ("a".repeat(256), "a ".repeat(129));
+    folder.write("sentence.txt", "the red fox sleeps\n");
+    let run = |arguments: &[&str]| {
+        folder.run(&[&["translate", "--model", model_path(), "--input", "sentence.txt"], arguments].concat())
+    };
+    run(&["--require", &more]).refused_with(2, &["--require: a phrase can have 256 characters, not 258"]);
+    run(&["--avoid", &more]).refused_with(2, &["--avoid: a phrase can have 256 characters, not 258"]);
+    assert_eq!(run(&["--avoid", &most]).worked(), "rufo mi dorma .\n");
+    folder.write("terms.tsv", format!("fox\tku\nowl\t{more}\n"));
+    run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:2: a translation can have 256 characters, not 258"]);
+    folder.write("terms.tsv", format!("{more}\tku\n"));
+    run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:1: a term can have 256 characters, not 258"]);
+}
+
+#[test]
+fn phrases_of_too_many_units_together_are_refused() {
+    let phrase = "ku mi ".repeat(20);
+    let required = vec!["--require", &phrase].repeat(7);
+    let found = translate(&required, "the red fox sleeps\n");
+    found.refused_with(1, &["280 units of this model together, and 256 can be asked for"]);
+}
+
+#[test]
+fn beginning_that_is_too_long_is_refused() {
+    let folder = Folder::new();
+    folder.write("config.json", format!("{{\"prefix\": \"{}\"}}", "ku mi ".repeat(500_000)));
+    let arguments = ["translate", "--model", model_path(), "--config", "config.json"];
+    let found = folder.run_with_input(&arguments, "the red fox sleeps\n");
+    found.refused_with(1, &["is too long: a translation can begin with 500 units of this model"]);
+}

@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::render::{visible, visible_lines};
 use crate::reporter::{Reporter, Stage};
+use crate::training::Observer;
 
 /// What the user sees beside the results.
 pub struct Console {
@@ -116,6 +117,8 @@ impl Reporter for Console {
         }
     }
 }
+
+impl Observer for Console {}
 
 impl Stage for Bar {
     fn advance(&mut self, count: usize) {

@@ -10,7 +10,7 @@ use super::by_length::{self, ClassMeasures, Lengths, Measures, Outcome};
 use super::console::Console;
 use super::evaluation::{Compared, Evaluation, Judgement, Place, WordErrors, show};
 use super::gold::read_gold;
-use super::lines::OddLines;
+use super::lines::{OddLines, warn_of_parts};
 use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart, is_standard_output};
@@ -23,9 +23,24 @@ use crate::cli::EvaluateArgs;
 use crate::error::UsageError;
 use crate::metrics::signature;
 use crate::render::SCHEMA;
-use crate::text::{LineNumbers, Normalisation, Pair, Words};
-use crate::text::{PairFiles, SHIPPED_GOLD, SHIPPED_TEST, read_line_for_each};
+use crate::text::{
+    LineNumbers, Normalisation, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, Words, file_name, read_line_for_each,
+};
 use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
+
+/// Characters of a translation and of a reference that are measured, at most: time grows with the product of both.
+const MEASURED: usize = 20_000;
+
+/// What is measured of a text.
+fn measured(text: &str) -> &str {
+    text.char_indices().nth(MEASURED).map_or(text, |(end, _)| &text[..end])
+}
+
+/// Warns of a file's lines of which only the beginning is measured.
+fn warn_of_unmeasured<'t>(file: &str, texts: impl Iterator<Item = (usize, &'t str)>, console: &Console) {
+    let lines = texts.filter(|(_, text)| measured(text).len() < text.len()).map(|(line, _)| line);
+    warn_of_parts(file, lines, &format!("longer than {MEASURED} characters; only the beginning was measured"), console);
+}
 
 /// What translations are compared with.
 struct References<'p> {
@@ -129,6 +144,8 @@ impl Inputs {
         let (pairs, numbers) = self.files.read_numbered("--pairs")?;
         console.warn_all(self.files.spreadsheet_warnings(&pairs));
         ensure!(!pairs.is_empty(), "{}: no sentence pair in it", self.files);
+        let references = pairs.iter().enumerate().map(|(place, pair)| (numbers.of(place), pair.target.as_str()));
+        warn_of_unmeasured(&self.files.to_string(), references, console);
         Ok((pairs, numbers))
     }
 
@@ -152,6 +169,8 @@ impl Inputs {
         let name = format!("pairs of {}", self.files);
         for named in &self.hypotheses {
             let lines = read_line_for_each(&named.path, pairs.len(), &name)?;
+            warn_of_unmeasured(&file_name(&named.path), (1..).zip(lines.iter().map(String::as_str)), console);
+            let lines = lines.iter().map(|line| measured(line).to_owned()).collect();
             candidates.push(Candidate::Hypotheses(named.clone(), lines));
         }
         Ok(candidates)
@@ -286,7 +305,7 @@ impl Exam<'_> {
 
     /// The references as those of a model are compared that normalises so; tells where that changes any.
     fn references(&self, normalisation: Normalisation, console: &Console) -> References<'_> {
-        let texts: Vec<Cow<str>> = self.pairs.iter().map(|pair| normalisation.apply(&pair.target)).collect();
+        let texts: Vec<Cow<str>> = self.pairs.iter().map(|pair| normalisation.apply(measured(&pair.target))).collect();
         let changed = texts.iter().filter(|reference| matches!(reference, Cow::Owned(_))).count();
         if changed > 0 {
             console.note(format!(

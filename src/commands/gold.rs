@@ -5,13 +5,12 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 
 use crate::alignment::{Gold, Link, parse_gold_line};
-use crate::text::read_line_for_each;
-use crate::text::{Pair, Words, word_spans};
+use crate::text::{Pair, Words, read_links_for_each, word_spans};
 
 /// Reads a gold file that belongs to pairs: as many lines, and no link beyond what `words` says are words of the source
 /// and of the target. `base` is the number that the file gives a sentence's first word, 0 or 1.
 pub fn read_gold(path: &Path, pairs: &[Pair], words: [Words; 2], base: usize) -> Result<Vec<Gold>> {
-    let lines = read_line_for_each(path, pairs.len(), "sentence pairs")?;
+    let lines = read_links_for_each(path, pairs.len(), "sentence pairs")?;
     let place = |index: usize| format!("{}:{}", path.display(), index + 1);
     let mut written = Vec::with_capacity(lines.len());
     for (index, line) in lines.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::console::Console;
-use crate::search::MOST_REQUIRED;
+use crate::search::{MOST_REQUIRED, MOST_REQUIRED_UNITS};
 use crate::text::LineNumbers;
 use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Translation};
 
@@ -39,6 +39,15 @@ impl fmt::Display for Lines {
             Some((last, others)) => write!(formatter, "lines {} and {last}", others.join(", ")),
             None => Ok(()),
         }
+    }
+}
+
+/// Warns of lines of a file of which only the beginning was used, if there are any.
+pub fn warn_of_parts(file: &str, lines: impl Iterator<Item = usize>, what: &str, console: &Console) {
+    let mut cut = Lines::default();
+    lines.for_each(|line| cut.add(line));
+    if cut.count > 0 {
+        console.warn_even_if_quiet(format!("{file}: {cut}: {what}"));
     }
 }
 
@@ -116,7 +125,7 @@ impl OddLines {
         if self.unmet.count > 0 {
             console.warn(format!(
                 "{}: no translation has all that it should contain; a wider --beam may find one, unless it is more than \
-                 {MOST_REQUIRED} phrases",
+                 {MOST_REQUIRED} phrases or {MOST_REQUIRED_UNITS} units",
                 self.unmet
             ));
         }

@@ -1,16 +1,20 @@
 //! From the options of the search to its settings.
 
-use anyhow::{Result, bail};
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
 
 use super::console::Console;
 use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
 use crate::error::UsageError;
 use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, LengthFormula, MOST_REQUIRED, Ranking, Search};
-use crate::text::{Layout, read_laid_out};
+use crate::text::{Layout, Pair, file_name, read_numbered};
 use crate::translator::{Choice, Constraints, Strategy, Terms, Translator};
 
 /// The largest penalty that is multiplied with a length or a coverage: the product stays a finite number.
 const LARGEST_FACTOR: f64 = 1e300;
+/// Most characters of a phrase that is required or avoided, of a term and of its translation.
+const LONGEST_PHRASE: usize = 256;
 
 /// Refuses a length penalty that is none.
 pub fn check_length_penalty(penalty: f64) -> Result<()> {
@@ -77,7 +81,7 @@ pub fn constrained(
     console: &Console,
 ) -> Result<Translator> {
     let terms = match &args.terms {
-        Some(path) => Terms::of(read_laid_out(path, &of_two_columns(layout))?),
+        Some(path) => Terms::of(read_terms(path, &of_two_columns(layout))?),
         None => Terms::default(),
     };
     let constraints =
@@ -98,6 +102,23 @@ pub fn constrained(
     Ok(translator)
 }
 
+/// Terms and their translations, none of them too long.
+fn read_terms(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
+    let (pairs, numbers) = read_numbered(path, layout)?;
+    for (place, pair) in pairs.iter().enumerate() {
+        for (what, text) in [("term", &pair.source), ("translation", &pair.target)] {
+            let length = text.chars().count();
+            ensure!(
+                length <= LONGEST_PHRASE,
+                "{}:{}: a {what} can have {LONGEST_PHRASE} characters, not {length}",
+                file_name(path),
+                numbers.of(place)
+            );
+        }
+    }
+    Ok(pairs)
+}
+
 /// How files of words and their translations are laid out, where lines of text may have features.
 pub fn of_two_columns(args: &LayoutArgs) -> Layout {
     Layout { features: None, ..args.layout() }
@@ -108,6 +129,10 @@ pub fn check_constraints(args: &ConstraintArgs) -> Result<()> {
     for (name, phrases) in [("--require", &args.require), ("--avoid", &args.avoid)] {
         refuse_unless(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
             format!("{name} needs a word or a phrase")
+        })?;
+        let longest = phrases.iter().map(|phrase| phrase.chars().count()).max().unwrap_or_default();
+        refuse_unless(longest <= LONGEST_PHRASE, || {
+            format!("{name}: a phrase can have {LONGEST_PHRASE} characters, not {longest}")
         })?;
     }
     refuse_unless(args.require.len() <= MOST_REQUIRED, || {

@@ -7,6 +7,8 @@
 //! (Post & Vilar 2018, section 4), and is wider by as many: those that have more are less probable, and would never get
 //! to their end.
 
+use std::cmp::Ordering;
+
 use candle_core::Result;
 
 use super::history::{History, Step};
@@ -54,6 +56,11 @@ struct Extension {
 impl Extension {
     fn sum(&self) -> f64 {
         self.log_probability + self.misplacement
+    }
+
+    /// The order of extensions: the more probable first, of equals that of the earlier hypothesis and unit.
+    fn better_first(&self, other: &Self) -> Ordering {
+        other.sum().total_cmp(&self.sum()).then(self.index.cmp(&other.index)).then(self.unit.cmp(&other.unit))
     }
 }
 
@@ -107,16 +114,23 @@ impl<'a> Beam<'a> {
     /// from `first_row`.
     fn extend(&mut self, predictions: &Predictions, first_row: usize) {
         let mut extensions: Vec<Extension> = Vec::new();
+        // Of which no more than the width is taken, wherever it is from.
+        let mut floor = f64::NEG_INFINITY;
         for index in 0..self.alive.len() {
             let row = first_row + index;
-            let longer = self.extensions(index, predictions.row(row), &predictions.attention[row]);
+            let longer = self.extensions(index, predictions.row(row), &predictions.attention[row], floor);
             if let (true, false, Some(last)) = (longer.is_empty(), self.is_free(), self.alive[index].1) {
                 // Nothing may follow.
                 self.done.push((last, false));
             }
             extensions.extend(longer);
+            if self.is_free() && extensions.len() >= 2 * self.width {
+                extensions.select_nth_unstable_by(self.width - 1, Extension::better_first);
+                extensions.truncate(self.width);
+                floor = extensions[self.width - 1].sum();
+            }
         }
-        extensions.sort_by(|a, b| b.sum().total_cmp(&a.sum()).then(a.index.cmp(&b.index)).then(a.unit.cmp(&b.unit)));
+        extensions.sort_unstable_by(Extension::better_first);
         let chosen = dealt_out(extensions, self.width, self.demands.required_units());
         let parents = std::mem::take(&mut self.alive);
         for Extension { log_probability, misplacement, index, unit, .. } in chosen {
@@ -142,14 +156,14 @@ impl<'a> Beam<'a> {
         self.history.forget(alive.chain(self.done.iter_mut().map(|(last, _)| last)));
     }
 
-    /// How a living hypothesis can go on.
-    fn extensions(&self, index: usize, next: Distribution, attention: &[f32]) -> Vec<Extension> {
+    /// How a living hypothesis can go on; where everything is allowed, none by which its sum would be below `floor`.
+    fn extensions(&self, index: usize, next: Distribution, attention: &[f32], floor: f64) -> Vec<Extension> {
         let last = self.alive[index].1;
         let so_far = last.map(|last| self.history.step(last));
         let so_far = so_far.map_or((0.0, 0.0), |step| (step.log_probability, step.misplacement));
         let progress = self.progress(last);
         let candidates = if self.is_free() {
-            next.best(self.width, &|_| true)
+            next.best_above(self.width, floor - so_far.0 - so_far.1)
         } else {
             let rule = self.demands.rule(&progress, self.history.back(last).map(|step| step.unit), self.no_repeat);
             let mut candidates = next.best(self.width, &|unit| rule.allows(unit));

@@ -24,6 +24,7 @@ fn demands(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Demands {
     Demands {
         prefix: prefix.to_vec(),
         prefix_ends_word: !prefix.is_empty() && prefix.len().is_multiple_of(2),
+        left_out: 0,
         required: required.iter().map(|units| Required { units: units.to_vec(), of: None }).collect(),
         avoided: avoided.iter().map(|text| Avoided::new(text, &spelling)).collect(),
         spelling,

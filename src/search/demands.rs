@@ -10,6 +10,9 @@ use crate::text::{END, Spelling};
 
 /// Phrases that can be asked for at once.
 pub const MOST_REQUIRED: usize = 64;
+/// Units of required phrases that can be asked for at once. The beam is wider by as many, so that the time of a step grows
+/// with their square.
+pub const MOST_REQUIRED_UNITS: usize = 256;
 
 /// What the translation of one sentence has to keep to; by default nothing.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +23,8 @@ pub struct Demands {
     pub prefix_ends_word: bool,
     /// Phrases that it contains; of more than [`MOST_REQUIRED`] the others are left out.
     pub required: Vec<Required>,
+    /// Phrases that were left out before.
+    pub left_out: usize,
     /// Phrases that it does not contain, as whole words.
     pub avoided: Arc<[Avoided]>,
     /// How units are spelt, for the three things above.
@@ -89,7 +94,22 @@ impl Demands {
 
     /// How many phrases are beyond those that can be watched over.
     pub fn left_out(&self) -> usize {
-        self.required.len() - self.required().len()
+        self.left_out + self.required.len() - self.required().len()
+    }
+
+    /// The same without the phrases from the first one on that takes more than [`MOST_REQUIRED_UNITS`] together with those
+    /// before it.
+    #[must_use]
+    pub fn within_units(mut self) -> Self {
+        let mut units = 0;
+        let fits = |phrase: &&Required| {
+            units += phrase.units.len();
+            units <= MOST_REQUIRED_UNITS
+        };
+        let kept = self.required.iter().take_while(fits).count();
+        self.left_out += self.required.len() - kept;
+        self.required.truncate(kept);
+        self
     }
 
     /// How many units of required phrases a hypothesis has: the number of its bank.
@@ -312,6 +332,13 @@ mod tests {
         assert_eq!(state(&[5, 6, 9]), (1, 2, vec![5]));
         assert_eq!(state(&[5, 5, 6]), (2, 3, vec![7, 8]));
         assert_eq!(state(&[9, 9, 5, 6, 7, 5, 6, 8]), (7, 0, vec![]));
+    }
+
+    #[test]
+    fn phrases_beyond_the_most_units_are_left_out() {
+        let long = vec![5; MOST_REQUIRED_UNITS / 2];
+        let demands = Demands { required: anywhere(&[&long, &long, &[6], &[7]]), ..Demands::default() }.within_units();
+        assert_eq!((demands.required_units(), demands.left_out()), (MOST_REQUIRED_UNITS, 2));
     }
 
     #[test]

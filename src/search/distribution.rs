@@ -122,7 +122,24 @@ impl Distribution<'_> {
     /// The `width` best of the units that are allowed, best first, of equals the lower one first: fewer where there are no
     /// more. No softmax of the whole row is made.
     pub fn best(&self, width: usize, allowed: &dyn Fn(u32) -> bool) -> Vec<Candidate> {
-        largest(self.values, width, allowed).into_iter().map(|unit| self.candidate(unit)).collect()
+        self.candidates(largest(self.values, width, f32::NEG_INFINITY, allowed))
+    }
+
+    /// The best units whose log-probability is not below `floor`, `width` at most, best first; a few that are hardly below it
+    /// may be among them.
+    pub fn best_above(&self, width: usize, floor: f64) -> Vec<Candidate> {
+        // Rounded sums and logarithms may be a little off.
+        const ROUNDING: f64 = 1e-3;
+        let value = match self.scale {
+            Scale::Logits { log_sum } => floor + f64::from(log_sum) - ROUNDING * (1.0 + f64::from(log_sum).abs()),
+            Scale::Sums { models } => (floor - ROUNDING).exp() * f64::from(models),
+        };
+        let bounds = floor.is_finite() && value.abs() > f64::from(f32::MIN_POSITIVE);
+        self.candidates(largest(self.values, width, if bounds { value as f32 } else { f32::NEG_INFINITY }, &|_| true))
+    }
+
+    fn candidates(&self, units: Vec<u32>) -> Vec<Candidate> {
+        units.into_iter().map(|unit| self.candidate(unit)).collect()
     }
 
     /// A unit with its log-probability.
@@ -163,15 +180,15 @@ fn may_be_said(unit: u32) -> bool {
 }
 
 /// The `width` allowed units of the largest values in a row, largest first; of equals the lower unit first.
-fn largest(row: &[f32], width: usize, allowed: &dyn Fn(u32) -> bool) -> Vec<u32> {
+fn largest(row: &[f32], width: usize, floor: f32, allowed: &dyn Fn(u32) -> bool) -> Vec<u32> {
     const BLOCK: usize = 64;
     let mut best: Vec<(f32, u32)> = Vec::with_capacity(width.min(row.len()) + 1);
     for (first, block) in (0u32..).step_by(BLOCK).zip(row.chunks(BLOCK)) {
-        let worst = if best.len() == width { best[width - 1].0 } else { f32::NEG_INFINITY };
+        let worst = if best.len() == width { best[width - 1].0 } else { floor };
         // Most blocks hold nothing of interest; this comparison vectorises.
         if block.iter().fold(false, |any, &value| any | (value > worst)) {
             for (unit, &value) in (first..).zip(block) {
-                if may_be_said(unit) && value > f32::NEG_INFINITY {
+                if may_be_said(unit) && value > floor {
                     let place = best.partition_point(|&(other, _)| other >= value);
                     if place < width && allowed(unit) {
                         best.insert(place, (value, unit));
@@ -209,6 +226,18 @@ mod tests {
         assert_eq!(units(&row.best(2, &|unit| unit != 4 && unit != 2)), [5, 3]);
         let total: f32 = row.best(99, ANY).iter().map(|candidate| candidate.log_probability.exp()).sum();
         assert!(total < 0.01, "padding and the begin mark have the rest");
+        for said in [
+            of_logits(&[9.0, 9.0, -1.0, -3.0, -0.5, -1.0, -9.0]),
+            Predictions::together(&[of_logits(&[0.0, 0.5, 1.0, 3.0, -2.0])]),
+        ] {
+            let row = said.row(0);
+            let best = row.best(99, ANY);
+            assert_eq!(row.best_above(99, f64::NEG_INFINITY), best);
+            for (place, candidate) in best.iter().enumerate() {
+                let above = row.best_above(99, f64::from(candidate.log_probability));
+                assert!(above.len() > place && above.len() <= place + 2 && above[..] == best[..above.len()]);
+            }
+        }
         let long: Vec<f32> = (0..1000).map(|unit| ((unit * 37) % 1000) as f32 * 0.01).collect();
         assert_eq!(units(&of_logits(&long).row(0).best(4, ANY)), [27, 54, 81, 108]);
     }

@@ -17,7 +17,7 @@ mod table;
 
 pub use batches::{Source, search_all};
 pub use beam::{Sought, search};
-pub use demands::{Avoided, Demands, MOST_REQUIRED, Progress, Required, Rule};
+pub use demands::{Avoided, Demands, MOST_REQUIRED, MOST_REQUIRED_UNITS, Progress, Required, Rule};
 pub use distribution::{Candidate, Chance, Distribution, Predictions};
 pub use drawing::draw;
 pub use history::Hypothesis;

@@ -2,10 +2,12 @@
 //! 2020, "BPE-Dropout: Simple and Effective Subword Regularization").
 //!
 //! In each round the first of all merges that fit is made, as always, but each place where one fits is passed over with
-//! the probability `rate`. A word is done when no place is left, or all were passed over.
+//! the probability `rate`. A word is done when no place is left, or all were passed over. A word of more than
+//! [`LONGEST_WORD`] characters keeps its units, since the rounds take quadratic time.
 
 use std::collections::HashMap;
 
+use super::LONGEST_WORD;
 use crate::random::Stream;
 
 /// The merges of a vocabulary: pairs of units that become one, the first to be made first.
@@ -54,7 +56,7 @@ impl Merges {
 /// Texts that can be cut anew: each is a row of words, of which equal ones are kept once.
 pub struct Recutting {
     merges: Merges,
-    /// Each word in units that no merge makes.
+    /// Each word in units that no merge makes, or in its own if it is too long for that.
     words: Vec<Vec<u32>>,
     /// Each text's words.
     texts: Vec<Vec<u32>>,
@@ -68,7 +70,7 @@ impl Recutting {
             *known.entry(word).or_insert_with_key(|word| {
                 let mut spelled = Vec::new();
                 word.iter().for_each(|&unit| merges.spell(unit, &mut spelled));
-                words.push(spelled);
+                words.push(if spelled.len() > LONGEST_WORD { word.clone() } else { spelled });
                 words.len() as u32 - 1
             })
         };
@@ -119,6 +121,13 @@ mod tests {
         found.sort();
         found.dedup();
         assert_eq!(found, [&[0, 1, 2, 3][..], &[0, 1, 6], &[4, 2, 3], &[4, 6], &[5, 3]]);
+    }
+
+    #[test]
+    fn word_beyond_the_longest_keeps_its_units() {
+        let [kept, cut] = [LONGEST_WORD / 3 + 1, LONGEST_WORD / 3].map(|repeated| vec![5; repeated]);
+        assert!(cuts(&kept, 0.5).iter().all(|units| *units == kept));
+        assert!(cuts(&cut, 0.5).iter().any(|units| *units != cut));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::Pair;
 use super::atoms::{features, with_features};
+use super::{LONGEST_LINE, Pair, is_beginning};
 
 /// What may stand between the cells of a spreadsheet, the likeliest first.
 const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
@@ -25,6 +25,9 @@ pub struct Layout {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<Column>,
 }
+
+/// What is said of a line that was too long to be read whole.
+const BEGINNING: &str = "the first 1,048,576 bytes of this line, and no more are read";
 
 /// The numbers of the columns that are asked for.
 #[derive(Clone, Copy)]
@@ -136,17 +139,26 @@ impl Layout {
         let mut records = records.peekable();
         let columns = self.counts(records.peek())?;
         let pairs = records.skip(usize::from(self.header && before == 0));
-        pairs.map(|record| Ok((record.line, self.pair(record, columns, lines)?))).collect()
+        pairs.map(|record| Ok((record.line, self.pair(record, columns, lines, before)?))).collect()
     }
 
-    fn pair(&self, Record { line, cells }: Record, columns: Option<Columns>, lines: &[String]) -> Result<Pair> {
+    /// The pair of a record among lines before which the file has `before` others.
+    fn pair(
+        &self,
+        Record { line, cells }: Record,
+        columns: Option<Columns>,
+        lines: &[String],
+        before: usize,
+    ) -> Result<Pair> {
         if cells.iter().all(|cell| cell.trim().is_empty()) && cells.len() == 1 {
             return Ok(Pair { source: String::new(), target: String::new() });
         }
         let count = cells.len();
+        let is_part = lines.get(line - before - 1).is_some_and(|line| is_beginning(line));
         if let Some(Columns { sides: [source, target], features }) = columns {
+            let part = if is_part { &*format!(" in {BEGINNING}") } else { "" };
             let cell = |number: usize| {
-                cells.get(number - 1).with_context(|| format!("{line}: no column {number} here, only {count}"))
+                cells.get(number - 1).with_context(|| format!("{line}: no column {number} here, only {count}{part}"))
             };
             let source = match features {
                 Some(features) => with_features(cell(features)?, cell(source)?),
@@ -156,6 +168,9 @@ impl Layout {
         }
         match <[String; 2]>::try_from(cells) {
             Ok([source, target]) => Ok(Pair { source, target }),
+            Err(_) if count == 1 && is_part => {
+                bail!("{line}: {} in {BEGINNING}", if self.csv { "only one column" } else { "no tab" })
+            }
             Err(_) if count == 1 => bail!("{line}: {}", self.one_cell(lines)),
             Err(_) if self.csv => {
                 bail!("{line}: {count} columns here, and a pair has two; --columns 1,2 takes the first two")
@@ -265,7 +280,8 @@ fn complete(lines: &[String], separator: char) -> (Vec<Record>, Option<Record>) 
             }
             begins = character == separator && !quoted;
         }
-        if quoted {
+        // The rest of a line that was too long holds the end of its quotes.
+        if quoted && !is_beginning(line) {
             open = Some(record);
         } else {
             records.push(record);
@@ -275,7 +291,8 @@ fn complete(lines: &[String], separator: char) -> (Vec<Record>, Option<Record>) 
 }
 
 fn push(record: &mut Record, character: char) {
-    if let Some(cell) = record.cells.last_mut() {
+    // A cell of many lines is no longer than a line.
+    if let Some(cell) = record.cells.last_mut().filter(|cell| cell.len() < LONGEST_LINE) {
         cell.push(character);
     }
 }

@@ -7,10 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::lines::{LineReader, is_standard_input};
+use super::lines::{LONGEST_LINE, LineReader, is_standard_input};
 
-/// Bytes of a line that are read, at most. No sentence is so long, and a stream without line ends takes no more memory.
-const LONGEST: usize = 1 << 20;
 /// Bytes of lines that are handed over together, about.
 const PACKET: usize = 1 << 16;
 /// Packets that wait to be taken, at most.
@@ -35,7 +33,7 @@ impl LineStream {
     /// # Errors
     /// The path, with the system's reason.
     pub fn open(path: &Path) -> Result<Self> {
-        let reader = LineReader::open(path, LONGEST)?;
+        let reader = LineReader::open(path, LONGEST_LINE)?;
         // A file never pauses, however busy the machine is.
         let pause = if path.is_file() && !is_standard_input(path) { Duration::MAX } else { PAUSE };
         let (sender, packets) = sync_channel(WAITING);

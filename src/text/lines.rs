@@ -6,12 +6,21 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-/// Reads a text file line by line; the path `-` is standard input.
+/// Bytes of a line that are read, at most; what goes beyond is passed over. No sentence is so long, and a file without line
+/// ends takes no more memory.
+pub const LONGEST_LINE: usize = 1 << 20;
+
+/// Whether a line was so long that only its beginning was read, which may lack a byte order mark and half a character.
+pub fn is_beginning(line: &str) -> bool {
+    line.len() > LONGEST_LINE - 8
+}
+
+/// Reads a text file line by line, of each line [`LONGEST_LINE`] bytes at most; the path `-` is standard input.
 ///
 /// # Errors
 /// The file cannot be read, or a line is not UTF-8.
 pub fn read_lines(path: &Path) -> Result<Vec<String>> {
-    LineReader::open(path, usize::MAX)?.collect()
+    LineReader::open(path, LONGEST_LINE)?.collect()
 }
 
 /// How many lines a file has, if that can be known beforehand: not of a pipe.

@@ -33,12 +33,13 @@ pub use corpus::Corpus;
 pub use defects::{Defect, Limits, defects};
 pub use layout::{Column, Layout, has_csv_quotes, has_spaced_quotes, is_header, states_separator};
 pub use line_stream::LineStream;
-pub use lines::{count_lines, name as file_name, read_lines};
+pub use lines::{LONGEST_LINE, count_lines, is_beginning, name as file_name, read_lines};
 pub use n_best::Hypothetical;
 pub use normalisation::{Forms, NormalForm, Normalisation};
 pub use pair::Pair;
 pub use pair_files::{
-    BEHIND, NOT_BEHIND, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING, SHIPPED_VALIDATION, read_line_for_each,
+    BEHIND, NOT_BEHIND, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING, SHIPPED_VALIDATION,
+    read_line_for_each, read_links_for_each,
 };
 pub use pairs::{LineNumbers, PairStream, read_laid_out, read_numbered, read_parallel, read_tsv};
 pub use profile::{Kind, Profile, SideProfile};
@@ -47,5 +48,5 @@ pub use settings::TextSettings;
 pub use spelling::{Spelling, has_phrase};
 pub use standard_streams::{check_read_once, is_standard, open_descriptor};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
-pub use vocabulary::Vocabulary;
+pub use vocabulary::{LONGEST_WORD, Vocabulary};
 pub use words::{Words, is_of_word, is_punctuation, word_of_span, word_spans};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 
 use super::{
-    Column, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, has_spaced_quotes, is_header,
-    read_lines, read_numbered, read_parallel, states_separator, without_features,
+    Column, LONGEST_LINE, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, has_spaced_quotes,
+    is_beginning, is_header, read_lines, read_numbered, read_parallel, states_separator, without_features,
 };
 use crate::error::UsageError;
 
@@ -261,6 +261,18 @@ pub fn read_line_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<S
         path.display(),
         lines.len()
     );
+    Ok(lines)
+}
+
+/// The same of lines of links, of which a beginning would say something else.
+///
+/// # Errors
+/// As [`read_line_for_each`], or a line is too long to be read.
+pub fn read_links_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
+    let lines = read_line_for_each(path, pairs, name)?;
+    if let Some(index) = lines.iter().position(|line| is_beginning(line)) {
+        bail!("{}:{}: a line of links can have {LONGEST_LINE} bytes, and this one has more", path.display(), index + 1);
+    }
     Ok(lines)
 }
 

@@ -15,13 +15,20 @@ use serde_json::Value;
 use tokenizers::models::TrainerWrapper;
 use tokenizers::models::bpe::BpeTrainer;
 use tokenizers::models::wordlevel::WordLevelTrainer;
-use tokenizers::{AddedToken, Tokenizer};
+use tokenizers::{
+    AddedToken, NormalizedString, Normalizer, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer,
+    Tokenizer, Trainer,
+};
 
 use super::tokenizer_rules::{Stored, reason, rules, tokenizer};
 use super::units::SPACE;
 use super::{
     Atoms, Merges, Normalisation, Recutting, SPECIALS, Segmentation, Spelling, UNKNOWN, Units, Words, word_spans,
 };
+
+/// Characters of a word that byte-pair encoding is learned from together. A longer word counts as several, since learning
+/// takes quadratic time in a word's length; no unit is longer, nor is any word of a language.
+pub const LONGEST_WORD: usize = 1000;
 
 /// A vocabulary of units with the rules that cut text into them.
 pub struct Vocabulary {
@@ -32,7 +39,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Learns a vocabulary of at most `size` units from texts, of which `normalisation` is made first.
+    /// Learns a vocabulary of at most `size` units from texts, of which `normalisation` is made first. Byte-pair encoding takes
+    /// a word of more than [`LONGEST_WORD`] characters for several words.
     ///
     /// # Errors
     /// `size` leaves no room beside the special units.
@@ -62,7 +70,7 @@ impl Vocabulary {
         };
         let atoms = Atoms::default();
         let mut tokenizer = tokenizer(units, normalisation, &atoms, Stored::default()).map_err(reason)?;
-        tokenizer.train(&mut trainer, texts).map_err(reason)?;
+        learn(&mut tokenizer, &mut trainer, texts, units).map_err(reason)?;
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { tokenizer, units, normalisation, atoms })
     }
@@ -278,6 +286,39 @@ impl Vocabulary {
     }
 }
 
+/// Learns a tokenizer's model, as [`Tokenizer::train`] does, from words of bounded length.
+fn learn<'a>(
+    tokenizer: &mut Tokenizer,
+    trainer: &mut TrainerWrapper,
+    texts: impl Iterator<Item = &'a str> + Send,
+    units: Units,
+) -> tokenizers::Result<()> {
+    let words = |text: &str| {
+        let mut normalized = NormalizedString::from(text);
+        tokenizer.get_normalizer().map_or(Ok(()), |normalizer| normalizer.normalize(&mut normalized))?;
+        let mut words = PreTokenizedString::from(normalized);
+        tokenizer.get_pre_tokenizer().map_or(Ok(()), |splitter| splitter.pre_tokenize(&mut words))?;
+        let words = words.get_splits(OffsetReferential::Original, OffsetType::Byte).into_iter();
+        let words = words.flat_map(|(word, ..)| if units == Units::Bpe { pieces(word) } else { vec![word.to_owned()] });
+        Ok(words.collect())
+    };
+    trainer.feed(texts, words)?;
+    let mut model = tokenizer.get_model().clone();
+    let specials = trainer.train(&mut model)?;
+    tokenizer.with_model(model);
+    tokenizer.add_special_tokens(specials)?;
+    Ok(())
+}
+
+/// A word in pieces of [`LONGEST_WORD`] characters.
+fn pieces(word: &str) -> Vec<String> {
+    if word.len() <= LONGEST_WORD {
+        return vec![word.to_owned()];
+    }
+    let characters: Vec<char> = word.chars().collect();
+    characters.chunks(LONGEST_WORD).map(|piece| piece.iter().collect()).collect()
+}
+
 /// Joins to each character those after it in which no unit begins, since they were composed with it.
 fn join_composed(characters: &mut Vec<Range<usize>>, units: &[Range<usize>]) {
     characters.dedup_by(|next, before| {
@@ -454,6 +495,23 @@ mod tests {
         assert!(english.likeness(&other_texts).unwrap() > 0.5);
         assert_eq!(english.likeness(&german), Some(0.0));
         assert_eq!(english.likeness(&learn(["a b", "c d"])), None, "letters say nothing");
+    }
+
+    #[test]
+    fn learned_units_are_no_longer_than_the_longest_word() {
+        let long = "c".repeat(20 * LONGEST_WORD);
+        let vocabulary = train([long.as_str(), "é"].into_iter(), Units::Bpe, 500).unwrap();
+        let longest = vocabulary.spelling();
+        let longest = (0..vocabulary.size() as u32).map(|id| longest.text(id).chars().count()).max();
+        assert!((100..=LONGEST_WORD).contains(&longest.unwrap()), "{longest:?}");
+        assert_eq!(vocabulary.decode(&vocabulary.encode(&long).unwrap()), long);
+    }
+
+    #[test]
+    fn only_words_beyond_the_longest_are_learned_in_pieces() {
+        let word: String = "日本".chars().cycle().take(LONGEST_WORD).collect();
+        assert_eq!(pieces(&word), [word.clone()]);
+        assert_eq!(pieces(&format!("{word}語")), [word, "語".to_owned()]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::data::{Data, warn_of_mixed_forms};
 use super::recorder::Recorder;
 use super::sources::{SourceOptions, TrainingSources};
 use super::user_alignments::{USER_WORDS, UserAlignments};
-use super::vocabularies::{fit_time, protected_tokens, statistics, vocabularies};
+use super::vocabularies::{ensure_running, fit_time, protected_tokens, statistics, vocabularies};
 use super::warm_start::{InitFrom, InitVocabulary, WarmStart};
 use crate::aligner::WordAligner;
 use crate::checkpoint::{Beginning, Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock};
@@ -83,10 +83,10 @@ impl TrainingSpec {
     ///
     /// # Errors
     /// The pairs cannot be read or used, or an option does not suit them.
-    pub fn resolved_options(&self, out: &Path, device: &Device, reporter: &dyn Reporter) -> Result<TrainConfig> {
+    pub fn resolved_options(&self, out: &Path, device: &Device, observer: &dyn Observer) -> Result<TrainConfig> {
         let from = self.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
         let config = self.config(from.as_ref())?;
-        Ok(self.prepare(&config, from.as_ref(), device, reporter, || Ok(()))?.0.options)
+        Ok(self.prepare(&config, from.as_ref(), device, observer, || Ok(()))?.0.options)
     }
 
     /// Decides everything. `ready` is called once all options are known to be right, before the work that takes long.
@@ -95,10 +95,10 @@ impl TrainingSpec {
         config: &TrainConfig,
         from: Option<&WarmStart>,
         device: &Device,
-        reporter: &dyn Reporter,
+        observer: &dyn Observer,
         ready: impl FnOnce() -> Result<T>,
     ) -> Result<(Prepared, T)> {
-        let pairs = self.sources.read_training(reporter)?;
+        let pairs = self.sources.read_training(observer)?;
         let usable: Vec<&Pair> = pairs.all.iter().filter(|pair| !pair.has_empty_side()).collect();
         ensure!(!usable.is_empty(), "{}: no sentence pair in it", self.sources.training_name());
         let normalization = config.normalization();
@@ -108,11 +108,13 @@ impl TrainingSpec {
         let base = from.map(|from| &from.config().architecture);
         let mut resolved = config.resolve(&stats, base)?;
         let is_ready = ready()?;
-        warn_of_mixed_forms(&usable, normalization.form, &self.sources.training_name(), reporter);
-        let vocabularies = vocabularies(&resolved, &usable, &protected, from, reporter)?;
+        warn_of_mixed_forms(&usable, normalization.form, &self.sources.training_name(), observer);
+        ensure_running(observer)?;
+        let vocabularies = vocabularies(&resolved, &usable, &protected, from, observer)?;
         let [source, target] = &vocabularies;
         let (max_length, seed) = (resolved.text().max_length, resolved.seed());
-        let data = Data::new(pairs, &self.sources, [source, target], max_length, seed, reporter)?;
+        let data = Data::new(pairs, &self.sources, [source, target], max_length, seed, observer)?;
+        ensure_running(observer)?;
         fit_time(&mut resolved, &data.training, &vocabularies, device)?;
         let training = resolved.training(&data.validation.pairs);
         let options = resolved.options(&training, vocabulary_size(&resolved, from));
@@ -186,7 +188,7 @@ impl Session {
             let _ = std::fs::remove_dir(out);
         }
         let (prepared, lock) = prepared?;
-        ensure!(!observer.should_stop(), "interrupted before training began; nothing was changed");
+        ensure_running(observer)?;
         Self::write_new(prepared, from.as_ref(), (folder, lock), began, device, observer)
     }
 

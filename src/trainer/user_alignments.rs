@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 
 use crate::alignment::{Link, Notation};
-use crate::text::{Pair, Words, read_line_for_each, word_spans};
+use crate::text::{Pair, Words, read_links_for_each, word_spans};
 
 /// What is a word for such links: what stands between white space, as Pharaoh's format has it.
 pub const USER_WORDS: Words = Words::Whitespace;
@@ -20,7 +20,7 @@ impl UserAlignments {
     /// # Errors
     /// The file cannot be read, or has another number of lines, or an entry is no link of the pair's words.
     pub fn read(path: &Path, pairs: &[Pair]) -> Result<Self> {
-        let lines = read_line_for_each(path, pairs.len(), "training pairs")?;
+        let lines = read_links_for_each(path, pairs.len(), "training pairs")?;
         let mut links = HashMap::with_capacity(pairs.len());
         for (number, (line, pair)) in (1..).zip(lines.iter().zip(pairs)) {
             let place = || format!("{}:{number}", path.display());

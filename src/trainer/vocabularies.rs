@@ -4,15 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 use candle_core::Device;
 use rayon::prelude::*;
 
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::error::UsageError;
-use crate::reporter::Reporter;
 use crate::text::{Atoms, Corpus, Normalisation, Pair, Profile, SPECIALS, Units, Vocabulary, features};
-use crate::training::{Examples, ResolvedConfig, seconds_of_epoch};
+use crate::training::{Examples, Observer, ResolvedConfig, seconds_of_epoch};
 
 /// Pairs that suffice to measure training speed.
 const REHEARSED: usize = 2000;
@@ -60,20 +59,23 @@ pub(super) fn fit_time(
     })
 }
 
-/// Learns the vocabularies of both sides, or takes those of the model that training begins from, extended if need be.
+/// Learns the vocabularies of both sides, or takes those of the base model, extended if need be.
+///
+/// # Errors
+/// A kept vocabulary lacks a protected token, or the observer asks to stop.
 pub(super) fn vocabularies(
     plan: &ResolvedConfig,
     pairs: &[&Pair],
     atoms: &Atoms,
     from: Option<&WarmStart>,
-    reporter: &dyn Reporter,
+    observer: &dyn Observer,
 ) -> Result<[Arc<Vocabulary>; 2]> {
-    let _stage = reporter.stage("learning a vocabulary", None);
+    let _stage = observer.stage("learning a vocabulary", None);
     let (text, most) = (plan.text(), plan.vocabulary_sizes());
     let units = [text.source_units, text.target_units];
     let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
         let texts = TextsBesideAtoms::new(&texts, atoms, text.normalisation);
-        Ok(match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
+        let vocabulary = match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
             None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
             Some((InitVocabulary::Keep, vocabulary)) => {
                 let is_new = |atom: &&str| vocabulary.atoms().iter().all(|known| known != *atom);
@@ -85,7 +87,9 @@ pub(super) fn vocabularies(
                 vocabulary.clone()
             }
             Some((InitVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, most[side])?),
-        })
+        };
+        ensure_running(observer)?;
+        Ok(vocabulary)
     };
     let sources: Vec<&str> = pairs.iter().map(|pair| pair.source.as_str()).collect();
     let targets: Vec<&str> = pairs.iter().map(|pair| pair.target.as_str()).collect();
@@ -130,4 +134,10 @@ impl<'t> TextsBesideAtoms<'t> {
     fn texts(&self) -> impl Iterator<Item = &str> + Send {
         self.rest.iter().map(|text| &**text)
     }
+}
+
+/// Ends the preparation of a training between its stages if the observer asks for it.
+pub(super) fn ensure_running(observer: &dyn Observer) -> Result<()> {
+    ensure!(!observer.should_stop(), "interrupted before training began; nothing was changed");
+    Ok(())
 }

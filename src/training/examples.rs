@@ -150,11 +150,14 @@ impl Examples {
         if fits { vec![joined] } else { vec![first, second] }
     }
 
-    /// A pair, cut anew if pairs are.
+    /// A pair, cut anew if pairs are, unless that would be too long.
     fn cut(&self, index: usize, stream: &mut Stream) -> Example {
         let whole = &self.whole[index];
         let recut = self.recut.as_ref().and_then(|recut| {
             let mut example = recut.cut(index, whole, stream)?;
+            if example.source.len().max(example.target.len()) > self.longest {
+                return None;
+            }
             if let Some(guides) = &self.guides {
                 let [source, target] = recut.words(&example, guides.words());
                 example.guide = guides.guide(index, [&source, &target]);
@@ -304,6 +307,18 @@ mod tests {
         let joined = join(&first, &second);
         assert_eq!((&joined.source[..], &joined.target[..]), (&[5, 6, 9][..], &[7, 8, 4][..]));
         assert_eq!(joined.guide, [look(0, 1), look(1, 0), look(2, 2), look(3, 3)]);
+    }
+
+    #[test]
+    fn dropout_makes_no_pair_longer_than_the_longest() {
+        let (_, mut examples) = examples(Units::Bpe, Variation { bpe_dropout: Some(0.9), joined: None });
+        let length = |example: &Example| example.source.len().max(example.target.len());
+        let longest = examples.whole.iter().map(length).max().unwrap();
+        assert!(examples.of_epoch(1, 0).iter().any(|example| length(example) > longest));
+        examples.longest = longest;
+        let epoch = examples.of_epoch(1, 0);
+        assert!(epoch.iter().all(|example| length(example) <= longest));
+        assert!(epoch.iter().zip(&examples.whole).any(|(cut, whole)| cut.source != whole.source));
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! What users ask of translations in words, as demands in a model's units.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 
-use super::Sentence;
-use crate::search::{Avoided, Demands, Required};
+use super::{LONGEST, Sentence};
+use crate::search::{Avoided, Demands, MOST_REQUIRED_UNITS, Required};
 use crate::text::{
-    NormalForm, Normalisation, Pair, Segmentation, Spelling, UNKNOWN, Vocabulary, Words, has_phrase, word_spans,
+    LONGEST_LINE, NormalForm, Normalisation, Pair, Segmentation, Spelling, UNKNOWN, Vocabulary, Words, has_phrase,
+    word_spans,
 };
 
 /// What translations have to begin with, to contain and not to contain.
@@ -146,7 +148,12 @@ impl Feasible {
     pub fn new(constraints: Constraints, target: &Vocabulary) -> Result<Self> {
         let spelling = Arc::new(target.spelling());
         let require = |phrase: &String| Ok(Required { units: sayable(phrase.trim(), target)?, of: None });
-        let required = constraints.required.iter().map(require).collect::<Result<_>>()?;
+        let required: Vec<Required> = constraints.required.iter().map(require).collect::<Result<_>>()?;
+        let units: usize = required.iter().map(|phrase| phrase.units.len()).sum();
+        ensure!(
+            units <= MOST_REQUIRED_UNITS,
+            "--require: its phrases are {units} units of this model together, and {MOST_REQUIRED_UNITS} can be asked for"
+        );
         let avoided = constraints.avoided.iter().map(|phrase| Avoided::new(phrase.trim(), &spelling)).collect();
         let (terms, unsayable) = constraints.terms.sayable(target)?;
         let avoided_texts = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
@@ -179,9 +186,11 @@ impl Feasible {
             prefix: beginning(prefix, target)?,
             prefix_ends_word: prefix.ends_with(char::is_whitespace),
             required,
+            left_out: 0,
             avoided: Arc::clone(&self.avoided),
             spelling: Arc::clone(&self.spelling),
-        })
+        }
+        .within_units())
     }
 
     /// Phrases without those that are said with another one: equal ones, and what stands in it as whole words.
@@ -201,7 +210,8 @@ impl Feasible {
         if self.terms.by_first_word.is_empty() {
             return Ok(Vec::new());
         }
-        let (Segmentation { words, word_of_unit, .. }, before) = sentence.segment_given(source, Words::Terms)?;
+        let (given, before) = sentence.segment_given(source, Words::Terms)?;
+        let Segmentation { words, word_of_unit, .. } = given.cut_to(LONGEST);
         let required = |(of_words, translation): (Range<usize>, &str)| {
             let unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
             let units = unit(of_words.start)..unit(of_words.end);
@@ -213,16 +223,36 @@ impl Feasible {
 
 /// The units of what a translation begins with.
 fn beginning(prefix: &str, target: &Vocabulary) -> Result<Vec<u32>> {
-    if prefix.trim().is_empty() { Ok(Vec::new()) } else { sayable(prefix.trim(), target) }
+    if prefix.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let prefix = &prefix.trim()[..prefix.trim().floor_char_boundary(LONGEST_LINE)];
+    let length = target.encode(prefix)?.len();
+    ensure!(
+        length <= LONGEST,
+        "{:?} is too long: a translation can begin with {LONGEST} units of this model, and these are {length}",
+        shortened(prefix)
+    );
+    sayable(prefix, target)
 }
 
 fn sayable(text: &str, target: &Vocabulary) -> Result<Vec<u32>> {
     let units = target.encode(text)?;
     ensure!(
         is_known(&units),
-        "{text:?} is to be said, but the model has no units for it: it was in none of its training pairs"
+        "{:?} is to be said, but the model has no units for it: it was in none of its training pairs",
+        shortened(text)
     );
     Ok(units)
+}
+
+/// A text as messages quote it.
+fn shortened(text: &str) -> Cow<'_, str> {
+    const QUOTED: usize = 60;
+    match text.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
 }
 
 #[cfg(test)]
