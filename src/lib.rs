@@ -1,4 +1,49 @@
-//! softalign: a small translator with attention, trained on your own sentence pairs.
+//! softalign trains small translators with attention on your own sentence pairs, translates with them, and shows which
+//! source words each target word came from.
+//!
+//! Train, translate and look at the attention:
+//!
+//! ```
+//! # let pairs: Vec<softalign::Pair> = [("the fox sleeps", "mi dorma"), ("the owl sleeps", "ku dorma")]
+//! #     .map(|(source, target)| softalign::Pair::new(source, target)).into();
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path().join("my-model");
+//! use softalign::{TrainConfig, Trainer, Translator};
+//!
+//! # /*
+//! let pairs = softalign::read_pairs("pairs.tsv")?;
+//! # */
+//! let config = TrainConfig { max_epochs: Some(2), hidden_size: Some(16), ..TrainConfig::default() };
+//! Trainer::new(config).fit(&pairs, &directory)?;
+//!
+//! let translator = Translator::load(&directory)?;
+//! let translation = translator.translate("the fox sleeps")?;
+//! println!("{}\n{translation}", translation.text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Search with other options, for several sentences at once:
+//!
+//! ```no_run
+//! use softalign::{DecodeOptions, Translator};
+//!
+//! let translator = Translator::load("my-model")?;
+//! let found = translator.translate_with(&["She sleeps.", "He sings."], &DecodeOptions::beam(10).n_best(3))?;
+//! # Ok::<(), softalign::Error>(())
+//! ```
+//!
+//! Link the words of sentence pairs, with a model or with the statistical aligner alone ([`Aligner`]):
+//!
+//! ```no_run
+//! # use softalign::Translator;
+//! let pairs = softalign::read_pairs("pairs.tsv")?;
+//! for linked in Translator::load("my-model")?.align(&pairs)? {
+//!     println!("{}", linked.pharaoh());
+//! }
+//! # Ok::<(), softalign::Error>(())
+//! ```
+//!
+//! # The model
 //!
 //! The model is RNNsearch (Bahdanau, Cho & Bengio 2014), by default with Nematus' conditional decoder, whose question to
 //! the source knows the last word (Sennrich et al. 2017). For a source x_1..x_S and a target y_1..y_T, with row vectors,
@@ -34,6 +79,13 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used)]
 
+pub use candle_core::Device;
+pub use error::{Error, ErrorKind, Result};
+pub use text::{Pair, read_pairs};
+pub use trainer::Trainer;
+pub use training::TrainConfig;
+pub use translator::{Aligner, DecodeOptions, Translator};
+
 pub mod error;
 pub mod random;
 pub mod reporter;
@@ -56,9 +108,9 @@ pub mod training;
 
 pub mod checkpoint;
 
-pub mod translator;
-
 pub mod render;
+
+pub mod translator;
 
 pub mod trainer;
 

@@ -111,12 +111,12 @@ fn pair(line: &str) -> Option<Pair> {
 #[test]
 fn nothing_is_left_in_use_by_a_stream() {
     let _alone = alone();
-    let translator = Translator::load(Path::new("checkpoints"), &Device::Cpu).unwrap();
+    let translator = Translator::load_on(Path::new("checkpoints"), &Device::Cpu).unwrap();
     does_not_grow("translate", |pairs| {
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| pair.source.as_str().into()).collect();
-        translator.translate(&sentences, &BeamSettings::default().into(), &mut |_| {}).unwrap();
+        translator.translate_batch(&sentences, &BeamSettings::default().into(), &mut |_| {}).unwrap();
     });
     does_not_grow("align", |pairs| {
-        translator.align(pairs, &mut |_| {}).unwrap();
+        translator.align_batch(pairs, &mut |_| {}).unwrap();
     });
 }

@@ -118,6 +118,7 @@ impl TrainArgs {
             valid_target: self.valid_target.clone(),
             layout: self.layout.layout(),
             guide: self.guide.clone(),
+            pairs: None,
         }
     }
 

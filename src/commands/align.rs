@@ -22,7 +22,7 @@ use crate::error::UsageError;
 use crate::render::{Item, Renderer};
 use crate::text::{LineNumbers, Pair, PairStream, Words, without_features, word_spans};
 use crate::text::{PairFiles, SHIPPED_TEST};
-use crate::translator::Linked;
+use crate::translator::LinkedPair;
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
@@ -187,7 +187,7 @@ struct Dump<'a> {
 
 impl Dump<'_> {
     /// Adds the pair of number `id`.
-    fn add(&mut self, id: usize, pair: &Pair, linked: &Linked) -> Result<()> {
+    fn add(&mut self, id: usize, pair: &Pair, linked: &LinkedPair) -> Result<()> {
         let (given, _) = self.files.as_given(pair);
         if let Some((_, words)) = &mut self.lexicon {
             let [mut sources, targets] = [linked.alignment.source(), linked.alignment.target()].map(listed);

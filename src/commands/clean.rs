@@ -16,7 +16,7 @@ use crate::error::UsageError;
 use crate::text::{Defect, LineNumbers, NormalForm, Pair, defects};
 use crate::text::{PairFiles, SHIPPED_TRAINING};
 use crate::translator::learn_aligner;
-use crate::translator::{Linked, Linker, Translator};
+use crate::translator::{LinkedPair, Linker, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
 const NAMED: usize = 3;
@@ -109,7 +109,7 @@ fn mark_suspicious(
     let good: Vec<Pair> = places.iter().map(|&place| pairs[place].clone()).collect();
     let linker = match model {
         Some(folder) => {
-            let translator = Translator::load(folder, device)?;
+            let translator = Translator::load_on(folder, device)?;
             let links = LinkArgs::default();
             let linker = linker(&links, Stored::With(folder), Some(&translator), false, &good, device, console)?;
             Linker { translator: Some(translator), ..linker }
@@ -119,7 +119,7 @@ fn mark_suspicious(
     let mut bar = console.bar("linking", good.len());
     let mut signs: Vec<Signs> = Vec::with_capacity(good.len());
     for part in good.chunks(PORTION) {
-        signs.extend(linker.link(part, &mut |count| bar.advance(count))?.iter().map(Linked::signs));
+        signs.extend(linker.link(part, &mut |count| bar.advance(count))?.iter().map(LinkedPair::signs));
     }
     drop(bar);
     let count = (percent / 100.0 * good.len() as f64).round() as usize;

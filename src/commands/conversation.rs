@@ -121,7 +121,7 @@ impl Conversation<'_, '_> {
         }
         let sentence = [sentence];
         let strategy = self.strategy.from_sentence(self.said);
-        let mut found = self.translator.translate(&sentence, &strategy, &mut |_| {})?;
+        let mut found = self.translator.translate_batch(&sentence, &strategy, &mut |_| {})?;
         let mut odd = OddLines::default();
         odd.see_translation(self.said, &found[0][0]);
         self.results.tell(&odd, self.console);

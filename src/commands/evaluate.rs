@@ -26,7 +26,7 @@ use crate::render::SCHEMA;
 use crate::text::{
     LineNumbers, Normalisation, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, Words, file_name, read_line_for_each,
 };
-use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
+use crate::translator::{LinkedPair, Linker, Sentence, Strategy, Translator};
 
 /// Characters of a translation and of a reference that are measured, at most: time grows with the product of both.
 const MEASURED: usize = 20_000;
@@ -83,7 +83,7 @@ struct Outputs {
 }
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
-    let strategy = strategy(&args.search, 1)?;
+    let strategy = strategy(&args.search, None, 1)?;
     check_links(&args.links, false)?;
     let inputs = Inputs::new(args)?;
     let mut outputs = Outputs::open(args, &inputs)?;
@@ -350,11 +350,11 @@ impl Exam<'_> {
         let pairs = self.pairs;
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(&pair.source)).collect();
         let mut bar = console.bar("translating", pairs.len());
-        let found = translator.translate(&sentences, &self.strategy, &mut |count| bar.advance(count))?;
+        let found = translator.translate_batch(&sentences, &self.strategy, &mut |count| bar.advance(count))?;
         let translations: Vec<String> = found.into_iter().map(|mut found| found.swap_remove(0).text).collect();
         drop(bar);
         let mut bar = console.bar("aligning", pairs.len());
-        let aligned = translator.align(pairs, &mut |count| bar.advance(count))?;
+        let aligned = translator.align_batch(pairs, &mut |count| bar.advance(count))?;
         drop(bar);
         let mut odd = OddLines::of(&self.numbers);
         aligned.iter().enumerate().for_each(|(id, one)| odd.see(id, one));
@@ -372,7 +372,7 @@ impl Exam<'_> {
         translations: &[String],
         references: &References,
         likelihoods: Option<&[(f64, usize)]>,
-        linked: Option<&[Linked]>,
+        linked: Option<&[LinkedPair]>,
     ) -> Evaluation {
         let judged = self.gold.as_deref().zip(linked);
         let outcome = |index: usize| Outcome {
@@ -397,7 +397,7 @@ impl Exam<'_> {
 }
 
 /// Holds links against those of the gold file.
-fn judge(linked: &[Linked], gold: &[Gold], search: bool) -> Judgement {
+fn judge(linked: &[LinkedPair], gold: &[Gold], search: bool) -> Judgement {
     let mut counts = ShiftedCounts::default();
     let mut thresholds = ThresholdSearch::default();
     for (linked, gold) in linked.iter().zip(gold) {

@@ -8,7 +8,7 @@ use crate::alignment::Notation;
 use crate::cli::{AlignmentFormat, View};
 use crate::error::UsageError;
 use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
-use crate::translator::{Aligned, Linked, Linker};
+use crate::translator::{Aligned, LinkedPair, Linker};
 
 /// How alignments are to be written.
 pub struct Manner {
@@ -58,7 +58,7 @@ fn drawn(view: View) -> render::View {
 }
 
 /// A pair as formats show it, with its texts; with the model's own units beside the words if asked.
-pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a Linked, with_units: bool) -> Item<'a> {
+pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_units: bool) -> Item<'a> {
     let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
         let [source_words, target_words] = aligned.words_of_units();
         Units { alignment: aligned.by_units(), source_words, target_words }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::console::Console;
 use crate::search::{MOST_REQUIRED, MOST_REQUIRED_UNITS};
 use crate::text::LineNumbers;
-use crate::translator::{Aligned, LONGEST, Linked, MOST_WORDS, Translation};
+use crate::translator::{Aligned, LONGEST, LinkedPair, MOST_WORDS, Translation};
 
 /// Lines that are named one by one.
 const NAMED: usize = 5;
@@ -92,7 +92,7 @@ impl OddLines {
     }
 
     /// Takes in a pair of which only the links are wanted.
-    pub fn see_linked(&mut self, id: usize, linked: &Linked) {
+    pub fn see_linked(&mut self, id: usize, linked: &LinkedPair) {
         match &linked.aligned {
             Some(aligned) if aligned.cut => self.read_in_part.add(self.numbers.of(id)),
             None if linked.cut => self.linked_in_part.add(self.numbers.of(id)),

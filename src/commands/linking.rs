@@ -73,7 +73,7 @@ pub fn linker(
         )));
     }
     let reverse = |path: &Path| {
-        let reverse = Translator::load(path, device)?.with_words(args.words);
+        let reverse = Translator::load_on(path, device)?.with_words(args.words);
         translator.map_or(Ok(()), |translator| check_reverse(translator, &reverse, by_units, path))?;
         Ok::<_, anyhow::Error>(reverse)
     };

@@ -17,7 +17,7 @@ use crate::translator::Translator;
 pub fn translator(folders: &[PathBuf], reading: &ReadingArgs, links: &LinkArgs, device: &Device) -> Result<Translator> {
     let reading = self::reading(reading);
     let read = |folder: &PathBuf| {
-        let translator = Translator::load(folder, device)?.with_words(links.words);
+        let translator = Translator::load_on(folder, device)?.with_words(links.words);
         if reading == Reading::default() {
             return Ok(translator);
         }

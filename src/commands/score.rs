@@ -12,7 +12,6 @@ use super::lines::OddLines;
 use super::output::{Output, apart};
 use super::pairs::{given_pairs, in_portions};
 use super::reading::together;
-use super::search::check_length_penalty;
 use super::sentence_lines::SentenceLines;
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
@@ -20,6 +19,7 @@ use crate::render::SCHEMA;
 use crate::search::LengthFormula;
 use crate::text::{Hypothetical, Pair, read_lines};
 use crate::text::{PairFiles, SHIPPED_TEST};
+use crate::translator::check_length_penalty;
 use crate::translator::{Scored, Translator};
 
 /// The name of the feature that a list of hypotheses is given.
@@ -34,7 +34,7 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
 }
 
 fn translator(args: &ScoreArgs, device: &Device) -> Result<Translator> {
-    together(&args.model, |folder| Translator::load(folder, device))
+    together(&args.model, |folder| Translator::load_on(folder, device))
 }
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
@@ -49,7 +49,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
         if first == 0 {
             console.warn_all(files.spreadsheet_warnings(&part));
         }
-        let scored = translator.score(&part, &mut |count| bar.advance(count))?;
+        let scored = translator.score_batch(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {
             for (id, (pair, scored)) in (first..).zip(part.iter().zip(&scored)) {
                 if scored.cut {
@@ -133,7 +133,7 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
     let mut odd = OddLines::default();
     let mut bar = console.bar("scoring", pairs.len());
-    let scored = translator.score(&pairs, &mut |count| bar.advance(count))?;
+    let scored = translator.score_batch(&pairs, &mut |count| bar.advance(count))?;
     drop(bar);
     let rank = |scored: &Scored| {
         LengthFormula::Power.apply(scored.log_probability(), scored.units as f64, args.length_penalty)

@@ -7,70 +7,37 @@ use anyhow::{Result, bail, ensure};
 use super::console::Console;
 use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
 use crate::error::UsageError;
-use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, LengthFormula, MOST_REQUIRED, Ranking, Search};
 use crate::text::{Layout, Pair, file_name, read_numbered};
-use crate::translator::{Choice, Constraints, Strategy, Terms, Translator};
+use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Strategy, Terms, Translator};
 
-/// The largest penalty that is multiplied with a length or a coverage: the product stays a finite number.
-const LARGEST_FACTOR: f64 = 1e300;
-/// Most characters of a phrase that is required or avoided, of a term and of its translation.
-const LONGEST_PHRASE: usize = 256;
-
-/// Refuses a length penalty that is none.
-pub fn check_length_penalty(penalty: f64) -> Result<()> {
-    refuse_unless(penalty.is_finite() && penalty >= 0.0, || {
-        format!("--length-penalty must be at least 0, not {penalty}")
-    })
+/// Returns the options of decoding that the command line gives; constraints are added by [`constrained`].
+fn decode_options(args: &SearchArgs, n_best: u16) -> DecodeOptions {
+    DecodeOptions {
+        beam: usize::from(args.beam),
+        n_best: usize::from(n_best),
+        length_formula: args.length_formula,
+        length_penalty: args.length_penalty,
+        coverage_penalty: args.coverage_penalty,
+        length_factor: args.length_factor,
+        no_repeat: args.no_repeat.map(usize::from),
+        sample: args.sample,
+        mbr: args.mbr.map(usize::from),
+        temperature: args.temperature,
+        top_k: args.top_k.map(|most| most as usize),
+        top_p: args.top_p,
+        seed: args.seed,
+        ..DecodeOptions::default()
+    }
 }
 
-/// How to search by the options, and how many translations of each sentence there are to be.
-pub fn strategy(args: &SearchArgs, n_best: u16) -> Result<Strategy> {
-    check_length_penalty(args.length_penalty)?;
-    let (coverage_penalty, temperature, top_p) = (args.coverage_penalty, args.temperature, args.top_p);
-    refuse_unless(coverage_penalty.is_finite() && coverage_penalty >= 0.0, || {
-        format!("--coverage-penalty must be at least 0, not {coverage_penalty}")
-    })?;
-    refuse_unless(coverage_penalty <= LARGEST_FACTOR, || {
-        format!("--coverage-penalty must be at most {LARGEST_FACTOR:?}, not {coverage_penalty:?}")
-    })?;
-    let rewarded = args.length_formula == LengthFormula::Reward;
-    refuse_unless(!rewarded || args.length_penalty <= LARGEST_FACTOR, || {
-        let penalty = args.length_penalty;
-        format!("--length-penalty must be at most {LARGEST_FACTOR:?} with --length-formula reward, not {penalty:?}")
-    })?;
-    refuse_unless((0.0..=100.0).contains(&args.length_factor), || {
-        format!("--length-factor must be between 0 and 100, not {}", args.length_factor)
-    })?;
-    refuse_unless(temperature.is_finite() && temperature > 0.0, || {
-        format!("--temperature must be above 0, not {temperature}")
-    })?;
-    refuse_unless(top_p > 0.0 && top_p <= 1.0, || format!("--top-p must be above 0 and at most 1, not {top_p}"))?;
-    let drawn = args.sample || args.mbr.is_some();
-    let only_drawn =
-        [("--temperature", temperature != 1.0), ("--top-k", args.top_k.is_some()), ("--top-p", top_p != 1.0)];
-    if let Some((name, _)) = only_drawn.iter().find(|(_, given)| *given && !drawn) {
-        bail!(UsageError(format!("{name} is for translations that are drawn: give --sample or --mbr as well")));
+/// Returns the search that the options describe, all of them checked.
+pub fn strategy(args: &SearchArgs, constraints: Option<&ConstraintArgs>, n_best: u16) -> Result<Strategy> {
+    let mut options = decode_options(args, n_best);
+    if let Some(constraints) = constraints {
+        options.require.clone_from(&constraints.require);
+        options.avoid.clone_from(&constraints.avoid);
     }
-    if let Some(draws) = args.mbr.filter(|&draws| draws < n_best) {
-        bail!(UsageError(format!("--n-best {n_best} is more than the {draws} translations that --mbr draws")));
-    }
-    let ranking =
-        Ranking { length_formula: args.length_formula, length_penalty: args.length_penalty, coverage_penalty };
-    let bounds =
-        Bounds { length_factor: args.length_factor, no_repeat: args.no_repeat.map(usize::from), ..Bounds::default() };
-    let best = usize::from(n_best);
-    if !drawn {
-        let beam = usize::from(args.beam).max(best);
-        // Where several are wanted, some may turn out to be the same text.
-        let found = if best == 1 { 1 } else { beam };
-        let search = Search::Beam(BeamSettings { beam, ranking, bounds, best: found });
-        return Ok(Strategy { search, choice: Choice::Best(best) });
-    }
-    let chance = Chance { temperature, top_k: args.top_k.map(|most| most as usize), top_p };
-    let draws = args.mbr.map_or(best, usize::from);
-    let draws = DrawSettings { draws, chance, ranking, bounds, seed: args.seed, first: 0 };
-    let choice = if args.mbr.is_some() { Choice::Consensus(best) } else { Choice::All };
-    Ok(Strategy { search: Search::Draws(draws), choice })
+    options.strategy()
 }
 
 /// A translator that keeps to what the options ask, which must not contradict itself; tells of terms that it cannot say.
@@ -109,8 +76,8 @@ fn read_terms(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
         for (what, text) in [("term", &pair.source), ("translation", &pair.target)] {
             let length = text.chars().count();
             ensure!(
-                length <= LONGEST_PHRASE,
-                "{}:{}: a {what} can have {LONGEST_PHRASE} characters, not {length}",
+                length <= MAX_PHRASE,
+                "{}:{}: a {what} can have {MAX_PHRASE} characters, not {length}",
                 file_name(path),
                 numbers.of(place)
             );
@@ -122,28 +89,4 @@ fn read_terms(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
 /// How files of words and their translations are laid out, where lines of text may have features.
 pub fn of_two_columns(args: &LayoutArgs) -> Layout {
     Layout { features: None, ..args.layout() }
-}
-
-/// Refuses constraints that ask for nothing, or too much.
-pub fn check_constraints(args: &ConstraintArgs) -> Result<()> {
-    for (name, phrases) in [("--require", &args.require), ("--avoid", &args.avoid)] {
-        refuse_unless(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
-            format!("{name} needs a word or a phrase")
-        })?;
-        let longest = phrases.iter().map(|phrase| phrase.chars().count()).max().unwrap_or_default();
-        refuse_unless(longest <= LONGEST_PHRASE, || {
-            format!("{name}: a phrase can have {LONGEST_PHRASE} characters, not {longest}")
-        })?;
-    }
-    refuse_unless(args.require.len() <= MOST_REQUIRED, || {
-        format!("--require can be given {MOST_REQUIRED} times, not {}", args.require.len())
-    })?;
-    Ok(())
-}
-
-fn refuse_unless(fine: bool, what: impl FnOnce() -> String) -> Result<()> {
-    if !fine {
-        bail!(UsageError(what()));
-    }
-    Ok(())
 }

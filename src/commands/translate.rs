@@ -15,7 +15,7 @@ use super::linking::check_links;
 use super::output::{Output, apart};
 use super::pairs::in_portions;
 use super::reading::translator;
-use super::search::{check_constraints, constrained, of_two_columns, strategy};
+use super::search::{constrained, of_two_columns, strategy};
 use super::sentence_lines::SentenceLines;
 use super::translations::Results;
 use crate::cli::{TranslateArgs, UnknownLines};
@@ -24,7 +24,7 @@ use crate::text::{LineStream, Units, Words, count_lines, read_laid_out, word_spa
 use crate::translator::{Dictionary, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
-    let strategy = strategy(&args.search, args.n_best)?;
+    let strategy = strategy(&args.search, Some(&args.constraints), args.n_best)?;
     check(args)?;
     let form = SentenceLines::of(&args.layout, args.tag_source.as_deref(), &args.model[0])?
         .with_prefixes(args.constraints.prefixes);
@@ -55,7 +55,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
             translator.check_beginning(sentence).with_context(|| place(args, number))?;
         }
         let strategy = strategy.from_sentence(first);
-        let translated = translator.translate(&part, &strategy, &mut |count| bar.advance(count))?;
+        let translated = translator.translate_batch(&part, &strategy, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
             odd.see_translation(id, &translations[0]);
         }
@@ -160,7 +160,6 @@ fn is_word(text: &str) -> bool {
 fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
     check_view(args.view, args.format.of_alignments())?;
-    check_constraints(&args.constraints)?;
     if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
         bail!(UsageError(
             "--csv, --header and --columns are for --dictionary and --terms here: sentences are whole lines".to_owned()

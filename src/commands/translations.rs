@@ -12,7 +12,7 @@ use crate::alignment::Notation;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Item, Renderer};
 use crate::text::Pair;
-use crate::translator::{Linked, Linker, Sentence, Translation, Translator};
+use crate::translator::{LinkedPair, Linker, Sentence, Translation, Translator};
 
 /// What is written of translations.
 pub struct Results<'a> {
@@ -107,7 +107,7 @@ struct Written<'a> {
     id: usize,
     rank: usize,
     translation: &'a Translation,
-    linked: Linked,
+    linked: LinkedPair,
 }
 
 /// The translations of sentences, the first of which has number `first`, with their links.

@@ -39,7 +39,7 @@ pub use normalisation::{Forms, NormalForm, Normalisation};
 pub use pair::Pair;
 pub use pair_files::{
     BEHIND, NOT_BEHIND, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING, SHIPPED_VALIDATION,
-    read_line_for_each, read_links_for_each,
+    read_line_for_each, read_links_for_each, read_pairs,
 };
 pub use pairs::{LineNumbers, PairStream, read_laid_out, read_numbered, read_parallel, read_tsv};
 pub use profile::{Kind, Profile, SideProfile};

@@ -12,6 +12,11 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// Returns a pair of these texts.
+    pub fn new(source: impl Into<String>, target: impl Into<String>) -> Self {
+        Self { source: source.into(), target: target.into() }
+    }
+
     /// The pair with a tag before its source, if that is not empty.
     #[must_use]
     pub fn tagged(self, tag: Option<&str>) -> Self {

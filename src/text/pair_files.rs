@@ -240,6 +240,16 @@ impl PairFiles {
     }
 }
 
+/// Reads sentence pairs from a file with one pair a line: source, tab, target. A file named `.csv` is read as CSV.
+///
+/// # Errors
+/// The file cannot be read, or a line is no pair; the message has file and line.
+pub fn read_pairs(path: impl AsRef<Path>) -> crate::error::Result<Vec<Pair>> {
+    let path = path.as_ref();
+    let csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    Ok(PairFiles::tsv(path, &Layout { csv, ..Layout::default() }).read("read_pairs")?)
+}
+
 impl fmt::Display for PairFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match &self.place {

@@ -1,5 +1,6 @@
 //! Training of a model from sentence pairs to a model directory.
 
+mod api;
 mod data;
 mod recorder;
 mod session;
@@ -8,6 +9,7 @@ mod user_alignments;
 mod vocabularies;
 mod warm_start;
 
+pub use api::Trainer;
 pub use session::{Finished, Session, TrainingSpec};
 pub use sources::{SourceOptions, TrainingSources, WeightedFile};
 pub use warm_start::{InitFrom, InitVocabulary};

@@ -34,6 +34,8 @@ pub struct SourceOptions {
     pub layout: Layout,
     /// Links of the training pairs that guide attention.
     pub guide: Option<PathBuf>,
+    /// Pairs in memory instead of files.
+    pub pairs: Option<TrainingSources>,
 }
 
 /// A file of pairs with what each of them counts.
@@ -160,6 +162,9 @@ impl TrainingSources {
     /// # Errors
     /// It does not say which they were, or they are not there.
     pub fn of_resumed_run(args: &SourceOptions, began_with: &DataSummary) -> Result<Self> {
+        if let Some(pairs) = &args.pairs {
+            return Ok(pairs.clone());
+        }
         let layout = &began_with.layout;
         let sides_or = |is_of_sides: bool, one, two| if is_of_sides { two } else { one };
         let given: Vec<String> = args.train.iter().map(|file| file.path.display().to_string()).collect();

@@ -40,6 +40,12 @@ impl Constraints {
         }
     }
 
+    /// True if these ask for nothing.
+    pub fn is_empty(&self) -> bool {
+        let Self { prefix, required, avoided, terms } = self;
+        prefix.is_none() && required.is_empty() && avoided.is_empty() && terms.by_first_word.is_empty()
+    }
+
     /// A phrase that is both to be said and to be avoided, if there is one.
     pub fn contradiction(&self) -> Option<&str> {
         let said = || self.required.iter().chain(&self.prefix).map(String::as_str).chain(self.terms.translations());

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{Aligned, Translator};
 use crate::aligner::{self, Posteriors, WordAligner};
-use crate::alignment::{Alignment, Beliefs, Link, Signs, Symmetrisation, linked};
+use crate::alignment::{Alignment, Beliefs, Link, Notation, Signs, Symmetrisation, linked};
 use crate::reporter::Reporter;
 use crate::text::{NormalForm, Pair, Words, word_spans};
 
@@ -55,7 +55,7 @@ pub struct Linker {
 }
 
 /// A pair with its links.
-pub struct Linked {
+pub struct LinkedPair {
     /// The pair as the model read it, where one did.
     pub aligned: Option<Aligned>,
     /// Attention between what is linked; without a model, the statistical aligner's p(t comes from s), what a row lacks
@@ -71,7 +71,7 @@ pub struct Linked {
     pub cut: bool,
 }
 
-impl Linked {
+impl LinkedPair {
     /// The links from another threshold on, as they would be without a way to make one set of two directions' links.
     pub fn links_from(&self, threshold: f32) -> Vec<Link> {
         self.beliefs.links(threshold)
@@ -85,7 +85,29 @@ impl Linked {
     }
 }
 
+impl LinkedPair {
+    /// Returns the links as fast_align and Moses write them: `s-t` with words counted from 0, in order.
+    pub fn pharaoh(&self) -> String {
+        Notation::default().line(&self.links)
+    }
+}
+
 impl Linker {
+    /// Returns the default linker of a model: attention with the statistical aligner that was learned beside it, if any.
+    ///
+    /// # Errors
+    /// The aligner's file is damaged.
+    pub fn of_model(translator: &Translator) -> Result<Self> {
+        let fixed = translator.config().architecture.attention.is_fixed();
+        Ok(Self {
+            attention: true,
+            fixed,
+            statistical: translator.aligner()?,
+            words: translator.words(),
+            ..Self::default()
+        })
+    }
+
     /// How much belief makes a link.
     pub fn least_belief(&self) -> f32 {
         let others = self.statistical.is_some() || self.reverse.is_some();
@@ -100,32 +122,32 @@ impl Linker {
     ///
     /// # Errors
     /// The models' own.
-    pub fn link(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Linked>> {
+    pub fn link(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<LinkedPair>> {
         let Some(translator) = &self.translator else {
             let linked = pairs.par_iter().map(|pair| self.by_statistics(pair)).collect();
             on_progress(pairs.len());
             return Ok(linked);
         };
-        self.link_read(translator.align(pairs, on_progress)?, pairs)
+        self.link_read(translator.align_batch(pairs, on_progress)?, pairs)
     }
 
     /// Links pairs that a model has read or written. `pairs` are their texts, in the same order.
     ///
     /// # Errors
     /// The reverse model's own.
-    pub fn link_read(&self, aligned: Vec<Aligned>, pairs: &[Pair]) -> Result<Vec<Linked>> {
+    pub fn link_read(&self, aligned: Vec<Aligned>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
         let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
         let reversed = match &self.reverse {
             Some(reverse) => {
                 let turned: Vec<Pair> = pairs.iter().map(turned).collect();
-                reverse.align(&turned, &mut |_| {})?.into_iter().map(Some).collect()
+                reverse.align_batch(&turned, &mut |_| {})?.into_iter().map(Some).collect()
             }
             None => vec![None; aligned.len()],
         };
         Ok(aligned.into_par_iter().zip(reversed).map(|(aligned, reversed)| self.by_model(aligned, reversed)).collect())
     }
 
-    fn by_statistics(&self, pair: &Pair) -> Linked {
+    fn by_statistics(&self, pair: &Pair) -> LinkedPair {
         let spans = [word_spans(&pair.source, self.words[0]), word_spans(&pair.target, self.words[1])];
         let cut = spans.iter().any(|spans| spans.len() > MOST_WORDS);
         let words = |text: &str, spans: &[Range<usize>]| -> Vec<String> {
@@ -142,10 +164,10 @@ impl Linker {
         let score = found.log_probability / target.len().max(1) as f64;
         let alignment = Alignment::from_rows(source, target, &rows);
         let (beliefs, links) = self.common(&alignment, &found.forward, &found.backward);
-        Linked { aligned: None, alignment, beliefs, links, score, cut }
+        LinkedPair { aligned: None, alignment, beliefs, links, score, cut }
     }
 
-    fn by_model(&self, aligned: Aligned, reversed: Option<Aligned>) -> Linked {
+    fn by_model(&self, aligned: Aligned, reversed: Option<Aligned>) -> LinkedPair {
         let of = |aligned: &Aligned| if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
         let alignment = of(&aligned);
         let reversed = reversed.as_ref().map(of);
@@ -159,7 +181,7 @@ impl Linker {
             }
             Some([forward, backward]) => self.common(&alignment, &forward, &backward),
         };
-        Linked { cut: aligned.cut, aligned: Some(aligned), alignment, beliefs, links, score }
+        LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, beliefs, links, score }
     }
 
     /// p(t comes from s) and p(s comes from t), `[target × source]`, by all who know; none if nobody knows the second.

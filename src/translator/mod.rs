@@ -1,7 +1,9 @@
 //! Text in, translations with alignments out; and forced decoding of given pairs.
 
+mod api;
 mod consensus;
 mod constraints;
+mod decode_options;
 mod linking;
 mod scored;
 mod strategy;
@@ -9,11 +11,13 @@ mod unknown;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use candle_core::Device;
 use rayon::prelude::*;
 
+use crate::aligner::WordAligner;
 use crate::alignment::Alignment;
 use crate::attention;
 use crate::checkpoint::{Checkpoint, Config, Folder};
@@ -23,8 +27,10 @@ use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabula
 
 use constraints::Feasible;
 
+pub use api::Aligner;
 pub use constraints::{Constraints, Terms};
-pub use linking::{Linked, Linker, MOST_WORDS, learn_aligner};
+pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
+pub use linking::{LinkedPair, Linker, MOST_WORDS, learn_aligner};
 pub use scored::Scored;
 pub use strategy::{Choice, Sentence, Strategy};
 pub use unknown::Dictionary;
@@ -36,12 +42,13 @@ pub const LONGEST: usize = 500;
 /// Units of a batch in forced decoding, padding counted.
 const BATCH_UNITS: usize = 2048;
 
-/// A trained model with its vocabularies, or several over the same ones that translate together.
+/// A trained model with its vocabularies, or several over the same ones that translate together. Clones share all of it.
+#[derive(Clone)]
 pub struct Translator {
     path: PathBuf,
     /// Of the first model.
-    checkpoint: Checkpoint,
-    models: Vec<RnnSearch>,
+    checkpoint: Arc<Checkpoint>,
+    models: Vec<Arc<RnnSearch>>,
     /// What counts as a word of the source and of the target.
     words: [Words; 2],
     /// What replaces units that the model does not know, if anything.
@@ -153,17 +160,17 @@ impl Translator {
     ///
     /// # Errors
     /// The checkpoint's own.
-    pub fn load(path: &Path, device: &Device) -> Result<Self> {
+    pub fn load_on(path: &Path, device: &Device) -> Result<Self> {
         let folder = Folder::new(path);
         let (checkpoint, parameters) = folder.load_model(device)?;
         let lexicon = folder.load_lexicon(&checkpoint)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
-        let models = vec![model];
+        let models = vec![Arc::new(model)];
         let constraints = Feasible::new(Constraints::default(), &checkpoint.target)?;
         Ok(Self {
             path: path.to_owned(),
-            checkpoint,
+            checkpoint: Arc::new(checkpoint),
             models,
             words,
             dictionary: None,
@@ -239,10 +246,10 @@ impl Translator {
     /// # Errors
     /// A parameter is missing.
     pub fn with_attention(self, settings: attention::Settings) -> Result<Self> {
-        let read = |model: &RnnSearch| -> Result<RnnSearch> {
+        let read = |model: &Arc<RnnSearch>| -> Result<Arc<RnnSearch>> {
             let architecture = Architecture { attention: settings.clone(), ..model.architecture().clone() };
             let lexicon = model.lexicon().cloned();
-            Ok(RnnSearch::new(architecture, model.parameters().clone())?.with_lexicon(lexicon))
+            Ok(Arc::new(RnnSearch::new(architecture, model.parameters().clone())?.with_lexicon(lexicon)))
         };
         Ok(Self { models: self.models.iter().map(read).collect::<Result<_>>()?, ..self })
     }
@@ -257,13 +264,21 @@ impl Translator {
         &self.checkpoint.config
     }
 
+    /// Returns the statistical aligner that was learned with the model, if there is one.
+    ///
+    /// # Errors
+    /// Its file is damaged, or belongs to another model.
+    pub fn aligner(&self) -> Result<Option<WordAligner>> {
+        Folder::new(&self.path).load_aligner(&self.checkpoint)
+    }
+
     /// Translates sentences: for each as many translations as the strategy says, best first, at least one. An empty sentence,
     /// or one of white space alone, has an empty translation. `on_progress` is told how many sentences are done since it
     /// was last told.
     ///
     /// # Errors
     /// The model's own; its scores are not finite; it has no units for what a translation is to begin with.
-    pub fn translate(
+    pub fn translate_batch(
         &self,
         sentences: &[Sentence],
         strategy: &Strategy,
@@ -277,7 +292,7 @@ impl Translator {
             let units = if kept(source) { Vec::new() } else { source.ids.clone() };
             sources.push(Source { units, demands });
         }
-        let models: Vec<&RnnSearch> = self.models.iter().collect();
+        let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let found = search_all(&models, &sources, &strategy.search, on_progress)?;
         let chosen = sentences.par_iter().zip(segmented).zip(found).map(|((sentence, source), hypotheses)| {
             if kept(&source) {
@@ -315,7 +330,7 @@ impl Translator {
     ///
     /// # Errors
     /// The model's own; its scores are not finite.
-    pub fn align(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
+    pub fn align_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
         let forced = self.forced(pairs, on_progress)?.into_iter();
         Ok(forced
             .map(|Forced { source, target, by }| Aligned::new(source, target, &by.weights, by.log_probability()))
@@ -325,8 +340,8 @@ impl Translator {
     /// Forced decoding: how probable each pair's target is, and each of its words, in order.
     ///
     /// # Errors
-    /// As [`Self::align`].
-    pub fn score(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Scored>> {
+    /// As [`Self::align_batch`].
+    pub fn score_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Scored>> {
         let forced = self.forced(pairs, on_progress)?.into_iter();
         Ok(forced.map(|Forced { source, target, by }| Scored::new(&source, target, &by.log_probabilities)).collect())
     }

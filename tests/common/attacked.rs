@@ -119,10 +119,10 @@ pub fn vocabulary() -> Vocabulary {
 pub fn use_folder(folder: &Folder, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
     let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
-    let used = Translator::load(folder.path(), &device).and_then(|translator| {
+    let used = Translator::load_on(folder.path(), &device).and_then(|translator| {
         let settings = BeamSettings { beam: 2, ..BeamSettings::default() }.into();
-        translator.translate(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
-        translator.align(&pairs, &mut |_| {})
+        translator.translate_batch(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
+        translator.align_batch(&pairs, &mut |_| {})
     });
     if let Ok(checkpoint) = folder.load() {
         let _ =

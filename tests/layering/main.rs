@@ -42,6 +42,7 @@ const USES: [(&str, &[&str]); 21] = [
         ],
     ),
     ("checkpoint", &["aligner", "model", "parameters", "text", "training"]),
+    ("render", &["alignment"]),
     (
         "translator",
         &[
@@ -49,15 +50,16 @@ const USES: [(&str, &[&str]); 21] = [
             "alignment",
             "attention",
             "checkpoint",
+            "error",
             "metrics",
             "model",
             "random",
+            "render",
             "reporter",
             "search",
             "text",
         ],
     ),
-    ("render", &["alignment"]),
     (
         "trainer",
         &[

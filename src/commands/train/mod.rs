@@ -112,9 +112,9 @@ fn refuse_settled_options(given: &[String]) -> Result<()> {
 
 /// Translates a few validation sentences with the model that was kept, and shows their alignments.
 fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
-    let translator = Translator::load(out, device)?;
+    let translator = Translator::load_on(out, device)?;
     let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
-    let translations = translator.translate(&sentences, &BeamSettings::default().into(), &mut |_| {})?;
+    let translations = translator.translate_batch(&sentences, &BeamSettings::default().into(), &mut |_| {})?;
     let mut output = Output::open(Path::new("-"))?;
     let heatmap = heatmap(&output);
     for (sentence, translations) in sentences.iter().zip(&translations) {

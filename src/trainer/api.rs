@@ -1,0 +1,105 @@
+//! Training in a few lines.
+
+use std::path::Path;
+
+use candle_core::Device;
+
+use super::{InitFrom, InitVocabulary, Session, SourceOptions, TrainingSources, TrainingSpec};
+use crate::error::Result;
+use crate::text::Pair;
+use crate::training::{Observer, TrainConfig};
+use crate::translator::Translator;
+
+/// Trainer of models from sentence pairs.
+///
+/// ```no_run
+/// use softalign::{TrainConfig, Trainer};
+///
+/// let pairs = softalign::read_pairs("pairs.tsv")?;
+/// let translator = Trainer::new(TrainConfig::default()).fit(&pairs, "my-model")?;
+/// println!("{}", translator.translate("Where is the station?")?.text);
+/// # Ok::<(), softalign::Error>(())
+/// ```
+pub struct Trainer<'o> {
+    config: TrainConfig,
+    validation: Option<Vec<Pair>>,
+    init_from: Option<InitFrom>,
+    device: Device,
+    observer: &'o dyn Observer,
+}
+
+impl Trainer<'static> {
+    /// Returns a trainer with these settings; those left open are decided by the pairs.
+    pub fn new(config: TrainConfig) -> Self {
+        let observer = &crate::reporter::Silent;
+        Self { config, validation: None, init_from: None, device: Device::Cpu, observer }
+    }
+}
+
+impl<'o> Trainer<'o> {
+    /// Validates on these pairs instead of holding out a part of the training pairs.
+    #[must_use]
+    pub fn validate_on(self, pairs: &[Pair]) -> Self {
+        Self { validation: Some(pairs.to_vec()), ..self }
+    }
+
+    /// Initializes the model from another one; its vocabularies are extended by what the new pairs need.
+    #[must_use]
+    pub fn init_from(self, directory: impl AsRef<Path>) -> Self {
+        self.init_from_with(directory, InitVocabulary::Extend)
+    }
+
+    /// Initializes the model from another one, whose vocabularies are treated as asked.
+    #[must_use]
+    pub fn init_from_with(self, directory: impl AsRef<Path>, vocabulary: InitVocabulary) -> Self {
+        Self { init_from: Some(InitFrom { path: directory.as_ref().to_owned(), vocabulary }), ..self }
+    }
+
+    /// Trains on this device instead of the CPU.
+    #[must_use]
+    pub fn device(self, device: Device) -> Self {
+        Self { device, ..self }
+    }
+
+    /// Tells an observer of messages, progress and events, and stops when it asks for it.
+    #[must_use]
+    pub fn observer<'n>(self, observer: &'n dyn Observer) -> Trainer<'n> {
+        let Self { config, validation, init_from, device, .. } = self;
+        Trainer { config, validation, init_from, device, observer }
+    }
+
+    /// Trains on pairs and saves the model in a directory, which must not hold another one. Returns the model.
+    ///
+    /// # Errors
+    /// A setting is out of range, the pairs cannot be used, the directory is taken, or training diverges.
+    pub fn fit(&self, pairs: &[Pair], directory: impl AsRef<Path>) -> Result<Translator> {
+        let spec = TrainingSpec {
+            config: self.config.clone(),
+            sources: TrainingSources::in_memory(pairs, self.validation.as_deref()),
+            init_from: self.init_from.clone(),
+            invocation: Default::default(),
+            replace: false,
+        };
+        let session = Session::begin(&spec, directory.as_ref(), &self.device, self.observer)?;
+        self.finish(session, directory.as_ref())
+    }
+
+    /// Resumes the training of the model in a directory, on the same pairs. Of the settings only those of its end count:
+    /// `max_epochs`, `max_minutes`, `patience` and `save_every`.
+    ///
+    /// # Errors
+    /// There is nothing to resume, or the pairs differ.
+    pub fn resume(&self, pairs: &[Pair], directory: impl AsRef<Path>) -> Result<Translator> {
+        let sources = SourceOptions {
+            pairs: Some(TrainingSources::in_memory(pairs, self.validation.as_deref())),
+            ..SourceOptions::default()
+        };
+        let session = Session::resume(directory.as_ref(), &self.config, &sources, &self.device, self.observer)?;
+        self.finish(session, directory.as_ref())
+    }
+
+    fn finish(&self, session: Session, directory: &Path) -> Result<Translator> {
+        session.run(self.observer)?.unrecorded?;
+        Ok(Translator::load_on(directory, &self.device)?)
+    }
+}

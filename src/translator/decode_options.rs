@@ -1,0 +1,233 @@
+//! Options of decoding: search, sampling and constraints.
+
+use anyhow::{Result, ensure};
+
+use super::{Choice, Constraints, Strategy, Terms};
+use crate::error::{UsageError, usage};
+use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, LengthFormula, MOST_REQUIRED, Ranking, Search};
+use crate::text::Pair;
+
+/// Largest penalty that is multiplied by a length or a coverage: the product stays finite.
+const MAX_PENALTY: f64 = 1e300;
+/// Most characters of a required or avoided phrase, of a term and of its translation.
+pub const MAX_PHRASE: usize = 256;
+
+/// Options of decoding. The defaults are those of the command line: beam search with five hypotheses, the best one
+/// returned.
+///
+/// ```
+/// use softalign::DecodeOptions;
+///
+/// let options = DecodeOptions::beam(10).n_best(3).prefix("Hier, ").avoid("robe");
+/// assert_eq!(options.n_best, 3);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecodeOptions {
+    /// Hypotheses that beam search keeps for each sentence; 1 is greedy search.
+    pub beam: usize,
+    /// Most translations returned for each sentence.
+    pub n_best: usize,
+    /// Formula of length normalization.
+    pub length_formula: LengthFormula,
+    /// Length penalty α.
+    pub length_penalty: f64,
+    /// Coverage penalty β (Wu et al. 2016, section 7); 0 disables it.
+    pub coverage_penalty: f64,
+    /// Most target tokens for each source token.
+    pub length_factor: f64,
+    /// Length of token n-grams that may not repeat.
+    pub no_repeat: Option<usize>,
+    /// Samples translations instead of searching.
+    pub sample: bool,
+    /// Samples of minimum Bayes risk decoding, if it is used.
+    pub mbr: Option<usize>,
+    /// Temperature of sampling.
+    pub temperature: f64,
+    /// Number of most probable tokens that sampling draws from.
+    pub top_k: Option<usize>,
+    /// Probability mass that sampling draws from (nucleus sampling).
+    pub top_p: f64,
+    /// Seed of sampling.
+    pub seed: u64,
+    /// Text that translations begin with; with white space at its end, whole words.
+    pub prefix: Option<String>,
+    /// Phrases that translations contain.
+    pub require: Vec<String>,
+    /// Phrases that translations do not contain.
+    pub avoid: Vec<String>,
+    /// Terms with their translations, which are required where a term is in the source.
+    pub terms: Vec<Pair>,
+}
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        let (ranking, bounds) = (Ranking::default(), Bounds::default());
+        Self {
+            beam: 5,
+            n_best: 1,
+            length_formula: ranking.length_formula,
+            length_penalty: ranking.length_penalty,
+            coverage_penalty: ranking.coverage_penalty,
+            length_factor: bounds.length_factor,
+            no_repeat: bounds.no_repeat,
+            sample: false,
+            mbr: None,
+            temperature: 1.0,
+            top_k: None,
+            top_p: 1.0,
+            seed: 1,
+            prefix: None,
+            require: Vec::new(),
+            avoid: Vec::new(),
+            terms: Vec::new(),
+        }
+    }
+}
+
+impl DecodeOptions {
+    /// Beam search with so many hypotheses.
+    pub fn beam(beam: usize) -> Self {
+        Self { beam, ..Self::default() }
+    }
+
+    /// Greedy search.
+    pub fn greedy() -> Self {
+        Self::beam(1)
+    }
+
+    /// Sampling with a seed.
+    pub fn sample(seed: u64) -> Self {
+        Self { sample: true, seed, ..Self::default() }
+    }
+
+    /// Returns up to `n_best` translations of each sentence.
+    #[must_use]
+    pub fn n_best(self, n_best: usize) -> Self {
+        Self { n_best, ..self }
+    }
+
+    /// Makes translations begin with a text.
+    #[must_use]
+    pub fn prefix(self, prefix: impl Into<String>) -> Self {
+        Self { prefix: Some(prefix.into()), ..self }
+    }
+
+    /// Makes translations contain a phrase.
+    #[must_use]
+    pub fn require(mut self, phrase: impl Into<String>) -> Self {
+        self.require.push(phrase.into());
+        self
+    }
+
+    /// Keeps a phrase out of translations.
+    #[must_use]
+    pub fn avoid(mut self, phrase: impl Into<String>) -> Self {
+        self.avoid.push(phrase.into());
+        self
+    }
+
+    /// Checks these options and returns them as a search.
+    ///
+    /// # Errors
+    /// A [`UsageError`] names the option by its name on the command line.
+    pub(crate) fn strategy(&self) -> Result<Strategy> {
+        self.check_ranking()?;
+        self.check_sampling()?;
+        self.check_phrases()?;
+        let Self { length_formula, length_penalty, coverage_penalty, length_factor, no_repeat, .. } = *self;
+        let ranking = Ranking { length_formula, length_penalty, coverage_penalty };
+        let bounds = Bounds { length_factor, no_repeat, ..Bounds::default() };
+        if !self.is_sampled() {
+            let beam = self.beam.max(self.n_best);
+            // Where several are wanted, some may turn out to be the same text.
+            let best = if self.n_best == 1 { 1 } else { beam };
+            let search = Search::Beam(BeamSettings { beam, ranking, bounds, best });
+            return Ok(Strategy { search, choice: Choice::Best(self.n_best) });
+        }
+        let chance = Chance { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
+        let draws = self.mbr.unwrap_or(self.n_best);
+        let draws = DrawSettings { draws, chance, ranking, bounds, seed: self.seed, first: 0 };
+        let choice = if self.mbr.is_some() { Choice::Consensus(self.n_best) } else { Choice::All };
+        Ok(Strategy { search: Search::Draws(draws), choice })
+    }
+
+    fn is_sampled(&self) -> bool {
+        self.sample || self.mbr.is_some()
+    }
+
+    fn check_ranking(&self) -> Result<()> {
+        let (length, coverage) = (self.length_penalty, self.coverage_penalty);
+        check_length_penalty(length)?;
+        check(coverage.is_finite() && coverage >= 0.0, || {
+            format!("--coverage-penalty must be at least 0, not {coverage}")
+        })?;
+        check(coverage <= MAX_PENALTY, || {
+            format!("--coverage-penalty must be at most {MAX_PENALTY:?}, not {coverage:?}")
+        })?;
+        check(self.length_formula != LengthFormula::Reward || length <= MAX_PENALTY, || {
+            format!("--length-penalty must be at most {MAX_PENALTY:?} with --length-formula reward, not {length:?}")
+        })?;
+        let factor = self.length_factor;
+        check((0.0..=100.0).contains(&factor), || format!("--length-factor must be between 0 and 100, not {factor}"))?;
+        for (name, value) in [("--beam", Some(self.beam)), ("--n-best", Some(self.n_best)), ("--mbr", self.mbr)] {
+            check(value != Some(0), || format!("{name} must be at least 1"))?;
+        }
+        check(self.no_repeat != Some(0), || "--no-repeat must be at least 1".to_owned())
+    }
+
+    fn check_sampling(&self) -> Result<()> {
+        let Self { temperature, top_k, top_p, n_best, .. } = *self;
+        check(temperature.is_finite() && temperature > 0.0, || {
+            format!("--temperature must be above 0, not {temperature}")
+        })?;
+        check(top_p > 0.0 && top_p <= 1.0, || format!("--top-p must be above 0 and at most 1, not {top_p}"))?;
+        check(top_k != Some(0), || "--top-k must be at least 1".to_owned())?;
+        let of_sampling =
+            [("--temperature", temperature != 1.0), ("--top-k", top_k.is_some()), ("--top-p", top_p != 1.0)];
+        if let Some((name, _)) = of_sampling.iter().find(|(_, given)| *given && !self.is_sampled()) {
+            return usage(format!("{name} is for sampling: give --sample or --mbr as well"));
+        }
+        if let Some(samples) = self.mbr.filter(|&samples| samples < n_best) {
+            return usage(format!("--n-best {n_best} is more than the {samples} samples of --mbr"));
+        }
+        Ok(())
+    }
+
+    fn check_phrases(&self) -> Result<()> {
+        for (name, phrases) in [("--require", &self.require), ("--avoid", &self.avoid)] {
+            check(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
+                format!("{name} needs a word or a phrase")
+            })?;
+            let longest = phrases.iter().map(|phrase| phrase.chars().count()).max().unwrap_or_default();
+            check(longest <= MAX_PHRASE, || {
+                format!("{name}: a phrase can have {MAX_PHRASE} characters, not {longest}")
+            })?;
+        }
+        check(self.require.len() <= MOST_REQUIRED, || {
+            format!("--require can be given {MOST_REQUIRED} times, not {}", self.require.len())
+        })
+    }
+
+    /// Returns the constraints among these options.
+    pub(crate) fn constraints(&self) -> Constraints {
+        Constraints {
+            prefix: self.prefix.clone(),
+            required: self.require.clone(),
+            avoided: self.avoid.clone(),
+            terms: Terms::of(self.terms.clone()),
+        }
+    }
+}
+
+/// Refuses a length penalty that is negative or not finite.
+///
+/// # Errors
+/// A [`UsageError`].
+pub fn check_length_penalty(penalty: f64) -> Result<()> {
+    check(penalty.is_finite() && penalty >= 0.0, || format!("--length-penalty must be at least 0, not {penalty}"))
+}
+
+fn check(holds: bool, message: impl FnOnce() -> String) -> Result<()> {
+    ensure!(holds, UsageError(message()));
+    Ok(())
+}
