@@ -1,4 +1,4 @@
-//! The kernels one by one, on one thread, at the sizes of the README's comparison: `cargo bench --bench kernels`.
+//! The kernels one by one, on one thread, at the sizes of docs/results/speed.md: `cargo bench --bench kernels`.
 
 #![expect(missing_docs, reason = "criterion's macro makes a public function without any")]
 

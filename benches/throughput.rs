@@ -1,4 +1,4 @@
-//! Whole training steps and whole searches, at the sizes that the README's comparison uses: embedding 256, hidden 512,
+//! Whole training steps and whole searches, at the sizes of the comparison in docs/results/speed.md: embedding 256, hidden 512,
 //! 7,900 tied units, batches of 64 made-up pairs as long as captions are.
 //!
 //! `cargo bench --bench throughput` prints target units a second (add `-- training`, `-- search`, `-- scores`, which is

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must hold before a push: format, lints, tests, docs, the corpus where there is Python, and the page where
-# there is a browser. Needs nothing but Rust.
+# Everything that must hold before a push: format, lints, tests, docs, the corpus and the examples of the docs where there is
+# Python, and the page where there is a browser. Needs nothing but Rust.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,10 +27,12 @@ if command -v python3 > /dev/null; then
 else
     echo "python3 not found: corpus not made anew"
 fi
-# The page in a real browser, where there is one: python3 and Debian's chromium and chromium-driver.
+# The examples and links of the documentation, and the page in a real browser, where there is one: python3 and Debian's chromium
+# and chromium-driver.
 if command -v python3 > /dev/null; then
     cargo build --release --locked
+    python3 -B scripts/check_docs.py
     python3 scripts/check_page.py
 else
-    echo "python3 not found: page not tested"
+    echo "python3 not found: examples of the docs and page not tested"
 fi

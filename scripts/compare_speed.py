@@ -3,7 +3,7 @@
 
 Everything runs in turn in one sitting: softalign, PyTorch, softalign, ... Let nothing else run meanwhile. Takes about 40
 minutes. How fast a model translates depends on how much it writes, and one that has hardly learnt writes on to the limit: so
-ours is trained for as many epochs as it needs to reach the other's BLEU, and sentences are counted beside words. Needs tokenised text, one sentence a line (Multi30k was used for the README's figures), and what it races against:
+ours is trained for as many epochs as it needs to reach the other's BLEU, and sentences are counted beside words. Needs tokenised text, one sentence a line (Multi30k was used for the figures in docs/results/speed.md), and what it races against:
 
   --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
                           VOCABULARY_SIZE --steps N that prints a JSON line with tokens_per_s and peak_mib

@@ -402,12 +402,31 @@ fn words_of(line: &str) -> Vec<String> {
     words.into_iter().flat_map(|word| vec![word.clone(); 1 + usize::from(word.ends_with('*'))]).collect()
 }
 
-/// Every command that the README and the help show is one that the program takes.
+/// Returns the shell blocks of README.md and of all pages in docs/.
+fn shell_blocks_of_docs() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = vec![root.join("README.md"), root.join("docs")];
+    let mut blocks = String::new();
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let page = std::fs::read_to_string(&path).unwrap();
+            // Every second part is inside a fence.
+            let fenced = page.split("```").skip(1).step_by(2);
+            blocks.extend(fenced.filter(|block| block.starts_with("sh\n") || block.starts_with("console\n")));
+        }
+    }
+    blocks
+}
+
+/// The program takes every command that the documentation and the help show. `scripts/check_docs.py` runs those of the
+/// documentation.
 #[test]
 fn commands_that_are_shown_can_be_given() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-    let mut shown = read("README.md");
+    let mut shown = shell_blocks_of_docs();
     COMMANDS.iter().for_each(|command| shown += &read(&format!("tests/snapshots/help-{command}.txt")));
     let shown = shown.replace("\\\n", " ").replace("cargo run --release -- ", "softalign ");
     let is_run = |place: usize| {

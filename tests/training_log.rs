@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use common::{Folder, json, model_path};
@@ -26,14 +27,25 @@ fn the_log_has_an_object_a_line_with_the_promised_fields() {
     }
 }
 
+/// Returns the names in the first column of the tables under a heading of a page of docs/.
+fn names_in_tables(page: &str, heading: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page)).unwrap();
+    let (_, section) = text.split_once(&format!("\n## {heading}\n")).unwrap();
+    let rows = section.split("\n## ").next().unwrap_or_default().lines();
+    let first_cells = rows.filter_map(|row| row.strip_prefix("| ")?.split(" | ").next());
+    first_cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+}
+
 #[test]
-fn the_readme_says_what_every_key_of_the_log_means() {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+fn docs_explain_every_key_of_the_log() {
+    let of_lines = names_in_tables("reference/model-directory.md", "Log");
+    let of_attention = names_in_tables("guide/attention.md", "Attention diagnostics");
     let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
     for line in log.lines().map(json) {
-        let attention = line["attention"].as_object().into_iter().flatten();
-        for (key, _) in line.as_object().into_iter().flatten().chain(attention) {
-            assert!(readme.contains(&format!("`{key}`")), "{key} is in no table of the README");
+        for (object, explained) in [(&line, &of_lines), (&line["attention"], &of_attention)] {
+            for (key, _) in object.as_object().into_iter().flatten() {
+                assert!(explained.contains(key), "{key} is in no table of docs/");
+            }
         }
     }
 }
