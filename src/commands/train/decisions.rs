@@ -203,3 +203,38 @@ impl<'t> TextsBesideAtoms<'t> {
         self.rest.iter().map(|text| &**text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::ffi::OsStr;
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn check_that_fails_ends_the_work_at_any_stage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pairs.tsv");
+        std::fs::write(&path, "the red fox\trufo mi\n".repeat(30)).unwrap();
+        let cli = Cli::try_parse_from([OsStr::new("softalign"), "train".as_ref(), "--train".as_ref(), path.as_ref()]);
+        let Command::Train(given) = cli.unwrap().command else { panic!("this is train") };
+        let plan = TrainingPlan::new(&given.args, None).unwrap();
+        let console = Console::new(true);
+        let decide = |most: usize| {
+            let calls = Cell::new(0);
+            let check = || {
+                calls.set(calls.get() + 1);
+                ensure!(calls.get() <= most, "stop");
+                Ok(())
+            };
+            let made = Decisions::new((&plan, &given.args), None, &[], &Device::Cpu, &console, || Ok(()), &check);
+            (made.is_ok(), calls.get())
+        };
+        let (made, stages) = decide(usize::MAX);
+        assert!(made && stages >= 4, "before, between and behind the two vocabularies: {stages}");
+        (0..stages).for_each(|most| assert_eq!(decide(most), (false, most + 1)));
+    }
+}
