@@ -393,6 +393,15 @@ pub struct TrainArgs {
 }
 
 impl TrainArgs {
+    /// Those of a command line that names a file of training pairs and nothing else.
+    #[cfg(test)]
+    pub fn with_training_file(path: &Path) -> Self {
+        use clap::FromArgMatches;
+        let command = Self::augment_args(clap::Command::new("train"));
+        let arguments = ["train".as_ref(), "--train".as_ref(), path.as_os_str()];
+        Self::from_arg_matches(&command.get_matches_from(arguments)).unwrap()
+    }
+
     /// The options by their long names, as `--config` takes them; what is left open is not among them.
     ///
     /// # Errors

@@ -39,5 +39,5 @@ pub use profile::{Kind, Profile, SideProfile};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use spelling::{Spelling, has_phrase};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
-pub use vocabulary::{LONGEST_WORD, Vocabulary};
-pub use words::{Words, is_of_word, is_punctuation, word_of_span, word_spans};
+pub use vocabulary::Vocabulary;
+pub use words::{LONGEST_WORD, Words, is_of_word, is_punctuation, word_of_span, word_spans};

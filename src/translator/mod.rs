@@ -26,12 +26,8 @@ use constraints::Feasible;
 pub use constraints::{Constraints, Terms};
 pub use linking::{Linked, Linker, MOST_WORDS};
 pub use scored::Scored;
-pub use strategy::{Choice, Sentence, Strategy};
+pub use strategy::{Choice, LONGEST, Sentence, Strategy};
 pub use unknown::Dictionary;
-
-/// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
-/// length and a model has never seen such sentences anyway.
-pub const LONGEST: usize = 500;
 
 /// Units of a batch in forced decoding, padding counted.
 const BATCH_UNITS: usize = 2048;

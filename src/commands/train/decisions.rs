@@ -207,21 +207,16 @@ impl<'t> TextsBesideAtoms<'t> {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::ffi::OsStr;
-
-    use clap::Parser;
 
     use super::*;
-    use crate::cli::{Cli, Command};
 
     #[test]
     fn check_that_fails_ends_the_work_at_any_stage() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pairs.tsv");
         std::fs::write(&path, "the red fox\trufo mi\n".repeat(30)).unwrap();
-        let cli = Cli::try_parse_from([OsStr::new("softalign"), "train".as_ref(), "--train".as_ref(), path.as_ref()]);
-        let Command::Train(given) = cli.unwrap().command else { panic!("this is train") };
-        let plan = TrainingPlan::new(&given.args, None).unwrap();
+        let args = TrainArgs::with_training_file(&path);
+        let plan = TrainingPlan::new(&args, None).unwrap();
         let console = Console::new(true);
         let decide = |most: usize| {
             let calls = Cell::new(0);
@@ -230,7 +225,7 @@ mod tests {
                 ensure!(calls.get() <= most, "stop");
                 Ok(())
             };
-            let made = Decisions::new((&plan, &given.args), None, &[], &Device::Cpu, &console, || Ok(()), &check);
+            let made = Decisions::new((&plan, &args), None, &[], &Device::Cpu, &console, || Ok(()), &check);
             (made.is_ok(), calls.get())
         };
         let (made, stages) = decide(usize::MAX);
