@@ -181,7 +181,7 @@ fn phrases_that_are_too_long_are_refused() {
 #[test]
 fn phrases_of_too_many_units_together_are_refused() {
     let phrase = "ku mi ".repeat(20);
-    let required = vec!["--require", &phrase].repeat(7);
+    let required = ["--require", &phrase].repeat(7);
     let found = translate(&required, "the red fox sleeps\n");
     found.refused_with(1, &["280 units of this model together, and 256 can be asked for"]);
 }

@@ -48,5 +48,5 @@ pub use settings::TextSettings;
 pub use spelling::{Spelling, has_phrase};
 pub use standard_streams::{check_read_once, is_standard, open_descriptor};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
-pub use vocabulary::{LONGEST_WORD, Vocabulary};
-pub use words::{Words, is_of_word, is_punctuation, word_of_span, word_spans};
+pub use vocabulary::Vocabulary;
+pub use words::{LONGEST_WORD, Words, is_of_word, is_punctuation, word_of_span, word_spans};

@@ -6,6 +6,10 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
+/// Characters of a word that byte-pair encoding is learned from together. A longer word counts as several, since learning
+/// takes quadratic time in a word's length; no unit is longer, nor is any word of a language.
+pub const LONGEST_WORD: usize = 1000;
+
 /// What counts as a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Words {

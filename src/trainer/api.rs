@@ -103,3 +103,57 @@ impl<'o> Trainer<'o> {
         Ok(Translator::load_on(directory, &self.device)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::reporter::Reporter;
+
+    /// An observer that asks to stop once it has been asked so many times.
+    struct Impatient {
+        patience: usize,
+        asked: AtomicUsize,
+    }
+
+    impl Reporter for Impatient {}
+
+    impl Observer for Impatient {
+        fn should_stop(&self) -> bool {
+            self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+        }
+    }
+
+    fn quick(seed: u64) -> Trainer<'static> {
+        let config = TrainConfig { hidden_size: Some(8), max_epochs: Some(1), seed: Some(seed), ..Default::default() };
+        Trainer::new(config)
+    }
+
+    fn pairs() -> Vec<Pair> {
+        ["red fox", "red owl", "grey fox"].map(|source| Pair::new(source, source.to_uppercase())).into()
+    }
+
+    #[test]
+    fn stops_between_the_stages_of_preparation_and_leaves_nothing() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("model");
+        for patience in 0..4 {
+            let observer = Impatient { patience, asked: AtomicUsize::new(0) };
+            let message = quick(1).observer(&observer).fit(&pairs(), &directory).err().unwrap().to_string();
+            assert!(message.contains("interrupted") && !directory.exists(), "{patience}: {message}");
+        }
+    }
+
+    #[test]
+    fn resumes_on_the_same_pairs_only() {
+        let parent = tempfile::tempdir().unwrap();
+        let directory = parent.path().join("model");
+        quick(1).fit(&pairs(), &directory).unwrap();
+        assert!(quick(1).fit(&pairs(), &directory).is_err(), "a model is there");
+        let longer = Trainer::new(TrainConfig { max_epochs: Some(2), ..TrainConfig::default() });
+        let message = longer.resume(&pairs()[1..], &directory).err().unwrap().to_string();
+        assert!(message.contains("not the sentence pairs"), "{message}");
+        assert_eq!(longer.resume(&pairs(), &directory).unwrap().translate("").unwrap().text, "");
+    }
+}

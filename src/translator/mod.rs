@@ -32,12 +32,8 @@ pub use constraints::{Constraints, Terms};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
 pub use linking::{LinkedPair, Linker, MOST_WORDS, learn_aligner};
 pub use scored::Scored;
-pub use strategy::{Choice, Sentence, Strategy};
+pub use strategy::{Choice, LONGEST, Sentence, Strategy};
 pub use unknown::Dictionary;
-
-/// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
-/// length and a model has never seen such sentences anyway.
-pub const LONGEST: usize = 500;
 
 /// Units of a batch in forced decoding, padding counted.
 const BATCH_UNITS: usize = 2048;

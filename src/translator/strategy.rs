@@ -8,6 +8,10 @@ use super::consensus::consensus;
 use crate::search::{BeamSettings, DrawSettings, Search};
 use crate::text::{Segmentation, Vocabulary, Words};
 
+/// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
+/// length and a model has never seen such sentences anyway.
+pub const LONGEST: usize = 500;
+
 /// A sentence to translate.
 #[derive(Clone, Debug, Default)]
 pub struct Sentence {
