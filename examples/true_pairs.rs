@@ -27,7 +27,7 @@ use candle_core::{D, Device::Cpu, Tensor};
 use clap::Parser;
 use softalign::alignment::Alignment;
 use softalign::attention::{Cosine, Pooled, pool};
-use softalign::kernels::cross_entropy;
+use softalign::kernels::reference::cross_entropy;
 use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
 use softalign::random::Stream;
 use softalign::render::Heatmap;

@@ -26,7 +26,7 @@ use candle_nn::ops::softmax;
 use clap::Parser;
 use softalign::alignment::Alignment;
 use softalign::attention::{Additive, Pooled, pool};
-use softalign::kernels::cross_entropy;
+use softalign::kernels::reference::cross_entropy;
 use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
 use softalign::random::Stream;
 use softalign::render::Heatmap;

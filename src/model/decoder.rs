@@ -5,7 +5,7 @@ use candle_core::{Device, Result, Tensor};
 use super::architecture::{context_cell_part, word_cell_part};
 use super::{Annotations, Architecture, DecoderKind, Dropout, InitialState, Place};
 use crate::attention::{Attended, Attention, Memory};
-use crate::kernels::gru::GruWeights;
+use crate::kernels::reference::gru::GruWeights;
 use crate::parameters::{Linear, Parameters};
 
 /// What one step left behind.

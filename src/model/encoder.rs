@@ -4,7 +4,7 @@
 use candle_core::{Device, Result, Tensor};
 
 use super::{Dropout, Place};
-use crate::kernels::gru::GruWeights;
+use crate::kernels::reference::gru::GruWeights;
 use crate::parameters::{Parameters, Plan};
 use crate::text::Padded;
 

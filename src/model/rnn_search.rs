@@ -10,7 +10,7 @@ use super::{
     Place, UnitLexicon, lexical_bias,
 };
 use crate::attention::{Memory, guidance};
-use crate::kernels::cross_entropy;
+use crate::kernels::reference::cross_entropy;
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{BEGIN, Batch, Padded};
 

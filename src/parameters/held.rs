@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use candle_core::{CpuStorage, DType, Device, Result, Shape, Storage, Tensor, Var, bail};
 
 use super::{Plan, Slices};
-use crate::kernels::gru::GruWeights;
+use crate::kernels::reference::gru::GruWeights;
+use crate::kernels::Backend;
 use crate::kernels::values::all_finite;
 use crate::random::Stream;
 
@@ -140,6 +141,11 @@ impl Parameters {
             Some(tensor) => Ok(tensor.clone()),
             None => bail!("no parameter {name}"),
         }
+    }
+
+    /// Returns the backend for the device that holds the parameters.
+    pub fn backend(&self) -> Backend {
+        self.tensors.values().next().map_or(Backend::Cpu, |tensor| Backend::for_device(tensor.device()))
     }
 
     /// The four tensors of a recurrent cell; `name` makes the name of each part.

@@ -1,7 +1,7 @@
 //! What comes next, as models say it: a distribution over all units for each row.
 
 use crate::kernels::buffer::Buffer;
-use crate::kernels::cross_entropy::fused::{add_probabilities, log_sum_exp};
+use crate::kernels::cpu::cross_entropy::{add_probabilities, log_sum_exp};
 use crate::random::Stream;
 use crate::text::{BEGIN, PADDING};
 

@@ -13,7 +13,7 @@ use super::steps::{CellSteps, ContextSteps, Steps};
 use super::weights::{ContextInput, Weights};
 use crate::attention::fused::{Guided, Memory, Passed, Trace, WayBack};
 use crate::kernels::buffer::Buffer;
-use crate::kernels::embedding::{gather, scatter};
+use crate::kernels::cpu::embedding::{gather, scatter};
 use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
 use crate::kernels::simd::{add_scaled, tanh, vectorised};
 use crate::parameters::Gradients;

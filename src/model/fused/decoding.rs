@@ -10,7 +10,7 @@ use super::steps::Steps;
 use super::weights::Weights;
 use crate::attention::fused::{Memory, Trace};
 use crate::kernels::buffer::Buffer;
-use crate::kernels::embedding::gather;
+use crate::kernels::cpu::embedding::gather;
 use crate::kernels::matrix::Store;
 use crate::text::{Batch, Padded};
 

@@ -10,8 +10,8 @@ use super::part::Part;
 use super::ragged::Ragged;
 use super::weights::{CellWeights, Weights};
 use crate::kernels::buffer::Buffer;
-use crate::kernels::embedding::{gather, scatter};
-use crate::kernels::gru::fused::{Step, backward, forward};
+use crate::kernels::cpu::embedding::{gather, scatter};
+use crate::kernels::cpu::gru::{Step, backward, forward};
 use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
 use crate::parameters::Gradients;
 

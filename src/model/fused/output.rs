@@ -13,7 +13,7 @@ use super::steps::Steps;
 use super::weights::Weights;
 use crate::attention::fused::Trace;
 use crate::kernels::buffer::Buffer;
-use crate::kernels::cross_entropy::fused::{forward_backward, log_probabilities};
+use crate::kernels::cpu::cross_entropy::{forward_backward, log_probabilities};
 use crate::kernels::matrix::{Matrix, Store, add_row_sums, bias_gradient, weight_gradient};
 use crate::kernels::simd::{tanh, vectorised};
 use crate::parameters::Gradients;

@@ -10,7 +10,7 @@ use super::super::Architecture;
 use super::weights::{CellWeights, ContextInput, Weights};
 use crate::attention::fused::{Memory, Trace, TraceStep, WayBack};
 use crate::kernels::buffer::Buffer;
-use crate::kernels::gru::fused::{Step, backward, forward};
+use crate::kernels::cpu::gru::{Step, backward, forward};
 use crate::kernels::matrix::{PackedWeight, Store};
 
 /// The loop as far as it has gone. A "step" is one target unit of all rows.

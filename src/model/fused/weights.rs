@@ -8,7 +8,7 @@ use super::super::encoder::cell_part;
 use super::super::{Architecture, DecoderKind, UnitLexicon};
 use crate::attention::fused as attention;
 use crate::kernels::buffer::Buffer;
-use crate::kernels::embedding::gather;
+use crate::kernels::cpu::embedding::gather;
 use crate::kernels::matrix::{Matrix, PackedWeight, Store};
 use crate::parameters::{Parameters, Slices};
 

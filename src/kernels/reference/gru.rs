@@ -11,8 +11,6 @@
 //! `W_hh = [W_hr ; W_hz ; W_hn]`. What needs no state, [`GruWeights::input_gates`], is kept apart from what does,
 //! [`GruWeights::step`]: the former is one product for all steps at once.
 
-pub mod fused;
-
 use candle_core::{Result, Tensor};
 use candle_nn::ops::sigmoid;
 

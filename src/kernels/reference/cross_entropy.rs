@@ -7,8 +7,6 @@
 //!
 //! ε is spread over all V units, the right one included, as PyTorch does.
 
-pub mod fused;
-
 use candle_core::{D, Result, Tensor};
 use candle_nn::ops::log_softmax;
 
