@@ -4,13 +4,13 @@
 
 use candle_core::{Device, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use softalign::attention::ScoreName;
-use softalign::attention::pooling::{AttentionStep, AttentionStepBack, Chosen, Sentences};
-use softalign::kernels::reference::adam::{AdamStep, Moments};
+use softalign::attention::cpu::pooling::{AttentionStep, AttentionStepBack, Sentences};
+use softalign::attention::{Chosen, ScoreName};
 use softalign::kernels::Backend;
 use softalign::kernels::cpu::cross_entropy::forward_backward;
 use softalign::kernels::cpu::gru::{Step, backward, forward};
 use softalign::kernels::matrix::{Matrix, Packed, Store, multiply_packed};
+use softalign::kernels::reference::adam::{AdamStep, Moments};
 use softalign::kernels::simd::{tanh, vectorised};
 use softalign::random::Stream;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use serde::Deserialize;
-use softalign::model::fused::{Decoding, Purpose, Weights};
+use softalign::model::cpu::{Decoding, Purpose, Weights};
 use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon};
 use softalign::parameters::Parameters;
 use softalign::text::{BEGIN, Batch, Example, Padded};

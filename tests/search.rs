@@ -8,7 +8,7 @@ use std::sync::Arc;
 use candle_core::Device;
 use lexicon::lexicon;
 use softalign::attention::Settings;
-use softalign::model::fused::Purpose;
+use softalign::model::cpu::Purpose;
 use softalign::model::{Architecture, DecoderKind, ForcedPair, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::encoder;
 use crate::attention::{Dimensions, Settings};
 use crate::parameters::{Plan, Start};
 use crate::text::SPECIALS;
@@ -57,7 +56,7 @@ pub struct Architecture {
     pub tied_output: bool,
     /// Source of the decoder's first state.
     pub initial_state: InitialState,
-    /// Whether translations of units that are known beforehand weigh on the output; see [`super::UnitLexicon`].
+    /// Whether translations of units that are known beforehand weigh on the output; see [`UnitLexicon`](super::UnitLexicon).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lexicon: bool,
     /// The decoder's recurrence. Left out where it is the paper's, as it is in models that know of no other.
@@ -66,6 +65,21 @@ pub struct Architecture {
     /// Which attention. Left out where it is the paper's, as it is in models that know of no other.
     #[serde(default, skip_serializing_if = "Settings::is_default")]
     pub attention: Settings,
+}
+
+/// The name of a part of a cell, of the forward direction (0) or the backward one (1) of a layer.
+pub(super) fn encoder_cell_part(part: &str, layer: usize, direction: usize) -> String {
+    format!("encoder.{part}_l{layer}{}", ["", "_reverse"][direction])
+}
+
+/// Plans the cells of all layers, for embeddings of size e and annotations of size n.
+fn plan_encoder(plan: &mut Plan, layers: usize, e: usize, n: usize) {
+    for layer in 0..layers {
+        let (inputs, half) = (if layer == 0 { e } else { n }, n / 2);
+        for direction in 0..2 {
+            plan.gru(|part| encoder_cell_part(part, layer, direction), inputs, half);
+        }
+    }
 }
 
 /// The name of a part of the decoder's cell, the one that takes in the word.
@@ -147,7 +161,7 @@ impl Architecture {
         let mut plan = Plan::default();
         plan.add("source_embedding.weight", &[self.source_vocabulary, e], spread);
         plan.add("target_embedding.weight", &[self.target_vocabulary, e], spread);
-        encoder::plan(&mut plan, self.layers, e, n);
+        plan_encoder(&mut plan, self.layers, e, n);
         plan.linear("decoder.initial", n, self.summary_size());
         self.attention.plan(&mut plan, self.dimensions());
         match self.decoder {

@@ -12,12 +12,10 @@
 
 use std::collections::BTreeMap;
 
-use candle_core::{Device, Tensor};
-
-use crate::text::{END, Example, Padded};
+use crate::text::{END, Example};
 
 /// ε: how much of a translation by nothing in L is believed in; the paper's value.
-const EPSILON: f32 = 1e-3;
+pub(super) const EPSILON: f32 = 1e-3;
 /// Shares below this are not worth their place.
 const LEAST_SHARE: f32 = 5e-3;
 
@@ -30,7 +28,7 @@ pub struct UnitLexicon {
     units: Vec<u32>,
     /// L[x, y] of each, above 0 and at most 1.
     shares: Vec<f32>,
-    target_vocabulary: usize,
+    pub(super) target_vocabulary: usize,
 }
 
 impl UnitLexicon {
@@ -133,81 +131,9 @@ impl UnitLexicon {
         self.units.len()
     }
 
-    fn row(&self, source: u32) -> (&[u32], &[f32]) {
+    pub(super) fn row(&self, source: u32) -> (&[u32], &[f32]) {
         let place = self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize;
         (&self.units[place.clone()], &self.shares[place])
-    }
-
-    /// The rows of a batch's source units, padding and all, for candle's operations: `[batch, S, V]`.
-    pub fn rows(&self, sources: &Padded, device: &Device) -> candle_core::Result<Tensor> {
-        let mut dense = vec![0.0f32; sources.ids.len() * self.target_vocabulary];
-        for (&source, values) in sources.ids.iter().zip(dense.chunks_exact_mut(self.target_vocabulary)) {
-            let (units, shares) = self.row(source);
-            units.iter().zip(shares).for_each(|(&unit, &share)| values[unit as usize] = share);
-        }
-        Tensor::from_vec(dense, (sources.batch(), sources.length, self.target_vocabulary), device)
-    }
-}
-
-/// ln(1 + l / ε) by candle's operations: `[batch, T, V]` from weights `[batch, T, S]`, of which padding has none, and the
-/// lexicon's rows `[batch, S, V]`.
-pub fn lexical_bias(alphas: &Tensor, rows: &Tensor) -> candle_core::Result<Tensor> {
-    alphas.contiguous()?.matmul(rows)?.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
-}
-
-/// A lexicon at work on one row after the other, on plain slices.
-pub struct Bias<'l> {
-    lexicon: &'l UnitLexicon,
-    /// l of the row, 0 where nothing was met: `[V]`
-    mixed: Vec<f32>,
-    /// The target units that were met.
-    met: Vec<u32>,
-}
-
-impl<'l> Bias<'l> {
-    /// Room for a row.
-    pub fn new(lexicon: &'l UnitLexicon) -> Self {
-        Self { lexicon, mixed: vec![0.0; lexicon.target_vocabulary], met: Vec::new() }
-    }
-
-    /// Mixes the rows of source units, each with its weight.
-    fn mix(&mut self, alphas: &[f32], sources: impl Iterator<Item = u32>) {
-        for (&alpha, source) in alphas.iter().zip(sources).filter(|(alpha, _)| **alpha > 0.0) {
-            let (units, shares) = self.lexicon.row(source);
-            for (&unit, &share) in units.iter().zip(shares) {
-                let mixed = &mut self.mixed[unit as usize];
-                if *mixed == 0.0 {
-                    self.met.push(unit);
-                }
-                *mixed += alpha * share;
-            }
-        }
-    }
-
-    /// Adds ln(1 + l / ε) to a row of logits, `[V]`, given the weights of its source units.
-    pub fn add(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
-        self.mix(alphas, sources);
-        for unit in self.met.drain(..) {
-            logits[unit as usize] += (std::mem::take(&mut self.mixed[unit as usize]) / EPSILON).ln_1p();
-        }
-    }
-
-    /// Writes the derivatives by the weights, given those by the logits.
-    pub fn back(
-        &mut self,
-        d_logits: &[f32],
-        alphas: &[f32],
-        sources: impl Iterator<Item = u32> + Clone,
-        d_alphas: &mut [f32],
-    ) {
-        self.mix(alphas, sources.clone());
-        for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
-            let (units, shares) = self.lexicon.row(source);
-            let by =
-                |(&unit, share): (&u32, &f32)| d_logits[unit as usize] * share / (EPSILON + self.mixed[unit as usize]);
-            *d_alpha = units.iter().zip(shares).map(by).sum();
-        }
-        self.met.drain(..).for_each(|unit| self.mixed[unit as usize] = 0.0);
     }
 }
 
@@ -280,39 +206,5 @@ mod tests {
         for (parts, shares) in wrong {
             assert!(UnitLexicon::from_parts(parts.clone(), shares, [4, 6]).is_err(), "{parts:?}");
         }
-    }
-
-    #[test]
-    fn the_bias_is_the_plain_one_and_its_derivative_the_slope() {
-        let lexicon = lexicon();
-        let mut bias = Bias::new(&lexicon);
-        let sources = [1u32, 3, END];
-        let alphas = [0.5f32, 0.3, 0.2];
-        let mut logits = [0.1f32; 6];
-        bias.add(&mut logits, &alphas, sources.into_iter());
-        let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
-        let rows = lexicon.rows(&Padded::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
-        let plain = super::lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
-        assert!(
-            logits.iter().zip(&plain).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),
-            "{logits:?} {plain:?}"
-        );
-        assert!(logits[5] > 5.0 && logits[0] == 0.1, "{logits:?}");
-
-        let d_logits = [0.3f32, -0.1, 0.7, 0.2, -0.4, 0.5];
-        let mut d_alphas = [9.0f32; 3];
-        bias.back(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
-        let value = |alphas: &[f32]| -> f64 {
-            let mut logits = [0.0f32; 6];
-            Bias::new(&lexicon).add(&mut logits, alphas, sources.into_iter());
-            logits.iter().zip(d_logits).map(|(logit, by)| f64::from(logit * by)).sum()
-        };
-        for j in 0..3 {
-            let moved =
-                |by: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { by } else { 0.0 }));
-            let slope = (moved(0.01) - moved(-0.01)) / 0.02;
-            assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
-        }
-        assert!(bias.mixed.iter().all(|&left| left == 0.0) && bias.met.is_empty());
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use candle_core::{CpuStorage, DType, Device, Result, Shape, Storage, Tensor, Var, bail};
 
 use super::{Plan, Slices};
-use crate::kernels::reference::gru::GruWeights;
 use crate::kernels::Backend;
+use crate::kernels::reference::gru::GruWeights;
 use crate::kernels::values::all_finite;
 use crate::random::Stream;
 

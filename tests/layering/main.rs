@@ -20,7 +20,7 @@ const USES: [(&str, &[&str]); 17] = [
     ("parameters", &["kernels", "random"]),
     ("attention", &["kernels", "parameters", "text"]),
     ("model", &["attention", "kernels", "parameters", "random", "text"]),
-    ("search", &["attention", "kernels", "model", "random", "text"]),
+    ("search", &["kernels", "model", "random", "text"]),
     ("metrics", &["random"]),
     ("training", &["aligner", "alignment", "kernels", "metrics", "model", "parameters", "random", "search", "text"]),
     ("checkpoint", &["aligner", "model", "parameters", "text", "training"]),

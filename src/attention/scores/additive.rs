@@ -11,8 +11,8 @@ use std::array::from_fn;
 
 use candle_core::{Result, Tensor};
 
-use super::family::{self, Needs, Own, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, Needs, Own, Part, Projections};
+use crate::attention::score_traits::{Rows, Score, ScoreDerivatives, SentenceScore};
 use crate::kernels::simd::{LANES, sum_of_lanes, tanh};
 use crate::parameters::Start;
 
@@ -114,7 +114,7 @@ impl Sentence<'_> {
 
 pub(super) struct Family;
 
-impl family::Family for Family {
+impl spec::Family for Family {
     const NEEDS: Needs = Needs {
         own: Some(Own { name: "energy", shape: |size, _| vec![1, size], start: Start::Glorot }),
         ..Needs::projections(Projections::Both)
@@ -122,7 +122,7 @@ impl family::Family for Family {
     type Sentence<'a> = Sentence<'a>;
 
     fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Additive { v: head.of(family::own(own)?, 1)? }))
+        Ok(Box::new(Additive { v: head.of(spec::own(own)?, 1)? }))
     }
 
     fn sentence(own: &[f32]) -> Sentence<'_> {

@@ -10,8 +10,8 @@
 
 use candle_core::{D, Result, Tensor};
 
-use super::family::{self, Needs, Own, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, Needs, Own, Part, Projections};
+use crate::attention::score_traits::{Rows, Score, ScoreDerivatives, SentenceScore};
 use crate::kernels::simd::{add_scaled, dot};
 use crate::parameters::Start;
 
@@ -86,7 +86,7 @@ fn norm(x: &[f32]) -> (f32, f32) {
 
 pub(super) struct Family;
 
-impl family::Family for Family {
+impl spec::Family for Family {
     const NEEDS: Needs = Needs {
         own: Some(Own { name: "sharpness", shape: |_, heads| vec![heads], start: Start::Constant(SHARPNESS) }),
         ..Needs::projections(Projections::Heads)
@@ -94,7 +94,7 @@ impl family::Family for Family {
     type Sentence<'a> = Sentence<'a>;
 
     fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Cosine { sharpness: head.of(family::own(own)?, 0)? }))
+        Ok(Box::new(Cosine { sharpness: head.of(spec::own(own)?, 0)? }))
     }
 
     fn sentence(own: &[f32]) -> Sentence<'_> {

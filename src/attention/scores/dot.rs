@@ -6,8 +6,8 @@
 
 use candle_core::{Result, Tensor};
 
-use super::family::{self, Needs, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, Needs, Part, Projections};
+use crate::attention::score_traits::{Rows, Score, ScoreDerivatives, SentenceScore};
 use crate::kernels::simd::{add_scaled, dot};
 
 /// The plain form.
@@ -48,7 +48,7 @@ impl SentenceScore for Sentence {
 
 pub(super) struct Family;
 
-impl family::Family for Family {
+impl spec::Family for Family {
     const NEEDS: Needs = Needs::projections(Projections::Heads);
     type Sentence<'a> = Sentence;
 

@@ -9,20 +9,20 @@
 use candle_core::{Result, Tensor};
 
 use super::dot;
-use super::family::{self, Needs, Part, Projections};
-use crate::attention::score::Score;
+use super::spec::{self, Needs, Part, Projections};
+use crate::attention::score_traits::Score;
 
 pub(super) struct Family;
 
-impl family::Family for Family {
+impl spec::Family for Family {
     const NEEDS: Needs = Needs::projections(Projections::Keys);
     type Sentence<'a> = dot::Sentence;
 
     fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        <dot::Family as family::Family>::plain(own, head)
+        <dot::Family as spec::Family>::plain(own, head)
     }
 
     fn sentence(own: &[f32]) -> dot::Sentence {
-        <dot::Family as family::Family>::sentence(own)
+        <dot::Family as spec::Family>::sentence(own)
     }
 }

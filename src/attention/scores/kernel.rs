@@ -10,7 +10,7 @@
 
 use candle_core::{D, Result, Tensor};
 
-use crate::attention::score::Score;
+use crate::attention::score_traits::Score;
 
 /// The logarithm of 0, as far as a softmax can tell.
 const NO_SUPPORT: f64 = -1e30;

@@ -11,8 +11,8 @@
 
 use candle_core::{Result, Tensor};
 
-use super::family::{self, Needs, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, Needs, Part, Projections};
+use crate::attention::score_traits::{Rows, Score, ScoreDerivatives, SentenceScore};
 
 /// By how much energies differ from word to word: enough for a softmax to give all to one.
 const STEEP: f32 = 1e3;
@@ -60,7 +60,7 @@ impl SentenceScore for Sentence {
 
 pub(super) struct Family;
 
-impl family::Family for Family {
+impl spec::Family for Family {
     const NEEDS: Needs = Needs { fixed: true, parts: 2, ..Needs::projections(Projections::None) };
     type Sentence<'a> = Sentence;
 

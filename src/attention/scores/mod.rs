@@ -6,26 +6,26 @@
 mod additive;
 mod cosine;
 mod dot;
-mod family;
 mod general;
 mod kernel;
 mod last;
 mod mean;
 mod scaled_dot;
+mod spec;
 
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::pooling::{AttentionStep, AttentionStepBack};
-use super::score::{Score, SentenceScore};
-use family::{Family, Needs};
+use super::cpu::pooling::{AttentionStep, AttentionStepBack};
+use super::score_traits::{Score, SentenceScore};
+use spec::{Family, Needs};
 
 pub use additive::Additive;
 pub use cosine::Cosine;
 pub use dot::Dot;
-pub(super) use family::{Own, Part, Projections};
 pub use kernel::{Kernel, KernelShape};
 pub use mean::Even;
+pub(super) use spec::{Own, Part, Projections};
 
 macro_rules! scores {
     ($($(#[$marked:meta])* $name:ident = $family:ty, $called:literal, $about:literal);+ $(;)?) => {

@@ -3,22 +3,25 @@
 //! Three types stand for how far it has come, each made from the one before: a [`Trace`] grows while steps go forward,
 //! [`Guided`] knows what the guides say, and a [`WayBack`] collects derivatives while the same steps are taken back.
 
-mod trace;
-mod way_back;
+mod backward;
+mod forward;
+mod guided_alignment;
+pub mod pooling;
 mod weights;
 
-pub use trace::{Guided, Trace, TraceStep};
-pub use way_back::{Passed, WayBack};
+pub use backward::{Passed, WayBack};
+pub use forward::{Guided, Trace, TraceStep};
 pub use weights::{Memory, Weights};
 
 #[cfg(test)]
 mod tests {
     use candle_core::{Device, Tensor};
 
-    use super::super::layer;
-    use super::super::scores::ScoreName;
-    use super::super::settings::{Choice, Dimensions, Settings};
     use super::*;
+    use crate::attention::config::{Dimensions, Settings};
+    use crate::attention::reference;
+    use crate::attention::scores::ScoreName;
+    use crate::attention::selection::Choice;
     use crate::kernels::buffer::Buffer;
     use crate::parameters::{Parameters, Plan, Slices};
     use crate::random::Stream;
@@ -64,7 +67,7 @@ mod tests {
 
     /// The same for one sentence, by candle's operations.
     fn plain(settings: &Settings, parameters: &Parameters, annotations: &[f32], state: &[f32]) -> [Vec<f32>; 2] {
-        let attention = layer::Attention::new(settings, DIMENSIONS, parameters).unwrap();
+        let attention = reference::Attention::new(settings, DIMENSIONS, parameters).unwrap();
         let length = annotations.len() / N;
         let annotations = Tensor::from_slice(annotations, (1, length, N), &Device::Cpu).unwrap();
         let mask = Tensor::ones((1, length), candle_core::DType::F32, &Device::Cpu).unwrap();

@@ -1,8 +1,9 @@
 //! The attention's parameters, and what some sentences offer to be looked at.
 
-use super::super::pooling::Sentences;
-use super::super::scores::ScoreName;
-use super::super::settings::{Choice, Dimensions, KEY, Layout, OUTPUT, QUERY, Settings, VALUE, own_name};
+use super::pooling::Sentences;
+use crate::attention::config::{Dimensions, KEY, Layout, OUTPUT, QUERY, Settings, VALUE, own_name};
+use crate::attention::scores::ScoreName;
+use crate::attention::selection::Choice;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::matrix::{PackedWeight, Store};
 use crate::parameters::Slices;

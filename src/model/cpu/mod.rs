@@ -8,31 +8,33 @@
 //! the plain path, which is this path's test.
 
 mod decoder;
-mod decoding;
+mod decoder_loop;
 mod encoder;
-mod output;
-mod part;
+mod incremental;
+mod lexical_bias;
+mod output_layer;
 mod ragged;
-mod steps;
+mod shard;
 mod weights;
 
 use candle_core::Result;
 use rayon::prelude::*;
 
+use super::view::ModelView;
 use super::{BatchLoss, Dropout, ForcedPair};
-use crate::attention::fused::Guided;
+use crate::attention::cpu::Guided;
 use crate::parameters::Gradients;
 use crate::text::Batch;
 use decoder::{DecoderBack, DecoderPass};
-pub use decoding::{Decoding, Said};
 use encoder::{EncoderBack, EncoderPass};
-use output::{Decoded, Objective, OutputPass};
-use part::Part;
-pub use weights::{Model, Purpose, Weights, with as with_weights, with_all};
+pub use incremental::Decoding;
+use output_layer::{Decoded, Objective, OutputPass};
+use shard::Part;
+pub use weights::{Purpose, Weights, with as with_weights, with_all};
 
 /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
 pub fn gradients(
-    model: Model,
+    model: ModelView,
     batch: &Batch,
     smoothing: f64,
     dropout: &Dropout,
@@ -73,7 +75,7 @@ struct PartPass<'w> {
 }
 
 /// Forced decoding of a batch, pair by pair.
-pub fn force(model: Model, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
+pub fn force(model: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
     let parts = Part::deal(batch, rayon::current_num_threads());
     with_weights(model, Purpose::Inference, |weights| {
         let run = |part: &Part| -> Vec<ForcedPair> {

@@ -6,12 +6,12 @@
 //!                                 c_t = attention(u_t)          s_t = GRU'(c_t, u_t)
 //! ```
 
-use super::super::Architecture;
 use super::weights::{CellWeights, ContextInput, Weights};
-use crate::attention::fused::{Memory, Trace, TraceStep, WayBack};
+use crate::attention::cpu::{Memory, Trace, TraceStep, WayBack};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cpu::gru::{Step, backward, forward};
 use crate::kernels::matrix::{PackedWeight, Store};
+use crate::model::Architecture;
 
 /// The loop as far as it has gone. A "step" is one target unit of all rows.
 pub struct Steps<'w> {

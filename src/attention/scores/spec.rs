@@ -2,7 +2,7 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::attention::score::{Score, SentenceScore};
+use crate::attention::score_traits::{Score, SentenceScore};
 use crate::parameters::Start;
 
 /// What a file of this folder tells of its score.

@@ -3,13 +3,14 @@
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::super::architecture::{context_cell_part, word_cell_part};
-use super::super::encoder::cell_part;
-use super::super::{Architecture, DecoderKind, UnitLexicon};
-use crate::attention::fused as attention;
+use crate::attention::cpu as attention;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cpu::embedding::gather;
 use crate::kernels::matrix::{Matrix, PackedWeight, Store};
+use crate::model::architecture::encoder_cell_part;
+use crate::model::architecture::{context_cell_part, word_cell_part};
+use crate::model::view::ModelView;
+use crate::model::{Architecture, DecoderKind, UnitLexicon};
 use crate::parameters::{Parameters, Slices};
 
 /// Numbers in a table of gates, at most: 128 MiB.
@@ -73,22 +74,11 @@ pub struct Weights<'a> {
     gates_by_unit: Option<Buffer>,
 }
 
-/// What this path runs.
-#[derive(Clone, Copy)]
-pub struct Model<'a> {
-    /// The model's sizes.
-    pub architecture: &'a Architecture,
-    /// Translations that are known beforehand.
-    pub lexicon: Option<&'a UnitLexicon>,
-    /// What was learnt.
-    pub parameters: &'a Parameters,
-}
-
 /// Lends the parameters to `work`.
 ///
 /// # Errors
 /// A parameter does not lie on the CPU as one block of f32.
-pub fn with<R>(model: Model, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
+pub fn with<R>(model: ModelView, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
     with_all(&[model], purpose, |weights| work(&weights[0]))
 }
 
@@ -96,11 +86,11 @@ pub fn with<R>(model: Model, purpose: Purpose, work: impl FnOnce(&Weights) -> Re
 ///
 /// # Errors
 /// Those of any of them.
-pub fn with_all<R>(models: &[Model], purpose: Purpose, work: impl FnOnce(&[Weights]) -> Result<R>) -> Result<R> {
+pub fn with_all<R>(models: &[ModelView], purpose: Purpose, work: impl FnOnce(&[Weights]) -> Result<R>) -> Result<R> {
     let parameters: Vec<&Parameters> = models.iter().map(|model| model.parameters).collect();
     Parameters::lend(&parameters, |slices| {
         let mut weights = Vec::with_capacity(models.len());
-        for (&Model { architecture, lexicon, .. }, slices) in models.iter().zip(slices) {
+        for (&ModelView { architecture, lexicon, .. }, slices) in models.iter().zip(slices) {
             weights.push(Weights { lexicon, ..Weights::new(architecture, slices.clone(), purpose) });
         }
         work(&weights)
@@ -135,7 +125,7 @@ impl<'a> Weights<'a> {
             derivatives,
         );
         let encoder_cell = |layer: usize, direction: usize| {
-            let name = |part: &str| cell_part(part, layer, direction);
+            let name = |part: &str| encoder_cell_part(part, layer, direction);
             CellWeights::new(&parameters, name, |input| input, derivatives)
         };
         let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::pooling::Chosen;
 use super::scores::{Own, Projections, ScoreName};
+use super::selection::Choice;
 use crate::parameters::{Plan, Start};
 
 /// Which attention.
@@ -23,20 +23,6 @@ pub struct Settings {
     /// The head whose weights are reported, in place of the mean over all: a matter of use, not of the model.
     #[serde(skip)]
     pub shown: Option<usize>,
-}
-
-/// Which weights pool the values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Choice {
-    /// α itself.
-    #[default]
-    Soft,
-    /// All on the heaviest.
-    Hardest,
-    /// While training all on one that is drawn by α, the derivative going straight through; at use, as there is no
-    /// chance in it, all on the heaviest.
-    Sampled,
 }
 
 impl Default for Settings {
@@ -220,17 +206,6 @@ impl Settings {
             projects_values: several,
             own: needs.own,
             sharpness: 1.0 / (self.temperature * own_temperature),
-        }
-    }
-}
-
-impl Choice {
-    /// Which weights pool where chance is given, or none.
-    pub(super) fn with(self, draws: Option<&[f32]>) -> Chosen<'_> {
-        match (self, draws) {
-            (Self::Soft, _) => Chosen::Soft,
-            (Self::Sampled, Some(draws)) => Chosen::Drawn(draws),
-            (Self::Hardest | Self::Sampled, _) => Chosen::Hardest,
         }
     }
 }

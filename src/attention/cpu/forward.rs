@@ -1,9 +1,10 @@
 //! What the steps forward leave, and what guides say of it.
 
-use super::super::guidance::Heads;
-use super::super::pooling::AttentionStep;
-use super::super::settings::{Choice, Layout};
+use super::guided_alignment::Heads;
+use super::pooling::AttentionStep;
 use super::weights::{Memory, Weights};
+use crate::attention::config::Layout;
+use crate::attention::selection::Choice;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::matrix::Store;
 use crate::kernels::simd::add_scaled;

@@ -1,40 +1,51 @@
-//! One step after another by candle's operations: what [`crate::model::fused::Decoding`] is on a CPU.
+//! Step-by-step decoding of many rows, without derivatives.
 
 use candle_core::{Result, Tensor};
 
+use super::ReferenceModel;
+use super::lexical_bias::{dense_rows, lexical_bias};
 use crate::attention::Memory;
 use crate::kernels::buffer::Buffer;
-use crate::model::fused::Said;
-use crate::model::{Dropout, RnnSearch, lexical_bias};
+use crate::model::Dropout;
+use crate::model::view::ModelView;
 use crate::text::Padded;
 
-/// Decoder states of any number of rows over a batch of sources, by candle's operations.
-pub struct PlainDecoding<'a> {
-    model: &'a RnnSearch,
-    /// The memory of every sentence of the batch.
+/// Decoder states of any number of rows over a batch of sources.
+pub struct ReferenceIncrementalDecoder<'a> {
+    model: &'a ReferenceModel,
+    /// Memory of every sentence of the batch.
     memory: Memory,
-    /// Every source.
+    /// All sources.
     source: Padded,
-    /// The sentence of each row.
+    /// Sentence of each row.
     sentences: Vec<usize>,
-    /// The memory of each row's sentence, as long as the rows' sentences stay the same.
+    /// Memory of each row's sentence; recomputed only if the rows' sentences change.
     row_memory: Memory,
-    /// The lexicon's rows for every sentence, `[sentences, length, V]`, where there is a lexicon.
+    /// Lexicon rows of every sentence, `[sentences, length, V]`, if there is a lexicon.
     lexical: Option<Tensor>,
-    /// The same for each row's sentence.
+    /// Lexicon rows of each row's sentence.
     row_lexical: Option<Tensor>,
     /// s_{t-1}: `[rows, n]`
     state: Tensor,
 }
 
-impl<'a> PlainDecoding<'a> {
-    /// Encodes the sources.
-    pub fn new(model: &'a RnnSearch, source: &Padded) -> Result<Self> {
-        let memory = model.remember(source, &Dropout::none())?;
-        let lexical = model.lexicon().map(|lexicon| lexicon.rows(source, model.device())).transpose()?;
-        Ok(Self {
-            model,
-            state: model.decoder().initial_state(&memory)?,
+/// Predictions for the rows of one step.
+pub struct Said {
+    /// `[rows, V]`
+    pub logits: Buffer,
+    /// Reported α of each row, one weight per unit of its source.
+    pub attention: Vec<Vec<f32>>,
+}
+
+impl ReferenceModel {
+    /// Encodes sources and returns a decoder with one row for each.
+    pub fn incremental_decoder(&self, view: ModelView, source: &Padded) -> Result<ReferenceIncrementalDecoder<'_>> {
+        let memory = self.remember(source, &Dropout::none())?;
+        let dense = |lexicon| dense_rows(lexicon, source, self.decoder.device());
+        let lexical = view.lexicon.map(dense).transpose()?;
+        Ok(ReferenceIncrementalDecoder {
+            model: self,
+            state: self.decoder.initial_state(&memory)?,
             sentences: (0..source.batch()).collect(),
             source: source.clone(),
             row_memory: memory.clone(),
@@ -43,10 +54,12 @@ impl<'a> PlainDecoding<'a> {
             lexical,
         })
     }
+}
 
+impl ReferenceIncrementalDecoder<'_> {
     /// Makes `parents` the rows.
     fn select(&mut self, parents: &[usize]) -> Result<()> {
-        let device = self.model.device();
+        let device = self.model.decoder.device();
         let rows: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
         self.state = self.state.index_select(&Tensor::new(rows, device)?, 0)?;
         let sentences: Vec<usize> = parents.iter().map(|&row| self.sentences[row]).collect();
@@ -63,10 +76,10 @@ impl<'a> PlainDecoding<'a> {
     /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
     pub fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Said> {
         self.select(parents)?;
-        let decoder = self.model.decoder();
-        let embedded = decoder.embed(&Tensor::new(units, self.model.device())?)?;
-        let step = decoder.step(&self.row_memory, &decoder.input_gates(&embedded)?, &self.state, None)?;
-        let logits = decoder.logits(&step.state, &embedded, &step.attended.context, &Dropout::none())?;
+        let decoder = &self.model.decoder;
+        let embedded = decoder.embed(&Tensor::new(units, self.model.decoder.device())?)?;
+        let step = decoder.step(&self.row_memory, &embedded, &self.state)?;
+        let logits = decoder.output.logits(&step.state, &embedded, &step.attended.context, &Dropout::none())?;
         let logits = match &self.row_lexical {
             Some(rows) => (logits + lexical_bias(&step.attended.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
             None => logits,

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use candle_core::Result;
 
-use super::super::encoder::cell_part;
-use super::super::{Dropout, Mask, Place};
-use super::part::Part;
 use super::ragged::Ragged;
+use super::shard::Part;
 use super::weights::{CellWeights, Weights};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cpu::embedding::{gather, scatter};
 use crate::kernels::cpu::gru::{Step, backward, forward};
 use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
+use crate::model::architecture::encoder_cell_part;
+use crate::model::{Dropout, Mask, Place};
 use crate::parameters::Gradients;
 
 /// What the forward pass leaves behind. The "cells" are the source units, without padding; see [`Ragged`].
@@ -188,7 +188,7 @@ impl EncoderBack {
                     .iter()
                     .map(|pass| (&pass.layers[layer].input, &pass.layers[layer].directions[direction]))
                     .collect();
-                cell_gradients(&passes, |part| cell_part(part, layer, direction), gradients)?;
+                cell_gradients(&passes, |part| encoder_cell_part(part, layer, direction), gradients)?;
             }
         }
         Ok(())

@@ -2,10 +2,10 @@
 
 use candle_core::Result;
 
-use super::super::pooling::AttentionStepBack;
-use super::super::settings::{KEY, Layout, OUTPUT, QUERY, VALUE, own_name};
-use super::trace::{Guided, Trace, of_step};
+use super::forward::{Guided, Trace, of_step};
+use super::pooling::AttentionStepBack;
 use super::weights::{Memory, Weights};
+use crate::attention::config::{KEY, Layout, OUTPUT, QUERY, VALUE, own_name};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::matrix::{Matrix, Store, bias_gradient, multiply, weight_gradient};
 use crate::kernels::simd::{add_scaled, vectorised};

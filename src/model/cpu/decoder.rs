@@ -5,17 +5,17 @@
 
 use candle_core::Result;
 
-use super::super::architecture::{context_cell_part, word_cell_part};
-use super::super::{Dropout, InitialState, Place};
-use super::output::{Decoded, HandedDown};
-use super::part::Part;
-use super::steps::{CellSteps, ContextSteps, Steps};
+use super::decoder_loop::{CellSteps, ContextSteps, Steps};
+use super::output_layer::{Decoded, HandedDown};
+use super::shard::Part;
 use super::weights::{ContextInput, Weights};
-use crate::attention::fused::{Guided, Memory, Passed, Trace, WayBack};
+use crate::attention::cpu::{Guided, Memory, Passed, Trace, WayBack};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cpu::embedding::{gather, scatter};
 use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
 use crate::kernels::simd::{add_scaled, tanh, vectorised};
+use crate::model::architecture::{context_cell_part, word_cell_part};
+use crate::model::{Dropout, InitialState, Place};
 use crate::parameters::Gradients;
 
 /// What the decoder leaves of one part.

@@ -1,94 +1,20 @@
-//! From energies to weights to pooled values, once for all scores.
+//! Pooling of one attention step on slices, forward and backward; forward equations in
+//! [`reference::pooling`](crate::attention::reference::pooling).
+//!
+//! With dc the derivative with respect to the pooled values:
 //!
 //! ```text
-//! weights    α = softmax_j(e_j / temperature)      padding gets 0
-//! pooled     c = Σ_j α_j v_j
-//!
-//! with dc the derivative by what is pooled:
 //! dα_j = dc · v_j      de_j = α_j (dα_j − Σ_i α_i dα_i) / temperature      dv_j = α_j dc
 //! ```
-//!
-//! A hard choice pools with a weight of 1 at one position in place of α: the heaviest, or in training one drawn by α.
-//! Its derivative goes straight through, to α as if all had been pooled (Bengio, Léonard & Courville 2013, section
-//! 4, "Estimating or Propagating Gradients Through Stochastic Neurons").
 
-use candle_core::{D, Result, Tensor};
-use candle_nn::ops::softmax;
-
-use super::score::{Columns, Score, ScoreDerivatives, SentenceScore};
+use crate::attention::score_traits::{Columns, ScoreDerivatives, SentenceScore};
+use crate::attention::selection::{Chosen, choose};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::simd::{add_scaled, dot, exp, vectorised};
 
 /// Weights below this become 0: a product with them would be too small for a normal number, which processors are slow
 /// at.
 const LEAST: f32 = 1e-35;
-
-/// What attention gives for each query.
-#[derive(Clone, Debug)]
-pub struct Pooled {
-    /// Σ_j α_j v_j: `[batch, m, v]`
-    pub values: Tensor,
-    /// α: `[batch, m, length]`, each row with the sum 1
-    pub weights: Tensor,
-}
-
-/// Attention(q, K, V) = Σ_j α(q, k_j) v_j, with α the softmax of a score.
-///
-/// Queries are `[batch, m, d]`, keys `[batch, length, d]`, values `[batch, length, v]`. `mask`, `[batch, length]`, is 1 on
-/// what may be looked at and 0 on padding; every row must have a 1. Where all energies are alike, be it that no key
-/// supports the query, so are the weights.
-///
-/// # Errors
-/// The shapes do not fit.
-pub fn pool(
-    score: &dyn Score,
-    queries: &Tensor,
-    keys: &Tensor,
-    values: &Tensor,
-    mask: Option<&Tensor>,
-) -> Result<Pooled> {
-    let mut energies = score.energies(queries, keys)?;
-    if let Some(mask) = mask {
-        let real = mask.unsqueeze(1)?.broadcast_as(energies.shape())?.ne(0.0)?;
-        let padding = Tensor::full(f32::NEG_INFINITY, energies.shape(), energies.device())?;
-        energies = real.where_cond(&energies, &padding)?;
-    }
-    let weights = softmax(&energies, D::Minus1)?;
-    Ok(Pooled { values: weights.matmul(&values.contiguous()?)?, weights })
-}
-
-/// Which weights pool.
-#[derive(Clone, Copy, Debug)]
-pub enum Chosen<'a> {
-    /// α itself.
-    Soft,
-    /// All on the heaviest.
-    Hardest,
-    /// All on one drawn by α: a number in `0.0..1.0` for each row and head, `[rows × heads]`.
-    Drawn(&'a [f32]),
-}
-
-/// The position that is chosen among weights.
-pub(super) fn choose(weights: &[f32], chosen: Chosen, row: usize) -> usize {
-    match chosen {
-        Chosen::Soft | Chosen::Hardest => {
-            // Of equals the first.
-            let heavier = |best: usize, (position, weight): (usize, &f32)| {
-                if *weight > weights[best] { position } else { best }
-            };
-            weights.iter().enumerate().fold(0, heavier)
-        }
-        Chosen::Drawn(draws) => {
-            let mut sum = 0.0;
-            let reached = |weight: &f32| {
-                sum += weight;
-                sum > draws[row]
-            };
-            // Rounding may leave the sum below 1.
-            weights.iter().position(reached).unwrap_or(weights.len().saturating_sub(1))
-        }
-    }
-}
 
 /// What the rows of a step look at, on plain slices: the sentences' positions, sentence by sentence.
 #[derive(Clone, Copy)]
@@ -128,7 +54,7 @@ pub struct AttentionStep<'a, R> {
 }
 
 impl<R: Iterator<Item = usize>> AttentionStep<'_, R> {
-    pub(super) fn take<S: SentenceScore>(self, score: S) {
+    pub(in crate::attention) fn take<S: SentenceScore>(self, score: S) {
         let Self { sentences, rows, queries, chosen, alphas, choices, pooled } = self;
         let Sentences { keys, values, sizes: [d, v], heads, starts, longest, sharpness } = sentences;
         vectorised(
@@ -188,7 +114,7 @@ pub struct AttentionStepBack<'a> {
 }
 
 impl AttentionStepBack<'_> {
-    pub(super) fn take<S: SentenceScore>(self, score: S) {
+    pub(in crate::attention) fn take<S: SentenceScore>(self, score: S) {
         let Self { sentences, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_own } = self;
         let Sentences { keys, values, sizes: [d, v], heads, starts, longest, sharpness } = sentences;
         let own = d_own.len() / heads;
@@ -256,16 +182,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn one_position_is_chosen() {
-        let weights = [0.2, 0.5, 0.3];
-        assert_eq!(choose(&weights, Chosen::Hardest, 0), 1);
-        assert_eq!(choose(&[0.5, 0.5], Chosen::Hardest, 0), 0, "of equals the first");
-        for (draw, expected) in [(0.0, 0), (0.19, 0), (0.21, 1), (0.71, 2), (0.999_999_9, 2)] {
-            assert_eq!(choose(&weights, Chosen::Drawn(&[9.0, draw]), 1), expected, "{draw}");
-        }
-        assert_eq!(choose(&[0.0, 0.5], Chosen::Drawn(&[0.7]), 0), 1, "a sum that rounding left below the draw");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::super::Mask;
 use super::ragged::Ragged;
+use crate::model::Mask;
 use crate::random::Positions;
 use crate::text::{BEGIN, Batch, Look};
 

@@ -3,9 +3,10 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::{Dropout, Place};
 use crate::kernels::reference::gru::GruWeights;
-use crate::parameters::{Parameters, Plan};
+use crate::model::architecture::encoder_cell_part;
+use crate::model::{Dropout, Place};
+use crate::parameters::Parameters;
 use crate::text::Padded;
 
 /// What the encoder makes of a batch of sources.
@@ -24,25 +25,10 @@ pub struct BidirectionalEncoder {
     layers: Vec<[GruWeights; 2]>,
 }
 
-/// The name of a part of a cell, of the forward direction (0) or the backward one (1) of a layer.
-pub fn cell_part(part: &str, layer: usize, direction: usize) -> String {
-    format!("encoder.{part}_l{layer}{}", ["", "_reverse"][direction])
-}
-
-/// Plans the cells of all layers, for embeddings of size e and annotations of size n.
-pub fn plan(plan: &mut Plan, layers: usize, e: usize, n: usize) {
-    for layer in 0..layers {
-        let (inputs, half) = (if layer == 0 { e } else { n }, n / 2);
-        for direction in 0..2 {
-            plan.gru(|part| cell_part(part, layer, direction), inputs, half);
-        }
-    }
-}
-
 impl BidirectionalEncoder {
     /// Picks the parameters of so many layers.
     pub fn new(layers: usize, parameters: &Parameters) -> Result<Self> {
-        let cell = |layer, direction| parameters.gru(|part| cell_part(part, layer, direction));
+        let cell = |layer, direction| parameters.gru(|part| encoder_cell_part(part, layer, direction));
         let layers = (0..layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
         Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
     }

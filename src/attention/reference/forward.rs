@@ -2,10 +2,11 @@
 
 use candle_core::{Result, Tensor};
 
-use super::pooling::{Chosen, Pooled, choose, pool};
-use super::score::{Score, Tempered};
-use super::scores::Part;
-use super::settings::{Dimensions, KEY, OUTPUT, QUERY, Settings, VALUE, own_name};
+use super::pooling::{Pooled, pool};
+use crate::attention::config::{Dimensions, KEY, OUTPUT, QUERY, Settings, VALUE, own_name};
+use crate::attention::score_traits::{Score, Tempered};
+use crate::attention::scores::Part;
+use crate::attention::selection::{Chosen, choose};
 use crate::parameters::Parameters;
 
 /// Attention over one set of parameters.

@@ -1,17 +1,18 @@
 //! One step after another without derivatives: the decoder as search needs it.
 
-use super::super::Dropout;
-use super::super::unit_lexicon::Bias;
 use super::decoder::first_state;
+use super::decoder_loop::Steps;
 use super::encoder::EncoderPass;
-use super::output::readout;
-use super::part::Part;
-use super::steps::Steps;
+use super::lexical_bias::Bias;
+use super::output_layer::readout;
+use super::shard::Part;
 use super::weights::Weights;
-use crate::attention::fused::{Memory, Trace};
+use crate::attention::cpu::{Memory, Trace};
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cpu::embedding::gather;
 use crate::kernels::matrix::Store;
+use crate::model::Dropout;
+use crate::model::reference::Said;
 use crate::text::{Batch, Padded};
 
 /// Decoder states of any number of rows over a batch of sources.
@@ -24,14 +25,6 @@ pub struct Decoding<'w> {
     states: Buffer,
     /// The units of each source, by its place in the memory.
     sources: Vec<Vec<u32>>,
-}
-
-/// What a step says of its rows.
-pub struct Said {
-    /// `[rows, V]`
-    pub logits: Buffer,
-    /// For each row α as it is reported, over the units of its source.
-    pub attention: Vec<Vec<f32>>,
 }
 
 impl<'w> Decoding<'w> {

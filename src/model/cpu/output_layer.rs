@@ -6,16 +6,16 @@
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::super::unit_lexicon::Bias;
-use super::super::{BatchLoss, Dropout, Place};
-use super::part::{Part, Position, drop_positions};
-use super::steps::Steps;
+use super::decoder_loop::Steps;
+use super::lexical_bias::Bias;
+use super::shard::{Part, Position, drop_positions};
 use super::weights::Weights;
-use crate::attention::fused::Trace;
+use crate::attention::cpu::Trace;
 use crate::kernels::buffer::Buffer;
 use crate::kernels::cpu::cross_entropy::{forward_backward, log_probabilities};
 use crate::kernels::matrix::{Matrix, Store, add_row_sums, bias_gradient, weight_gradient};
 use crate::kernels::simd::{tanh, vectorised};
+use crate::model::{BatchLoss, Dropout, Place};
 use crate::parameters::Gradients;
 
 /// Rows of a block, at most.

@@ -1,34 +1,13 @@
-//! Guides for attention (Chen, Matusov, Khadivi & Peter 2016, "Guided Alignment Training for Topic-Aware Neural Machine
-//! Translation").
+//! Guided alignment on slices; the loss is in
+//! [`reference::guided_alignment`](crate::attention::reference::guided_alignment).
 //!
-//! A guide says how much a target unit should look at some source units, w. Over N heads their mean is guided:
+//! With r_hj = α_hj / (N ᾱ_j), which is 1 for a single head, and e the energies over the temperature:
 //!
 //! ```text
-//! loss = −Σ_j w_j log ᾱ_j            ᾱ = Σ_h α_h / N
-//!
-//! with r_hj = α_hj / (N ᾱ_j), which is 1 where there is one head, by head h's energies over the temperature:
 //! de_hj = α_hj Σ_i w_i r_hi − w_j r_hj
 //! ```
 
-use candle_core::{Result, Tensor};
-
-use crate::text::Look;
-
-/// Weights below this are taken for it in a guide's logarithm.
-const LEAST_WEIGHT: f32 = 1e-10;
-
-/// The loss over the looks of each row of a batch, for mean weights `[target length, batch, source length]`.
-pub fn guidance(alphas: &Tensor, guides: &[Vec<Look>]) -> Result<Tensor> {
-    let (length, size, sources) = alphas.dims3()?;
-    let mut looks = vec![0f32; length * size * sources];
-    for (row, guide) in guides.iter().enumerate() {
-        for look in guide {
-            looks[(look.target as usize * size + row) * sources + look.source as usize] -= look.weight;
-        }
-    }
-    let looks = Tensor::from_vec(looks, alphas.shape(), alphas.device())?;
-    (alphas.maximum(f64::from(LEAST_WEIGHT))?.log()? * looks)?.sum_all()
-}
+use crate::attention::reference::guided_alignment::LEAST_WEIGHT;
 
 /// The weights of one step and row: `[heads, longest]`, of which each head has its first `length`.
 #[derive(Clone, Copy)]

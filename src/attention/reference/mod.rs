@@ -1,0 +1,10 @@
+//! Attention in candle's operations, with automatic differentiation: the specification, the oracle of the CPU backend's
+//! tests, and the path on a GPU.
+
+mod forward;
+pub(super) mod guided_alignment;
+mod pooling;
+
+pub use forward::{Attended, Attention, Memory};
+pub use guided_alignment::guidance;
+pub use pooling::{Pooled, pool};
