@@ -25,9 +25,9 @@ mod score_traits;
 mod scores;
 mod selection;
 
-pub use config::{Dimensions, Reading, Settings};
+pub use config::{AttentionConfig, AttentionDims, InferenceOverrides};
 pub use positional_encoding::sinusoids;
-pub use reference::{Attended, Attention, Memory, Pooled, guidance, pool};
-pub use score_traits::{Score, Tempered};
-pub use scores::{Additive, Cosine, Dot, Even, Kernel, KernelShape, ScoreName};
-pub use selection::{Choice, Chosen};
+pub use reference::{Attention, AttentionOutput, Memory, Pooled, guided_alignment_loss, pool};
+pub use score_traits::{ScaledScore, Score};
+pub use scores::{Additive, Cosine, Dot, Kernel, KernelShape, ScoreName, Uniform};
+pub use selection::{Selection, SelectionMode};

@@ -24,7 +24,7 @@ pub fn sinusoids(length: usize, size: usize, device: &Device) -> Result<Tensor> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dot, Tempered, pool};
+    use super::super::{Dot, ScaledScore, pool};
     use super::*;
     use crate::random::Stream;
 
@@ -63,7 +63,7 @@ mod tests {
     /// Self-attention of a sequence `[length, d]`.
     fn attend(sequence: &Tensor) -> Vec<Vec<f32>> {
         let batch = sequence.unsqueeze(0).unwrap();
-        let score = Tempered { score: Dot, temperature: 2.0 };
+        let score = ScaledScore { score: Dot, temperature: 2.0 };
         rows(&pool(&score, &batch, &batch, &batch, None).unwrap().values.squeeze(0).unwrap())
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Which weights pool the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Choice {
+pub enum SelectionMode {
     /// α itself.
     #[default]
     Soft,
@@ -20,38 +20,38 @@ pub enum Choice {
     Sampled,
 }
 
-impl Choice {
+impl SelectionMode {
     /// Which weights pool where chance is given, or none.
-    pub(in crate::attention) fn with(self, draws: Option<&[f32]>) -> Chosen<'_> {
+    pub(in crate::attention) fn resolve(self, draws: Option<&[f32]>) -> Selection<'_> {
         match (self, draws) {
-            (Self::Soft, _) => Chosen::Soft,
-            (Self::Sampled, Some(draws)) => Chosen::Drawn(draws),
-            (Self::Hardest | Self::Sampled, _) => Chosen::Hardest,
+            (Self::Soft, _) => Selection::Soft,
+            (Self::Sampled, Some(draws)) => Selection::Sampled(draws),
+            (Self::Hardest | Self::Sampled, _) => Selection::Hardest,
         }
     }
 }
 /// Which weights pool.
 #[derive(Clone, Copy, Debug)]
-pub enum Chosen<'a> {
+pub enum Selection<'a> {
     /// α itself.
     Soft,
     /// All on the heaviest.
     Hardest,
     /// All on one drawn by α: a number in `0.0..1.0` for each row and head, `[rows × heads]`.
-    Drawn(&'a [f32]),
+    Sampled(&'a [f32]),
 }
 
-/// The position that is chosen among weights.
-pub(in crate::attention) fn choose(weights: &[f32], chosen: Chosen, row: usize) -> usize {
-    match chosen {
-        Chosen::Soft | Chosen::Hardest => {
+/// The position that is selection among weights.
+pub(in crate::attention) fn select_position(weights: &[f32], selection: Selection, row: usize) -> usize {
+    match selection {
+        Selection::Soft | Selection::Hardest => {
             // Of equals the first.
             let heavier = |best: usize, (position, weight): (usize, &f32)| {
                 if *weight > weights[best] { position } else { best }
             };
             weights.iter().enumerate().fold(0, heavier)
         }
-        Chosen::Drawn(draws) => {
+        Selection::Sampled(draws) => {
             let mut sum = 0.0;
             let reached = |weight: &f32| {
                 sum += weight;
@@ -70,11 +70,15 @@ mod tests {
     #[test]
     fn one_position_is_chosen() {
         let weights = [0.2, 0.5, 0.3];
-        assert_eq!(choose(&weights, Chosen::Hardest, 0), 1);
-        assert_eq!(choose(&[0.5, 0.5], Chosen::Hardest, 0), 0, "of equals the first");
+        assert_eq!(select_position(&weights, Selection::Hardest, 0), 1);
+        assert_eq!(select_position(&[0.5, 0.5], Selection::Hardest, 0), 0, "of equals the first");
         for (draw, expected) in [(0.0, 0), (0.19, 0), (0.21, 1), (0.71, 2), (0.999_999_9, 2)] {
-            assert_eq!(choose(&weights, Chosen::Drawn(&[9.0, draw]), 1), expected, "{draw}");
+            assert_eq!(select_position(&weights, Selection::Sampled(&[9.0, draw]), 1), expected, "{draw}");
         }
-        assert_eq!(choose(&[0.0, 0.5], Chosen::Drawn(&[0.7]), 0), 1, "a sum that rounding left below the draw");
+        assert_eq!(
+            select_position(&[0.0, 0.5], Selection::Sampled(&[0.7]), 0),
+            1,
+            "a sum that rounding left below the draw"
+        );
     }
 }

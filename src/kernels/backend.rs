@@ -2,7 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use super::reference::adam::{AdamStep, Moments};
+use super::reference::adam::{AdamState, AdamStep};
 use super::{cpu, reference};
 
 /// Implementation that computes a model.
@@ -24,10 +24,10 @@ impl Backend {
     ///
     /// # Errors
     /// The shapes differ, or a tensor is not on this backend's device.
-    pub fn adam_step(self, moments: &mut Moments, parameter: &Tensor, gradient: &Tensor, step: AdamStep) -> Result<()> {
+    pub fn adam_step(self, state: &mut AdamState, parameter: &Tensor, gradient: &Tensor, step: AdamStep) -> Result<()> {
         match self {
-            Self::Cpu => cpu::adam::adam_step(moments, parameter, gradient, step),
-            Self::Reference => reference::adam::adam_step(moments, parameter, gradient, step),
+            Self::Cpu => cpu::adam::adam_step(state, parameter, gradient, step),
+            Self::Reference => reference::adam::adam_step(state, parameter, gradient, step),
         }
     }
 
@@ -72,18 +72,18 @@ mod tests {
     fn adam_step_on_cpu_equals_reference() {
         let backends = [Backend::Cpu, Backend::Reference];
         let parameters = backends.map(|_| Var::from_tensor(&waves(0.0)).unwrap().into_inner());
-        let mut moments = [(); 2].map(|()| Moments::zeros(&parameters[0]).unwrap());
+        let mut state = [(); 2].map(|()| AdamState::zeros(&parameters[0]).unwrap());
         for number in 1..5u64 {
             let gradient = waves(number as f32);
             let step = AdamStep { number, rate: 0.01, scale: 0.7 };
-            for ((backend, moments), parameter) in backends.into_iter().zip(&mut moments).zip(&parameters) {
-                backend.adam_step(moments, parameter, &gradient, step).unwrap();
+            for ((backend, state), parameter) in backends.into_iter().zip(&mut state).zip(&parameters) {
+                backend.adam_step(state, parameter, &gradient, step).unwrap();
             }
         }
         let pairs = [
             (&parameters[0], &parameters[1]),
-            (&moments[0].first, &moments[1].first),
-            (&moments[0].second, &moments[1].second),
+            (&state[0].first, &state[1].first),
+            (&state[0].second, &state[1].second),
         ];
         for (cpu, reference) in pairs {
             let [cpu, reference] = [cpu, reference].map(|tensor| tensor.to_vec1::<f32>().unwrap());

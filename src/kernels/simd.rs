@@ -1,6 +1,6 @@
 //! Elementary functions that vectorise, and the dispatch that makes them.
 //!
-//! Everything here is plain arithmetic without branches on data. Run inside [`vectorised`], the compiler turns loops
+//! Everything here is plain arithmetic without branches on data. Run inside [`vectorized`], the compiler turns loops
 //! over it into the widest vector instructions that the processor has, chosen at run time; products and sums are never
 //! contracted, so that these functions give the same bits on every processor. (Matrix products use fused multiply-adds
 //! where there are any.)
@@ -11,34 +11,34 @@ use pulp::{Simd, WithSimd};
 
 /// The vector instructions that loops may be compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum SimdLevel {
     /// What every processor of the kind has.
-    Base,
+    Baseline,
     /// AVX2 with FMA on x86-64, NEON on aarch64.
-    Middle,
+    Avx2OrNeon,
     /// AVX-512 on x86-64.
-    Wide,
+    Avx512,
 }
 
-static HIGHEST: AtomicU8 = AtomicU8::new(Level::Wide as u8);
+static MAX_LEVEL: AtomicU8 = AtomicU8::new(SimdLevel::Avx512 as u8);
 
 /// Keeps all that is computed from now on below the processor's best, so that a test can see what others do.
-pub fn limit(level: Level) {
-    HIGHEST.store(level as u8, Ordering::Relaxed);
+pub fn limit_simd(level: SimdLevel) {
+    MAX_LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// Runs an operation on the best vectors that the processor has and [`limit`] allows.
+/// Runs an operation on the best vectors that the processor has and [`limit_simd`] allows.
 #[inline(always)]
 pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
-    let highest = HIGHEST.load(Ordering::Relaxed);
+    let highest = MAX_LEVEL.load(Ordering::Relaxed);
     #[cfg(target_arch = "x86_64")]
     {
-        if highest >= Level::Wide as u8
+        if highest >= SimdLevel::Avx512 as u8
             && let Some(simd) = pulp::x86::V4::try_new()
         {
             return Simd::vectorize(simd, operation);
         }
-        if highest >= Level::Middle as u8
+        if highest >= SimdLevel::Avx2OrNeon as u8
             && let Some(simd) = pulp::x86::V3::try_new()
         {
             return Simd::vectorize(simd, operation);
@@ -47,7 +47,7 @@ pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        if highest >= Level::Middle as u8 {
+        if highest >= SimdLevel::Avx2OrNeon as u8 {
             return pulp::Arch::new().dispatch(operation);
         }
         pulp::Scalar::new().vectorize(operation)
@@ -56,7 +56,7 @@ pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
 
 /// Runs a loop compiled for the vectors of [`dispatch`].
 #[inline(always)]
-pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     dispatch(work)
 }
 
@@ -115,18 +115,18 @@ pub fn sigmoid(x: f32) -> f32 {
 
 /// Numbers nearer to zero than this, 2⁻⁶³, count as zero in matrix products: the product of two others is no denormal
 /// number.
-pub const TINY: f32 = 1.0 / (1u64 << 63) as f32;
+pub const FLUSH_THRESHOLD: f32 = 1.0 / (1u64 << 63) as f32;
 
-/// x, and 0 where x is [`TINY`]; NaN stays NaN.
+/// x, and 0 where x is [`FLUSH_THRESHOLD`]; NaN stays NaN.
 #[inline(always)]
-pub fn flushed(x: f32) -> f32 {
-    if x.abs() < TINY { 0.0 } else { x }
+pub fn flush_denormal(x: f32) -> f32 {
+    if x.abs() < FLUSH_THRESHOLD { 0.0 } else { x }
 }
 
-/// Copies numbers, [`flushed`], as far as both go.
+/// Copies numbers, [`flush_denormal`], as far as both go.
 #[inline(always)]
-pub fn copy_flushed(to: &mut [f32], from: &[f32]) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = flushed(*from));
+pub fn copy_flush_denormals(to: &mut [f32], from: &[f32]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = flush_denormal(*from));
 }
 
 /// Lanes of a reduction: as many partial sums as the widest vector holds, so that no sum waits for another.
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     /// Distance in units in the last place of the true value.
-    fn distance(ours: f32, truth: f64) -> f64 {
+    fn ulps(ours: f32, truth: f64) -> f64 {
         let unit = f64::from((truth as f32).abs().max(f32::MIN_POSITIVE));
         let unit = f64::from(f32::from_bits((unit as f32).to_bits() + 1)) - unit;
         (f64::from(ours) - truth).abs() / unit
@@ -198,9 +198,9 @@ mod tests {
         for x in sampled() {
             let wide = f64::from(x);
             if (-87.0..=88.0).contains(&x) {
-                worst_exp = worst_exp.max(distance(exp(x), wide.exp()));
+                worst_exp = worst_exp.max(ulps(exp(x), wide.exp()));
             }
-            worst_tanh = worst_tanh.max(distance(tanh(x), wide.tanh()));
+            worst_tanh = worst_tanh.max(ulps(tanh(x), wide.tanh()));
             worst_sigmoid = worst_sigmoid.max((f64::from(sigmoid(x)) - 1.0 / (1.0 + (-wide).exp())).abs());
         }
         assert!(
@@ -223,13 +223,13 @@ mod tests {
     fn dispatch_changes_no_bit() {
         let input: Vec<f32> = (0..1000).map(|i| (i as f32 - 500.0) * 0.037).collect();
         let mut output = input.clone();
-        vectorised(
+        vectorized(
             #[inline(always)]
             || output.iter_mut().for_each(|x| *x = tanh(*x)),
         );
         assert!(output.iter().zip(&input).all(|(y, &x)| y.to_bits() == tanh(x).to_bits()));
         assert_eq!(
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || dot(&input, &output)
             )

@@ -4,16 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attention::{Dimensions, Settings};
-use crate::parameters::{Plan, Start};
+use crate::attention::{AttentionConfig, AttentionDims};
+use crate::parameters::{Init, ParameterSpec};
 use crate::text::SPECIALS;
 
 /// The largest size that is believed: beyond what a CPU trains in a lifetime.
-pub const LARGEST: usize = 8192;
+pub const MAX_SIZE: usize = 8192;
 /// The most encoder layers that are believed.
-pub const MOST_LAYERS: usize = 32;
+pub const MAX_LAYERS: usize = 32;
 /// The most units of a vocabulary that are believed.
-const MOST_UNITS: usize = 10_000_000;
+const MAX_VOCABULARY: usize = 10_000_000;
 
 /// What the decoder's first state is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,32 +63,32 @@ pub struct Architecture {
     #[serde(default, skip_serializing_if = "DecoderKind::is_default")]
     pub decoder: DecoderKind,
     /// Which attention. Left out where it is the paper's, as it is in models that know of no other.
-    #[serde(default, skip_serializing_if = "Settings::is_default")]
-    pub attention: Settings,
+    #[serde(default, skip_serializing_if = "AttentionConfig::is_default")]
+    pub attention: AttentionConfig,
 }
 
 /// The name of a part of a cell, of the forward direction (0) or the backward one (1) of a layer.
-pub(super) fn encoder_cell_part(part: &str, layer: usize, direction: usize) -> String {
+pub(super) fn encoder_cell_param(part: &str, layer: usize, direction: usize) -> String {
     format!("encoder.{part}_l{layer}{}", ["", "_reverse"][direction])
 }
 
 /// Plans the cells of all layers, for embeddings of size e and annotations of size n.
-fn plan_encoder(plan: &mut Plan, layers: usize, e: usize, n: usize) {
+fn add_encoder(spec: &mut ParameterSpec, layers: usize, e: usize, n: usize) {
     for layer in 0..layers {
         let (inputs, half) = (if layer == 0 { e } else { n }, n / 2);
         for direction in 0..2 {
-            plan.gru(|part| encoder_cell_part(part, layer, direction), inputs, half);
+            spec.gru(|part| encoder_cell_param(part, layer, direction), inputs, half);
         }
     }
 }
 
 /// The name of a part of the decoder's cell, the one that takes in the word.
-pub(super) fn word_cell_part(part: &str) -> String {
+pub(super) fn word_cell_param(part: &str) -> String {
     format!("decoder.cell.{part}")
 }
 
 /// The name of a part of the cell that takes in the context.
-pub(super) fn context_cell_part(part: &str) -> String {
+pub(super) fn context_cell_param(part: &str) -> String {
     format!("decoder.context_cell.{part}")
 }
 
@@ -109,8 +109,8 @@ impl DecoderKind {
 
 impl Architecture {
     /// The sizes that attention meets.
-    pub fn dimensions(&self) -> Dimensions {
-        Dimensions { hidden: self.hidden_size, compared: self.attention_size }
+    pub fn dimensions(&self) -> AttentionDims {
+        AttentionDims { hidden: self.hidden_size, attention: self.attention_size }
     }
 
     /// Says what is wrong with the sizes, if anything is.
@@ -119,15 +119,16 @@ impl Architecture {
     /// What is allowed, in words.
     pub fn check(&self) -> Result<(), String> {
         let sizes = [self.embedding_size, self.hidden_size, self.attention_size];
-        if sizes.iter().any(|size| !(1..=LARGEST).contains(size)) || !self.hidden_size.is_multiple_of(2) {
-            return Err(format!("sizes must be between 1 and {LARGEST}, and the hidden size even"));
+        if sizes.iter().any(|size| !(1..=MAX_SIZE).contains(size)) || !self.hidden_size.is_multiple_of(2) {
+            return Err(format!("sizes must be between 1 and {MAX_SIZE}, and the hidden size even"));
         }
-        if !(1..=MOST_LAYERS).contains(&self.layers) {
-            return Err(format!("there must be between 1 and {MOST_LAYERS} layers, not {}", self.layers));
+        if !(1..=MAX_LAYERS).contains(&self.layers) {
+            return Err(format!("there must be between 1 and {MAX_LAYERS} layers, not {}", self.layers));
         }
         let least = SPECIALS.len();
-        if [self.source_vocabulary, self.target_vocabulary].iter().any(|size| !(least..=MOST_UNITS).contains(size)) {
-            return Err(format!("vocabularies must have between {least} and {MOST_UNITS} units"));
+        if [self.source_vocabulary, self.target_vocabulary].iter().any(|size| !(least..=MAX_VOCABULARY).contains(size))
+        {
+            return Err(format!("vocabularies must have between {least} and {MAX_VOCABULARY} units"));
         }
         self.attention.check(self.dimensions())
     }
@@ -146,7 +147,7 @@ impl Architecture {
     }
 
     /// Which side's units a parameter has a row for, 0 being the source's and 1 the target's, if it has rows of units.
-    pub fn side_of_rows(name: &str) -> Option<usize> {
+    pub fn vocabulary_side(name: &str) -> Option<usize> {
         match name {
             "source_embedding.weight" => Some(0),
             "target_embedding.weight" | "output.weight" | "output.bias" => Some(1),
@@ -155,32 +156,32 @@ impl Architecture {
     }
 
     /// Every parameter of the model.
-    pub fn plan(&self) -> Plan {
+    pub fn parameter_spec(&self) -> ParameterSpec {
         let Self { embedding_size: e, hidden_size: n, .. } = *self;
-        let spread = Start::Normal((e as f64).powf(-0.5));
-        let mut plan = Plan::default();
-        plan.add("source_embedding.weight", &[self.source_vocabulary, e], spread);
-        plan.add("target_embedding.weight", &[self.target_vocabulary, e], spread);
-        plan_encoder(&mut plan, self.layers, e, n);
-        plan.linear("decoder.initial", n, self.summary_size());
-        self.attention.plan(&mut plan, self.dimensions());
+        let spread = Init::Normal((e as f64).powf(-0.5));
+        let mut spec = ParameterSpec::default();
+        spec.add("source_embedding.weight", &[self.source_vocabulary, e], spread);
+        spec.add("target_embedding.weight", &[self.target_vocabulary, e], spread);
+        add_encoder(&mut spec, self.layers, e, n);
+        spec.linear("decoder.initial", n, self.summary_size());
+        self.attention.add_parameters(&mut spec, self.dimensions());
         match self.decoder {
-            DecoderKind::Bahdanau => plan.gru(word_cell_part, e + n, n),
+            DecoderKind::Bahdanau => spec.gru(word_cell_param, e + n, n),
             DecoderKind::Conditional => {
-                plan.gru(word_cell_part, e, n);
-                plan.gru(context_cell_part, n, n);
+                spec.gru(word_cell_param, e, n);
+                spec.gru(context_cell_param, n, n);
             }
         }
-        plan.linear("readout", e, n + e + n);
+        spec.linear("readout", e, n + e + n);
         if !self.tied_output {
-            plan.add("output.weight", &[self.target_vocabulary, e], spread);
+            spec.add("output.weight", &[self.target_vocabulary, e], spread);
         }
-        plan.add("output.bias", &[self.target_vocabulary], Start::Constant(0.0));
-        plan
+        spec.add("output.bias", &[self.target_vocabulary], Init::Constant(0.0));
+        spec
     }
 
     /// How many numbers the parameters hold in all.
     pub fn parameter_count(&self) -> usize {
-        self.plan().count()
+        self.parameter_spec().count()
     }
 }

@@ -6,7 +6,7 @@
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::simd::vectorised;
+use crate::kernels::simd::vectorized;
 use crate::random::Positions;
 
 /// The share of numbers set to zero at each place, in `0.0..1.0`.
@@ -24,7 +24,7 @@ pub struct DropoutRates {
 
 /// Where numbers are dropped, and in which order a position counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DropoutSite {
     /// Source embeddings, `[source length, batch, e]`.
     Source,
     /// The output of an encoder layer, counted from 0, `[source length, batch, n]`.
@@ -49,7 +49,7 @@ pub struct Dropout {
 
 /// The numbers that are dropped at one place.
 #[derive(Clone, Copy, Debug)]
-pub struct Mask {
+pub struct DropoutMask {
     positions: Positions,
     /// A number whose bits are below this is dropped.
     threshold: u32,
@@ -69,20 +69,20 @@ impl Dropout {
     }
 
     /// What attention draws its choices by, while training.
-    pub fn choices(&self) -> Option<Positions> {
+    pub fn selection_draws(&self) -> Option<Positions> {
         self.training.then(|| Positions::new(self.seed, "choices", self.step))
     }
 
     /// The mask at a place, if anything is dropped there.
-    pub fn mask(&self, place: Place) -> Option<Mask> {
+    pub fn mask(&self, place: DropoutSite) -> Option<DropoutMask> {
         let (name, rate) = match place {
-            Place::Source => ("dropout of sources".to_owned(), self.rates.embeddings),
-            Place::Annotations(layer) => (format!("dropout of annotations {layer}"), self.rates.annotations),
-            Place::Target => ("dropout of targets".to_owned(), self.rates.embeddings),
-            Place::States => ("dropout of states".to_owned(), self.rates.states),
-            Place::Readout => ("dropout of readout".to_owned(), self.rates.readout),
+            DropoutSite::Source => ("dropout of sources".to_owned(), self.rates.embeddings),
+            DropoutSite::Annotations(layer) => (format!("dropout of annotations {layer}"), self.rates.annotations),
+            DropoutSite::Target => ("dropout of targets".to_owned(), self.rates.embeddings),
+            DropoutSite::States => ("dropout of states".to_owned(), self.rates.states),
+            DropoutSite::Readout => ("dropout of readout".to_owned(), self.rates.readout),
         };
-        (rate > 0.0).then(|| Mask {
+        (rate > 0.0).then(|| DropoutMask {
             positions: Positions::new(self.seed, &name, self.step),
             threshold: (rate * 2f64.powi(32)) as u32,
             keep: (1.0 / (1.0 - rate)) as f32,
@@ -90,7 +90,7 @@ impl Dropout {
     }
 
     /// Sets numbers to zero and scales the others, so that the expected value stays.
-    pub fn apply(&self, tensor: &Tensor, place: Place) -> Result<Tensor> {
+    pub fn apply(&self, tensor: &Tensor, place: DropoutSite) -> Result<Tensor> {
         let Some(mask) = self.mask(place) else { return Ok(tensor.clone()) };
         let mut factors = vec![1.0; tensor.elem_count()];
         mask.apply(&mut factors, 0);
@@ -98,10 +98,10 @@ impl Dropout {
     }
 }
 
-impl Mask {
+impl DropoutMask {
     /// Multiplies each number by 0 or by 1 / (1 − rate); `first` is the position of the first.
     pub fn apply(&self, values: &mut [f32], first: usize) {
-        vectorised(
+        vectorized(
             #[inline(always)]
             || {
                 for (position, value) in (first as u32..).zip(values) {
@@ -116,7 +116,7 @@ impl Mask {
 mod tests {
     use super::*;
 
-    fn factors(step: u64, place: Place) -> Vec<f32> {
+    fn factors(step: u64, place: DropoutSite) -> Vec<f32> {
         let rates = DropoutRates { embeddings: 0.3, annotations: 0.3, states: 0.3, readout: 0.0 };
         let mut factors = vec![1.0; 100_001];
         Dropout::new(rates, 1, step).mask(place).unwrap().apply(&mut factors, 0);
@@ -129,16 +129,20 @@ mod tests {
 
     #[test]
     fn the_share_is_right_and_the_mean_stays() {
-        let mask = factors(5, Place::Source);
+        let mask = factors(5, DropoutSite::Source);
         let mean = mask.iter().map(|&factor| f64::from(factor)).sum::<f64>() / mask.len() as f64;
         assert!((share(mask.iter().map(|&factor| factor == 0.0)) - 0.3).abs() < 0.005 && (mean - 1.0).abs() < 0.01);
-        assert!(Dropout::new(DropoutRates::default(), 1, 1).mask(Place::States).is_none());
+        assert!(Dropout::new(DropoutRates::default(), 1, 1).mask(DropoutSite::States).is_none());
     }
 
     #[test]
     fn steps_places_and_neighbours_are_independent() {
-        let mask = factors(5, Place::Source);
-        let others = [factors(6, Place::Source), factors(5, Place::Annotations(0)), factors(5, Place::Annotations(1))];
+        let mask = factors(5, DropoutSite::Source);
+        let others = [
+            factors(6, DropoutSite::Source),
+            factors(5, DropoutSite::Annotations(0)),
+            factors(5, DropoutSite::Annotations(1)),
+        ];
         for other in others.iter().map(|other| &other[..]).chain([1, 2, 16, 256, 512].map(|shift| &mask[shift..])) {
             let both = share(mask.iter().zip(other).map(|(a, b)| *a == 0.0 && *b == 0.0));
             assert!((both - 0.09).abs() < 0.006, "{both}");
@@ -147,10 +151,10 @@ mod tests {
 
     #[test]
     fn a_part_of_a_mask_is_the_same() {
-        let whole = factors(3, Place::Target);
+        let whole = factors(3, DropoutSite::Target);
         let mut part = vec![1.0; 333];
         let rates = DropoutRates { embeddings: 0.3, ..DropoutRates::default() };
-        Dropout::new(rates, 1, 3).mask(Place::Target).unwrap().apply(&mut part, 777);
+        Dropout::new(rates, 1, 3).mask(DropoutSite::Target).unwrap().apply(&mut part, 777);
         assert_eq!(part, whole[777..777 + 333]);
     }
 }

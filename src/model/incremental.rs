@@ -2,13 +2,13 @@
 
 use candle_core::Result;
 
-use super::cpu::Decoding;
-use super::reference::{ReferenceIncrementalDecoder, Said};
+use super::cpu::CpuIncrementalDecoder;
+use super::reference::{ReferenceIncrementalDecoder, StepOutput};
 
 /// Decoder states of any number of rows over a batch of sources.
 pub enum IncrementalDecoder<'a> {
     /// On the CPU backend.
-    Cpu(Decoding<'a>),
+    Cpu(CpuIncrementalDecoder<'a>),
     /// On the reference backend.
     Reference(ReferenceIncrementalDecoder<'a>),
 }
@@ -18,10 +18,10 @@ impl IncrementalDecoder<'_> {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Said> {
+    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
         match self {
-            Self::Cpu(decoder) => Ok(decoder.advance(parents, units)),
-            Self::Reference(decoder) => decoder.advance(parents, units),
+            Self::Cpu(decoder) => Ok(decoder.step(parents, units)),
+            Self::Reference(decoder) => decoder.step(parents, units),
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct BatchLoss {
 }
 
 /// What forced decoding says of one pair.
-pub struct ForcedPair {
+pub struct ForcedScores {
     /// log p(y_t | y_<t, source) of each target unit, `</s>` the last.
     pub log_probabilities: Vec<f64>,
     /// The smoothed loss, summed over them.
@@ -23,7 +23,7 @@ pub struct ForcedPair {
     pub weights: Vec<Vec<f32>>,
 }
 
-impl ForcedPair {
+impl ForcedScores {
     /// log p(target | source), `</s>` included.
     pub fn log_probability(&self) -> f64 {
         self.log_probabilities.iter().sum()
@@ -31,7 +31,7 @@ impl ForcedPair {
 
     /// What several models say of one pair together: at each step the mean of their probabilities and of their attention.
     /// The smoothed loss, which is for training, is the mean of theirs.
-    pub fn together(pairs: &[Self]) -> Self {
+    pub fn ensemble_mean(pairs: &[Self]) -> Self {
         let count = pairs.len() as f64;
         let steps = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
         let log_mean = |step: usize| {
@@ -67,16 +67,16 @@ mod tests {
 
     #[test]
     fn probabilities_and_attention_are_averaged_step_by_step() {
-        let pair = |probabilities: [f64; 2], weights: [[f32; 2]; 2]| ForcedPair {
+        let pair = |probabilities: [f64; 2], weights: [[f32; 2]; 2]| ForcedScores {
             log_probabilities: probabilities.map(f64::ln).to_vec(),
             smoothed: 1.0,
             weights: weights.map(|row| row.to_vec()).to_vec(),
         };
         let pairs = [pair([0.5, 0.1], [[1.0, 0.0], [0.5, 0.5]]), pair([0.25, 0.9], [[0.0, 1.0], [0.0, 1.0]])];
-        let together = ForcedPair::together(&pairs);
+        let together = ForcedScores::ensemble_mean(&pairs);
         assert!((together.log_probability() - (0.375f64 * 0.5).ln()).abs() < 1e-12);
         assert_eq!(together.weights, [[0.5, 0.5], [0.25, 0.75]]);
-        let alone = ForcedPair::together(&pairs[..1]);
+        let alone = ForcedScores::ensemble_mean(&pairs[..1]);
         assert_eq!(alone.log_probabilities, pairs[0].log_probabilities, "one model is what it is");
     }
 }

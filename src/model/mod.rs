@@ -17,10 +17,10 @@ mod rnn_search;
 mod unit_lexicon;
 mod view;
 
-pub use architecture::{Architecture, DecoderKind, InitialState, LARGEST, MOST_LAYERS};
-pub use dropout::{Dropout, DropoutRates, Mask, Place};
+pub use architecture::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_SIZE};
+pub use dropout::{Dropout, DropoutMask, DropoutRates, DropoutSite};
 pub use incremental::IncrementalDecoder;
-pub use loss::{BatchLoss, ForcedPair};
-pub use reference::{Annotations, Said};
+pub use loss::{BatchLoss, ForcedScores};
+pub use reference::{Annotations, StepOutput};
 pub use rnn_search::RnnSearch;
 pub use unit_lexicon::UnitLexicon;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use candle_core::Result;
 
-use super::cpu::{self, Purpose, Weights};
+use super::cpu::{self, PackedModel, PackingMode};
 use super::reference::{Annotations, ReferenceIncrementalDecoder, ReferenceModel};
 use super::view::ModelView;
-use super::{Architecture, BatchLoss, Dropout, ForcedPair, UnitLexicon};
+use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
 use crate::kernels::Backend;
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{Batch, Padded};
@@ -73,13 +73,13 @@ impl RnnSearch {
     ///
     /// # Errors
     /// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
-    pub fn with_weights<R>(
+    pub fn with_packed<R>(
         models: &[&Self],
-        purpose: Purpose,
-        work: impl FnOnce(&[Weights]) -> Result<R>,
+        mode: PackingMode,
+        work: impl FnOnce(&[PackedModel]) -> Result<R>,
     ) -> Result<R> {
         let views: Vec<ModelView> = models.iter().map(|model| model.view()).collect();
-        cpu::with_all(&views, purpose, work)
+        cpu::with_all_packed(&views, mode, work)
     }
 
     /// Returns an incremental decoder of the reference backend over a batch of sources.
@@ -102,7 +102,7 @@ impl RnnSearch {
     /// alignment included.
     ///
     /// # Errors
-    /// On the reference backend, the parameters are no variables; see [`Parameters::tracked`].
+    /// On the reference backend, the parameters are no variables; see [`Parameters::with_grad`].
     pub fn gradients(
         &self,
         batch: &Batch,
@@ -112,15 +112,15 @@ impl RnnSearch {
     ) -> Result<BatchLoss> {
         match self.backend {
             Backend::Cpu => cpu::gradients(self.view(), batch, smoothing, dropout, gradients),
-            Backend::Reference => self.plain_gradients(batch, smoothing, dropout, gradients),
+            Backend::Reference => self.reference_gradients(batch, smoothing, dropout, gradients),
         }
     }
 
     /// [`Self::gradients`] by the reference backend, whatever the model's own: the oracle in tests.
     ///
     /// # Errors
-    /// The parameters are no variables; see [`Parameters::tracked`].
-    pub fn plain_gradients(
+    /// The parameters are no variables; see [`Parameters::with_grad`].
+    pub fn reference_gradients(
         &self,
         batch: &Batch,
         smoothing: f64,
@@ -134,18 +134,18 @@ impl RnnSearch {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
+    pub fn force_decode(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
         match self.backend {
-            Backend::Cpu => cpu::force(self.view(), batch, smoothing),
-            Backend::Reference => self.plain_force(batch, smoothing),
+            Backend::Cpu => cpu::force_decode(self.view(), batch, smoothing),
+            Backend::Reference => self.reference_force_decode(batch, smoothing),
         }
     }
 
-    /// [`Self::force`] by the reference backend, whatever the model's own: the oracle in tests.
+    /// [`Self::force_decode`] by the reference backend, whatever the model's own: the oracle in tests.
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn plain_force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
-        self.reference.force(self.view(), batch, smoothing)
+    pub fn reference_force_decode(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
+        self.reference.force_decode(self.view(), batch, smoothing)
     }
 }

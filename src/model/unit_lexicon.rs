@@ -17,7 +17,7 @@ use crate::text::{END, Example};
 /// ε: how much of a translation by nothing in L is believed in; the paper's value.
 pub(super) const EPSILON: f32 = 1e-3;
 /// Shares below this are not worth their place.
-const LEAST_SHARE: f32 = 5e-3;
+const MIN_SHARE: f32 = 5e-3;
 
 /// L: for each source unit the target units that translate it, each with its share.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct UnitLexicon {
 impl UnitLexicon {
     /// Counts how often target units were guided to each source unit, each as much as the guide says. The end is translated
     /// by the end: without that, whatever is looked at would say that there is more to come.
-    pub fn learn<'e>(
+    pub fn from_guides<'e>(
         examples: impl Iterator<Item = &'e Example>,
         [source_vocabulary, target_vocabulary]: [usize; 2],
     ) -> Self {
@@ -58,7 +58,7 @@ impl UnitLexicon {
         let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
         for row in rows {
             for (unit, share) in row {
-                if share >= LEAST_SHARE {
+                if share >= MIN_SHARE {
                     units.push(unit);
                     shares.push(share.min(1.0));
                 }
@@ -70,7 +70,7 @@ impl UnitLexicon {
 
     /// The same between other vocabularies, of which each unit is told that it was before, if it was one: what is
     /// translated by a unit that is there no more keeps its other translations.
-    pub fn carried(&self, [sources, targets]: [&[Option<u32>]; 2]) -> Self {
+    pub fn remapped(&self, [sources, targets]: [&[Option<u32>]; 2]) -> Self {
         let now: BTreeMap<u32, u32> = (0..).zip(targets).filter_map(|(now, before)| Some(((*before)?, now))).collect();
         let row = |source: &Option<u32>| {
             let (units, shares) = source.map_or((&[][..], &[][..]), |source| self.row(source));
@@ -83,7 +83,7 @@ impl UnitLexicon {
     /// What either of two lexicons between the same vocabularies knows: where both know a source unit, the mean of their
     /// shares. Since shares weigh by their logarithm beside ε, half of one says nearly as much as the whole, and none says
     /// nothing: so neither what the one has met too rarely is lost, nor what is new in the other.
-    pub fn joined(&self, other: &Self) -> Self {
+    pub fn merged(&self, other: &Self) -> Self {
         let row = |source: u32| -> BTreeMap<u32, f32> {
             let rows = [self.row(source), other.row(source)];
             let known: Vec<_> = rows.into_iter().filter(|(units, _)| !units.is_empty()).collect();
@@ -127,7 +127,7 @@ impl UnitLexicon {
     }
 
     /// How many translations there are in all.
-    pub fn entries(&self) -> usize {
+    pub fn entry_count(&self) -> usize {
         self.units.len()
     }
 
@@ -147,7 +147,7 @@ mod tests {
         let mut example = Example::new(vec![1, 3], vec![5, 3, 4]);
         // The last look is from end to end, which is unit 2.
         example.guide = vec![look(0, 0, 0.3), look(1, 0, 0.1), look(2, 1, 0.2), look(3, 2, 0.4)];
-        UnitLexicon::learn([&example].into_iter(), [4, 6])
+        UnitLexicon::from_guides([&example].into_iter(), [4, 6])
     }
 
     #[test]
@@ -167,11 +167,11 @@ mod tests {
     fn translations_go_along_to_other_vocabularies() {
         let before = lexicon();
         let all = |count| (0..count).map(Some).collect::<Vec<_>>();
-        assert_eq!(before.carried([&all(4), &all(6)]), before);
+        assert_eq!(before.remapped([&all(4), &all(6)]), before);
         // Source unit 1 is at 0 now, 3 is gone, and one is new; target unit 3 is gone, 5 is at 1.
         let sources = [Some(1), None, Some(2)];
         let targets = [Some(0), Some(5), Some(2)];
-        let now = before.carried([&sources, &targets]);
+        let now = before.remapped([&sources, &targets]);
         assert_eq!(
             (&now.starts[..], &now.units[..], &now.shares[..]),
             (&[0, 1, 1, 2][..], &[1, 2][..], &[0.75, 1.0][..])
@@ -187,7 +187,7 @@ mod tests {
         let old = of(&[3, 5, 2], &[0, 2, 2, 3], &[0.25, 0.75, 1.0]);
         let new = of(&[4, 5, 1], &[0, 2, 3, 3], &[0.5, 0.5, 1.0]);
         let expected = of(&[3, 4, 5, 1, 2], &[0, 3, 4, 5], &[0.125, 0.25, 0.625, 1.0, 1.0]);
-        assert_eq!((old.joined(&new), new.joined(&old)), (expected.clone(), expected));
+        assert_eq!((old.merged(&new), new.merged(&old)), (expected.clone(), expected));
     }
 
     #[test]

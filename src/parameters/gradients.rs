@@ -6,7 +6,7 @@ use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
 use super::Parameters;
-use crate::kernels::values::with_values;
+use crate::kernels::tensor_mut::with_slice_mut;
 
 /// Numbers that one thread clears at a time.
 const BLOCK: usize = 1 << 16;
@@ -24,7 +24,7 @@ impl Gradients {
 
     /// The derivatives of a scalar by every parameter, by automatic differentiation; 0 where it does not depend on one.
     /// The parameters must be tracked.
-    pub fn of(loss: &Tensor, parameters: &Parameters) -> Result<Self> {
+    pub fn from_loss(loss: &Tensor, parameters: &Parameters) -> Result<Self> {
         let store = loss.backward()?;
         let gradient = |(name, parameter): (&String, &Tensor)| {
             let gradient = match store.get(parameter) {
@@ -48,16 +48,16 @@ impl Gradients {
     }
 
     /// Lends a gradient's numbers on the CPU to be written over.
-    pub fn fill(&mut self, name: &str, work: impl FnOnce(&mut [f32])) -> Result<()> {
-        with_values(self.get(name)?, |values| {
+    pub fn with_slice_mut(&mut self, name: &str, work: impl FnOnce(&mut [f32])) -> Result<()> {
+        with_slice_mut(self.get(name)?, |values| {
             work(values);
             Ok(())
         })
     }
 
     /// Sets a gradient to zero.
-    pub fn clear(&mut self, name: &str) -> Result<()> {
-        self.fill(name, |values| values.par_chunks_mut(BLOCK).for_each(|values| values.fill(0.0)))
+    pub fn zero(&mut self, name: &str) -> Result<()> {
+        self.with_slice_mut(name, |values| values.par_chunks_mut(BLOCK).for_each(|values| values.fill(0.0)))
     }
 
     /// All by parameter name, in alphabetical order.

@@ -7,7 +7,7 @@ use candle_core::Result;
 use super::ensemble_scorer::map_batches;
 use super::{Demands, Hypothesis, Scorer, Search, Sought, draw, search};
 use crate::model::RnnSearch;
-use crate::model::cpu::Purpose;
+use crate::model::cpu::PackingMode;
 use crate::text::Padded;
 
 /// Units in one batch of sources, padding counted: bounds memory, whatever the sentences' lengths.
@@ -71,9 +71,9 @@ pub fn search_all(
 }
 
 /// Translations are about as long as their sources, so that this tells how many rows there will be.
-fn purpose(model: &RnnSearch, sources: &[Source], settings: &Search) -> Purpose {
+fn purpose(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
     let rows = settings.width() * sources.iter().map(|source| source.units.len()).sum::<usize>();
-    if rows > 2 * model.architecture().target_vocabulary { Purpose::LongInference } else { Purpose::Inference }
+    if rows > 2 * model.architecture().target_vocabulary { PackingMode::LongInference } else { PackingMode::Inference }
 }
 
 /// The sources that are not empty, in batches of like length, `most` in one at most, and in no fewer than there are cores to

@@ -19,7 +19,7 @@ pub use beam::{Sought, search};
 pub use demands::{Avoided, Demands, MOST_REQUIRED, Progress, Required, Rule};
 pub use distribution::{Candidate, Chance, Distribution, Predictions};
 pub use drawing::draw;
-pub use ensemble_scorer::RnnScorer;
+pub use ensemble_scorer::EnsembleScorer;
 pub use history::Hypothesis;
 pub use settings::{BeamSettings, Bounds, DrawSettings, LengthFormula, Ranking, Search};
 

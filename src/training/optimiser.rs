@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use candle_core::{Result, Tensor};
 
 use crate::kernels::Backend;
-use crate::kernels::reference::adam::{AdamStep, Moments};
-use crate::kernels::values::all_finite;
+use crate::kernels::reference::adam::{AdamState, AdamStep};
+use crate::kernels::tensor_mut::all_finite;
 use crate::parameters::{Gradients, Parameters};
 
 /// The optimiser's state: both moments of every parameter, by name, the average, and the number of steps taken.
 pub struct Optimiser {
     backend: Backend,
-    moments: BTreeMap<String, Moments>,
+    moments: BTreeMap<String, AdamState>,
     average: Option<Average>,
     steps: u64,
     max_gradient_norm: f64,
@@ -38,10 +38,10 @@ impl Optimiser {
     pub fn new(parameters: &Parameters, max_gradient_norm: f64, average: Option<f64>) -> Result<Self> {
         let mut moments = BTreeMap::new();
         for (name, parameter) in parameters.iter() {
-            moments.insert(name.clone(), Moments::zeros(parameter)?);
+            moments.insert(name.clone(), AdamState::zeros(parameter)?);
         }
         let average =
-            average.map(|decay| Ok::<_, candle_core::Error>(Average { decay, parameters: parameters.copied()? }));
+            average.map(|decay| Ok::<_, candle_core::Error>(Average { decay, parameters: parameters.deep_copy()? }));
         Ok(Self { backend: parameters.backend(), moments, average: average.transpose()?, steps: 0, max_gradient_norm })
     }
 

@@ -1,19 +1,19 @@
 //! What the steps forward leave, and what guides say of it.
 
-use super::guided_alignment::Heads;
-use super::pooling::AttentionStep;
-use super::weights::{Memory, Weights};
-use crate::attention::config::Layout;
-use crate::attention::selection::Choice;
-use crate::kernels::buffer::Buffer;
-use crate::kernels::matrix::Store;
+use super::guided_alignment::HeadAlphas;
+use super::pooling::AttentionForward;
+use super::weights::{PackedAttention, RaggedMemory};
+use crate::attention::config::AttentionLayout;
+use crate::attention::selection::SelectionMode;
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::matrix::WriteMode;
 use crate::kernels::simd::add_scaled;
 use crate::text::Look;
 
 /// What the steps so far leave for reports and for the way back. Lengths are those of the longest sentence.
-pub struct Trace {
+pub struct ForwardTape {
     pub(super) rows: usize,
-    pub(super) layout: Layout,
+    pub(super) layout: AttentionLayout,
     pub(super) longest: usize,
     /// W_q s: `[steps × rows, d]`; empty where queries are the states
     pub(super) queries: Buffer,
@@ -25,72 +25,72 @@ pub struct Trace {
     pub(super) pooled: Buffer,
 }
 
-/// A trace whose guides have spoken.
-pub struct Guided {
-    pub(super) trace: Trace,
+/// A tape whose guides have spoken.
+pub struct GuidedTape {
+    pub(super) tape: ForwardTape,
     /// By e / temperature: `[steps × rows × heads, longest]`
     pub(super) d_energies: Buffer,
 }
 
 /// Where a step's results go.
-pub struct TraceStep<'a> {
+pub struct TapeStep<'a> {
     /// What keeps them.
-    pub trace: &'a mut Trace,
+    pub tape: &'a mut ForwardTape,
     /// The step's number.
     pub step: usize,
     /// `[rows, n]`
     pub contexts: &'a mut [f32],
 }
 
-impl Weights<'_> {
+impl PackedAttention<'_> {
     /// Attends in one step for states `[rows, n]`; writes contexts `[rows, n]`. `sentences` names the sentence of each
     /// row; without `draws` nothing is left to chance.
     pub fn attend(
         &self,
-        memory: &Memory,
+        memory: &RaggedMemory,
         sentences: impl Iterator<Item = usize>,
         states: &[f32],
         draws: Option<&[f32]>,
-        into: TraceStep,
+        into: TapeStep,
     ) {
-        let TraceStep { trace, step, contexts } = into;
+        let TapeStep { tape, step, contexts } = into;
         let [d, n] = [self.layout.query, self.layout.hidden];
         let queries = match &self.query {
             Some(weight) => {
-                let queries = of_step(&mut trace.queries, step, trace.rows * d);
-                weight.apply(queries, d, states, Store::Replace);
+                let queries = step_slice(&mut tape.queries, step, tape.rows * d);
+                weight.forward(queries, d, states, WriteMode::Overwrite);
                 &*queries
             }
             None => states,
         };
-        let weights = trace.rows * self.layout.heads * memory.longest;
-        let pooled = of_step(&mut trace.pooled, step, trace.rows * n);
-        let attention = AttentionStep {
+        let weights = tape.rows * self.layout.heads * memory.longest;
+        let pooled = step_slice(&mut tape.pooled, step, tape.rows * n);
+        let attention = AttentionForward {
             sentences: memory.sentences(&self.layout),
             rows: sentences,
             queries,
-            chosen: self.choice.with(draws),
-            alphas: of_step(&mut trace.alphas, step, weights),
-            choices: of_step(&mut trace.choices, step, weights),
+            selection: self.choice.resolve(draws),
+            alphas: step_slice(&mut tape.alphas, step, weights),
+            choices: step_slice(&mut tape.choices, step, weights),
             pooled: if self.output.is_some() { &mut *pooled } else { &mut *contexts },
         };
-        self.score.attend(self.own, attention);
+        self.score.attention_forward(self.param, attention);
         if let Some(weight) = &self.output {
-            weight.apply(contexts, n, pooled, Store::Replace);
+            weight.forward(contexts, n, pooled, WriteMode::Overwrite);
         }
     }
 }
 
 /// A step's numbers among those of all steps; nothing of nothing.
-pub(super) fn of_step(all: &mut [f32], step: usize, size: usize) -> &mut [f32] {
+pub(super) fn step_slice(all: &mut [f32], step: usize, size: usize) -> &mut [f32] {
     if all.is_empty() { all } else { &mut all[step * size..][..size] }
 }
 
-impl Trace {
+impl ForwardTape {
     /// Room for so many steps of so many rows.
-    pub fn new(weights: &Weights, memory: &Memory, rows: usize, steps: usize) -> Self {
-        let Weights { layout, .. } = *weights;
-        let all = |there: bool, size: usize| Buffer::any(if there { steps * rows * size } else { 0 });
+    pub fn new(weights: &PackedAttention, memory: &RaggedMemory, rows: usize, steps: usize) -> Self {
+        let PackedAttention { layout, .. } = *weights;
+        let all = |there: bool, size: usize| Buffer::scratch(if there { steps * rows * size } else { 0 });
         let alphas = layout.heads * memory.longest;
         Self {
             rows,
@@ -98,16 +98,16 @@ impl Trace {
             longest: memory.longest,
             queries: all(layout.projects_queries, layout.query),
             alphas: all(true, alphas),
-            choices: all(weights.choice != Choice::Soft, alphas),
+            choices: all(weights.choice != SelectionMode::Soft, alphas),
             pooled: all(layout.projects_values, layout.hidden),
         }
     }
 
     /// The weights that are reported of one row at one step, over the `length` units of its sentence: those that
     /// pooled, as the mean over the heads or of the one that is asked for.
-    pub fn shown(&self, weights: &Weights, step: usize, row: usize, length: usize) -> Vec<f32> {
+    pub fn reported(&self, weights: &PackedAttention, step: usize, row: usize, length: usize) -> Vec<f32> {
         let all = if self.choices.is_empty() { &self.alphas } else { &self.choices };
-        if let Some(head) = weights.shown {
+        if let Some(head) = weights.reported_head {
             return all[self.place(step, row) + head * self.longest..][..length].to_vec();
         }
         let mut mean = vec![0.0; length];
@@ -115,7 +115,7 @@ impl Trace {
         mean
     }
 
-    /// Writes α of one row at one step as the mean over the heads, whatever was chosen, over the units of its sentence.
+    /// Writes α of one row at one step as the mean over the heads, whatever was selection, over the units of its sentence.
     pub fn mean_alphas(&self, step: usize, row: usize, mean: &mut [f32]) {
         self.mean(&self.alphas, step, row, mean);
     }
@@ -135,36 +135,41 @@ impl Trace {
     }
 
     /// Hears the guides, given for each row: their loss, and `scale` times its derivatives. Row `r` is sentence `r`.
-    pub fn guided<'g>(self, memory: &Memory, guide: impl Fn(usize) -> &'g [Look], scale: f32) -> (Guided, f64) {
+    pub fn guided<'g>(
+        self,
+        memory: &RaggedMemory,
+        guide: impl Fn(usize) -> &'g [Look],
+        scale: f32,
+    ) -> (GuidedTape, f64) {
         let mut d_energies = Buffer::zeros(self.alphas.len());
         let mut loss = 0.0;
         for row in 0..self.rows {
-            let Layout { heads, .. } = self.layout;
-            let heads = Heads { heads, length: memory.cells(row).len(), longest: self.longest };
+            let AttentionLayout { heads, .. } = self.layout;
+            let heads = HeadAlphas { heads, length: memory.cells(row).len(), longest: self.longest };
             for look in guide(row) {
                 let place = self.place(look.target as usize, row);
                 let (alphas, d_energies) = (&self.alphas[place..], &mut d_energies[place..]);
-                loss += heads.guide(alphas, look.source as usize, look.weight, scale, d_energies);
+                loss += heads.guided_alignment_backward(alphas, look.source as usize, look.weight, scale, d_energies);
             }
         }
-        (Guided { trace: self, d_energies }, loss)
+        (GuidedTape { tape: self, d_energies }, loss)
     }
 }
 
-impl Guided {
-    /// The trace, for reports.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
+impl GuidedTape {
+    /// The tape, for reports.
+    pub fn tape(&self) -> &ForwardTape {
+        &self.tape
     }
 
     /// Hears derivatives by the weights, by their mean over the heads: `[steps × rows, longest]`.
-    pub fn hear(&mut self, memory: &Memory, d_alphas: &[f32]) {
-        let Layout { heads, .. } = self.trace.layout;
-        for (cell, d_alphas) in d_alphas.chunks_exact(self.trace.longest.max(1)).enumerate() {
-            let length = memory.cells(cell % self.trace.rows).len();
+    pub fn add_alpha_grads(&mut self, memory: &RaggedMemory, d_alphas: &[f32]) {
+        let AttentionLayout { heads, .. } = self.tape.layout;
+        for (cell, d_alphas) in d_alphas.chunks_exact(self.tape.longest.max(1)).enumerate() {
+            let length = memory.cells(cell % self.tape.rows).len();
             for head in 0..heads {
-                let place = (cell * heads + head) * self.trace.longest;
-                let alphas = &self.trace.alphas[place..][..length];
+                let place = (cell * heads + head) * self.tape.longest;
+                let alphas = &self.tape.alphas[place..][..length];
                 let mean: f32 = alphas.iter().zip(d_alphas).map(|(alpha, d_alpha)| alpha * d_alpha).sum();
                 for ((d_energy, alpha), d_alpha) in self.d_energies[place..].iter_mut().zip(alphas).zip(d_alphas) {
                     *d_energy += alpha * (d_alpha - mean) / heads as f32;

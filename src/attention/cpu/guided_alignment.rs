@@ -1,4 +1,4 @@
-//! Guided alignment on slices; the loss is in
+//! GuidedTape alignment on slices; the loss is in
 //! [`reference::guided_alignment`](crate::attention::reference::guided_alignment).
 //!
 //! With r_hj = α_hj / (N ᾱ_j), which is 1 for a single head, and e the energies over the temperature:
@@ -7,19 +7,26 @@
 //! de_hj = α_hj Σ_i w_i r_hi − w_j r_hj
 //! ```
 
-use crate::attention::reference::guided_alignment::LEAST_WEIGHT;
+use crate::attention::reference::guided_alignment::MIN_MEAN_WEIGHT;
 
 /// The weights of one step and row: `[heads, longest]`, of which each head has its first `length`.
 #[derive(Clone, Copy)]
-pub(super) struct Heads {
+pub(super) struct HeadAlphas {
     pub heads: usize,
     pub length: usize,
     pub longest: usize,
 }
 
-impl Heads {
+impl HeadAlphas {
     /// −w log ᾱ of one look at `position`; adds `scale` times its derivatives by the energies over the temperature.
-    pub fn guide(self, alphas: &[f32], position: usize, weight: f32, scale: f32, d_energies: &mut [f32]) -> f64 {
+    pub fn guided_alignment_backward(
+        self,
+        alphas: &[f32],
+        position: usize,
+        weight: f32,
+        scale: f32,
+        d_energies: &mut [f32],
+    ) -> f64 {
         let sum: f32 = (0..self.heads).map(|head| alphas[head * self.longest + position]).sum();
         let mean = sum / self.heads as f32;
         for head in 0..self.heads {
@@ -31,6 +38,6 @@ impl Heads {
             }
             d_energies[position] -= weight * scale * share;
         }
-        -f64::from(weight) * f64::from(mean.max(LEAST_WEIGHT).ln())
+        -f64::from(weight) * f64::from(mean.max(MIN_MEAN_WEIGHT).ln())
     }
 }

@@ -3,22 +3,24 @@
 use candle_core::{Result, Tensor};
 
 use super::pooling::{Pooled, pool};
-use crate::attention::config::{Dimensions, KEY, OUTPUT, QUERY, Settings, VALUE, own_name};
-use crate::attention::score_traits::{Score, Tempered};
-use crate::attention::scores::Part;
-use crate::attention::selection::{Chosen, choose};
+use crate::attention::config::{
+    AttentionConfig, AttentionDims, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT, score_param_name,
+};
+use crate::attention::score_traits::{ScaledScore, Score};
+use crate::attention::scores::HeadSlice;
+use crate::attention::selection::{Selection, select_position};
 use crate::parameters::Parameters;
 
 /// Attention over one set of parameters.
 pub struct Attention {
-    settings: Settings,
+    settings: AttentionConfig,
     /// W_q, W_k, W_v, W_o, where there are such
     query: Option<Tensor>,
     key: Option<Tensor>,
     value: Option<Tensor>,
     output: Option<Tensor>,
     /// One a head.
-    scores: Vec<Tempered<Box<dyn Score>>>,
+    scores: Vec<ScaledScore<Box<dyn Score>>>,
 }
 
 /// What is looked at: the annotations with their keys and values, which are computed once for each sentence and cannot
@@ -37,17 +39,17 @@ pub struct Memory {
 
 /// What a step of attention gives.
 #[derive(Clone, Debug)]
-pub struct Attended {
+pub struct AttentionOutput {
     /// c: `[batch, n]`
     pub context: Tensor,
-    /// α as the mean over the heads, `[batch, length]`, whatever was chosen: what guides speak of.
+    /// α as the mean over the heads, `[batch, length]`, whatever was selection: what guides speak of.
     pub alphas: Tensor,
     /// What is reported, `[batch, length]`: the weights that pooled, as the mean over the heads or those of one.
-    pub shown: Tensor,
+    pub reported: Tensor,
 }
 
 impl Memory {
-    /// The memory of chosen sentences, in that order; one sentence may be chosen often.
+    /// The memory of selection sentences, in that order; one sentence may be selection often.
     pub fn select(&self, rows: &Tensor) -> Result<Self> {
         Ok(Self {
             annotations: self.annotations.index_select(rows, 0)?,
@@ -75,27 +77,27 @@ impl Attention {
     ///
     /// # Errors
     /// One is missing.
-    pub fn new(settings: &Settings, dimensions: Dimensions, parameters: &Parameters) -> Result<Self> {
+    pub fn new(settings: &AttentionConfig, dimensions: AttentionDims, parameters: &Parameters) -> Result<Self> {
         let layout = settings.layout(dimensions);
         let pick = |there: bool, name: &str| there.then(|| parameters.get(name)).transpose();
-        let own = layout.own.map(|own| parameters.get(&own_name(own))).transpose()?;
+        let param = layout.param.map(|param| parameters.get(&score_param_name(param))).transpose()?;
         let score = |head| {
-            let score = settings.score.plain(own.as_ref(), Part { head, heads: layout.heads })?;
-            Ok(Tempered { score, temperature: 1.0 / layout.sharpness })
+            let score = settings.score.reference(param.as_ref(), HeadSlice { head, heads: layout.heads })?;
+            Ok(ScaledScore { score, temperature: 1.0 / layout.inverse_temperature })
         };
         Ok(Self {
             settings: settings.clone(),
-            query: pick(layout.projects_queries, QUERY)?,
-            key: pick(layout.projects_keys, KEY)?,
-            value: pick(layout.projects_values, VALUE)?,
-            output: pick(layout.projects_values, OUTPUT)?,
+            query: pick(layout.projects_queries, QUERY_WEIGHT)?,
+            key: pick(layout.projects_keys, KEY_WEIGHT)?,
+            value: pick(layout.projects_values, VALUE_WEIGHT)?,
+            output: pick(layout.projects_values, OUTPUT_WEIGHT)?,
             scores: (0..layout.heads).map(score).collect::<Result<_>>()?,
         })
     }
 
     /// Computes the keys and values of annotations `[batch, length, n]`; `mask`, `[batch, length]`, is 1 on real
     /// positions.
-    pub fn remember(&self, annotations: Tensor, mask: Tensor) -> Result<Memory> {
+    pub fn project_memory(&self, annotations: Tensor, mask: Tensor) -> Result<Memory> {
         let keys = project(&annotations, self.key.as_ref())?;
         let values = project(&annotations, self.value.as_ref())?;
         Ok(Memory { annotations, keys, values, mask })
@@ -103,21 +105,21 @@ impl Attention {
 
     /// Attends for decoder states `[batch, n]`. `draws` has a number in `0.0..1.0` for each row and head, `[batch ×
     /// heads]`, where choices are to be drawn.
-    pub fn attend(&self, memory: &Memory, state: &Tensor, draws: Option<&[f32]>) -> Result<Attended> {
+    pub fn attend(&self, memory: &Memory, state: &Tensor, draws: Option<&[f32]>) -> Result<AttentionOutput> {
         let query = match &self.query {
             Some(weight) => state.matmul(&weight.t()?)?,
             None => state.clone(),
         };
         let (mut alphas, mut pooling, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
         for (head, score) in self.scores.iter().enumerate() {
-            let part = Part { head, heads: self.scores.len() };
-            let [keys, values] = [&memory.keys, &memory.values].map(|all| part.of(all, 2)?.contiguous());
-            let (queries, values) = (part.of(&query, 1)?.unsqueeze(1)?, values?);
+            let part = HeadSlice { head, heads: self.scores.len() };
+            let [keys, values] = [&memory.keys, &memory.values].map(|all| part.narrow(all, 2)?.contiguous());
+            let (queries, values) = (part.narrow(&query, 1)?.unsqueeze(1)?, values?);
             let Pooled { values: pooled, weights } = pool(score, &queries, &keys?, &values, Some(&memory.mask))?;
-            match self.chosen(draws) {
-                Chosen::Soft => contexts.push(pooled.squeeze(1)?),
-                chosen => {
-                    let choices = choices(&weights, chosen, part)?;
+            match self.selection(draws) {
+                Selection::Soft => contexts.push(pooled.squeeze(1)?),
+                selection => {
+                    let choices = choices(&weights, selection, part)?;
                     // The value of the choices, the derivative of the weights.
                     let through = (&choices + (&weights - weights.detach())?)?;
                     contexts.push(through.matmul(&values)?.squeeze(1)?);
@@ -132,15 +134,15 @@ impl Attention {
             None => context,
         };
         let pooling = if pooling.is_empty() { &alphas } else { &pooling };
-        let shown = match self.settings.shown {
+        let reported = match self.settings.reported_head {
             Some(head) => pooling[head].clone(),
             None => mean(pooling)?,
         };
-        Ok(Attended { context, alphas: mean(&alphas)?, shown })
+        Ok(AttentionOutput { context, alphas: mean(&alphas)?, reported })
     }
 
-    fn chosen<'d>(&self, draws: Option<&'d [f32]>) -> Chosen<'d> {
-        self.settings.choice.with(draws)
+    fn selection<'d>(&self, draws: Option<&'d [f32]>) -> Selection<'d> {
+        self.settings.choice.resolve(draws)
     }
 }
 
@@ -155,12 +157,12 @@ fn mean(heads: &[Tensor]) -> Result<Tensor> {
     Tensor::stack(heads, 0)?.mean(0)
 }
 
-/// A 1 in each row of weights `[batch, 1, length]`, at the position that is chosen.
-fn choices(weights: &Tensor, chosen: Chosen, part: Part) -> Result<Tensor> {
+/// A 1 in each row of weights `[batch, 1, length]`, at the position that is selection.
+fn choices(weights: &Tensor, selection: Selection, part: HeadSlice) -> Result<Tensor> {
     let rows = weights.squeeze(1)?.to_vec2::<f32>()?;
     let mut choices = vec![0f32; weights.elem_count()];
     for (row, weights) in rows.iter().enumerate() {
-        choices[row * weights.len() + choose(weights, chosen, row * part.heads + part.head)] = 1.0;
+        choices[row * weights.len() + select_position(weights, selection, row * part.heads + part.head)] = 1.0;
     }
     Tensor::from_vec(choices, weights.shape(), weights.device())
 }

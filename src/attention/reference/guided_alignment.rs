@@ -1,4 +1,4 @@
-//! Guided alignment (Chen, Matusov, Khadivi & Peter 2016, "Guided Alignment Training for Topic-Aware Neural Machine
+//! GuidedTape alignment (Chen, Matusov, Khadivi & Peter 2016, "GuidedTape Alignment Training for Topic-Aware Neural Machine
 //! Translation"): a loss that pulls attention toward given alignment links.
 //!
 //! A link gives the weight w_j that a target unit should have on source unit j. With N heads their mean is guided:
@@ -12,10 +12,10 @@ use candle_core::{Result, Tensor};
 use crate::text::Look;
 
 /// Weights below this are taken for it in a guide's logarithm.
-pub(in crate::attention) const LEAST_WEIGHT: f32 = 1e-10;
+pub(in crate::attention) const MIN_MEAN_WEIGHT: f32 = 1e-10;
 
 /// The loss over the looks of each row of a batch, for mean weights `[target length, batch, source length]`.
-pub fn guidance(alphas: &Tensor, guides: &[Vec<Look>]) -> Result<Tensor> {
+pub fn guided_alignment_loss(alphas: &Tensor, guides: &[Vec<Look>]) -> Result<Tensor> {
     let (length, size, sources) = alphas.dims3()?;
     let mut looks = vec![0f32; length * size * sources];
     for (row, guide) in guides.iter().enumerate() {
@@ -24,5 +24,5 @@ pub fn guidance(alphas: &Tensor, guides: &[Vec<Look>]) -> Result<Tensor> {
         }
     }
     let looks = Tensor::from_vec(looks, alphas.shape(), alphas.device())?;
-    (alphas.maximum(f64::from(LEAST_WEIGHT))?.log()? * looks)?.sum_all()
+    (alphas.maximum(f64::from(MIN_MEAN_WEIGHT))?.log()? * looks)?.sum_all()
 }

@@ -5,6 +5,6 @@ mod forward;
 pub(super) mod guided_alignment;
 mod pooling;
 
-pub use forward::{Attended, Attention, Memory};
-pub use guided_alignment::guidance;
+pub use forward::{Attention, AttentionOutput, Memory};
+pub use guided_alignment::guided_alignment_loss;
 pub use pooling::{Pooled, pool};

@@ -11,12 +11,12 @@ use std::array::from_fn;
 
 use candle_core::{Result, Tensor};
 
-use super::spec::{self, Needs, Own, Part, Projections};
-use crate::attention::score_traits::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, HeadSlice, Projections, ScoreParam, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{LANES, sum_of_lanes, tanh};
-use crate::parameters::Start;
+use crate::parameters::Init;
 
-/// Dimensions whose derivatives are added up in registers.
+/// AttentionDims whose derivatives are added up in registers.
 const WIDTH: usize = 2 * LANES;
 
 /// The plain form.
@@ -36,26 +36,26 @@ impl Score for Additive {
 
 /// The fast form.
 #[derive(Clone, Copy)]
-pub struct Sentence<'a> {
+pub struct CpuAdditive<'a> {
     /// v: `[d]`
     v: &'a [f32],
 }
 
-impl SentenceScore for Sentence<'_> {
+impl CpuScore for CpuAdditive<'_> {
     #[inline(always)]
     fn head(self, head: usize, heads: usize) -> Self {
-        Self { v: Part { head, heads }.of_slice(self.v) }
+        Self { v: HeadSlice { head, heads }.slice(self.v) }
     }
 
     #[inline(always)]
-    fn energies(self, query: &[f32], keys: Rows, energies: &mut [f32]) {
+    fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]) {
         for (energy, key) in energies.iter_mut().zip(keys.iter()) {
             *energy = self.energy(query, key);
         }
     }
 
     #[inline(always)]
-    fn backward(self, query: &[f32], keys: Rows, d_energies: &[f32], mut d: ScoreDerivatives) {
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
         let whole = query.len() / WIDTH * WIDTH;
         for start in (0..whole).step_by(WIDTH) {
             self.block_backward::<WIDTH>(start, query, keys, d_energies, &mut d);
@@ -66,7 +66,7 @@ impl SentenceScore for Sentence<'_> {
     }
 }
 
-impl Sentence<'_> {
+impl CpuAdditive<'_> {
     #[inline(always)]
     fn energy(self, query: &[f32], key: &[f32]) -> f32 {
         let mut lanes = [0.0f32; LANES];
@@ -88,14 +88,14 @@ impl Sentence<'_> {
         self,
         start: usize,
         query: &[f32],
-        keys: Rows,
+        keys: HeadRows,
         d_energies: &[f32],
-        d: &mut ScoreDerivatives,
+        d: &mut ScoreGrads,
     ) {
         let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
         let (q, v) = (part(query), part(self.v));
         let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
-        let blocks = keys.block(start, WIDTH).zip(d.keys.block(start, WIDTH));
+        let blocks = keys.block(start, WIDTH).zip(d.d_keys.block(start, WIDTH));
         for (&d_energy, (key, d_key)) in d_energies.iter().zip(blocks) {
             for i in 0..WIDTH {
                 let x = tanh(q[i] + key[i]);
@@ -105,27 +105,27 @@ impl Sentence<'_> {
                 d_key[i] += dk;
             }
         }
-        d.query[start..start + WIDTH].copy_from_slice(&sum_query);
-        for (d_v, sum) in d.own[start..].iter_mut().zip(sum_v) {
+        d.d_query[start..start + WIDTH].copy_from_slice(&sum_query);
+        for (d_v, sum) in d.d_param[start..].iter_mut().zip(sum_v) {
             *d_v += sum;
         }
     }
 }
 
-pub(super) struct Family;
+pub(super) struct AdditiveDef;
 
-impl spec::Family for Family {
-    const NEEDS: Needs = Needs {
-        own: Some(Own { name: "energy", shape: |size, _| vec![1, size], start: Start::Glorot }),
-        ..Needs::projections(Projections::Both)
+impl spec::ScoreDef for AdditiveDef {
+    const SPEC: ScoreSpec = ScoreSpec {
+        param: Some(ScoreParam { name: "energy", shape: |size, _| vec![1, size], init: Init::Glorot }),
+        ..ScoreSpec::projections(Projections::Both)
     };
-    type Sentence<'a> = Sentence<'a>;
+    type Cpu<'a> = CpuAdditive<'a>;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Additive { v: head.of(spec::own(own)?, 1)? }))
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        Ok(Box::new(Additive { v: head.narrow(spec::required_param(param)?, 1)? }))
     }
 
-    fn sentence(own: &[f32]) -> Sentence<'_> {
-        Sentence { v: own }
+    fn cpu(param: &[f32]) -> CpuAdditive<'_> {
+        CpuAdditive { v: param }
     }
 }

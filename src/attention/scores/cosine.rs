@@ -10,10 +10,10 @@
 
 use candle_core::{D, Result, Tensor};
 
-use super::spec::{self, Needs, Own, Part, Projections};
-use crate::attention::score_traits::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, HeadSlice, Projections, ScoreParam, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{add_scaled, dot};
-use crate::parameters::Start;
+use crate::parameters::Init;
 
 const LEAST_NORM: f32 = 1e-6;
 /// g in the beginning: weights may then differ by a factor of e⁸.
@@ -38,19 +38,19 @@ impl Score for Cosine {
 
 /// The fast form.
 #[derive(Clone, Copy)]
-pub struct Sentence<'a> {
+pub struct CpuCosine<'a> {
     /// g of each head
     sharpness: &'a [f32],
 }
 
-impl SentenceScore for Sentence<'_> {
+impl CpuScore for CpuCosine<'_> {
     #[inline(always)]
     fn head(self, head: usize, heads: usize) -> Self {
-        Self { sharpness: Part { head, heads }.of_slice(self.sharpness) }
+        Self { sharpness: HeadSlice { head, heads }.slice(self.sharpness) }
     }
 
     #[inline(always)]
-    fn energies(self, query: &[f32], keys: Rows, energies: &mut [f32]) {
+    fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]) {
         let (norm, _) = norm(query);
         for (energy, key) in energies.iter_mut().zip(keys.iter()) {
             *energy = self.sharpness[0] * (dot(query, key) / (norm * self::norm(key).0));
@@ -58,22 +58,22 @@ impl SentenceScore for Sentence<'_> {
     }
 
     #[inline(always)]
-    fn backward(self, query: &[f32], keys: Rows, d_energies: &[f32], mut d: ScoreDerivatives) {
-        d.query.fill(0.0);
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
+        d.d_query.fill(0.0);
         let (query_norm, query_turn) = norm(query);
         let mut along_query = 0.0;
-        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.keys.iter_mut()) {
+        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.d_keys.iter_mut()) {
             let (key_norm, key_turn) = norm(key);
             let scale = 1.0 / (query_norm * key_norm);
             let cosine = dot(query, key) * scale;
-            d.own[0] += d_energy * cosine;
+            d.d_param[0] += d_energy * cosine;
             let d_cosine = self.sharpness[0] * d_energy;
-            add_scaled(d.query, d_cosine * scale, key);
+            add_scaled(d.d_query, d_cosine * scale, key);
             along_query += d_cosine * cosine;
             add_scaled(d_key, d_cosine * scale, query);
             add_scaled(d_key, -d_cosine * cosine * key_turn, key);
         }
-        add_scaled(d.query, -along_query * query_turn, query);
+        add_scaled(d.d_query, -along_query * query_turn, query);
     }
 }
 
@@ -84,20 +84,20 @@ fn norm(x: &[f32]) -> (f32, f32) {
     if norm > LEAST_NORM { (norm, 1.0 / (norm * norm)) } else { (LEAST_NORM, 0.0) }
 }
 
-pub(super) struct Family;
+pub(super) struct CosineDef;
 
-impl spec::Family for Family {
-    const NEEDS: Needs = Needs {
-        own: Some(Own { name: "sharpness", shape: |_, heads| vec![heads], start: Start::Constant(SHARPNESS) }),
-        ..Needs::projections(Projections::Heads)
+impl spec::ScoreDef for CosineDef {
+    const SPEC: ScoreSpec = ScoreSpec {
+        param: Some(ScoreParam { name: "sharpness", shape: |_, heads| vec![heads], init: Init::Constant(SHARPNESS) }),
+        ..ScoreSpec::projections(Projections::IfMultiHead)
     };
-    type Sentence<'a> = Sentence<'a>;
+    type Cpu<'a> = CpuCosine<'a>;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Cosine { sharpness: head.of(spec::own(own)?, 0)? }))
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        Ok(Box::new(Cosine { sharpness: head.narrow(spec::required_param(param)?, 0)? }))
     }
 
-    fn sentence(own: &[f32]) -> Sentence<'_> {
-        Sentence { sharpness: own }
+    fn cpu(param: &[f32]) -> CpuCosine<'_> {
+        CpuCosine { sharpness: param }
     }
 }

@@ -4,25 +4,25 @@
 //! e_j = s M h_j = s · k_j            k_j = W_k h_j, so that W_k is M
 //! ```
 //!
-//! With several heads each compares its own part of s.
+//! With several heads each compares its param part of s.
 
 use candle_core::{Result, Tensor};
 
 use super::dot;
-use super::spec::{self, Needs, Part, Projections};
+use super::spec::{self, HeadSlice, Projections, ScoreSpec};
 use crate::attention::score_traits::Score;
 
-pub(super) struct Family;
+pub(super) struct GeneralDef;
 
-impl spec::Family for Family {
-    const NEEDS: Needs = Needs::projections(Projections::Keys);
-    type Sentence<'a> = dot::Sentence;
+impl spec::ScoreDef for GeneralDef {
+    const SPEC: ScoreSpec = ScoreSpec::projections(Projections::Keys);
+    type Cpu<'a> = dot::CpuDot;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        <dot::Family as spec::Family>::plain(own, head)
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        <dot::DotDef as spec::ScoreDef>::reference(param, head)
     }
 
-    fn sentence(own: &[f32]) -> dot::Sentence {
-        <dot::Family as spec::Family>::sentence(own)
+    fn cpu(param: &[f32]) -> dot::CpuDot {
+        <dot::DotDef as spec::ScoreDef>::cpu(param)
     }
 }

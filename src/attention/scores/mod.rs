@@ -1,6 +1,6 @@
-//! The scores that a translator may have, each in a file of its own, and the enum that picks one.
+//! The scores that a translator may have, each in a file of its param, and the enum that picks one.
 //!
-//! A score is one file with its equation, its plain form, its fast form and a [`Family`] that says what it needs, and
+//! A score is one file with its equation, its plain form, its fast form and a [`Family`] that says what it spec, and
 //! one line below.
 
 mod additive;
@@ -16,16 +16,16 @@ mod spec;
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::cpu::pooling::{AttentionStep, AttentionStepBack};
-use super::score_traits::{Score, SentenceScore};
-use spec::{Family, Needs};
+use super::cpu::pooling::{AttentionBackward, AttentionForward};
+use super::score_traits::{CpuScore, Score};
+use spec::{ScoreDef, ScoreSpec};
 
 pub use additive::Additive;
 pub use cosine::Cosine;
 pub use dot::Dot;
 pub use kernel::{Kernel, KernelShape};
-pub use mean::Even;
-pub(super) use spec::{Own, Part, Projections};
+pub use mean::Uniform;
+pub(super) use spec::{HeadSlice, Projections, ScoreParam};
 
 macro_rules! scores {
     ($($(#[$marked:meta])* $name:ident = $family:ty, $called:literal, $about:literal);+ $(;)?) => {
@@ -53,24 +53,24 @@ macro_rules! scores {
                 }
             }
 
-            pub(super) fn needs(self) -> Needs {
+            pub(super) fn spec(self) -> ScoreSpec {
                 match self {
-                    $(Self::$name => <$family>::NEEDS),+
+                    $(Self::$name => <$family>::SPEC),+
                 }
             }
 
-            /// The plain form for one of several heads; `own` is the score's own parameter, where it has one.
-            pub(super) fn plain(self, own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
+            /// The plain form for one of several heads; `param` is the score's param parameter, where it has one.
+            pub(super) fn reference(self, param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
                 match self {
-                    $(Self::$name => <$family>::plain(own, head)),+
+                    $(Self::$name => <$family>::reference(param, head)),+
                 }
             }
 
-            /// Runs something that is compiled anew for each fast form; `own` holds the score's own numbers, those of all
+            /// Runs something that is compiled anew for each fast form; `param` holds the score's param numbers, those of all
             /// heads.
-            fn visit<V: Visit>(self, own: &[f32], visit: V) {
+            fn visit<V: Visit>(self, param: &[f32], visit: V) {
                 match self {
-                    $(Self::$name => visit.with(<$family>::sentence(own))),+
+                    $(Self::$name => visit.visit(<$family>::cpu(param))),+
                 }
             }
         }
@@ -79,45 +79,45 @@ macro_rules! scores {
 
 scores! {
     #[default]
-    Additive = additive::Family, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
-    Dot = dot::Family, "dot", "q k, Luong et al. 2015";
-    ScaledDot = scaled_dot::Family, "scaled-dot", "q k / √d, Vaswani et al. 2017";
-    General = general::Family, "general", "q M k, Luong et al. 2015";
-    Cosine = cosine::Family, "cosine", "The cosine of q and k times a learnt number, Graves et al. 2014";
-    Mean = mean::Family, "mean", "No attention: always the mean of all annotations";
-    Last = last::Family, "last", "No attention: always what either direction of the encoder read last";
+    Additive = additive::AdditiveDef, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
+    Dot = dot::DotDef, "dot", "q k, Luong et al. 2015";
+    ScaledDot = scaled_dot::ScaledDotDef, "scaled-dot", "q k / √d, Vaswani et al. 2017";
+    General = general::GeneralDef, "general", "q M k, Luong et al. 2015";
+    Cosine = cosine::CosineDef, "cosine", "The cosine of q and k times a learnt number, Graves et al. 2014";
+    Mean = mean::MeanDef, "mean", "No attention: always the mean of all annotations";
+    Last = last::LastDef, "last", "No attention: always what either direction of the encoder read last";
 }
 
 /// Work on the fast form of some score.
 trait Visit {
-    fn with<S: SentenceScore>(self, score: S);
+    fn visit<S: CpuScore>(self, score: S);
 }
 
-impl<R: Iterator<Item = usize>> Visit for AttentionStep<'_, R> {
-    fn with<S: SentenceScore>(self, score: S) {
-        self.take(score);
+impl<R: Iterator<Item = usize>> Visit for AttentionForward<'_, R> {
+    fn visit<S: CpuScore>(self, score: S) {
+        self.run(score);
     }
 }
 
-impl Visit for AttentionStepBack<'_> {
-    fn with<S: SentenceScore>(self, score: S) {
-        self.take(score);
+impl Visit for AttentionBackward<'_> {
+    fn visit<S: CpuScore>(self, score: S) {
+        self.run(score);
     }
 }
 
 impl ScoreName {
     /// Whether it looks at the same places whatever is asked.
     pub fn is_fixed(self) -> bool {
-        self.needs().fixed
+        self.spec().fixed
     }
 
-    /// Takes one step of attention; `own` holds the score's own numbers, those of all heads.
-    pub fn attend<R: Iterator<Item = usize>>(self, own: &[f32], step: AttentionStep<R>) {
-        self.visit(own, step);
+    /// Takes one step of attention; `param` holds the score's param numbers, those of all heads.
+    pub fn attention_forward<R: Iterator<Item = usize>>(self, param: &[f32], step: AttentionForward<R>) {
+        self.visit(param, step);
     }
 
     /// Takes a step back.
-    pub fn attend_back(self, own: &[f32], step: AttentionStepBack) {
-        self.visit(own, step);
+    pub fn attention_backward(self, param: &[f32], step: AttentionBackward) {
+        self.visit(param, step);
     }
 }

@@ -8,20 +8,21 @@
 use candle_core::{Result, Tensor};
 
 use super::dot;
-use super::spec::{self, Needs, Part};
+use super::spec::{self, HeadSlice, ScoreSpec};
 use crate::attention::score_traits::Score;
 
-pub(super) struct Family;
+pub(super) struct ScaledDotDef;
 
-impl spec::Family for Family {
-    const NEEDS: Needs = Needs { temperature: |size| (size as f64).sqrt(), ..<dot::Family as spec::Family>::NEEDS };
-    type Sentence<'a> = dot::Sentence;
+impl spec::ScoreDef for ScaledDotDef {
+    const SPEC: ScoreSpec =
+        ScoreSpec { temperature: |size| (size as f64).sqrt(), ..<dot::DotDef as spec::ScoreDef>::SPEC };
+    type Cpu<'a> = dot::CpuDot;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        <dot::Family as spec::Family>::plain(own, head)
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        <dot::DotDef as spec::ScoreDef>::reference(param, head)
     }
 
-    fn sentence(own: &[f32]) -> dot::Sentence {
-        <dot::Family as spec::Family>::sentence(own)
+    fn cpu(param: &[f32]) -> dot::CpuDot {
+        <dot::DotDef as spec::ScoreDef>::cpu(param)
     }
 }

@@ -207,12 +207,12 @@ fn begin(
     }
     let lexicon = folder.load_lexicon(&checkpoint)?;
     let settings = &checkpoint.config.training;
-    let drawn = Parameters::initialise(&architecture.plan(), settings.seed, device)?;
+    let drawn = Parameters::initialize(&architecture.parameter_spec(), settings.seed, device)?;
     let parameters = match &from {
         Some(from) => from.parameters(&drawn, [&checkpoint.source, &checkpoint.target])?,
         None => drawn,
     };
-    let parameters = parameters.tracked()?;
+    let parameters = parameters.with_grad()?;
     Ok(Start {
         lock,
         optimiser: Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?,
@@ -336,8 +336,9 @@ fn resume(given: &Given<TrainArgs>, folder: &Folder, device: &Device, console: &
     let examples = examples(data.training, data.links.as_ref(), folder, &checkpoint)?;
     let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
     fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
-    let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
-    let parameters = parameters.tracked()?;
+    let parameters =
+        Parameters::from_tensors(&architecture.parameter_spec(), saved.parameters).with_context(damaged)?;
+    let parameters = parameters.with_grad()?;
     let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
     let optimiser =
         Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);

@@ -4,9 +4,9 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use crate::kernels::reference::adam::{AdamStep, BETA_1, BETA_2, EPSILON, Moments};
-use crate::kernels::simd::{dot, vectorised};
-use crate::kernels::values::with_values;
+use crate::kernels::reference::adam::{AdamState, AdamStep, BETA_1, BETA_2, EPSILON};
+use crate::kernels::simd::{dot, vectorized};
+use crate::kernels::tensor_mut::with_slice_mut;
 
 /// Numbers per rayon task.
 const BLOCK: usize = 1 << 16;
@@ -24,9 +24,9 @@ struct Rates {
     square: f32,
 }
 
-/// Updates both moments and the parameter.
+/// Updates both state and the parameter.
 pub(in crate::kernels) fn adam_step(
-    moments: &mut Moments,
+    state: &mut AdamState,
     parameter: &Tensor,
     gradient: &Tensor,
     step: AdamStep,
@@ -39,12 +39,12 @@ pub(in crate::kernels) fn adam_step(
     };
     // Borrowed mutably like the others, but only read.
     let gradient = gradient.contiguous()?;
-    with_values(&gradient, |gradient| {
-        with_values(parameter, |parameter| {
-            with_values(&moments.first, |first| {
-                with_values(&moments.second, |second| {
-                    let moments = first.par_chunks_mut(BLOCK).zip(second.par_chunks_mut(BLOCK));
-                    let blocks = parameter.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK)).zip(moments);
+    with_slice_mut(&gradient, |gradient| {
+        with_slice_mut(parameter, |parameter| {
+            with_slice_mut(&state.first, |first| {
+                with_slice_mut(&state.second, |second| {
+                    let state = first.par_chunks_mut(BLOCK).zip(second.par_chunks_mut(BLOCK));
+                    let blocks = parameter.par_chunks_mut(BLOCK).zip(gradient.par_chunks(BLOCK)).zip(state);
                     blocks.for_each(|((parameter, gradient), (first, second))| {
                         update_block(parameter, gradient, first, second, rates);
                     });
@@ -58,10 +58,10 @@ pub(in crate::kernels) fn adam_step(
 /// θ̄ ← d θ̄ + (1 − d) θ with d = `decay`.
 pub(in crate::kernels) fn update_ema(average: &Tensor, parameter: &Tensor, decay: f64) -> Result<()> {
     let share = (1.0 - decay) as f32;
-    with_values(average, |average| {
-        with_values(parameter, |parameter| {
+    with_slice_mut(average, |average| {
+        with_slice_mut(parameter, |parameter| {
             average.par_chunks_mut(BLOCK).zip(parameter.par_chunks(BLOCK)).for_each(|(average, parameter)| {
-                vectorised(
+                vectorized(
                     #[inline(always)]
                     || average.iter_mut().zip(parameter).for_each(|(a, p)| *a += share * (p - *a)),
                 );
@@ -74,9 +74,9 @@ pub(in crate::kernels) fn update_ema(average: &Tensor, parameter: &Tensor, decay
 /// Σ g² in double precision, in an order that depends on the size alone.
 pub(in crate::kernels) fn sum_of_squares(gradient: &Tensor) -> Result<f64> {
     let mut sum = 0.0;
-    with_values(gradient, |values| {
+    with_slice_mut(gradient, |values| {
         let square = |row: &[f32]| {
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || f64::from(dot(row, row)),
             )
@@ -90,7 +90,7 @@ pub(in crate::kernels) fn sum_of_squares(gradient: &Tensor) -> Result<f64> {
 
 fn update_block(parameter: &mut [f32], gradient: &[f32], first: &mut [f32], second: &mut [f32], rates: Rates) {
     const BETAS: [f32; 4] = [BETA_1 as f32, (1.0 - BETA_1) as f32, BETA_2 as f32, (1.0 - BETA_2) as f32];
-    vectorised(
+    vectorized(
         #[inline(always)]
         || {
             for (((p, g), m), v) in parameter.iter_mut().zip(gradient).zip(first).zip(second) {

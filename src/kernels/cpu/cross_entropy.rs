@@ -4,26 +4,26 @@
 //! dz_k = p_k − ε/V − (1 − ε) [k = y]
 //! ```
 
-use crate::kernels::simd::{LANES, exp, sum_of_lanes, sum_over, vectorised};
+use crate::kernels::simd::{LANES, exp, sum_of_lanes, sum_over, vectorized};
 
 /// Sums of both losses over rows of logits `[rows, V]`, which become their derivatives, times `scale`: the smoothed
 /// loss and the negative log-likelihood.
-pub fn forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> (f64, f64) {
+pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> (f64, f64) {
     let size = logits.len() / targets.len().max(1);
     let (mut smoothed, mut likelihood) = (0.0, 0.0);
     for (row, &target) in logits.chunks_exact_mut(size).zip(targets) {
         let logit = row[target as usize];
-        let statistics = vectorised(
+        let statistics = vectorized(
             #[inline(always)]
-            || exponentials(row),
+            || exp_in_place(row),
         );
-        let (row_smoothed, log_probability) = losses(logit, &statistics, size, smoothing);
+        let (row_smoothed, log_probability) = row_losses(logit, &statistics, size, smoothing);
         smoothed += row_smoothed;
         likelihood -= log_probability;
-        let (share, even) = (scale / statistics.sum, scale * smoothing / size as f32);
-        vectorised(
+        let (factor, uniform) = (scale / statistics.sum, scale * smoothing / size as f32);
+        vectorized(
             #[inline(always)]
-            || row.iter_mut().for_each(|z| *z = *z * share - even),
+            || row.iter_mut().for_each(|z| *z = *z * factor - uniform),
         );
         row[target as usize] -= scale * (1.0 - smoothing);
     }
@@ -31,28 +31,28 @@ pub fn forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, sca
 }
 
 /// For each row of logits the smoothed loss and the target's log-probability.
-pub fn log_probabilities(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec<(f64, f64)> {
+pub fn cross_entropy_forward(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec<(f64, f64)> {
     let size = logits.len() / targets.len().max(1);
     let rows = logits.chunks_exact(size).zip(targets);
-    rows.map(|(row, &target)| losses(row[target as usize], &statistics(row), size, smoothing)).collect()
+    rows.map(|(row, &target)| row_losses(row[target as usize], &logit_stats(row), size, smoothing)).collect()
 }
 
 /// log Σ exp z of a row of logits.
 pub fn log_sum_exp(row: &[f32]) -> f32 {
-    statistics(row).log_sum()
+    logit_stats(row).log_sum()
 }
 
 /// Adds a row's probabilities, the softmax of its logits.
-pub fn add_probabilities(sums: &mut [f32], logits: &[f32]) {
+pub fn add_softmax(sums: &mut [f32], logits: &[f32]) {
     let log_sum = log_sum_exp(logits);
-    vectorised(
+    vectorized(
         #[inline(always)]
         || sums.iter_mut().zip(logits).for_each(|(sum, &logit)| *sum += exp(logit - log_sum)),
     );
 }
 
 /// What the losses need to know of a row.
-struct Statistics {
+struct LogitStats {
     largest: f32,
     /// Σ exp(z − largest)
     sum: f32,
@@ -60,14 +60,14 @@ struct Statistics {
     total: f32,
 }
 
-impl Statistics {
+impl LogitStats {
     fn log_sum(&self) -> f32 {
         self.largest + self.sum.ln()
     }
 }
 
 /// Smoothed loss and log-probability of the target, whose logit is given.
-fn losses(logit: f32, statistics: &Statistics, size: usize, smoothing: f32) -> (f64, f64) {
+fn row_losses(logit: f32, statistics: &LogitStats, size: usize, smoothing: f32) -> (f64, f64) {
     let log_sum = f64::from(statistics.log_sum());
     let log_probability = f64::from(logit) - log_sum;
     let mean = f64::from(statistics.total) / size as f64 - log_sum;
@@ -75,20 +75,20 @@ fn losses(logit: f32, statistics: &Statistics, size: usize, smoothing: f32) -> (
     (-(1.0 - epsilon) * log_probability - epsilon * mean, log_probability)
 }
 
-fn statistics(row: &[f32]) -> Statistics {
-    vectorised(
+fn logit_stats(row: &[f32]) -> LogitStats {
+    vectorized(
         #[inline(always)]
         || {
             let largest = largest(row);
             let sum = sum_over(row, row, |z, _| exp(z - largest));
-            Statistics { largest, sum, total: sum_over(row, row, |z, _| z) }
+            LogitStats { largest, sum, total: sum_over(row, row, |z, _| z) }
         },
     )
 }
 
 /// The same, and exp(z − largest) in the place of each logit.
 #[inline(always)]
-fn exponentials(row: &mut [f32]) -> Statistics {
+fn exp_in_place(row: &mut [f32]) -> LogitStats {
     let largest = largest(row);
     let (mut sums, mut totals) = ([0.0f32; LANES], [0.0f32; LANES]);
     let mut replace = |lane: usize, z: &mut f32| {
@@ -105,7 +105,7 @@ fn exponentials(row: &mut [f32]) -> Statistics {
     for (lane, z) in rest.iter_mut().enumerate() {
         replace(lane, z);
     }
-    Statistics { largest, sum: sum_of_lanes(sums), total: sum_of_lanes(totals) }
+    LogitStats { largest, sum: sum_of_lanes(sums), total: sum_of_lanes(totals) }
 }
 
 #[inline(always)]

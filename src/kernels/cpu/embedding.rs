@@ -3,21 +3,21 @@
 use rayon::prelude::*;
 
 /// Rows of a table's gradient that one thread makes at a time.
-const UNITS: usize = 1024;
+const BLOCK_ROWS: usize = 1024;
 
 /// Rows of a table by ids.
-pub fn gather(out: &mut [f32], table: &[f32], ids: &[u32], width: usize) {
+pub fn gather_forward(out: &mut [f32], table: &[f32], ids: &[u32], width: usize) {
     for (row, &id) in out.chunks_exact_mut(width).zip(ids) {
         row.copy_from_slice(&table[id as usize * width..][..width]);
     }
 }
 
-/// Adds the rows of all parts to those of a table, by ids: the derivative of [`gather`].
-pub fn scatter(table: &mut [f32], width: usize, parts: &[(&[u32], &[f32])]) {
-    table.par_chunks_mut(UNITS * width).enumerate().for_each(|(block, table)| {
+/// Adds the rows of all parts to those of a table, by ids: the derivative of [`gather_forward`].
+pub fn gather_backward(table: &mut [f32], width: usize, parts: &[(&[u32], &[f32])]) {
+    table.par_chunks_mut(BLOCK_ROWS * width).enumerate().for_each(|(block, table)| {
         for (ids, rows) in parts {
             for (&id, row) in ids.iter().zip(rows.chunks_exact(width)) {
-                let unit = (id as usize).wrapping_sub(block * UNITS);
+                let unit = (id as usize).wrapping_sub(block * BLOCK_ROWS);
                 if let Some(sum) = table.chunks_exact_mut(width).nth(unit) {
                     sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
                 }

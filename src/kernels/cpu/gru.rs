@@ -11,10 +11,10 @@
 //! state before   ds z + (state gates) W_hh          the product is left to the caller
 //! ```
 
-use crate::kernels::simd::{sigmoid, tanh, vectorised};
+use crate::kernels::simd::{sigmoid, tanh, vectorized};
 
 /// What a step of `rows` rows leaves for its derivative.
-pub struct Step<'a> {
+pub struct GruStep<'a> {
     /// `[rows, 3h]`: before the step the input gates, after it r, z and n.
     pub gates: &'a mut [f32],
     /// `[rows, h]`: after the step h̃.
@@ -22,20 +22,20 @@ pub struct Step<'a> {
 }
 
 /// One step: `state_gates` is h W_hhᵀ without bias, `[rows, 3h]`; `state` is h and `next` becomes h', both `[rows, h]`.
-pub fn forward(step: Step, state_gates: &[f32], bias: &[f32], state: &[f32], next: &mut [f32]) {
+pub fn gru_forward(step: GruStep, state_gates: &[f32], bias: &[f32], state: &[f32], next: &mut [f32]) {
     let h = bias.len() / 3;
-    vectorised(
+    vectorized(
         #[inline(always)]
         || {
             let rows = next.chunks_exact_mut(h).zip(state.chunks_exact(h)).zip(state_gates.chunks_exact(3 * h));
             let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact_mut(h));
             for (((next, state), state_gates), (gates, candidate)) in rows.zip(saved) {
-                let ([r, z, n], [state_r, state_z, state_n]) = (thirds_mut(gates, h), thirds(state_gates, h));
-                let [bias_r, bias_z, bias_n] = thirds(bias, h);
-                open_gate(r, state_r, bias_r);
-                open_gate(z, state_z, bias_z);
-                propose(n, candidate, r, state_n, bias_n);
-                blend(next, state, z, n);
+                let ([r, z, n], [state_r, state_z, state_n]) = (split_gates_mut(gates, h), split_gates(state_gates, h));
+                let [bias_r, bias_z, bias_n] = split_gates(bias, h);
+                gate_forward(r, state_r, bias_r);
+                gate_forward(z, state_z, bias_z);
+                candidate_forward(n, candidate, r, state_n, bias_n);
+                state_forward(next, state, z, n);
             }
         },
     );
@@ -45,7 +45,7 @@ pub fn forward(step: Step, state_gates: &[f32], bias: &[f32], state: &[f32], nex
 
 /// gate ← σ(gate + state + bias)
 #[inline(always)]
-fn open_gate(gate: &mut [f32], state: &[f32], bias: &[f32]) {
+fn gate_forward(gate: &mut [f32], state: &[f32], bias: &[f32]) {
     for ((gate, state), bias) in gate.iter_mut().zip(state).zip(bias) {
         *gate = sigmoid(*gate + state + bias);
     }
@@ -53,7 +53,7 @@ fn open_gate(gate: &mut [f32], state: &[f32], bias: &[f32]) {
 
 /// h̃ ← state + bias; n ← tanh(n + r h̃)
 #[inline(always)]
-fn propose(n: &mut [f32], candidate: &mut [f32], r: &[f32], state: &[f32], bias: &[f32]) {
+fn candidate_forward(n: &mut [f32], candidate: &mut [f32], r: &[f32], state: &[f32], bias: &[f32]) {
     for ((((n, candidate), r), state), bias) in n.iter_mut().zip(candidate).zip(r).zip(state).zip(bias) {
         *candidate = state + bias;
         *n = tanh(*n + r * *candidate);
@@ -62,7 +62,7 @@ fn propose(n: &mut [f32], candidate: &mut [f32], r: &[f32], state: &[f32], bias:
 
 /// h' ← n + z (h − n)
 #[inline(always)]
-fn blend(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
+fn state_forward(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
     for (((next, state), z), n) in next.iter_mut().zip(state).zip(z).zip(n) {
         *next = n + z * (state - n);
     }
@@ -71,16 +71,16 @@ fn blend(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
 /// The derivative of one step for `[rows, h]` derivatives `d_next`. Writes `[rows, 3h]` derivatives by the input gates
 /// over the saved gates, those by the state gates into `d_state_gates`, `[rows, 3h]`, and the direct part of those by
 /// the state before over `d_next`.
-pub fn backward(step: Step, state: &[f32], d_next: &mut [f32], d_state_gates: &mut [f32], h: usize) {
-    vectorised(
+pub fn gru_backward(step: GruStep, state: &[f32], d_next: &mut [f32], d_state_gates: &mut [f32], h: usize) {
+    vectorized(
         #[inline(always)]
         || {
             let rows = d_next.chunks_exact_mut(h).zip(state.chunks_exact(h)).zip(d_state_gates.chunks_exact_mut(3 * h));
             let saved = step.gates.chunks_exact_mut(3 * h).zip(step.candidate.chunks_exact_mut(h));
             for (((d_next, state), d_state), (gates, candidate)) in rows.zip(saved) {
-                let [r, z, n] = thirds_mut(gates, h);
-                blend_backward(d_next, state, z, n);
-                propose_backward(candidate, r, n, &mut d_state[2 * h..]);
+                let [r, z, n] = split_gates_mut(gates, h);
+                state_backward(d_next, state, z, n);
+                candidate_backward(candidate, r, n, &mut d_state[2 * h..]);
                 d_state[..h].copy_from_slice(r);
                 d_state[h..2 * h].copy_from_slice(z);
             }
@@ -90,7 +90,7 @@ pub fn backward(step: Step, state: &[f32], d_next: &mut [f32], d_state_gates: &m
 
 /// z ← dz, n ← dn, d_next ← its direct part of the state before.
 #[inline(always)]
-fn blend_backward(d_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32]) {
+fn state_backward(d_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32]) {
     for (((d_next, state), z), n) in d_next.iter_mut().zip(state).zip(z).zip(n) {
         let (d_update, d_candidate) =
             (*d_next * (state - *n) * *z * (1.0 - *z), *d_next * (1.0 - *z) * (1.0 - *n * *n));
@@ -101,7 +101,7 @@ fn blend_backward(d_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32
 
 /// r ← dr, and dn r into the state's gates; `d_candidate` is dn.
 #[inline(always)]
-fn propose_backward(candidate: &[f32], r: &mut [f32], d_candidate: &[f32], d_state: &mut [f32]) {
+fn candidate_backward(candidate: &[f32], r: &mut [f32], d_candidate: &[f32], d_state: &mut [f32]) {
     for (((candidate, r), d_candidate), d_state) in candidate.iter().zip(r).zip(d_candidate).zip(d_state) {
         *d_state = d_candidate * *r;
         *r = d_candidate * candidate * *r * (1.0 - *r);
@@ -110,15 +110,15 @@ fn propose_backward(candidate: &[f32], r: &mut [f32], d_candidate: &[f32], d_sta
 
 /// The gates r, z and n of a row.
 #[inline(always)]
-fn thirds(row: &[f32], h: usize) -> [&[f32]; 3] {
+fn split_gates(row: &[f32], h: usize) -> [&[f32]; 3] {
     let (first, rest) = row.split_at(h);
     let (second, third) = rest.split_at(h);
     [first, second, third]
 }
 
-/// As [`thirds`].
+/// As [`split_gates`].
 #[inline(always)]
-fn thirds_mut(row: &mut [f32], h: usize) -> [&mut [f32]; 3] {
+fn split_gates_mut(row: &mut [f32], h: usize) -> [&mut [f32]; 3] {
     let (first, rest) = row.split_at_mut(h);
     let (second, third) = rest.split_at_mut(h);
     [first, second, third]

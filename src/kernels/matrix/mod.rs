@@ -1,20 +1,20 @@
 //! Products of matrices that lie in plain slices.
 //!
 //! A product of one part of a batch runs on one thread: the batch is divided over the cores above this level, by
-//! sentences. The right factor is laid out in [`Packed`] panels first; a weight that many steps multiply by is packed
+//! sentences. The right factor is laid out in [`PackedMatrix`] panels first; a weight that many steps multiply by is packed
 //! once.
 
 mod gradients;
 mod packed;
+mod packed_weight;
 mod product;
-mod weight;
 
 pub use gradients::{bias_gradient, weight_gradient};
-pub use packed::Packed;
-pub use product::{Store, multiply, multiply_packed};
-pub use weight::PackedWeight;
+pub use packed::PackedMatrix;
+pub use packed_weight::PackedWeight;
+pub use product::{WriteMode, multiply, multiply_packed};
 
-use super::simd::{add_scaled, vectorised};
+use super::simd::{add_scaled, vectorized};
 
 /// A matrix over a slice.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl<'a> Matrix<'a> {
 
 /// Adds the sum of all rows to `sums`: a bias' gradient.
 pub fn add_row_sums(sums: &mut [f32], rows: &[f32]) {
-    vectorised(
+    vectorized(
         #[inline(always)]
         || {
             for row in rows.chunks_exact(sums.len().max(1)) {
@@ -109,17 +109,17 @@ mod tests {
             let lefts = [Matrix::new(&a, m, k), Matrix::new(&at, k, m).t()];
             let rights = [Matrix::new(&b, k, n), Matrix::new(&bt, n, k).t()];
             for (left, right) in lefts.into_iter().flat_map(|left| rights.map(|right| (left, right))) {
-                for into in [Store::Replace, Store::Add, Store::Row(&row)] {
+                for mode in [WriteMode::Overwrite, WriteMode::Accumulate, WriteMode::AddBias(&row)] {
                     let mut out = vec![1.0; m * stride];
-                    multiply(&mut out, stride, left, right, into);
+                    multiply(&mut out, stride, left, right, mode);
                     for (i, j) in (0..m).flat_map(|i| (0..stride).map(move |j| (i, j))) {
                         let sum: f32 = if j < n { (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum() } else { 0.0 };
-                        let before = match into {
-                            Store::Replace if j < n => 0.0,
-                            Store::Row(row) if j < n => row[j],
+                        let before = match mode {
+                            WriteMode::Overwrite if j < n => 0.0,
+                            WriteMode::AddBias(row) if j < n => row[j],
                             _ => 1.0,
                         };
-                        assert_eq!(out[i * stride + j], before + sum, "{m} {k} {n} {into:?}");
+                        assert_eq!(out[i * stride + j], before + sum, "{m} {k} {n} {mode:?}");
                     }
                 }
             }
@@ -133,7 +133,7 @@ mod tests {
             let right: Vec<f32> = tiny.iter().flat_map(|&x| vec![x; columns]).collect();
             let product = |left: Matrix| {
                 let mut out = vec![1.0; columns];
-                multiply(&mut out, columns, left, Matrix::new(&right, left.columns, columns), Store::Replace);
+                multiply(&mut out, columns, left, Matrix::new(&right, left.columns, columns), WriteMode::Overwrite);
                 out
             };
             assert_eq!(product(Matrix::new(&[1e9, 1e9], 1, 2)), vec![0.0; columns]);
@@ -143,7 +143,7 @@ mod tests {
             assert!(product(Matrix::new(&[1.0; 4], 1, 4)).iter().all(|x| x.is_nan()));
             let left: Vec<f32> = [1e-20; 17].into_iter().chain([1.0; 17]).collect();
             let mut out = vec![1.0; 17];
-            multiply(&mut out, 1, Matrix::new(&left, 2, 17).t(), Matrix::new(&[1e18, 3.0], 2, 1), Store::Replace);
+            multiply(&mut out, 1, Matrix::new(&left, 2, 17).t(), Matrix::new(&[1e18, 3.0], 2, 1), WriteMode::Overwrite);
             assert_eq!(out, vec![3.0; 17]);
         }
     }
@@ -158,7 +158,7 @@ mod tests {
         // [[1, 5], [2, 6]]: two columns of the first two rows, turned.
         let part = Matrix::new(&a, 3, 4).columns(1, 2).t().columns(0, 2);
         let mut out = vec![0.0; 2];
-        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, Store::Replace);
+        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, WriteMode::Overwrite);
         assert_eq!(out, [3.0, 11.0]);
         let empty = Matrix::new(&a, 3, 4).rows(3, 0);
         assert_eq!((empty.rows, empty.columns), (0, 4));
@@ -168,11 +168,11 @@ mod tests {
     fn a_row_does_not_depend_on_its_company() {
         let (a, b) = (values(21 * 600, 1), values(600 * 70, 2));
         let a: Vec<f32> = a.iter().map(|x| x * 0.123).collect();
-        let b = Packed::new(Matrix::new(&b, 600, 70));
+        let b = PackedMatrix::new(Matrix::new(&b, 600, 70));
         let [mut together, mut alone] = [vec![0.0; 21 * 70], vec![0.0; 21 * 70]];
-        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, Store::Replace);
+        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, WriteMode::Overwrite);
         for (row, out) in alone.chunks_exact_mut(70).enumerate() {
-            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, Store::Replace);
+            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, WriteMode::Overwrite);
         }
         assert_eq!(together, alone);
     }

@@ -18,7 +18,7 @@ pub(in crate::kernels) const EPSILON: f64 = 1e-8;
 
 /// Moving averages of one parameter's gradient and of its square, shaped like the parameter.
 #[derive(Clone, Debug)]
-pub struct Moments {
+pub struct AdamState {
     /// m
     pub first: Tensor,
     /// v
@@ -36,8 +36,8 @@ pub struct AdamStep {
     pub scale: f64,
 }
 
-impl Moments {
-    /// Moments before the first step: zero.
+impl AdamState {
+    /// AdamState before the first step: zero.
     ///
     /// # Errors
     /// The device is out of memory.
@@ -47,20 +47,20 @@ impl Moments {
     }
 }
 
-/// Updates both moments and the parameter.
+/// Updates both state and the parameter.
 pub(in crate::kernels) fn adam_step(
-    moments: &mut Moments,
+    state: &mut AdamState,
     parameter: &Tensor,
     gradient: &Tensor,
     step: AdamStep,
 ) -> Result<()> {
     let steps = step.number as f64;
     let gradient = (gradient * step.scale)?;
-    moments.first = ((&moments.first * BETA_1)? + (&gradient * (1.0 - BETA_1))?)?;
-    moments.second = ((&moments.second * BETA_2)? + (gradient.sqr()? * (1.0 - BETA_2))?)?;
+    state.first = ((&state.first * BETA_1)? + (&gradient * (1.0 - BETA_1))?)?;
+    state.second = ((&state.second * BETA_2)? + (gradient.sqr()? * (1.0 - BETA_2))?)?;
     let step = step.rate / (1.0 - BETA_1.powf(steps));
-    let root = (&moments.second / (1.0 - BETA_2.powf(steps)))?.sqrt()?;
-    let moved = (parameter.detach() - ((&moments.first * step)? / (root + EPSILON)?)?)?;
+    let root = (&state.second / (1.0 - BETA_2.powf(steps)))?.sqrt()?;
+    let moved = (parameter.detach() - ((&state.first * step)? / (root + EPSILON)?)?)?;
     Var::from_tensor(parameter)?.set(&moved)
 }
 

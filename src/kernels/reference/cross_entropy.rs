@@ -12,7 +12,7 @@ use candle_nn::ops::log_softmax;
 
 /// Both sums over the rows of logits `[rows, V]` for targets `[rows]`: the smoothed loss, to be minimised, and the
 /// plain negative log-likelihood, from which perplexity is computed. Both are scalars.
-pub fn sums(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Result<(Tensor, Tensor)> {
+pub fn cross_entropy_sums(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Result<(Tensor, Tensor)> {
     let log_probabilities = log_softmax(logits, D::Minus1)?;
     let likelihood = log_probabilities.gather(&targets.unsqueeze(1)?, 1)?.sum_all()?;
     let vocabulary = logits.dim(1)? as f64;

@@ -1,142 +1,154 @@
-//! The decoder over one part of a batch, forward and backward.
+//! The decoder over one shard of a batch, forward and backward.
 //!
-//! A [`DecoderPass`] carries the attention's own account of how far it has come: a trace on the way forward, guided,
+//! A [`DecoderPass`] carries the attention's own account of how far it has come: a tape on the way forward, guided,
 //! then on the way back. Each is made from the one before, so that nothing can be done out of turn.
 
 use candle_core::Result;
 
-use super::decoder_loop::{CellSteps, ContextSteps, Steps};
-use super::output_layer::{Decoded, HandedDown};
-use super::shard::Part;
-use super::weights::{ContextInput, Weights};
-use crate::attention::cpu::{Guided, Memory, Passed, Trace, WayBack};
-use crate::kernels::buffer::Buffer;
-use crate::kernels::cpu::embedding::{gather, scatter};
-use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
-use crate::kernels::simd::{add_scaled, tanh, vectorised};
-use crate::model::architecture::{context_cell_part, word_cell_part};
-use crate::model::{Dropout, InitialState, Place};
+use super::decoder_loop::{CellTape, ContextTape, DecoderLoop};
+use super::output_layer::{DecoderOutput, OutputGrads};
+use super::shard::Shard;
+use super::weights::{PackedContextInput, PackedModel};
+use crate::attention::cpu::{BackwardPass, ForwardTape, GradientInputs, GuidedTape, RaggedMemory};
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
+use crate::kernels::matrix::{Matrix, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::simd::{add_scaled, tanh, vectorized};
+use crate::model::architecture::{context_cell_param, word_cell_param};
+use crate::model::{Dropout, DropoutSite, InitialState};
 use crate::parameters::Gradients;
 
-/// What the decoder leaves of one part.
+/// What the decoder leaves of one shard.
 pub struct DecoderPass<'w, Attention> {
     /// The word before each unit, step by step.
     previous: Vec<u32>,
-    memory: Memory,
+    memory: RaggedMemory,
     /// What s_0 is made from: `[rows, n]`, or `[rows, n/2]`
     summary: Buffer,
     /// The loop.
-    pub steps: Steps<'w>,
+    pub steps: DecoderLoop<'w>,
     attention: Attention,
 }
 
 /// A decoder that has gone back, with what the gradients of its parameters are made from.
-pub struct DecoderBack<'w> {
-    pass: DecoderPass<'w, WayBack>,
+pub struct DecoderBackward<'w> {
+    pass: DecoderPass<'w, BackwardPass>,
     /// By the embeddings: `[steps × rows, e]`
     d_embedded: Buffer,
     /// By W_init m + b: `[rows, n]`
     d_initial: Buffer,
 }
 
-impl<'w> DecoderPass<'w, Trace> {
+impl<'w> DecoderPass<'w, ForwardTape> {
     /// Runs the loop over annotations `[cells, n]`, row by row.
-    pub fn forward(weights: &'w Weights<'w>, part: &Part, dropout: &Dropout, annotations: Buffer) -> Self {
+    pub fn forward(weights: &'w PackedModel<'w>, shard: &Shard, dropout: &Dropout, annotations: Buffer) -> Self {
         let e = weights.architecture.embedding_size;
-        let previous = part.previous_ids();
-        let mut embedded = Buffer::any(previous.len() * e);
-        gather(&mut embedded, weights.get("target_embedding.weight"), &previous, e);
-        part.drop_of_target(&mut embedded, dropout.mask(Place::Target), e);
-        let gates = weights.gates_of_units(&previous, &embedded);
-        let memory = weights.attention.remember(annotations, part.source.row_starts());
-        let summary = summary(weights, part, memory.annotations());
-        let rows = part.size();
-        let mut steps = Steps::new(weights, rows, embedded, gates, |state| initial_state(weights, &summary, state));
-        let mut attention = Trace::new(&weights.attention, &memory, rows, part.target_length);
-        for step in 0..part.target_length {
-            let draws = part.draws(dropout.choices(), step, weights.attention.draws(1));
-            steps.take(&memory, &mut attention, step, 0..rows, draws.as_deref());
+        let previous = shard.previous_ids();
+        let mut embedded = Buffer::scratch(previous.len() * e);
+        gather_forward(&mut embedded, weights.get("target_embedding.weight"), &previous, e);
+        shard.apply_target_dropout(&mut embedded, dropout.mask(DropoutSite::Target), e);
+        let gates = weights.input_gates(&previous, &embedded);
+        let memory = weights.attention.project_memory(annotations, shard.source.row_starts());
+        let summary = summary(weights, shard, memory.annotations());
+        let rows = shard.size();
+        let mut steps =
+            DecoderLoop::new(weights, rows, embedded, gates, |state| initial_state(weights, &summary, state));
+        let mut attention = ForwardTape::new(&weights.attention, &memory, rows, shard.target_length);
+        for step in 0..shard.target_length {
+            let draws = shard.draws(dropout.selection_draws(), step, weights.attention.draw_count(1));
+            steps.forward_step(&memory, &mut attention, step, 0..rows, draws.as_deref());
         }
         Self { previous, memory, summary, steps, attention }
     }
 
     /// What the output layer needs of it.
-    pub fn decoded(&self) -> Decoded<'_> {
-        Decoded { steps: &self.steps, trace: &self.attention }
+    pub fn output(&self) -> DecoderOutput<'_> {
+        DecoderOutput { steps: &self.steps, tape: &self.attention }
     }
 
     /// α as it is reported, of each row: a row of weights for each of its target units.
-    pub fn shown(&self, weights: &Weights, part: &Part) -> Vec<Vec<Vec<f32>>> {
-        let mut shown = vec![Vec::new(); part.size()];
-        for position in &part.positions {
-            let length = part.source.length(position.row);
-            shown[position.row].push(self.attention.shown(&weights.attention, position.step, position.row, length));
+    pub fn reported(&self, weights: &PackedModel, shard: &Shard) -> Vec<Vec<Vec<f32>>> {
+        let mut reported = vec![Vec::new(); shard.size()];
+        for position in &shard.positions {
+            let length = shard.source.length(position.row);
+            reported[position.row].push(self.attention.reported(
+                &weights.attention,
+                position.step,
+                position.row,
+                length,
+            ));
         }
-        shown
+        reported
     }
 
-    /// Hears the part's guides: −Σ w log α over their looks, of which `scale` times the derivatives are kept.
-    pub fn guided(self, part: &Part, scale: f32) -> (DecoderPass<'w, Guided>, f64) {
+    /// Hears the shard's guides: −Σ w log α over their looks, of which `scale` times the derivatives are kept.
+    pub fn guided(self, shard: &Shard, scale: f32) -> (DecoderPass<'w, GuidedTape>, f64) {
         let Self { previous, memory, summary, steps, attention } = self;
-        let (attention, loss) = attention.guided(&memory, |row| part.guide(row), scale);
+        let (attention, loss) = attention.guided(&memory, |row| shard.guide(row), scale);
         (DecoderPass { previous, memory, summary, steps, attention }, loss)
     }
 }
 
-impl<'w> DecoderPass<'w, Guided> {
+impl<'w> DecoderPass<'w, GuidedTape> {
     /// What the output layer needs of it.
-    pub fn decoded(&self) -> Decoded<'_> {
-        Decoded { steps: &self.steps, trace: self.attention.trace() }
+    pub fn output(&self) -> DecoderOutput<'_> {
+        DecoderOutput { steps: &self.steps, tape: self.attention.tape() }
     }
 
     /// Takes what the output layer hands down back to the annotations; returns the derivatives by them, `[cells, n]`.
     pub fn backward(
         self,
-        weights: &Weights,
-        part: &Part,
+        weights: &PackedModel,
+        shard: &Shard,
         dropout: &Dropout,
-        by: HandedDown,
-    ) -> (DecoderBack<'w>, Buffer) {
+        by: OutputGrads,
+    ) -> (DecoderBackward<'w>, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
-        let rows = part.size();
-        let HandedDown { mut d_states, d_contexts, mut d_embedded, d_alphas } = by;
+        let rows = shard.size();
+        let OutputGrads { mut d_states, d_contexts, mut d_embedded, d_alphas } = by;
         let Self { previous, memory, summary, mut steps, mut attention } = self;
         if let Some(d_alphas) = d_alphas {
-            attention.hear(&memory, &d_alphas);
+            attention.add_alpha_grads(&memory, &d_alphas);
         }
-        let mut attention = attention.back(&weights.attention, &memory, d_contexts);
+        let mut attention = attention.into_backward(&weights.attention, &memory, d_contexts);
         // By the state that a step begins with, of which the last step's has no more to say.
         let mut carried = Buffer::zeros(rows * n);
-        for step in (0..part.target_length).rev() {
+        for step in (0..shard.target_length).rev() {
             let d_state = &mut d_states[step * rows * n..][..rows * n];
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || add_scaled(d_state, 1.0, &carried),
             );
             carried.copy_from_slice(d_state);
-            steps.take_back(&memory, &mut attention, step, &mut carried);
+            steps.backward_step(&memory, &mut attention, step, &mut carried);
         }
-        weights.word_cell.input.apply_back(&mut d_embedded, &steps.word.gates, Store::Add);
-        part.drop_of_target(&mut d_embedded, dropout.mask(Place::Target), e);
-        let mut d_annotations = attention.annotations(&weights.attention, &memory);
+        weights.word_cell.input.backward(&mut d_embedded, &steps.word.gates, WriteMode::Accumulate);
+        shard.apply_target_dropout(&mut d_embedded, dropout.mask(DropoutSite::Target), e);
+        let mut d_annotations = attention.finish(&weights.attention, &memory);
         let pass = DecoderPass { previous, memory, summary, steps, attention };
-        let d_initial = pass.initial_back(weights, part, carried, &mut d_annotations);
-        (DecoderBack { pass, d_embedded, d_initial }, d_annotations)
+        let d_initial = pass.initial_backward(weights, shard, carried, &mut d_annotations);
+        (DecoderBackward { pass, d_embedded, d_initial }, d_annotations)
     }
 }
 
-impl DecoderPass<'_, WayBack> {
+impl DecoderPass<'_, BackwardPass> {
     /// Takes the derivative by s_0 = tanh(W_init m + b) to the annotations that m was made from; returns the one by
     /// W_init m + b, `[rows, n]`.
-    fn initial_back(&self, weights: &Weights, part: &Part, mut d_state: Buffer, d_annotations: &mut [f32]) -> Buffer {
+    fn initial_backward(
+        &self,
+        weights: &PackedModel,
+        shard: &Shard,
+        mut d_state: Buffer,
+        d_annotations: &mut [f32],
+    ) -> Buffer {
         let n = weights.architecture.hidden_size;
-        d_state.iter_mut().zip(self.steps.initial()).for_each(|(d_state, state)| *d_state *= 1.0 - state * state);
-        let mut d_summary = Buffer::any(self.summary.len());
-        weights.initial.apply_back(&mut d_summary, &d_state, Store::Replace);
+        d_state.iter_mut().zip(self.steps.initial_state()).for_each(|(d_state, state)| *d_state *= 1.0 - state * state);
+        let mut d_summary = Buffer::scratch(self.summary.len());
+        weights.initial.backward(&mut d_summary, &d_state, WriteMode::Overwrite);
         let width = weights.architecture.summary_size();
         for (row, d_summary) in d_summary.chunks_exact(width).enumerate() {
-            for (position, share) in summary_shares(weights, part, row) {
-                let d_annotation = &mut d_annotations[(part.source.row(row).start + position) * n..][..n];
+            for (position, share) in summary_shares(weights, shard, row) {
+                let d_annotation = &mut d_annotations[(shard.source.row(row).start + position) * n..][..n];
                 add_scaled(&mut d_annotation[n - width..], share, d_summary);
             }
         }
@@ -144,131 +156,139 @@ impl DecoderPass<'_, WayBack> {
     }
 }
 
-impl<'w> DecoderBack<'w> {
-    /// The gradients of the decoder's parameters but those of the output, when all parts have gone back. The target
+impl<'w> DecoderBackward<'w> {
+    /// The gradients of the decoder's parameters but those of the output, when all shards have gone back. The target
     /// embedding's is added to, the others are written over.
-    pub fn gradients(parts: &[Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+    pub fn gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
-        let embedded: Vec<_> = parts.iter().map(|part| (&*part.pass.previous, &*part.d_embedded)).collect();
-        gradients.fill("target_embedding.weight", |values| scatter(values, e, &embedded))?;
-        let passed: Vec<Passed> = parts.iter().map(Self::passed).collect();
-        WayBack::gradients(&passed, &weights.attention, gradients)?;
+        let embedded: Vec<_> = shards.iter().map(|shard| (&*shard.pass.previous, &*shard.d_embedded)).collect();
+        gradients.with_slice_mut("target_embedding.weight", |values| gather_backward(values, e, &embedded))?;
+        let passed: Vec<GradientInputs> = shards.iter().map(Self::passed).collect();
+        BackwardPass::gradients(&passed, &weights.attention, gradients)?;
 
-        Self::cell_gradients(parts, weights, gradients)?;
+        Self::cell_gradients(shards, weights, gradients)?;
         let width = weights.architecture.summary_size();
-        let initial = factors(parts, n, |part| &part.d_initial, width, |part| &part.pass.summary);
-        gradients.fill("decoder.initial.weight", |out| weight_gradient(out, width, &initial, Store::Replace))?;
-        gradients.fill("decoder.initial.bias", |out| bias_gradient(out, &all(parts, |part| &part.d_initial)))
+        let initial = factors(shards, n, |shard| &shard.d_initial, width, |shard| &shard.pass.summary);
+        gradients.with_slice_mut("decoder.initial.weight", |out| {
+            weight_gradient(out, width, &initial, WriteMode::Overwrite)
+        })?;
+        gradients
+            .with_slice_mut("decoder.initial.bias", |out| bias_gradient(out, &all(shards, |shard| &shard.d_initial)))
     }
 
     /// The gradients of the cells.
-    fn cell_gradients(parts: &[Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+    fn cell_gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
-        let embedded = factors(parts, 3 * n, |part| &part.pass.steps.word.gates, e, |part| &part.pass.steps.embedded);
-        let d_context = |part| &*Self::context_cell(part).gates;
-        let contexts = factors(parts, 3 * n, d_context, n, |part| &part.pass.steps.contexts);
+        let embedded =
+            factors(shards, 3 * n, |shard| &shard.pass.steps.word.gates, e, |shard| &shard.pass.steps.embedded);
+        let d_context = |shard| &*Self::context_cell(shard).gates;
+        let contexts = factors(shards, 3 * n, d_context, n, |shard| &shard.pass.steps.contexts);
         match weights.context {
-            ContextInput::Gates(_) => gradients.fill(&word_cell_part("weight_ih"), |out| {
-                weight_gradient(out, e + n, &embedded, Store::Replace);
-                weight_gradient(&mut out[e..], e + n, &contexts, Store::Replace);
+            PackedContextInput::Gates(_) => gradients.with_slice_mut(&word_cell_param("weight_ih"), |out| {
+                weight_gradient(out, e + n, &embedded, WriteMode::Overwrite);
+                weight_gradient(&mut out[e..], e + n, &contexts, WriteMode::Overwrite);
             })?,
-            ContextInput::Cell(_) => {
+            PackedContextInput::Cell(_) => {
                 let mut write = |name: &str, width, factors: &[_]| {
-                    gradients.fill(name, |out| weight_gradient(out, width, factors, Store::Replace))
+                    gradients.with_slice_mut(name, |out| weight_gradient(out, width, factors, WriteMode::Overwrite))
                 };
-                write(&word_cell_part("weight_ih"), e, &embedded)?;
-                write(&context_cell_part("weight_ih"), n, &contexts)?;
+                write(&word_cell_param("weight_ih"), e, &embedded)?;
+                write(&context_cell_param("weight_ih"), n, &contexts)?;
                 state_gradients(
-                    parts,
+                    shards,
                     n,
                     Self::context_cell,
-                    |part| part.pass.steps.asking(),
-                    context_cell_part,
+                    |shard| shard.pass.steps.queries(),
+                    context_cell_param,
                     gradients,
                 )?;
             }
         }
         state_gradients(
-            parts,
+            shards,
             n,
-            |part| &part.pass.steps.word,
-            |part| part.pass.steps.states(),
-            word_cell_part,
+            |shard| &shard.pass.steps.word,
+            |shard| shard.pass.steps.states(),
+            word_cell_param,
             gradients,
         )
     }
 
     /// The cell that takes in the context, which is the word's where there is no other.
-    fn context_cell(&self) -> &CellSteps<'w> {
+    fn context_cell(&self) -> &CellTape<'w> {
         match &self.pass.steps.context {
-            ContextSteps::Gates(_) => &self.pass.steps.word,
-            ContextSteps::Cell { cell, .. } => cell,
+            ContextTape::Gates(_) => &self.pass.steps.word,
+            ContextTape::Cell { cell, .. } => cell,
         }
     }
 
-    fn passed(&self) -> Passed<'_> {
-        Passed { back: &self.pass.attention, memory: &self.pass.memory, states: self.pass.steps.asking() }
+    fn passed(&self) -> GradientInputs<'_> {
+        GradientInputs { back: &self.pass.attention, memory: &self.pass.memory, states: self.pass.steps.queries() }
     }
 }
 
 /// The gradients of a cell of state size n but that of W_ih; `before` gives the states that its steps begin with.
 fn state_gradients<'p, 'w: 'p>(
-    parts: &'p [DecoderBack<'w>],
+    shards: &'p [DecoderBackward<'w>],
     n: usize,
-    cell: impl Fn(&'p DecoderBack<'w>) -> &'p CellSteps<'w>,
-    before: impl Fn(&'p DecoderBack<'w>) -> &'p [f32],
+    cell: impl Fn(&'p DecoderBackward<'w>) -> &'p CellTape<'w>,
+    before: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
     name: fn(&str) -> String,
     gradients: &mut Gradients,
 ) -> Result<()> {
-    let states = factors(parts, 3 * n, |part| &cell(part).state_gates, n, before);
-    gradients.fill(&name("weight_hh"), |out| weight_gradient(out, n, &states, Store::Replace))?;
-    gradients.fill(&name("bias_hh"), |out| bias_gradient(out, &all(parts, |part| &cell(part).state_gates)))?;
-    gradients.fill(&name("bias_ih"), |out| bias_gradient(out, &all(parts, |part| &cell(part).gates)))
+    let states = factors(shards, 3 * n, |shard| &cell(shard).state_gates, n, before);
+    gradients.with_slice_mut(&name("weight_hh"), |out| weight_gradient(out, n, &states, WriteMode::Overwrite))?;
+    gradients
+        .with_slice_mut(&name("bias_hh"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).state_gates)))?;
+    gradients.with_slice_mut(&name("bias_ih"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).gates)))
 }
 
-/// Some numbers of all parts.
-fn all<'p, 'w: 'p>(parts: &'p [DecoderBack<'w>], of: impl Fn(&'p DecoderBack<'w>) -> &'p [f32]) -> Vec<&'p [f32]> {
-    parts.iter().map(of).collect()
+/// Some numbers of all shards.
+fn all<'p, 'w: 'p>(
+    shards: &'p [DecoderBackward<'w>],
+    of: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
+) -> Vec<&'p [f32]> {
+    shards.iter().map(of).collect()
 }
 
-/// For each part, derivatives by the rows of y = x Wᵀ with the rows x.
+/// For each shard, derivatives by the rows of y = x Wᵀ with the rows x.
 fn factors<'p, 'w: 'p>(
-    parts: &'p [DecoderBack<'w>],
+    shards: &'p [DecoderBackward<'w>],
     d_width: usize,
-    d_y: impl Fn(&'p DecoderBack<'w>) -> &'p [f32],
+    d_y: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
     width: usize,
-    x: impl Fn(&'p DecoderBack<'w>) -> &'p [f32],
+    x: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
 ) -> Vec<(Matrix<'p>, Matrix<'p>)> {
-    let factor = |part| {
-        let d_y = Matrix::rows_of(d_y(part), d_width);
-        (d_y, Matrix::new(x(part), d_y.row_count(), width))
+    let factor = |shard| {
+        let d_y = Matrix::rows_of(d_y(shard), d_width);
+        (d_y, Matrix::new(x(shard), d_y.row_count(), width))
     };
-    parts.iter().map(factor).collect()
+    shards.iter().map(factor).collect()
 }
 
-/// s_0 of a part: `[rows, n]`.
-pub fn first_state(weights: &Weights, part: &Part, annotations: &[f32]) -> Buffer {
-    let mut state = Buffer::any(part.size() * weights.architecture.hidden_size);
-    initial_state(weights, &summary(weights, part, annotations), &mut state);
+/// s_0 of a shard: `[rows, n]`.
+pub fn first_state(weights: &PackedModel, shard: &Shard, annotations: &[f32]) -> Buffer {
+    let mut state = Buffer::scratch(shard.size() * weights.architecture.hidden_size);
+    initial_state(weights, &summary(weights, shard, annotations), &mut state);
     state
 }
 
 /// The positions whose annotations make the first state, each with its share.
-fn summary_shares(weights: &Weights, part: &Part, row: usize) -> impl Iterator<Item = (usize, f32)> + use<> {
+fn summary_shares(weights: &PackedModel, shard: &Shard, row: usize) -> impl Iterator<Item = (usize, f32)> + use<> {
     let count = match weights.architecture.initial_state {
-        InitialState::Mean => part.source.length(row),
+        InitialState::Mean => shard.source.length(row),
         InitialState::BackwardFirst => 1,
     };
     (0..count).map(move |position| (position, 1.0 / count as f32))
 }
 
 /// m: the annotations' mean, `[rows, n]`, or the backward direction's half of the first one, `[rows, n/2]`.
-fn summary(weights: &Weights, part: &Part, annotations: &[f32]) -> Buffer {
+fn summary(weights: &PackedModel, shard: &Shard, annotations: &[f32]) -> Buffer {
     let (n, width) = (weights.architecture.hidden_size, weights.architecture.summary_size());
-    let mut summary = Buffer::zeros(part.size() * width);
+    let mut summary = Buffer::zeros(shard.size() * width);
     for (row, sum) in summary.chunks_exact_mut(width).enumerate() {
-        for (position, share) in summary_shares(weights, part, row) {
-            let annotation = &annotations[(part.source.row(row).start + position) * n..][..n];
+        for (position, share) in summary_shares(weights, shard, row) {
+            let annotation = &annotations[(shard.source.row(row).start + position) * n..][..n];
             add_scaled(sum, share, &annotation[n - width..]);
         }
     }
@@ -276,10 +296,10 @@ fn summary(weights: &Weights, part: &Part, annotations: &[f32]) -> Buffer {
 }
 
 /// s_0 = tanh(W_init m + b)
-fn initial_state(weights: &Weights, summary: &[f32], state: &mut [f32]) {
+fn initial_state(weights: &PackedModel, summary: &[f32], state: &mut [f32]) {
     let n = weights.architecture.hidden_size;
-    weights.initial.apply(state, n, summary, Store::Row(weights.get("decoder.initial.bias")));
-    vectorised(
+    weights.initial.forward(state, n, summary, WriteMode::AddBias(weights.get("decoder.initial.bias")));
+    vectorized(
         #[inline(always)]
         || state.iter_mut().for_each(|value| *value = tanh(*value)),
     );

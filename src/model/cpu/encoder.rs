@@ -1,44 +1,44 @@
-//! The encoder over one part of a batch, forward and backward.
+//! The encoder over one shard of a batch, forward and backward.
 
 use std::ops::Range;
 
 use candle_core::Result;
 
 use super::ragged::Ragged;
-use super::shard::Part;
-use super::weights::{CellWeights, Weights};
-use crate::kernels::buffer::Buffer;
-use crate::kernels::cpu::embedding::{gather, scatter};
-use crate::kernels::cpu::gru::{Step, backward, forward};
-use crate::kernels::matrix::{Matrix, Store, bias_gradient, weight_gradient};
-use crate::model::architecture::encoder_cell_part;
-use crate::model::{Dropout, Mask, Place};
+use super::shard::Shard;
+use super::weights::{CellWeights, PackedModel};
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
+use crate::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
+use crate::kernels::matrix::{Matrix, WriteMode, bias_gradient, weight_gradient};
+use crate::model::architecture::encoder_cell_param;
+use crate::model::{Dropout, DropoutMask, DropoutSite};
 use crate::parameters::Gradients;
 
 /// What the forward pass leaves behind. The "cells" are the source units, without padding; see [`Ragged`].
 pub struct EncoderPass {
     /// Source units, step by step.
     ids: Vec<u32>,
-    layers: Vec<Layer<Direction>>,
+    layers: Vec<EncoderLayer<DirectionPass>>,
 }
 
 /// What the backward pass leaves behind: what the gradients of the encoder's parameters are made of.
-pub struct EncoderBack {
+pub struct EncoderBackward {
     /// Source units, step by step.
     ids: Vec<u32>,
-    layers: Vec<Layer<DirectionBack>>,
+    layers: Vec<EncoderLayer<DirectionBackward>>,
     /// Derivatives by the embeddings: `[cells, e]`
     d_embedded: Buffer,
 }
 
 /// One layer: its input `[cells, i]` and both directions.
-struct Layer<D> {
+struct EncoderLayer<D> {
     input: Buffer,
     directions: [D; 2],
 }
 
-/// One direction of one layer, step by step; see [`Step`].
-struct Direction {
+/// One direction of one layer, step by step; see [`GruStep`].
+struct DirectionPass {
     h: usize,
     backwards: bool,
     /// `[cells, 3h]`
@@ -52,7 +52,7 @@ struct Direction {
 }
 
 /// One direction that has gone back.
-struct DirectionBack {
+struct DirectionBackward {
     h: usize,
     /// The states that the steps begin with: `[cells, h]`
     before: Buffer,
@@ -62,30 +62,30 @@ struct DirectionBack {
     d_state_gates: Buffer,
 }
 
-impl Direction {
+impl DirectionPass {
     fn forward(cell: &CellWeights, input: &[f32], source: &Ragged, backwards: bool) -> Self {
         let h = cell.bias_hh.len() / 3;
         let cells = source.cells();
         let mut pass = Self {
             h,
             backwards,
-            gates: Buffer::any(cells * 3 * h),
-            candidates: Buffer::any(cells * h),
+            gates: Buffer::scratch(cells * 3 * h),
+            candidates: Buffer::scratch(cells * h),
             before: Buffer::zeros(cells * h),
-            states: Buffer::any(cells * h),
+            states: Buffer::scratch(cells * h),
         };
-        cell.input.apply(&mut pass.gates, 3 * h, input, Store::Row(cell.bias_ih));
-        let mut state_gates = Buffer::any(source.rows() * 3 * h);
+        cell.input.forward(&mut pass.gates, 3 * h, input, WriteMode::AddBias(cell.bias_ih));
+        let mut state_gates = Buffer::scratch(source.rows() * 3 * h);
         for (cells, next) in pass.order(source) {
             let state_gates = &mut state_gates[..cells.len() * 3 * h];
             let before = &pass.before[cells.start * h..cells.end * h];
-            cell.state.apply(state_gates, 3 * h, before, Store::Replace);
-            let step = Step {
+            cell.state.forward(state_gates, 3 * h, before, WriteMode::Overwrite);
+            let step = GruStep {
                 gates: &mut pass.gates[cells.start * 3 * h..cells.end * 3 * h],
                 candidate: &mut pass.candidates[cells.start * h..cells.end * h],
             };
             let after = &mut pass.states[cells.start * h..cells.end * h];
-            forward(step, state_gates, cell.bias_hh, before, after);
+            gru_forward(step, state_gates, cell.bias_hh, before, after);
             let both = cells.len().min(next.len()) * h;
             pass.before[next.start * h..][..both].copy_from_slice(&after[..both]);
         }
@@ -103,11 +103,17 @@ impl Direction {
     }
 
     /// Takes derivatives by the states, `[cells, h]`, and adds those by the input to `d_input`.
-    fn backward(self, cell: &CellWeights, d_states: &mut [f32], d_input: &mut [f32], source: &Ragged) -> DirectionBack {
+    fn backward(
+        self,
+        cell: &CellWeights,
+        d_states: &mut [f32],
+        d_input: &mut [f32],
+        source: &Ragged,
+    ) -> DirectionBackward {
         let order = self.order(source).rev();
         // Derivatives by the gates take these' places.
         let Self { h, gates: mut d_input_gates, mut candidates, before: states_before, .. } = self;
-        let mut d_state_gates = Buffer::any(source.cells() * 3 * h);
+        let mut d_state_gates = Buffer::scratch(source.cells() * 3 * h);
         // Derivatives by the states that the step after began with, of which a row that ends here has none.
         let mut carried = Buffer::zeros(source.rows() * h);
         for (cells, next) in order {
@@ -118,86 +124,92 @@ impl Direction {
             let d_state_gates = &mut d_state_gates[cells.start * 3 * h..cells.end * 3 * h];
             let candidate = &mut candidates[cells.start * h..cells.end * h];
             let before = &states_before[cells.start * h..cells.end * h];
-            backward(Step { gates, candidate }, before, d_state, d_state_gates, h);
+            gru_backward(GruStep { gates, candidate }, before, d_state, d_state_gates, h);
             let carried = &mut carried[..d_state.len()];
             carried.copy_from_slice(d_state);
-            cell.state.apply_back(carried, d_state_gates, Store::Add);
+            cell.state.backward(carried, d_state_gates, WriteMode::Accumulate);
         }
-        cell.input.apply_back(d_input, &d_input_gates, Store::Add);
-        DirectionBack { h, before: states_before, d_input_gates, d_state_gates }
+        cell.input.backward(d_input, &d_input_gates, WriteMode::Accumulate);
+        DirectionBackward { h, before: states_before, d_input_gates, d_state_gates }
     }
 }
 
 impl EncoderPass {
-    /// Annotates a part's sources: annotations are `[cells, n]`, row by row.
-    pub fn forward(weights: &Weights, part: &Part, dropout: &Dropout) -> (Self, Buffer) {
+    /// Annotates a shard's sources: annotations are `[cells, n]`, row by row.
+    pub fn forward(weights: &PackedModel, shard: &Shard, dropout: &Dropout) -> (Self, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
-        let ids = part.source_ids();
-        let mut input = Buffer::any(ids.len() * e);
-        gather(&mut input, weights.get("source_embedding.weight"), &ids, e);
-        part.drop_of_source(&mut input, dropout.mask(Place::Source), e);
+        let ids = shard.source_ids();
+        let mut input = Buffer::scratch(ids.len() * e);
+        gather_forward(&mut input, weights.get("source_embedding.weight"), &ids, e);
+        shard.apply_source_dropout(&mut input, dropout.mask(DropoutSite::Source), e);
         let mut layers = Vec::new();
         for (layer, cells) in weights.encoder.iter().enumerate() {
             let [forward, backward] = cells;
             let directions = [(forward, false), (backward, true)]
-                .map(|(cell, turned)| Direction::forward(cell, &input, &part.source, turned));
+                .map(|(cell, turned)| DirectionPass::forward(cell, &input, &shard.source, turned));
             let mut output = join(&directions);
-            part.drop_of_source(&mut output, layer_mask(dropout, layer), n);
-            layers.push(Layer { input: std::mem::replace(&mut input, output), directions });
+            shard.apply_source_dropout(&mut output, layer_mask(dropout, layer), n);
+            layers.push(EncoderLayer { input: std::mem::replace(&mut input, output), directions });
         }
-        let annotations = part.source.by_rows(&input, n);
+        let annotations = shard.source.by_rows(&input, n);
         (Self { ids, layers }, annotations)
     }
 
     /// Takes derivatives by the annotations, `[cells, n]` row by row, back to the embeddings.
-    pub fn backward(self, weights: &Weights, part: &Part, dropout: &Dropout, d_annotations: &[f32]) -> EncoderBack {
+    pub fn backward(
+        self,
+        weights: &PackedModel,
+        shard: &Shard,
+        dropout: &Dropout,
+        d_annotations: &[f32],
+    ) -> EncoderBackward {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let h = n / 2;
-        let mut d_output = part.source.by_steps(d_annotations, n);
+        let mut d_output = shard.source.by_steps(d_annotations, n);
         let mut layers = Vec::new();
-        for (layer, Layer { input, directions }) in self.layers.into_iter().enumerate().rev() {
-            part.drop_of_source(&mut d_output, layer_mask(dropout, layer), n);
+        for (layer, EncoderLayer { input, directions }) in self.layers.into_iter().enumerate().rev() {
+            shard.apply_source_dropout(&mut d_output, layer_mask(dropout, layer), n);
             let mut d_input = Buffer::zeros(input.len());
-            let mut d_states = Buffer::any(d_output.len() / 2);
+            let mut d_states = Buffer::scratch(d_output.len() / 2);
             let ([forward, backward], [ahead, back]) = (directions, &weights.encoder[layer]);
             let directions = [(forward, ahead, 0), (backward, back, h)].map(|(direction, cell, first)| {
                 for (d_state, row) in d_states.chunks_exact_mut(h).zip(d_output.chunks_exact(n)) {
                     d_state.copy_from_slice(&row[first..][..h]);
                 }
-                direction.backward(cell, &mut d_states, &mut d_input, &part.source)
+                direction.backward(cell, &mut d_states, &mut d_input, &shard.source)
             });
-            layers.push(Layer { input, directions });
+            layers.push(EncoderLayer { input, directions });
             d_output = d_input;
         }
         layers.reverse();
-        part.drop_of_source(&mut d_output, dropout.mask(Place::Source), e);
-        EncoderBack { ids: self.ids, layers, d_embedded: d_output }
+        shard.apply_source_dropout(&mut d_output, dropout.mask(DropoutSite::Source), e);
+        EncoderBackward { ids: self.ids, layers, d_embedded: d_output }
     }
 }
 
-impl EncoderBack {
-    /// The gradients of the encoder's parameters, when all parts have gone back.
-    pub fn gradients(passes: &[Self], weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+impl EncoderBackward {
+    /// The gradients of the encoder's parameters, when all shards have gone back.
+    pub fn gradients(passes: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let e = weights.architecture.embedding_size;
         let embedded: Vec<_> = passes.iter().map(|pass| (&*pass.ids, &*pass.d_embedded)).collect();
-        gradients.clear("source_embedding.weight")?;
-        gradients.fill("source_embedding.weight", |values| scatter(values, e, &embedded))?;
+        gradients.zero("source_embedding.weight")?;
+        gradients.with_slice_mut("source_embedding.weight", |values| gather_backward(values, e, &embedded))?;
         for layer in 0..weights.architecture.layers {
             for direction in 0..2 {
-                let passes: Vec<(&Buffer, &DirectionBack)> = passes
+                let passes: Vec<(&Buffer, &DirectionBackward)> = passes
                     .iter()
                     .map(|pass| (&pass.layers[layer].input, &pass.layers[layer].directions[direction]))
                     .collect();
-                cell_gradients(&passes, |part| encoder_cell_part(part, layer, direction), gradients)?;
+                cell_gradients(&passes, |shard| encoder_cell_param(shard, layer, direction), gradients)?;
             }
         }
         Ok(())
     }
 }
 
-/// The gradients of one direction of one layer, given with the layer's inputs; `name` makes the name of each part of the cell.
+/// The gradients of one direction of one layer, given with the layer's inputs; `name` makes the name of each shard of the cell.
 fn cell_gradients(
-    passes: &[(&Buffer, &DirectionBack)],
+    passes: &[(&Buffer, &DirectionBackward)],
     name: impl Fn(&str) -> String,
     gradients: &mut Gradients,
 ) -> Result<()> {
@@ -208,29 +220,32 @@ fn cell_gradients(
             (d_gates, Matrix::rows_of(input, input.len() / d_gates.row_count()))
         })
         .collect();
-    gradients
-        .fill(&name("weight_ih"), |out| weight_gradient(out, inputs[0].1.column_count(), &inputs, Store::Replace))?;
+    gradients.with_slice_mut(&name("weight_ih"), |out| {
+        weight_gradient(out, inputs[0].1.column_count(), &inputs, WriteMode::Overwrite)
+    })?;
     let states: Vec<_> = passes
         .iter()
-        .map(|(_, DirectionBack { d_state_gates, before, h, .. })| {
+        .map(|(_, DirectionBackward { d_state_gates, before, h, .. })| {
             (Matrix::rows_of(d_state_gates, 3 * h), Matrix::rows_of(before, *h))
         })
         .collect();
-    gradients
-        .fill(&name("weight_hh"), |out| weight_gradient(out, states[0].1.column_count(), &states, Store::Replace))?;
-    let all = |of: fn(&DirectionBack) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(_, pass)| of(pass)).collect() };
-    gradients.fill(&name("bias_ih"), |out| bias_gradient(out, &all(|direction| &direction.d_input_gates)))?;
-    gradients.fill(&name("bias_hh"), |out| bias_gradient(out, &all(|direction| &direction.d_state_gates)))
+    gradients.with_slice_mut(&name("weight_hh"), |out| {
+        weight_gradient(out, states[0].1.column_count(), &states, WriteMode::Overwrite)
+    })?;
+    let all =
+        |of: fn(&DirectionBackward) -> &[f32]| -> Vec<&[f32]> { passes.iter().map(|(_, pass)| of(pass)).collect() };
+    gradients.with_slice_mut(&name("bias_ih"), |out| bias_gradient(out, &all(|direction| &direction.d_input_gates)))?;
+    gradients.with_slice_mut(&name("bias_hh"), |out| bias_gradient(out, &all(|direction| &direction.d_state_gates)))
 }
 
-fn layer_mask(dropout: &Dropout, layer: usize) -> Option<Mask> {
-    dropout.mask(Place::Annotations(layer))
+fn layer_mask(dropout: &Dropout, layer: usize) -> Option<DropoutMask> {
+    dropout.mask(DropoutSite::Annotations(layer))
 }
 
 /// Both directions' states side by side.
-fn join(directions: &[Direction; 2]) -> Buffer {
+fn join(directions: &[DirectionPass; 2]) -> Buffer {
     let h = directions[0].h;
-    let mut joined = Buffer::any(directions[0].states.len() * 2);
+    let mut joined = Buffer::scratch(directions[0].states.len() * 2);
     let [forward, backward] = directions.each_ref().map(|direction| direction.states.chunks_exact(h));
     for (row, (forward, backward)) in joined.chunks_exact_mut(2 * h).zip(forward.zip(backward)) {
         row[..h].copy_from_slice(forward);

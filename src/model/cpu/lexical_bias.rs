@@ -1,21 +1,21 @@
-//! Bias of a unit lexicon on the output, forward and backward; see [`UnitLexicon`].
+//! LexicalBias of a unit lexicon on the output, forward and backward; see [`UnitLexicon`].
 
 use crate::model::UnitLexicon;
 use crate::model::unit_lexicon::EPSILON;
 
 /// A lexicon at work on one row after the other, on plain slices.
-pub struct Bias<'l> {
+pub struct LexicalBias<'l> {
     lexicon: &'l UnitLexicon,
-    /// l of the row, 0 where nothing was met: `[V]`
+    /// l of the row, 0 where nothing was touched: `[V]`
     mixed: Vec<f32>,
-    /// The target units that were met.
-    met: Vec<u32>,
+    /// The target units that were touched.
+    touched: Vec<u32>,
 }
 
-impl<'l> Bias<'l> {
+impl<'l> LexicalBias<'l> {
     /// Room for a row.
     pub fn new(lexicon: &'l UnitLexicon) -> Self {
-        Self { lexicon, mixed: vec![0.0; lexicon.target_vocabulary], met: Vec::new() }
+        Self { lexicon, mixed: vec![0.0; lexicon.target_vocabulary], touched: Vec::new() }
     }
 
     /// Mixes the rows of source units, each with its weight.
@@ -25,7 +25,7 @@ impl<'l> Bias<'l> {
             for (&unit, &share) in units.iter().zip(shares) {
                 let mixed = &mut self.mixed[unit as usize];
                 if *mixed == 0.0 {
-                    self.met.push(unit);
+                    self.touched.push(unit);
                 }
                 *mixed += alpha * share;
             }
@@ -33,15 +33,15 @@ impl<'l> Bias<'l> {
     }
 
     /// Adds ln(1 + l / ε) to a row of logits, `[V]`, given the weights of its source units.
-    pub fn add(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
+    pub fn forward(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
         self.mix(alphas, sources);
-        for unit in self.met.drain(..) {
+        for unit in self.touched.drain(..) {
             logits[unit as usize] += (std::mem::take(&mut self.mixed[unit as usize]) / EPSILON).ln_1p();
         }
     }
 
     /// Writes the derivatives by the weights, given those by the logits.
-    pub fn back(
+    pub fn backward(
         &mut self,
         d_logits: &[f32],
         alphas: &[f32],
@@ -55,7 +55,7 @@ impl<'l> Bias<'l> {
                 |(&unit, share): (&u32, &f32)| d_logits[unit as usize] * share / (EPSILON + self.mixed[unit as usize]);
             *d_alpha = units.iter().zip(shares).map(by).sum();
         }
-        self.met.drain(..).for_each(|unit| self.mixed[unit as usize] = 0.0);
+        self.touched.drain(..).for_each(|unit| self.mixed[unit as usize] = 0.0);
     }
 }
 
@@ -75,11 +75,11 @@ mod tests {
     #[test]
     fn the_bias_is_the_plain_one_and_its_derivative_the_slope() {
         let lexicon = lexicon();
-        let mut bias = Bias::new(&lexicon);
+        let mut bias = LexicalBias::new(&lexicon);
         let sources = [1u32, 3, END];
         let alphas = [0.5f32, 0.3, 0.2];
         let mut logits = [0.1f32; 6];
-        bias.add(&mut logits, &alphas, sources.into_iter());
+        bias.forward(&mut logits, &alphas, sources.into_iter());
         let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
         let rows = dense_rows(&lexicon, &Padded::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
         let plain = lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
@@ -91,10 +91,10 @@ mod tests {
 
         let d_logits = [0.3f32, -0.1, 0.7, 0.2, -0.4, 0.5];
         let mut d_alphas = [9.0f32; 3];
-        bias.back(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
+        bias.backward(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
         let value = |alphas: &[f32]| -> f64 {
             let mut logits = [0.0f32; 6];
-            Bias::new(&lexicon).add(&mut logits, alphas, sources.into_iter());
+            LexicalBias::new(&lexicon).forward(&mut logits, alphas, sources.into_iter());
             logits.iter().zip(d_logits).map(|(logit, by)| f64::from(logit * by)).sum()
         };
         for j in 0..3 {
@@ -103,6 +103,6 @@ mod tests {
             let slope = (moved(0.01) - moved(-0.01)) / 0.02;
             assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
         }
-        assert!(bias.mixed.iter().all(|&left| left == 0.0) && bias.met.is_empty());
+        assert!(bias.mixed.iter().all(|&left| left == 0.0) && bias.touched.is_empty());
     }
 }

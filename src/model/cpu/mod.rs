@@ -1,9 +1,9 @@
-//! The model's path on a CPU: forward and backward over plain slices, with the parts of a batch side by side on the
+//! The model's path on a CPU: forward and backward over plain slices, with the shards of a batch side by side on the
 //! cores.
 //!
-//! A batch is dealt to as many parts as there are threads. Each part goes through the recurrences, and back, by itself
+//! A batch is dealt to as many shards as there are threads. Each shard goes through the recurrences, and back, by itself
 //! on one thread, so that no small product is ever divided. The output layer, between the two ways, and the weights'
-//! gradients, which need the rows of all steps and parts, are made as few large products that all threads share. The
+//! gradients, which need the rows of all steps and shards, are made as few large products that all threads share. The
 //! equations are those of [`super`]; the derivatives are written beside each step. The same numbers are dropped as on
 //! the plain path, which is this path's test.
 
@@ -21,16 +21,16 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use super::view::ModelView;
-use super::{BatchLoss, Dropout, ForcedPair};
-use crate::attention::cpu::Guided;
+use super::{BatchLoss, Dropout, ForcedScores};
+use crate::attention::cpu::GuidedTape;
 use crate::parameters::Gradients;
 use crate::text::Batch;
-use decoder::{DecoderBack, DecoderPass};
-use encoder::{EncoderBack, EncoderPass};
-pub use incremental::Decoding;
-use output_layer::{Decoded, Objective, OutputPass};
-use shard::Part;
-pub use weights::{Purpose, Weights, with as with_weights, with_all};
+use decoder::{DecoderBackward, DecoderPass};
+use encoder::{EncoderBackward, EncoderPass};
+pub use incremental::CpuIncrementalDecoder;
+use output_layer::{DecoderOutput, Objective, OutputPass};
+use shard::Shard;
+pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
 /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
 pub fn gradients(
@@ -40,57 +40,57 @@ pub fn gradients(
     dropout: &Dropout,
     gradients: &mut Gradients,
 ) -> Result<BatchLoss> {
-    let parts = Part::deal(batch, rayon::current_num_threads());
+    let shards = Shard::split(batch, rayon::current_num_threads());
     let scale = 1.0 / batch.target.units() as f32;
-    with_weights(model, Purpose::Training, |weights| {
+    with_packed(model, PackingMode::Training, |weights| {
         let objective = Objective { smoothing: smoothing as f32, scale };
-        let forward = |part: &Part| {
-            let (encoder, annotations) = EncoderPass::forward(weights, part, dropout);
-            let (decoder, guidance) = DecoderPass::forward(weights, part, dropout, annotations).guided(part, scale);
+        let forward = |shard: &Shard| {
+            let (encoder, annotations) = EncoderPass::forward(weights, shard, dropout);
+            let (decoder, guidance) = DecoderPass::forward(weights, shard, dropout, annotations).guided(shard, scale);
             PartPass { encoder, decoder, guidance }
         };
-        let passes: Vec<PartPass> = parts.par_iter().map(forward).collect();
+        let passes: Vec<PartPass> = shards.par_iter().map(forward).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
-        let decoded: Vec<Decoded> = passes.iter().map(|pass| pass.decoder.decoded()).collect();
-        let (loss, output) = OutputPass::run(weights, &parts, &decoded, dropout, objective, gradients)?;
+        let decoded: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
+        let (loss, output) = OutputPass::run(weights, &shards, &decoded, dropout, objective, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
             .map(|(number, PartPass { encoder, decoder, .. })| {
-                let (part, handed_down) = (&parts[number], output.handed_down(weights, &parts[number], number));
-                let (decoder, d_annotations) = decoder.backward(weights, part, dropout, handed_down);
-                (encoder.backward(weights, part, dropout, &d_annotations), decoder)
+                let (shard, shard_grads) = (&shards[number], output.shard_grads(weights, &shards[number], number));
+                let (decoder, d_annotations) = decoder.backward(weights, shard, dropout, shard_grads);
+                (encoder.backward(weights, shard, dropout, &d_annotations), decoder)
             })
             .unzip();
-        DecoderBack::gradients(&decoders, weights, gradients)?;
-        EncoderBack::gradients(&encoders, weights, gradients)?;
+        DecoderBackward::gradients(&decoders, weights, gradients)?;
+        EncoderBackward::gradients(&encoders, weights, gradients)?;
         Ok(BatchLoss { guidance, ..loss })
     })
 }
 
-/// A part of a batch that has gone forward.
+/// A shard of a batch that has gone forward.
 struct PartPass<'w> {
     encoder: EncoderPass,
-    decoder: DecoderPass<'w, Guided>,
+    decoder: DecoderPass<'w, GuidedTape>,
     guidance: f64,
 }
 
 /// Forced decoding of a batch, pair by pair.
-pub fn force(model: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
-    let parts = Part::deal(batch, rayon::current_num_threads());
-    with_weights(model, Purpose::Inference, |weights| {
-        let run = |part: &Part| -> Vec<ForcedPair> {
-            let (_, annotations) = EncoderPass::forward(weights, part, &Dropout::none());
-            let decoder = DecoderPass::forward(weights, part, &Dropout::none(), annotations);
-            let scores = OutputPass::score(weights, part, decoder.decoded(), smoothing as f32);
-            let pairs = scores.into_iter().zip(decoder.shown(weights, part));
+pub fn force_decode(model: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
+    let shards = Shard::split(batch, rayon::current_num_threads());
+    with_packed(model, PackingMode::Inference, |weights| {
+        let run = |shard: &Shard| -> Vec<ForcedScores> {
+            let (_, annotations) = EncoderPass::forward(weights, shard, &Dropout::none());
+            let decoder = DecoderPass::forward(weights, shard, &Dropout::none(), annotations);
+            let scores = OutputPass::score(weights, shard, decoder.output(), smoothing as f32);
+            let pairs = scores.into_iter().zip(decoder.reported(weights, shard));
             pairs
-                .map(|((smoothed, log_probabilities), weights)| ForcedPair { log_probabilities, smoothed, weights })
+                .map(|((smoothed, log_probabilities), weights)| ForcedScores { log_probabilities, smoothed, weights })
                 .collect()
         };
-        let results: Vec<Vec<ForcedPair>> = parts.par_iter().map(run).collect();
-        let mut pairs: Vec<Option<ForcedPair>> = (0..batch.target.batch()).map(|_| None).collect();
-        for (part, forced) in parts.iter().zip(results) {
-            for (&row, pair) in part.rows.iter().zip(forced) {
+        let results: Vec<Vec<ForcedScores>> = shards.par_iter().map(run).collect();
+        let mut pairs: Vec<Option<ForcedScores>> = (0..batch.target.batch()).map(|_| None).collect();
+        for (shard, forced) in shards.iter().zip(results) {
+            for (&row, pair) in shard.rows.iter().zip(forced) {
                 pairs[row] = Some(pair);
             }
         }

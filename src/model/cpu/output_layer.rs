@@ -1,24 +1,24 @@
 //! Readout and output layer over all target units of a batch.
 //!
-//! All parts have gone through the decoder's loop before, so that the threads share the rows of the whole batch: block
+//! All shards have gone through the decoder's loop before, so that the threads share the rows of the whole batch: block
 //! by block forward and back to the readout's inputs, and then as one product for the gradient of E_out.
 
 use candle_core::Result;
 use rayon::prelude::*;
 
-use super::decoder_loop::Steps;
-use super::lexical_bias::Bias;
-use super::shard::{Part, Position, drop_positions};
-use super::weights::Weights;
-use crate::attention::cpu::Trace;
-use crate::kernels::buffer::Buffer;
-use crate::kernels::cpu::cross_entropy::{forward_backward, log_probabilities};
-use crate::kernels::matrix::{Matrix, Store, add_row_sums, bias_gradient, weight_gradient};
-use crate::kernels::simd::{tanh, vectorised};
-use crate::model::{BatchLoss, Dropout, Place};
+use super::decoder_loop::DecoderLoop;
+use super::lexical_bias::LexicalBias;
+use super::shard::{Shard, TargetPosition, apply_output_dropout};
+use super::weights::PackedModel;
+use crate::attention::cpu::ForwardTape;
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::cross_entropy::{cross_entropy_forward, cross_entropy_forward_backward};
+use crate::kernels::matrix::{Matrix, WriteMode, add_row_sums, bias_gradient, weight_gradient};
+use crate::kernels::simd::{tanh, vectorized};
+use crate::model::{BatchLoss, Dropout, DropoutSite};
 use crate::parameters::Gradients;
 
-/// Rows of a block, at most.
+/// OutputRows of a block, at most.
 const ROWS: usize = 64;
 /// Blocks whose logits are held at a time, so that long sentences need no more memory.
 const BLOCKS: usize = 16;
@@ -32,17 +32,17 @@ pub struct Objective {
     pub scale: f32,
 }
 
-/// What the decoder's loop over a part leaves for the output layer.
+/// What the decoder's loop over a shard leaves for the output layer.
 #[derive(Clone, Copy)]
-pub struct Decoded<'a> {
+pub struct DecoderOutput<'a> {
     /// The loop.
-    pub steps: &'a Steps<'a>,
+    pub steps: &'a DecoderLoop<'a>,
     /// What it attended to.
-    pub trace: &'a Trace,
+    pub tape: &'a ForwardTape,
 }
 
-/// Derivatives that the output layer hands down to a part.
-pub struct HandedDown {
+/// Derivatives that the output layer hands down to a shard.
+pub struct OutputGrads {
     /// By the state after each step: `[steps × rows, n]`
     pub d_states: Buffer,
     /// By the contexts: `[steps × rows, n]`
@@ -55,19 +55,19 @@ pub struct HandedDown {
 
 /// What a batch leaves for the derivatives of the decoder's loop and for the gradient of the readout.
 pub struct OutputPass {
-    /// Part by part, step by step.
+    /// Shard by shard, step by step.
     blocks: Vec<BlockPass>,
 }
 
-/// Some target units of one part.
+/// Some target units of one shard.
 struct Block<'a> {
-    part: usize,
-    positions: &'a [Position],
+    shard: usize,
+    positions: &'a [TargetPosition],
     targets: &'a [u32],
 }
 
 struct BlockPass {
-    part: usize,
+    shard: usize,
     loss: BatchLoss,
     /// [s ; E_y ; c]: `[positions, n + e + n]`, states dropped
     input: Buffer,
@@ -82,7 +82,7 @@ struct BlockPass {
 }
 
 /// The forward pass over some positions.
-struct Rows {
+struct OutputRows {
     /// See [`BlockPass`].
     input: Buffer,
     /// tanh(W_r input + b_r): `[positions, e]`, before dropout
@@ -90,41 +90,42 @@ struct Rows {
 }
 
 impl OutputPass {
-    /// Loss of all parts, whose steps are given, and its derivatives. Writes the gradients of readout and output layer
+    /// Loss of all shards, whose steps are given, and its derivatives. Writes the gradients of readout and output layer
     /// over what is there.
     pub fn run(
-        weights: &Weights,
-        parts: &[Part],
-        decoded: &[Decoded],
+        weights: &PackedModel,
+        shards: &[Shard],
+        decoded: &[DecoderOutput],
         dropout: &Dropout,
         objective: Objective,
         gradients: &mut Gradients,
     ) -> Result<(BatchLoss, Self)> {
         let sizes = weights.architecture;
         let (e, vocabulary) = (sizes.embedding_size, sizes.target_vocabulary);
-        let targets: Vec<Vec<u32>> = parts.iter().map(Part::targets).collect();
-        let deal = |number: usize| Block::deal(number, &parts[number].positions, &targets[number]);
-        let blocks: Vec<Block> = (0..parts.len()).flat_map(deal).collect();
+        let targets: Vec<Vec<u32>> = shards.iter().map(Shard::targets).collect();
+        let deal = |number: usize| Block::split(number, &shards[number].positions, &targets[number]);
+        let blocks: Vec<Block> = (0..shards.len()).flat_map(deal).collect();
         let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
         for blocks in blocks.chunks(BLOCKS) {
             let rows: usize = blocks.iter().map(|block| block.positions.len()).sum();
-            let (mut dropped, mut logits) = (Buffer::any(rows * e), Buffer::any(rows * vocabulary));
-            let places = split(&mut dropped, blocks, e).into_par_iter().zip(split(&mut logits, blocks, vocabulary));
-            let into = if passes.is_empty() { Store::Replace } else { Store::Add };
+            let (mut dropped, mut logits) = (Buffer::scratch(rows * e), Buffer::scratch(rows * vocabulary));
+            let places =
+                split_rows(&mut dropped, blocks, e).into_par_iter().zip(split_rows(&mut logits, blocks, vocabulary));
+            let into = if passes.is_empty() { WriteMode::Overwrite } else { WriteMode::Accumulate };
             passes.par_extend(blocks.par_iter().zip(places).map(|(block, (dropped, logits))| {
-                let decoded = decoded[block.part];
-                let rows = Rows::forward(weights, dropout, decoded.steps, block.positions, [dropped, logits]);
-                let mut lexical = Lexical::new(weights, &parts[block.part], decoded.trace);
-                lexical.iter_mut().for_each(|lexical| lexical.add(block.positions, logits));
+                let decoded = decoded[block.shard];
+                let rows = OutputRows::forward(weights, dropout, decoded.steps, block.positions, [dropped, logits]);
+                let mut lexical = ShardLexicalBias::new(weights, &shards[block.shard], decoded.tape);
+                lexical.iter_mut().for_each(|lexical| lexical.forward(block.positions, logits));
                 let Objective { smoothing, scale } = objective;
-                let (smoothed, likelihood) = forward_backward(logits, block.targets, smoothing, scale);
-                let d_alphas = lexical.map(|mut lexical| lexical.back(block.positions, logits));
+                let (smoothed, likelihood) = cross_entropy_forward_backward(logits, block.targets, smoothing, scale);
+                let d_alphas = lexical.map(|mut lexical| lexical.backward(block.positions, logits));
                 let units = block.positions.len();
                 let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
-                BlockPass { d_alphas, ..BlockPass::back(rows, logits, weights, dropout, block, loss) }
+                BlockPass { d_alphas, ..BlockPass::backward(rows, logits, weights, dropout, block, loss) }
             }));
             let factors = [(Matrix::new(&logits, rows, vocabulary), Matrix::new(&dropped, rows, e))];
-            gradients.fill(sizes.output_weight(), |out| weight_gradient(out, e, &factors, into))?;
+            gradients.with_slice_mut(sizes.output_weight(), |out| weight_gradient(out, e, &factors, into))?;
         }
         let mut loss = BatchLoss::default();
         passes.iter().for_each(|pass| loss += pass.loss);
@@ -134,7 +135,7 @@ impl OutputPass {
     }
 
     /// The gradients but that of E_out, which is there already.
-    fn gradients(&self, weights: &Weights, gradients: &mut Gradients) -> Result<()> {
+    fn gradients(&self, weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let sizes = weights.architecture;
         let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
         let all = |of: fn(&BlockPass) -> &[f32]| -> Vec<&[f32]> { self.blocks.iter().map(of).collect() };
@@ -144,50 +145,51 @@ impl OutputPass {
             .zip(inputs)
             .map(|(d_sum, input)| (Matrix::rows_of(d_sum, e), Matrix::rows_of(input, width)))
             .collect();
-        gradients.fill("readout.weight", |out| weight_gradient(out, width, &factors, Store::Replace))?;
-        gradients.fill("readout.bias", |out| bias_gradient(out, &d_sums))?;
-        gradients.fill("output.bias", |out| bias_gradient(out, &all(|block| &block.d_bias)))?;
-        if sizes.tied_output { Ok(()) } else { gradients.clear("target_embedding.weight") }
+        gradients
+            .with_slice_mut("readout.weight", |out| weight_gradient(out, width, &factors, WriteMode::Overwrite))?;
+        gradients.with_slice_mut("readout.bias", |out| bias_gradient(out, &d_sums))?;
+        gradients.with_slice_mut("output.bias", |out| bias_gradient(out, &all(|block| &block.d_bias)))?;
+        if sizes.tied_output { Ok(()) } else { gradients.zero("target_embedding.weight") }
     }
 
-    /// What is handed down to the `number`th part.
-    pub fn handed_down(&self, weights: &Weights, part: &Part, number: usize) -> HandedDown {
+    /// What is handed down to the `number`th shard.
+    pub fn shard_grads(&self, weights: &PackedModel, shard: &Shard, number: usize) -> OutputGrads {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
-        let cells = part.target_length * part.size();
+        let cells = shard.target_length * shard.size();
         let zeros = |width: usize| Buffer::zeros(cells * width);
-        let longest = part.source.steps();
+        let longest = shard.source.steps();
         let d_alphas = weights.lexicon.map(|_| zeros(longest));
-        let mut by = HandedDown { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas };
-        let blocks = self.blocks.iter().filter(|block| block.part == number);
+        let mut by = OutputGrads { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas };
+        let blocks = self.blocks.iter().filter(|block| block.shard == number);
         let rows = blocks.clone().flat_map(|block| block.d_input.chunks_exact(n + e + n));
-        for (row, position) in rows.zip(&part.positions) {
-            let cell = position.step * part.size() + position.row;
+        for (row, position) in rows.zip(&shard.positions) {
+            let cell = position.step * shard.size() + position.row;
             by.d_states[cell * n..][..n].copy_from_slice(&row[..n]);
             by.d_embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
             by.d_contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
         }
         if let Some(d_alphas) = &mut by.d_alphas {
             let rows = blocks.filter_map(|block| block.d_alphas.as_ref()).flat_map(|rows| rows.chunks_exact(longest));
-            for (row, position) in rows.zip(&part.positions) {
-                d_alphas[(position.step * part.size() + position.row) * longest..][..longest].copy_from_slice(row);
+            for (row, position) in rows.zip(&shard.positions) {
+                d_alphas[(position.step * shard.size() + position.row) * longest..][..longest].copy_from_slice(row);
             }
         }
         by
     }
 
-    /// The smoothed loss of each of a part's pairs, and the log-probabilities of its units.
-    pub fn score(weights: &Weights, part: &Part, decoded: Decoded, smoothing: f32) -> Vec<(f64, Vec<f64>)> {
-        let mut pairs = vec![(0.0, Vec::new()); part.size()];
+    /// The smoothed loss of each of a shard's pairs, and the log-probabilities of its units.
+    pub fn score(weights: &PackedModel, shard: &Shard, decoded: DecoderOutput, smoothing: f32) -> Vec<(f64, Vec<f64>)> {
+        let mut pairs = vec![(0.0, Vec::new()); shard.size()];
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
-        let targets = part.targets();
-        for (positions, targets) in part.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
-            let mut readout = Buffer::any(positions.len() * e);
-            let mut logits = Buffer::any(positions.len() * vocabulary);
-            Rows::forward(weights, &Dropout::none(), decoded.steps, positions, [&mut readout, &mut logits]);
-            if let Some(mut lexical) = Lexical::new(weights, part, decoded.trace) {
-                lexical.add(positions, &mut logits);
+        let targets = shard.targets();
+        for (positions, targets) in shard.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
+            let mut readout = Buffer::scratch(positions.len() * e);
+            let mut logits = Buffer::scratch(positions.len() * vocabulary);
+            OutputRows::forward(weights, &Dropout::none(), decoded.steps, positions, [&mut readout, &mut logits]);
+            if let Some(mut lexical) = ShardLexicalBias::new(weights, shard, decoded.tape) {
+                lexical.forward(positions, &mut logits);
             }
-            let scores = log_probabilities(&logits, targets, smoothing);
+            let scores = cross_entropy_forward(&logits, targets, smoothing);
             for (position, (smoothed, log_probability)) in positions.iter().zip(scores) {
                 let pair = &mut pairs[position.row];
                 pair.0 += smoothed;
@@ -199,20 +201,20 @@ impl OutputPass {
 }
 
 impl<'a> Block<'a> {
-    /// Blocks of a part, of about the same size.
-    fn deal(part: usize, positions: &'a [Position], targets: &'a [u32]) -> Vec<Self> {
+    /// Blocks of a shard, of about the same size.
+    fn split(shard: usize, positions: &'a [TargetPosition], targets: &'a [u32]) -> Vec<Self> {
         let rows = positions.len().div_ceil(positions.len().div_ceil(ROWS).max(1)).max(1);
         let chunks = positions.chunks(rows).zip(targets.chunks(rows));
-        chunks.map(|(positions, targets)| Self { part, positions, targets }).collect()
+        chunks.map(|(positions, targets)| Self { shard, positions, targets }).collect()
     }
 }
 
 impl BlockPass {
     /// Takes rows back, with the logits' derivatives given.
-    fn back(
-        rows: Rows,
+    fn backward(
+        rows: OutputRows,
         d_logits: &[f32],
-        weights: &Weights,
+        weights: &PackedModel,
         dropout: &Dropout,
         block: &Block,
         loss: BatchLoss,
@@ -221,62 +223,62 @@ impl BlockPass {
         let (e, n) = (sizes.embedding_size, sizes.hidden_size);
         let mut d_bias = Buffer::zeros(sizes.target_vocabulary);
         add_row_sums(&mut d_bias, d_logits);
-        let mut d_sum = Buffer::any(rows.readout.len());
-        weights.output.apply_back(&mut d_sum, d_logits, Store::Replace);
-        drop_positions(block.positions, &mut d_sum, dropout.mask(Place::Readout), e, e);
+        let mut d_sum = Buffer::scratch(rows.readout.len());
+        weights.output.backward(&mut d_sum, d_logits, WriteMode::Overwrite);
+        apply_output_dropout(block.positions, &mut d_sum, dropout.mask(DropoutSite::Readout), e, e);
         d_sum.iter_mut().zip(&*rows.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
-        let mut d_input = Buffer::any(rows.input.len());
-        weights.readout.apply_back(&mut d_input, &d_sum, Store::Replace);
-        drop_positions(block.positions, &mut d_input, dropout.mask(Place::States), n, n + e + n);
-        Self { part: block.part, loss, input: rows.input, d_input, d_sum, d_bias, d_alphas: None }
+        let mut d_input = Buffer::scratch(rows.input.len());
+        weights.readout.backward(&mut d_input, &d_sum, WriteMode::Overwrite);
+        apply_output_dropout(block.positions, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
+        Self { shard: block.shard, loss, input: rows.input, d_input, d_sum, d_bias, d_alphas: None }
     }
 }
 
-/// A lexicon over positions of a part.
-struct Lexical<'a> {
-    bias: Bias<'a>,
-    part: &'a Part<'a>,
-    trace: &'a Trace,
+/// A lexicon over positions of a shard.
+struct ShardLexicalBias<'a> {
+    bias: LexicalBias<'a>,
+    shard: &'a Shard<'a>,
+    tape: &'a ForwardTape,
     /// α of a position.
     alphas: Vec<f32>,
 }
 
-impl<'a> Lexical<'a> {
+impl<'a> ShardLexicalBias<'a> {
     /// Unless there is no lexicon.
-    fn new(weights: &Weights<'a>, part: &'a Part<'a>, trace: &'a Trace) -> Option<Self> {
-        let bias = Bias::new(weights.lexicon?);
-        Some(Self { bias, part, trace, alphas: Vec::new() })
+    fn new(weights: &PackedModel<'a>, shard: &'a Shard<'a>, tape: &'a ForwardTape) -> Option<Self> {
+        let bias = LexicalBias::new(weights.lexicon?);
+        Some(Self { bias, shard, tape, alphas: Vec::new() })
     }
 
-    fn look(&mut self, position: Position) {
-        self.alphas.resize(self.part.source.length(position.row), 0.0);
-        self.trace.mean_alphas(position.step, position.row, &mut self.alphas);
+    fn look(&mut self, position: TargetPosition) {
+        self.alphas.resize(self.shard.source.length(position.row), 0.0);
+        self.tape.mean_alphas(position.step, position.row, &mut self.alphas);
     }
 
     /// Adds to logits `[positions, V]`.
-    fn add(&mut self, positions: &[Position], logits: &mut [f32]) {
+    fn forward(&mut self, positions: &[TargetPosition], logits: &mut [f32]) {
         let vocabulary = logits.len() / positions.len().max(1);
         for (&position, logits) in positions.iter().zip(logits.chunks_exact_mut(vocabulary)) {
             self.look(position);
-            self.bias.add(logits, &self.alphas, self.part.source_of(position.row));
+            self.bias.forward(logits, &self.alphas, self.shard.source_of(position.row));
         }
     }
 
     /// The derivatives by α: `[positions, longest source]`.
-    fn back(&mut self, positions: &[Position], d_logits: &[f32]) -> Buffer {
-        let (vocabulary, longest) = (d_logits.len() / positions.len().max(1), self.part.source.steps());
+    fn backward(&mut self, positions: &[TargetPosition], d_logits: &[f32]) -> Buffer {
+        let (vocabulary, longest) = (d_logits.len() / positions.len().max(1), self.shard.source.steps());
         let mut d_alphas = Buffer::zeros(positions.len() * longest);
         let rows = d_logits.chunks_exact(vocabulary).zip(d_alphas.chunks_exact_mut(longest));
         for (&position, (d_logits, d_alphas)) in positions.iter().zip(rows) {
             self.look(position);
-            self.bias.back(d_logits, &self.alphas, self.part.source_of(position.row), d_alphas);
+            self.bias.backward(d_logits, &self.alphas, self.shard.source_of(position.row), d_alphas);
         }
         d_alphas
     }
 }
 
 /// Each block's rows of numbers that lie block by block.
-fn split<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> Vec<&'v mut [f32]> {
+fn split_rows<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> Vec<&'v mut [f32]> {
     let mut split = Vec::with_capacity(blocks.len());
     for block in blocks {
         let (rows, rest) = values.split_at_mut(block.positions.len() * width);
@@ -286,38 +288,38 @@ fn split<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> Vec<&
     split
 }
 
-impl Rows {
+impl OutputRows {
     /// Makes the dropped readout `[positions, e]` and the logits `[positions, V]` too.
     fn forward(
-        weights: &Weights,
+        weights: &PackedModel,
         dropout: &Dropout,
-        steps: &Steps,
-        positions: &[Position],
+        steps: &DecoderLoop,
+        positions: &[TargetPosition],
         [dropped, logits]: [&mut [f32]; 2],
     ) -> Self {
         let sizes = weights.architecture;
         let (e, n, vocabulary) = (sizes.embedding_size, sizes.hidden_size, sizes.target_vocabulary);
         let width = n + e + n;
-        let mut input = Buffer::any(positions.len() * width);
+        let mut input = Buffer::scratch(positions.len() * width);
         for (input, position) in input.chunks_exact_mut(width).zip(positions) {
             steps.readout_input(position.step, position.row, input);
         }
-        drop_positions(positions, &mut input, dropout.mask(Place::States), n, width);
+        apply_output_dropout(positions, &mut input, dropout.mask(DropoutSite::States), n, width);
         let readout = readout(weights, &input);
         dropped.copy_from_slice(&readout);
-        drop_positions(positions, dropped, dropout.mask(Place::Readout), e, e);
-        weights.output.apply(logits, vocabulary, dropped, Store::Row(weights.get("output.bias")));
+        apply_output_dropout(positions, dropped, dropout.mask(DropoutSite::Readout), e, e);
+        weights.output.forward(logits, vocabulary, dropped, WriteMode::AddBias(weights.get("output.bias")));
         Self { input, readout }
     }
 }
 
 /// tanh(W_r input + b_r) of rows [s ; E_y ; c].
-pub fn readout(weights: &Weights, input: &[f32]) -> Buffer {
+pub fn readout(weights: &PackedModel, input: &[f32]) -> Buffer {
     let sizes = weights.architecture;
     let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
-    let mut readout = Buffer::any(input.len() / width * e);
-    weights.readout.apply(&mut readout, e, input, Store::Row(weights.get("readout.bias")));
-    vectorised(
+    let mut readout = Buffer::scratch(input.len() / width * e);
+    weights.readout.forward(&mut readout, e, input, WriteMode::AddBias(weights.get("readout.bias")));
+    vectorized(
         #[inline(always)]
         || readout.iter_mut().for_each(|value| *value = tanh(*value)),
     );

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::kernels::buffer::Buffer;
+use crate::kernels::buffer_pool::Buffer;
 
 /// The shape of a part's sources, the longest first. A cell is one unit of one row, for which arrays hold some numbers;
 /// they lie step by step where the recurrence runs, since a step's rows are then the first so many, and row by row
@@ -63,7 +63,7 @@ impl Ragged {
 
     /// Cells of `width` numbers that lie step by step, row by row.
     pub fn by_rows(&self, by_steps: &[f32], width: usize) -> Buffer {
-        let mut by_rows = Buffer::any(by_steps.len());
+        let mut by_rows = Buffer::scratch(by_steps.len());
         for ((step, row), cell) in self.places().zip(by_steps.chunks_exact(width)) {
             by_rows[(self.row_starts[row] + step) * width..][..width].copy_from_slice(cell);
         }
@@ -72,7 +72,7 @@ impl Ragged {
 
     /// Cells of `width` numbers that lie row by row, step by step.
     pub fn by_steps(&self, by_rows: &[f32], width: usize) -> Buffer {
-        let mut by_steps = Buffer::any(by_rows.len());
+        let mut by_steps = Buffer::scratch(by_rows.len());
         for ((step, row), cell) in self.places().zip(by_steps.chunks_exact_mut(width)) {
             cell.copy_from_slice(&by_rows[(self.row_starts[row] + step) * width..][..width]);
         }

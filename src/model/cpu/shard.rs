@@ -1,15 +1,15 @@
-//! The part of a batch that one thread runs.
+//! The shard of a batch that one thread runs.
 
 use std::cmp::Reverse;
 
 use super::ragged::Ragged;
-use crate::model::Mask;
+use crate::model::DropoutMask;
 use crate::random::Positions;
 use crate::text::{BEGIN, Batch, Look};
 
 /// Some sentences of a batch, the longest source first. What belongs to target units lies `[length, rows, ·]`, by the
-/// part's own rows and longest target; what belongs to source units lies without padding.
-pub struct Part<'a> {
+/// shard's own rows and longest target; what belongs to source units lies without padding.
+pub struct Shard<'a> {
     batch: &'a Batch,
     /// The sentences, as rows of the batch.
     pub rows: Vec<usize>,
@@ -18,35 +18,35 @@ pub struct Part<'a> {
     /// The longest target.
     pub target_length: usize,
     /// The target positions that are no padding, step by step.
-    pub positions: Vec<Position>,
+    pub positions: Vec<TargetPosition>,
 }
 
 /// A target unit to be predicted.
 #[derive(Clone, Copy)]
-pub struct Position {
+pub struct TargetPosition {
     /// Its step.
     pub step: usize,
-    /// Its row in the part.
+    /// Its row in the shard.
     pub row: usize,
     /// How many units of the whole batch stand before it, step by step.
     pub index: usize,
 }
 
-impl<'a> Part<'a> {
-    /// Deals a batch's rows in turn, so that all parts have as many long sentences.
-    pub fn deal(batch: &'a Batch, parts: usize) -> Vec<Self> {
+impl<'a> Shard<'a> {
+    /// Deals a batch's rows in turn, so that all shards have as many long sentences.
+    pub fn split(batch: &'a Batch, shards: usize) -> Vec<Self> {
         let size = batch.target.batch();
-        let parts = parts.clamp(1, size.max(1));
+        let shards = shards.clamp(1, size.max(1));
         let mut dealt: Vec<Self> =
-            (0..parts).map(|part| Self::new(batch, (part..size).step_by(parts).collect())).collect();
+            (0..shards).map(|shard| Self::new(batch, (shard..size).step_by(shards).collect())).collect();
         let mut place_of_row = vec![0; size];
-        for part in &dealt {
-            part.rows.iter().enumerate().for_each(|(place, &row)| place_of_row[row] = place);
+        for shard in &dealt {
+            shard.rows.iter().enumerate().for_each(|(place, &row)| place_of_row[row] = place);
         }
         let mut index = 0;
         for step in 0..batch.target.length {
             for row in (0..size).filter(|&row| step < batch.target.lengths[row]) {
-                dealt[row % parts].positions.push(Position { step, row: place_of_row[row], index });
+                dealt[row % shards].positions.push(TargetPosition { step, row: place_of_row[row], index });
                 index += 1;
             }
         }
@@ -92,7 +92,7 @@ impl<'a> Part<'a> {
 
     /// The units to be predicted, by [`Self::positions`].
     pub fn targets(&self) -> Vec<u32> {
-        let target = |position: &Position| self.batch.target.id(self.rows[position.row], position.step);
+        let target = |position: &TargetPosition| self.batch.target.id(self.rows[position.row], position.step);
         self.positions.iter().map(target).collect()
     }
 
@@ -103,12 +103,12 @@ impl<'a> Part<'a> {
 
     /// Drops numbers of source units, `[cells, width]` step by step; the mask counts those of the whole batch,
     /// `[length, batch, width]`.
-    pub fn drop_of_source(&self, values: &mut [f32], mask: Option<Mask>, width: usize) {
+    pub fn apply_source_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
         self.drop(values, mask, width, self.source.places());
     }
 
     /// Drops numbers of target units, `[length × size, width]`; the mask counts those of the whole batch.
-    pub fn drop_of_target(&self, values: &mut [f32], mask: Option<Mask>, width: usize) {
+    pub fn apply_target_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
         let places = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| (step, row)));
         self.drop(values, mask, width, places);
     }
@@ -122,7 +122,13 @@ impl<'a> Part<'a> {
         Some(positions.map(|position| chance.uniform(position as u32)).collect())
     }
 
-    fn drop(&self, values: &mut [f32], mask: Option<Mask>, width: usize, places: impl Iterator<Item = (usize, usize)>) {
+    fn drop(
+        &self,
+        values: &mut [f32],
+        mask: Option<DropoutMask>,
+        width: usize,
+        places: impl Iterator<Item = (usize, usize)>,
+    ) {
         let Some(mask) = mask else { return };
         for ((step, row), values) in places.zip(values.chunks_exact_mut(width)) {
             mask.apply(values, (step * self.batch.target.batch() + self.rows[row]) * width);
@@ -132,7 +138,13 @@ impl<'a> Part<'a> {
 
 /// Drops numbers of rows `stride` apart, of which each has its first `width` numbers; the mask counts those of all the
 /// batch's units, `[units, width]`.
-pub fn drop_positions(positions: &[Position], values: &mut [f32], mask: Option<Mask>, width: usize, stride: usize) {
+pub fn apply_output_dropout(
+    positions: &[TargetPosition],
+    values: &mut [f32],
+    mask: Option<DropoutMask>,
+    width: usize,
+    stride: usize,
+) {
     let Some(mask) = mask else { return };
     for (row, position) in values.chunks_mut(stride).zip(positions) {
         mask.apply(&mut row[..width], position.index * width);

@@ -4,23 +4,23 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use crate::attention::cpu as attention;
-use crate::kernels::buffer::Buffer;
-use crate::kernels::cpu::embedding::gather;
-use crate::kernels::matrix::{Matrix, PackedWeight, Store};
-use crate::model::architecture::encoder_cell_part;
-use crate::model::architecture::{context_cell_part, word_cell_part};
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::embedding::gather_forward;
+use crate::kernels::matrix::{Matrix, PackedWeight, WriteMode};
+use crate::model::architecture::encoder_cell_param;
+use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::view::ModelView;
 use crate::model::{Architecture, DecoderKind, UnitLexicon};
-use crate::parameters::{Parameters, Slices};
+use crate::parameters::{ParameterViews, Parameters};
 
 /// Numbers in a table of gates, at most: 128 MiB.
-const LARGEST_TABLE: usize = 1 << 25;
+const MAX_TABLE: usize = 1 << 25;
 /// Rows of it that one thread makes at a time.
 const TABLE_ROWS: usize = 256;
 
 /// What the weights are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum PackingMode {
     /// Forward passes alone.
     Inference,
     /// The same over so many rows that the target embeddings' share of the gates is worth a table.
@@ -42,7 +42,7 @@ pub struct CellWeights<'a> {
 }
 
 /// How the context enters the decoder's state.
-pub enum ContextInput<'a> {
+pub enum PackedContextInput<'a> {
     /// With the word, by these columns of the cell's W_ih.
     Gates(PackedWeight),
     /// After the word, by a cell of its own.
@@ -50,48 +50,52 @@ pub enum ContextInput<'a> {
 }
 
 /// The parameters of the model.
-pub struct Weights<'a> {
+pub struct PackedModel<'a> {
     /// The model's sizes.
     pub architecture: &'a Architecture,
     /// Translations that are known beforehand.
     pub lexicon: Option<&'a UnitLexicon>,
-    parameters: Slices<'a>,
+    parameters: ParameterViews<'a>,
     /// Both directions of each layer.
     pub encoder: Vec<[CellWeights<'a>; 2]>,
     /// W_init
     pub initial: PackedWeight,
     /// What attention has.
-    pub attention: attention::Weights<'a>,
+    pub attention: attention::PackedAttention<'a>,
     /// The decoder's cell that takes in the word; its input is the embedding alone
     pub word_cell: CellWeights<'a>,
     /// How the context enters the state
-    pub context: ContextInput<'a>,
+    pub context: PackedContextInput<'a>,
     /// W_r
     pub readout: PackedWeight,
     /// E_out
     pub output: PackedWeight,
     /// The embeddings' share of the gates for every target unit, `[V, 3n]`, where it pays
-    gates_by_unit: Option<Buffer>,
+    gate_table: Option<Buffer>,
 }
 
 /// Lends the parameters to `work`.
 ///
 /// # Errors
 /// A parameter does not lie on the CPU as one block of f32.
-pub fn with<R>(model: ModelView, purpose: Purpose, work: impl FnOnce(&Weights) -> Result<R>) -> Result<R> {
-    with_all(&[model], purpose, |weights| work(&weights[0]))
+pub fn with_packed<R>(model: ModelView, mode: PackingMode, work: impl FnOnce(&PackedModel) -> Result<R>) -> Result<R> {
+    with_all_packed(&[model], mode, |weights| work(&weights[0]))
 }
 
 /// The same for several models.
 ///
 /// # Errors
 /// Those of any of them.
-pub fn with_all<R>(models: &[ModelView], purpose: Purpose, work: impl FnOnce(&[Weights]) -> Result<R>) -> Result<R> {
+pub fn with_all_packed<R>(
+    models: &[ModelView],
+    mode: PackingMode,
+    work: impl FnOnce(&[PackedModel]) -> Result<R>,
+) -> Result<R> {
     let parameters: Vec<&Parameters> = models.iter().map(|model| model.parameters).collect();
-    Parameters::lend(&parameters, |slices| {
+    Parameters::with_views(&parameters, |slices| {
         let mut weights = Vec::with_capacity(models.len());
         for (&ModelView { architecture, lexicon, .. }, slices) in models.iter().zip(slices) {
-            weights.push(Weights { lexicon, ..Weights::new(architecture, slices.clone(), purpose) });
+            weights.push(PackedModel { lexicon, ..PackedModel::new(architecture, slices.clone(), mode) });
         }
         work(&weights)
     })
@@ -100,23 +104,23 @@ pub fn with_all<R>(models: &[ModelView], purpose: Purpose, work: impl FnOnce(&[W
 impl<'a> CellWeights<'a> {
     /// Lays out a cell, whose parts `name` names, with those columns of W_ih that `columns` picks.
     fn new(
-        parameters: &Slices<'a>,
+        parameters: &ParameterViews<'a>,
         name: impl Fn(&str) -> String,
         columns: impl FnOnce(Matrix<'a>) -> Matrix<'a>,
         derivatives: bool,
     ) -> Self {
         let [input, state] = ["weight_ih", "weight_hh"].map(|part| parameters.matrix(&name(part)));
-        let [input, state] = PackedWeight::all([columns(input), state], derivatives);
+        let [input, state] = PackedWeight::pack_all([columns(input), state], derivatives);
         let [bias_ih, bias_hh] = ["bias_ih", "bias_hh"].map(|part| parameters.get(&name(part)));
         Self { input, state, bias_ih, bias_hh }
     }
 }
 
-impl<'a> Weights<'a> {
-    fn new(architecture: &'a Architecture, parameters: Slices<'a>, purpose: Purpose) -> Self {
+impl<'a> PackedModel<'a> {
+    fn new(architecture: &'a Architecture, parameters: ParameterViews<'a>, mode: PackingMode) -> Self {
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
-        let derivatives = purpose == Purpose::Training;
-        let [output, initial, readout] = PackedWeight::all(
+        let derivatives = mode == PackingMode::Training;
+        let [output, initial, readout] = PackedWeight::pack_all(
             [
                 parameters.matrix(architecture.output_weight()),
                 parameters.matrix("decoder.initial.weight"),
@@ -125,20 +129,20 @@ impl<'a> Weights<'a> {
             derivatives,
         );
         let encoder_cell = |layer: usize, direction: usize| {
-            let name = |part: &str| encoder_cell_part(part, layer, direction);
+            let name = |part: &str| encoder_cell_param(part, layer, direction);
             CellWeights::new(&parameters, name, |input| input, derivatives)
         };
         let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));
         let encoder = encoder.collect();
         // The embedding's columns come first, and are all where the context has a cell of its own.
-        let word_cell = CellWeights::new(&parameters, word_cell_part, |input| input.columns(0, e), derivatives);
+        let word_cell = CellWeights::new(&parameters, word_cell_param, |input| input.columns(0, e), derivatives);
         let context = match architecture.decoder {
             DecoderKind::Bahdanau => {
-                let input = parameters.matrix(&word_cell_part("weight_ih"));
-                ContextInput::Gates(PackedWeight::new(input.columns(e, n), derivatives))
+                let input = parameters.matrix(&word_cell_param("weight_ih"));
+                PackedContextInput::Gates(PackedWeight::new(input.columns(e, n), derivatives))
             }
             DecoderKind::Conditional => {
-                ContextInput::Cell(CellWeights::new(&parameters, context_cell_part, |input| input, derivatives))
+                PackedContextInput::Cell(CellWeights::new(&parameters, context_cell_param, |input| input, derivatives))
             }
         };
         let dimensions = architecture.dimensions();
@@ -146,42 +150,42 @@ impl<'a> Weights<'a> {
             architecture,
             lexicon: None,
             encoder,
-            attention: attention::Weights::new(&architecture.attention, dimensions, &parameters, derivatives),
+            attention: attention::PackedAttention::new(&architecture.attention, dimensions, &parameters, derivatives),
             initial,
             word_cell,
             context,
             readout,
             output,
-            gates_by_unit: None,
+            gate_table: None,
             parameters,
         };
-        if purpose == Purpose::LongInference {
-            weights.gates_by_unit = weights.table();
+        if mode == PackingMode::LongInference {
+            weights.gate_table = weights.build_gate_table();
         }
         weights
     }
 
-    fn table(&self) -> Option<Buffer> {
+    fn build_gate_table(&self) -> Option<Buffer> {
         let Architecture { target_vocabulary: units, embedding_size: e, hidden_size: n, .. } = *self.architecture;
-        if units * 3 * n > LARGEST_TABLE {
+        if units * 3 * n > MAX_TABLE {
             return None;
         }
-        let mut table = Buffer::any(units * 3 * n);
+        let mut table = Buffer::scratch(units * 3 * n);
         let embeddings = self.get("target_embedding.weight").par_chunks(TABLE_ROWS * e);
         table.par_chunks_mut(TABLE_ROWS * 3 * n).zip(embeddings).for_each(|(gates, embedded)| {
-            self.word_cell.input.apply(gates, 3 * n, embedded, Store::Row(self.word_cell.bias_ih));
+            self.word_cell.input.forward(gates, 3 * n, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
         });
         Some(table)
     }
 
     /// The last words' share of the decoder's gates, by units: `[rows, 3n]`.
-    pub fn gates_of_units(&self, units: &[u32], embedded: &[f32]) -> Buffer {
+    pub fn input_gates(&self, units: &[u32], embedded: &[f32]) -> Buffer {
         let width = 3 * self.architecture.hidden_size;
-        let mut gates = Buffer::any(units.len() * width);
-        match &self.gates_by_unit {
-            Some(table) => gather(&mut gates, table, units, width),
+        let mut gates = Buffer::scratch(units.len() * width);
+        match &self.gate_table {
+            Some(table) => gather_forward(&mut gates, table, units, width),
             None => {
-                self.word_cell.input.apply(&mut gates, width, embedded, Store::Row(self.word_cell.bias_ih));
+                self.word_cell.input.forward(&mut gates, width, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
             }
         }
         gates

@@ -40,8 +40,8 @@ impl AttentionDecoder {
     }
 
     /// Projects annotations to keys and values.
-    pub fn remember(&self, annotations: Annotations) -> Result<Memory> {
-        self.cells.attention.remember(annotations.values, annotations.mask)
+    pub fn project_memory(&self, annotations: Annotations) -> Result<Memory> {
+        self.cells.attention.project_memory(annotations.values, annotations.mask)
     }
 
     /// s_0 = tanh(W_init m + b): `[batch, n]`.

@@ -8,9 +8,9 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::attention::{Attended, Attention, Memory};
+use crate::attention::{Attention, AttentionOutput, Memory};
 use crate::kernels::reference::gru::GruWeights;
-use crate::model::architecture::{context_cell_part, word_cell_part};
+use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::{Architecture, DecoderKind};
 use crate::parameters::Parameters;
 
@@ -20,7 +20,7 @@ pub struct DecoderStep {
     /// s_t: `[batch, n]`
     pub state: Tensor,
     /// c_t and α_t
-    pub attended: Attended,
+    pub attention: AttentionOutput,
 }
 
 /// Attention and recurrent cells.
@@ -50,7 +50,7 @@ impl ContextInput {
                 cell.weight_ih = cell.weight_ih.narrow(1, 0, e)?;
                 Ok(Self::Gates(gates))
             }
-            DecoderKind::Conditional => Ok(Self::Cell(parameters.gru(context_cell_part)?)),
+            DecoderKind::Conditional => Ok(Self::Cell(parameters.gru(context_cell_param)?)),
         }
     }
 }
@@ -61,7 +61,7 @@ impl DecoderCells {
     /// # Errors
     /// A parameter is missing.
     pub fn new(architecture: &Architecture, parameters: &Parameters) -> Result<Self> {
-        let mut word = parameters.gru(word_cell_part)?;
+        let mut word = parameters.gru(word_cell_param)?;
         let context = ContextInput::new(architecture, parameters, &mut word)?;
         let attention = Attention::new(&architecture.attention, architecture.dimensions(), parameters)?;
         Ok(Self { attention, word, context })
@@ -83,15 +83,15 @@ impl DecoderCells {
     ) -> Result<DecoderStep> {
         match &self.context {
             ContextInput::Gates(weight) => {
-                let attended = self.attention.attend(memory, state, draws)?;
-                let gates = (input_gates + attended.context.matmul(&weight.t()?)?)?;
-                Ok(DecoderStep { state: self.word.step(&gates, state)?, attended })
+                let attention = self.attention.attend(memory, state, draws)?;
+                let gates = (input_gates + attention.context.matmul(&weight.t()?)?)?;
+                Ok(DecoderStep { state: self.word.step(&gates, state)?, attention })
             }
             ContextInput::Cell(cell) => {
                 let query = self.word.step(input_gates, state)?;
-                let attended = self.attention.attend(memory, &query, draws)?;
-                let state = cell.step(&cell.input_gates(&attended.context)?, &query)?;
-                Ok(DecoderStep { state, attended })
+                let attention = self.attention.attend(memory, &query, draws)?;
+                let state = cell.step(&cell.input_gates(&attention.context)?, &query)?;
+                Ok(DecoderStep { state, attention })
             }
         }
     }

@@ -4,8 +4,8 @@
 use candle_core::{Device, Result, Tensor};
 
 use crate::kernels::reference::gru::GruWeights;
-use crate::model::architecture::encoder_cell_part;
-use crate::model::{Dropout, Place};
+use crate::model::architecture::encoder_cell_param;
+use crate::model::{Dropout, DropoutSite};
 use crate::parameters::Parameters;
 use crate::text::Padded;
 
@@ -28,7 +28,7 @@ pub struct BidirectionalEncoder {
 impl BidirectionalEncoder {
     /// Picks the parameters of so many layers.
     pub fn new(layers: usize, parameters: &Parameters) -> Result<Self> {
-        let cell = |layer, direction| parameters.gru(|part| encoder_cell_part(part, layer, direction));
+        let cell = |layer, direction| parameters.gru(|part| encoder_cell_param(part, layer, direction));
         let layers = (0..layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
         Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
     }
@@ -38,7 +38,7 @@ impl BidirectionalEncoder {
         let device = self.embedding.device();
         let (batch, length) = (source.batch(), source.length);
         let ids = Tensor::from_slice(&source.ids, (batch, length), device)?.t()?.flatten_all()?;
-        let mut rows = dropout.apply(&self.embedding.index_select(&ids, 0)?, Place::Source)?;
+        let mut rows = dropout.apply(&self.embedding.index_select(&ids, 0)?, DropoutSite::Source)?;
         let mask = mask(source, device)?;
         let step_mask = mask.t()?.unsqueeze(2)?;
         for (layer, [forward, backward]) in self.layers.iter().enumerate() {
@@ -47,7 +47,7 @@ impl BidirectionalEncoder {
                 cell.sequence(&gates.reshape((length, batch, gates.dim(1)?))?, &step_mask, backwards)
             };
             let states = Tensor::cat(&[run(forward, false)?, run(backward, true)?], 2)?;
-            rows = dropout.apply(&states.flatten_to(1)?, Place::Annotations(layer))?;
+            rows = dropout.apply(&states.flatten_to(1)?, DropoutSite::Annotations(layer))?;
         }
         let size = rows.dim(1)?;
         let values = rows.reshape((length, batch, size))?.transpose(0, 1)?.contiguous()?;

@@ -5,7 +5,7 @@ use candle_core::{Result, Tensor};
 use super::ReferenceModel;
 use super::lexical_bias::{dense_rows, lexical_bias};
 use crate::attention::Memory;
-use crate::kernels::buffer::Buffer;
+use crate::kernels::buffer_pool::Buffer;
 use crate::model::Dropout;
 use crate::model::view::ModelView;
 use crate::text::Padded;
@@ -30,7 +30,7 @@ pub struct ReferenceIncrementalDecoder<'a> {
 }
 
 /// Predictions for the rows of one step.
-pub struct Said {
+pub struct StepOutput {
     /// `[rows, V]`
     pub logits: Buffer,
     /// Reported α of each row, one weight per unit of its source.
@@ -40,7 +40,7 @@ pub struct Said {
 impl ReferenceModel {
     /// Encodes sources and returns a decoder with one row for each.
     pub fn incremental_decoder(&self, view: ModelView, source: &Padded) -> Result<ReferenceIncrementalDecoder<'_>> {
-        let memory = self.remember(source, &Dropout::none())?;
+        let memory = self.project_memory(source, &Dropout::none())?;
         let dense = |lexicon| dense_rows(lexicon, source, self.decoder.device());
         let lexical = view.lexicon.map(dense).transpose()?;
         Ok(ReferenceIncrementalDecoder {
@@ -74,24 +74,24 @@ impl ReferenceIncrementalDecoder<'_> {
     }
 
     /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
-    pub fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Said> {
+    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
         self.select(parents)?;
         let decoder = &self.model.decoder;
         let embedded = decoder.embed(&Tensor::new(units, self.model.decoder.device())?)?;
         let step = decoder.step(&self.row_memory, &embedded, &self.state)?;
-        let logits = decoder.output.logits(&step.state, &embedded, &step.attended.context, &Dropout::none())?;
+        let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
         let logits = match &self.row_lexical {
-            Some(rows) => (logits + lexical_bias(&step.attended.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
+            Some(rows) => (logits + lexical_bias(&step.attention.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
             None => logits,
         };
         self.state = step.state;
         let values = logits.flatten_all()?.to_vec1::<f32>()?;
-        let mut logits = Buffer::any(values.len());
+        let mut logits = Buffer::scratch(values.len());
         logits.copy_from_slice(&values);
-        let mut attention = step.attended.shown.to_vec2::<f32>()?;
+        let mut attention = step.attention.reported.to_vec2::<f32>()?;
         for (row, &sentence) in attention.iter_mut().zip(&self.sentences) {
             row.truncate(self.source.lengths[sentence]);
         }
-        Ok(Said { logits, attention })
+        Ok(StepOutput { logits, attention })
     }
 }

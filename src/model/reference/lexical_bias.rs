@@ -1,4 +1,4 @@
-//! Bias of a unit lexicon on the output; see [`UnitLexicon`].
+//! LexicalBias of a unit lexicon on the output; see [`UnitLexicon`].
 
 use candle_core::{Device, Result, Tensor};
 

@@ -14,9 +14,9 @@ mod output_layer;
 use candle_core::{Result, Tensor};
 
 use super::view::ModelView;
-use super::{Architecture, BatchLoss, Dropout, ForcedPair, Place};
-use crate::attention::{Memory, guidance};
-use crate::kernels::reference::cross_entropy;
+use super::{Architecture, BatchLoss, Dropout, DropoutSite, ForcedScores};
+use crate::attention::{Memory, guided_alignment_loss};
+use crate::kernels::reference::cross_entropy::cross_entropy_sums;
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{BEGIN, Batch, Padded};
 use decoder::AttentionDecoder;
@@ -25,7 +25,7 @@ use encoder::BidirectionalEncoder;
 use lexical_bias::{dense_rows, lexical_bias};
 
 pub use encoder::Annotations;
-pub use incremental::{ReferenceIncrementalDecoder, Said};
+pub use incremental::{ReferenceIncrementalDecoder, StepOutput};
 
 /// Encoder and decoder over one set of parameters.
 pub struct ReferenceModel {
@@ -44,7 +44,7 @@ struct TeacherForcing {
     /// α that guided alignment refers to: `[target length, batch, source length]`
     alphas: Tensor,
     /// Reported α, shaped like `alphas`.
-    shown: Tensor,
+    reported: Tensor,
 }
 
 impl ReferenceModel {
@@ -65,14 +65,14 @@ impl ReferenceModel {
     }
 
     /// Returns annotations, keys and values of a batch of sources.
-    fn remember(&self, source: &Padded, dropout: &Dropout) -> Result<Memory> {
-        self.decoder.remember(self.annotate(source, dropout)?)
+    fn project_memory(&self, source: &Padded, dropout: &Dropout) -> Result<Memory> {
+        self.decoder.project_memory(self.annotate(source, dropout)?)
     }
 
     /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, by automatic differentiation.
     ///
     /// # Errors
-    /// The parameters are no variables; see [`Parameters::tracked`].
+    /// The parameters are no variables; see [`Parameters::with_grad`].
     pub fn gradients(
         &self,
         view: ModelView,
@@ -82,10 +82,10 @@ impl ReferenceModel {
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
         let forced = self.teacher_forcing(view, batch, dropout)?;
-        let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
+        let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
-        let guidance = guidance(&forced.alphas, &batch.guides)?;
-        *gradients = Gradients::of(&((&smoothed + &guidance)? / units as f64)?, view.parameters)?;
+        let guidance = guided_alignment_loss(&forced.alphas, &batch.guides)?;
+        *gradients = Gradients::from_loss(&((&smoothed + &guidance)? / units as f64)?, view.parameters)?;
         let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
         Ok(BatchLoss {
             smoothed: scalar(&smoothed)?,
@@ -96,18 +96,18 @@ impl ReferenceModel {
     }
 
     /// Scores each pair of a batch by forced decoding, without dropout.
-    pub fn force(&self, view: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
+    pub fn force_decode(&self, view: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
         let forced = self.teacher_forcing(view, batch, &Dropout::none())?;
         let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
         let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
         let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
-        let weights = forced.shown.to_vec3::<f32>()?;
+        let weights = forced.reported.to_vec3::<f32>()?;
         let rows = |sentence: usize| {
             let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
             weights[..batch.target.lengths[sentence]].iter().map(row).collect()
         };
-        let pair = |sentence| ForcedPair { log_probabilities: Vec::new(), smoothed: 0.0, weights: rows(sentence) };
-        let mut pairs: Vec<ForcedPair> = (0..batch.target.batch()).map(pair).collect();
+        let pair = |sentence| ForcedScores { log_probabilities: Vec::new(), smoothed: 0.0, weights: rows(sentence) };
+        let mut pairs: Vec<ForcedScores> = (0..batch.target.batch()).map(pair).collect();
         for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
             pairs[sentence].log_probabilities.push(f64::from(chosen));
             pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
@@ -119,9 +119,9 @@ impl ReferenceModel {
     fn teacher_forcing(&self, view: ModelView, batch: &Batch, dropout: &Dropout) -> Result<TeacherForcing> {
         let (target, device) = (&batch.target, self.decoder.device());
         let (size, length) = (target.batch(), target.length);
-        let memory = self.remember(&batch.source, dropout)?;
+        let memory = self.project_memory(&batch.source, dropout)?;
         let previous = Tensor::from_vec(previous_ids(target), length * size, device)?;
-        let embedded = dropout.apply(&self.decoder.embed(&previous)?, Place::Target)?;
+        let embedded = dropout.apply(&self.decoder.embed(&previous)?, DropoutSite::Target)?;
         let draws = |step| draws(view.architecture, dropout, step * size..(step + 1) * size);
         let steps = self.decoder.unroll(&memory, &embedded, [length, size], draws)?;
         let all = |part: fn(&DecoderStep) -> &Tensor| Tensor::cat(&steps.iter().map(part).collect::<Vec<_>>(), 0);
@@ -138,10 +138,10 @@ impl ReferenceModel {
         let mut logits = self.decoder.output.logits(
             &pick(all(|step| &step.state)?)?,
             &pick(embedded)?,
-            &pick(all(|step| &step.attended.context)?)?,
+            &pick(all(|step| &step.attention.context)?)?,
             dropout,
         )?;
-        let alphas = stacked(|step| &step.attended.alphas)?;
+        let alphas = stacked(|step| &step.attention.alphas)?;
         if let Some(lexicon) = view.lexicon {
             let bias = lexical_bias(&alphas.transpose(0, 1)?, &dense_rows(lexicon, &batch.source, device)?)?;
             logits = (logits + pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)?;
@@ -151,7 +151,7 @@ impl ReferenceModel {
             targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
             sentences: real().map(|(_, row)| row).collect(),
             alphas,
-            shown: stacked(|step| &step.attended.shown)?,
+            reported: stacked(|step| &step.attention.reported)?,
         })
     }
 }
@@ -166,6 +166,6 @@ fn previous_ids(target: &Padded) -> Vec<u32> {
 /// Random numbers that sampled hard attention consumes at some of the batch's target positions, `[length × batch]`.
 fn draws(architecture: &Architecture, dropout: &Dropout, cells: std::ops::Range<usize>) -> Option<Vec<f32>> {
     let heads = architecture.attention.heads;
-    let positions = dropout.choices()?;
+    let positions = dropout.selection_draws()?;
     Some((cells.start * heads..cells.end * heads).map(|cell| positions.uniform(cell as u32)).collect())
 }

@@ -6,7 +6,7 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::model::{Architecture, Dropout, Place};
+use crate::model::{Architecture, Dropout, DropoutSite};
 use crate::parameters::{Linear, Parameters};
 
 /// Readout and output layer over one set of parameters.
@@ -28,8 +28,8 @@ impl OutputLayer {
 
     /// Logits `[rows, V]` from states, contexts `[rows, n]` and the last words' embeddings `[rows, e]`.
     pub fn logits(&self, state: &Tensor, embedded: &Tensor, context: &Tensor, dropout: &Dropout) -> Result<Tensor> {
-        let state = dropout.apply(state, Place::States)?;
+        let state = dropout.apply(state, DropoutSite::States)?;
         let readout = self.readout.forward(&Tensor::cat(&[&state, embedded, context], 1)?)?.tanh()?;
-        self.output.forward(&dropout.apply(&readout, Place::Readout)?)
+        self.output.forward(&dropout.apply(&readout, DropoutSite::Readout)?)
     }
 }

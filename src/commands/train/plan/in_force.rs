@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::super::input::{SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use super::options::SAVE_EVERY;
-use crate::attention::Choice;
+use crate::attention::SelectionMode;
 use crate::checkpoint::Config;
 use crate::cli::TrainArgs;
 use crate::text::BatchSize;
@@ -77,7 +77,7 @@ pub fn of_model(args: &TrainArgs, config: &Config) -> TrainArgs {
         decoder: Some(model.decoder),
         heads: Some(attention.heads),
         attention_temperature: Some(attention.temperature),
-        hard_attention: attention.choice == Choice::Sampled,
+        hard_attention: attention.choice == SelectionMode::Sampled,
         layers: Some(model.layers),
         untied: !model.tied_output,
         initial_state: Some(model.initial_state),

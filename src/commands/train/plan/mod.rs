@@ -13,10 +13,10 @@ use self::in_force::of_model;
 use self::options::{above_zero, keep, positive, share, within};
 pub use self::options::{max_epochs, max_minutes, patience, save_every};
 use super::super::usage::UsageError;
-use crate::attention::{Choice, Settings};
+use crate::attention::{AttentionConfig, SelectionMode};
 use crate::checkpoint::{Config, TextSettings};
 use crate::cli::{Preset, TrainArgs};
-use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, LARGEST, MOST_LAYERS};
+use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState, MAX_LAYERS, MAX_SIZE};
 use crate::text::{Atoms, BatchSize, NormalForm, Normalisation, Pair, Profile, SPECIALS, Units};
 use crate::training::{Keep, Metric, Schedule, TrainingSettings};
 
@@ -66,7 +66,7 @@ struct ModelPlan {
     tied_output: bool,
     initial_state: InitialState,
     decoder: DecoderKind,
-    attention: Settings,
+    attention: AttentionConfig,
 }
 
 /// What the options settle of the training run.
@@ -322,7 +322,7 @@ impl ModelPlan {
     }
 
     fn new(args: &TrainArgs) -> Result<Self> {
-        let size = |option, given: Option<usize>| given.map(|size| within(option, size, 1, LARGEST)).transpose();
+        let size = |option, given: Option<usize>| given.map(|size| within(option, size, 1, MAX_SIZE)).transpose();
         let hidden_size = size("--hidden-size", args.hidden_size)?;
         if let Some(odd) = hidden_size.filter(|size| !size.is_multiple_of(2)) {
             bail!(UsageError(format!("--hidden-size {odd} is odd; each encoder direction has half of it")));
@@ -331,16 +331,16 @@ impl ModelPlan {
             embedding_size: size("--embedding-size", args.embedding_size)?,
             hidden_size,
             attention_size: size("--attention-size", args.attention_size)?,
-            layers: within("--layers", args.layers.unwrap_or(1), 1, MOST_LAYERS)?,
+            layers: within("--layers", args.layers.unwrap_or(1), 1, MAX_LAYERS)?,
             tied_output: !args.untied,
             initial_state: args.initial_state.unwrap_or(InitialState::Mean),
             decoder: args.decoder.unwrap_or(DecoderKind::Conditional),
-            attention: Settings {
+            attention: AttentionConfig {
                 score: args.attention.unwrap_or_default(),
                 heads: args.heads.unwrap_or(1),
                 temperature: args.attention_temperature.unwrap_or(1.0),
-                choice: if args.hard_attention { Choice::Sampled } else { Choice::Soft },
-                shown: None,
+                choice: if args.hard_attention { SelectionMode::Sampled } else { SelectionMode::Soft },
+                reported_head: None,
             },
         })
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use candle_core::{CpuStorage, DType, Device, Result, Shape, Storage, Tensor, Var, bail};
 
-use super::{Plan, Slices};
+use super::{ParameterSpec, ParameterViews};
 use crate::kernels::Backend;
 use crate::kernels::reference::gru::GruWeights;
-use crate::kernels::values::all_finite;
+use crate::kernels::tensor_mut::all_finite;
 use crate::random::Stream;
 
 /// Tensors by name.
@@ -18,22 +18,22 @@ pub struct Parameters {
 
 impl Parameters {
     /// Draws initial parameters; each from a stream of its own, so that none depends on another's size.
-    pub fn initialise(plan: &Plan, seed: u64, device: &Device) -> Result<Self> {
-        let draw = |planned: &super::plan::Planned| {
-            let values = planned.start.draw(&planned.shape, &mut Stream::new(seed, &planned.name, 0));
-            Ok((planned.name.clone(), Tensor::from_vec(values, planned.shape.as_slice(), device)?))
+    pub fn initialize(spec: &ParameterSpec, seed: u64, device: &Device) -> Result<Self> {
+        let draw = |entry: &super::spec::ParameterEntry| {
+            let values = entry.init.draw(&entry.shape, &mut Stream::new(seed, &entry.name, 0));
+            Ok((entry.name.clone(), Tensor::from_vec(values, entry.shape.as_slice(), device)?))
         };
-        Ok(Self { tensors: plan.iter().map(draw).collect::<Result<_>>()? })
+        Ok(Self { tensors: spec.iter().map(draw).collect::<Result<_>>()? })
     }
 
     /// Takes parameters from elsewhere, checking that each is there, has its shape and holds finite numbers.
     ///
     /// # Errors
     /// Names the first parameter that is missing, surplus, misshapen or not finite.
-    pub fn from_tensors(plan: &Plan, mut found: BTreeMap<String, Tensor>) -> Result<Self> {
+    pub fn from_tensors(spec: &ParameterSpec, mut found: BTreeMap<String, Tensor>) -> Result<Self> {
         let mut tensors = BTreeMap::new();
-        for planned in plan.iter() {
-            let (name, shape) = (&planned.name, &planned.shape);
+        for entry in spec.iter() {
+            let (name, shape) = (&entry.name, &entry.shape);
             let Some(tensor) = found.remove(name) else { bail!("parameter {name} is missing") };
             if tensor.shape() != &Shape::from(shape.clone()) {
                 bail!("parameter {name} has shape {:?} where the settings ask for {shape:?}", tensor.dims());
@@ -72,7 +72,7 @@ impl Parameters {
     ///
     /// # Errors
     /// The names or shapes are others.
-    pub fn cosine(&self, other: &Self) -> Result<f64> {
+    pub fn cosine_similarity(&self, other: &Self) -> Result<f64> {
         let (mut product, mut squares) = (0.0, [0.0; 2]);
         for (name, tensor) in &self.tensors {
             let [ours, theirs] = [tensor.flatten_all()?, other.get(name)?.flatten_all()?];
@@ -89,7 +89,7 @@ impl Parameters {
     ///
     /// # Errors
     /// The other ones lack a name, or have rows of other sizes.
-    pub fn carrying<'o>(&self, other: &Self, origins: impl Fn(&str) -> Option<&'o [Option<u32>]>) -> Result<Self> {
+    pub fn remap_rows<'o>(&self, other: &Self, origins: impl Fn(&str) -> Option<&'o [Option<u32>]>) -> Result<Self> {
         let mut tensors = BTreeMap::new();
         for (name, own) in &self.tensors {
             let carried = other.get(name)?;
@@ -108,7 +108,7 @@ impl Parameters {
     }
 
     /// The same values as variables, whose operations are recorded for back-propagation.
-    pub fn tracked(&self) -> Result<Self> {
+    pub fn with_grad(&self) -> Result<Self> {
         let mut tensors = BTreeMap::new();
         for (name, tensor) in &self.tensors {
             tensors.insert(name.clone(), Var::from_tensor(tensor)?.into_inner());
@@ -117,7 +117,7 @@ impl Parameters {
     }
 
     /// The same values in places of their own.
-    pub fn copied(&self) -> Result<Self> {
+    pub fn deep_copy(&self) -> Result<Self> {
         let copy = |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.detach().copy()?));
         Ok(Self { tensors: self.tensors.iter().map(copy).collect::<Result<_>>()? })
     }
@@ -163,7 +163,7 @@ impl Parameters {
     ///
     /// # Errors
     /// A parameter does not lie on the CPU as one block of f32.
-    pub fn lend<R>(models: &[&Self], work: impl FnOnce(&[Slices]) -> Result<R>) -> Result<R> {
+    pub fn with_views<R>(models: &[&Self], work: impl FnOnce(&[ParameterViews]) -> Result<R>) -> Result<R> {
         let guard = |(name, tensor)| {
             let (name, tensor): (&String, &Tensor) = (name, tensor);
             (name.as_str(), tensor.dims(), tensor.storage_and_layout())
@@ -171,7 +171,7 @@ impl Parameters {
         let guards: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(guard).collect()).collect();
         let mut all = Vec::with_capacity(models.len());
         for guards in &guards {
-            let mut slices = Slices::default();
+            let mut slices = ParameterViews::default();
             for (name, dimensions, (storage, layout)) in guards {
                 match (&**storage, layout.contiguous_offsets()) {
                     (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
@@ -188,7 +188,7 @@ impl Parameters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Start;
+    use super::super::Init;
     use super::*;
 
     #[test]
@@ -200,24 +200,24 @@ mod tests {
         };
         let (drawn, old) = (parameters([1.0, 2.0], (3, 2)), parameters([3.0, 4.0], (2, 2)));
         let origins = [Some(1), None, Some(0)];
-        let carried = drawn.carrying(&old, |name| (name == "rows").then_some(&origins[..])).unwrap();
+        let carried = drawn.remap_rows(&old, |name| (name == "rows").then_some(&origins[..])).unwrap();
         assert_eq!(carried.get("rows").unwrap().to_vec2::<f32>().unwrap(), [[3.0; 2], [1.0; 2], [3.0; 2]]);
         assert_eq!(carried.get("whole").unwrap().to_vec2::<f32>().unwrap(), [[4.0]]);
-        assert!(drawn.carrying(&parameters([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
+        assert!(drawn.remap_rows(&parameters([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
     }
 
     #[test]
     fn foreign_parameters_are_named() {
-        let mut plan = Plan::default();
-        plan.add("energy.weight", &[1, 5], Start::Glorot);
-        plan.linear("readout", 4, 3);
-        let parameters = Parameters::initialise(&plan, 1, &Device::Cpu).unwrap();
+        let mut spec = ParameterSpec::default();
+        spec.add("energy.weight", &[1, 5], Init::Glorot);
+        spec.linear("readout", 4, 3);
+        let parameters = Parameters::initialize(&spec, 1, &Device::Cpu).unwrap();
         let count: usize = parameters.iter().map(|(_, tensor)| tensor.elem_count()).sum();
-        assert_eq!((count, plan.count()), (5 + 12 + 4, 21));
+        assert_eq!((count, spec.count()), (5 + 12 + 4, 21));
         let attempt = |change: &dyn Fn(&mut BTreeMap<String, Tensor>)| {
             let mut tensors = parameters.tensors.clone();
             change(&mut tensors);
-            Parameters::from_tensors(&plan, tensors).map(|_| ()).map_err(|error| error.to_string())
+            Parameters::from_tensors(&spec, tensors).map(|_| ()).map_err(|error| error.to_string())
         };
         attempt(&|_| {}).unwrap();
         let tensor = |value: f32| Tensor::full(value, (1, 5), &Device::Cpu).unwrap();

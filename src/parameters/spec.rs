@@ -4,19 +4,19 @@ use crate::random::Stream;
 
 /// Every parameter of a model, in a fixed order.
 #[derive(Clone, Debug, Default)]
-pub struct Plan(Vec<Planned>);
+pub struct ParameterSpec(Vec<ParameterEntry>);
 
 /// One parameter to be.
 #[derive(Clone, Debug)]
-pub(super) struct Planned {
+pub(super) struct ParameterEntry {
     pub name: String,
     pub shape: Vec<usize>,
-    pub start: Start,
+    pub init: Init,
 }
 
 /// How a parameter begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Start {
+pub enum Init {
     /// All numbers are this one.
     Constant(f32),
     /// Normal with this standard deviation.
@@ -27,37 +27,37 @@ pub enum Start {
     Orthogonal,
 }
 
-impl Plan {
+impl ParameterSpec {
     /// Plans one parameter.
-    pub fn add(&mut self, name: impl Into<String>, shape: &[usize], start: Start) {
-        self.0.push(Planned { name: name.into(), shape: shape.to_vec(), start });
+    pub fn add(&mut self, name: impl Into<String>, shape: &[usize], init: Init) {
+        self.0.push(ParameterEntry { name: name.into(), shape: shape.to_vec(), init });
     }
 
     /// Plans W `[outputs, inputs]` and b of `x Wᵀ + b`, as `name.weight` and `name.bias`.
     pub fn linear(&mut self, name: &str, outputs: usize, inputs: usize) {
-        self.add(format!("{name}.weight"), &[outputs, inputs], Start::Glorot);
-        self.add(format!("{name}.bias"), &[outputs], Start::Constant(0.0));
+        self.add(format!("{name}.weight"), &[outputs, inputs], Init::Glorot);
+        self.add(format!("{name}.bias"), &[outputs], Init::Constant(0.0));
     }
 
     /// Plans a recurrent cell of state size `state`; `name` makes the name of each part, such as `weight_ih`.
     pub fn gru(&mut self, name: impl Fn(&str) -> String, inputs: usize, state: usize) {
-        self.add(name("weight_ih"), &[3 * state, inputs], Start::Glorot);
-        self.add(name("weight_hh"), &[3 * state, state], Start::Orthogonal);
-        self.add(name("bias_ih"), &[3 * state], Start::Constant(0.0));
-        self.add(name("bias_hh"), &[3 * state], Start::Constant(0.0));
+        self.add(name("weight_ih"), &[3 * state, inputs], Init::Glorot);
+        self.add(name("weight_hh"), &[3 * state, state], Init::Orthogonal);
+        self.add(name("bias_ih"), &[3 * state], Init::Constant(0.0));
+        self.add(name("bias_hh"), &[3 * state], Init::Constant(0.0));
     }
 
     /// How many numbers the parameters hold in all.
     pub fn count(&self) -> usize {
-        self.0.iter().map(|planned| planned.shape.iter().product::<usize>()).sum()
+        self.0.iter().map(|entry| entry.shape.iter().product::<usize>()).sum()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Planned> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &ParameterEntry> {
         self.0.iter()
     }
 }
 
-impl Start {
+impl Init {
     pub(super) fn draw(self, shape: &[usize], stream: &mut Stream) -> Vec<f32> {
         let count: usize = shape.iter().product();
         match self {

@@ -8,7 +8,7 @@ use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Storage, Tensor, bail}
 ///
 /// # Errors
 /// The tensor does not lie on the CPU as one block of f32.
-pub fn with_values<F: FnOnce(&mut [f32]) -> Result<()>>(tensor: &Tensor, work: F) -> Result<()> {
+pub fn with_slice_mut<F: FnOnce(&mut [f32]) -> Result<()>>(tensor: &Tensor, work: F) -> Result<()> {
     tensor.inplace_op1(&InPlace(RefCell::new(Some(work))))
 }
 

@@ -2,20 +2,20 @@
 
 use rayon::prelude::*;
 
-use super::{Matrix, Packed, Store, multiply_packed};
+use super::{Matrix, PackedMatrix, WriteMode, multiply_packed};
 
 /// W of y = x Wᵀ.
 #[derive(Debug, Default)]
 pub struct PackedWeight {
     /// Wᵀ
-    forward: Packed,
+    forward: PackedMatrix,
     /// W, where derivatives are wanted
-    backward: Packed,
+    backward: PackedMatrix,
 }
 
 impl PackedWeight {
     /// Lays out matrices `[outputs, inputs]`, side by side on the cores; `derivatives` says whether there is a way back.
-    pub fn all<const COUNT: usize>(weights: [Matrix; COUNT], derivatives: bool) -> [Self; COUNT] {
+    pub fn pack_all<const COUNT: usize>(weights: [Matrix; COUNT], derivatives: bool) -> [Self; COUNT] {
         let mut packed = std::array::from_fn(|_| Self::default());
         packed.par_iter_mut().zip(weights).for_each(|(packed, weight)| *packed = Self::new(weight, derivatives));
         packed
@@ -24,10 +24,10 @@ impl PackedWeight {
     /// Lays out one matrix.
     pub fn new(weight: Matrix, derivatives: bool) -> Self {
         if derivatives {
-            let (forward, backward) = rayon::join(|| Packed::new(weight.t()), || Packed::new(weight));
+            let (forward, backward) = rayon::join(|| PackedMatrix::new(weight.t()), || PackedMatrix::new(weight));
             Self { forward, backward }
         } else {
-            Self { forward: Packed::new(weight.t()), backward: Packed::default() }
+            Self { forward: PackedMatrix::new(weight.t()), backward: PackedMatrix::default() }
         }
     }
 
@@ -37,13 +37,13 @@ impl PackedWeight {
     }
 
     /// x Wᵀ of rows x, into rows `stride` apart.
-    pub fn apply(&self, y: &mut [f32], stride: usize, x: &[f32], store: Store) {
-        multiply_packed(y, stride, Matrix::rows_of(x, self.forward.rows()), &self.forward, store);
+    pub fn forward(&self, y: &mut [f32], stride: usize, x: &[f32], mode: WriteMode) {
+        multiply_packed(y, stride, Matrix::rows_of(x, self.forward.rows()), &self.forward, mode);
     }
 
     /// dy W: the derivative by x of rows of derivatives by y.
-    pub fn apply_back(&self, d_x: &mut [f32], d_y: &[f32], store: Store) {
+    pub fn backward(&self, d_x: &mut [f32], d_y: &[f32], mode: WriteMode) {
         let (rows, columns) = (self.backward.rows(), self.backward.columns());
-        multiply_packed(d_x, columns, Matrix::rows_of(d_y, rows), &self.backward, store);
+        multiply_packed(d_x, columns, Matrix::rows_of(d_y, rows), &self.backward, mode);
     }
 }

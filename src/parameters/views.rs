@@ -6,9 +6,9 @@ use crate::kernels::matrix::Matrix;
 
 /// All parameters of a model by name, with their dimensions.
 #[derive(Clone, Default)]
-pub struct Slices<'a>(BTreeMap<&'a str, (&'a [usize], &'a [f32])>);
+pub struct ParameterViews<'a>(BTreeMap<&'a str, (&'a [usize], &'a [f32])>);
 
-impl<'a> Slices<'a> {
+impl<'a> ParameterViews<'a> {
     pub(super) fn insert(&mut self, name: &'a str, dimensions: &'a [usize], values: &'a [f32]) {
         self.0.insert(name, (dimensions, values));
     }
