@@ -96,7 +96,7 @@ fn attention(criterion: &mut Criterion) {
     let (queries, mut alphas, mut pooled) = (numbers(ROWS * SIZE), numbers(ROWS * LENGTH), numbers(ROWS * SIZE));
     let (mut d_keys, mut d_param, mut d_queries) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
     let mut d_energies = numbers(ROWS * LENGTH);
-    let sentences = RaggedKeyValues {
+    let key_values = RaggedKeyValues {
         keys: &keys,
         values: &annotations,
         sizes: [SIZE, SIZE],
@@ -109,10 +109,10 @@ fn attention(criterion: &mut Criterion) {
         group.bench_function(format!("forward, {score:?}"), |bencher| {
             bencher.iter(|| {
                 let (alphas, pooled) = (&mut alphas, &mut pooled);
-                let (selection, choices, rows) = (Selection::Soft, &mut [][..], 0..ROWS);
+                let (selection, selected, rows) = (Selection::Soft, &mut [][..], 0..ROWS);
                 score.attention_forward(
                     &own,
-                    AttentionForward { sentences, rows, queries: &queries, selection, alphas, choices, pooled },
+                    AttentionForward { key_values, rows, queries: &queries, selection, alphas, selected, pooled },
                 );
             });
         });
@@ -122,7 +122,7 @@ fn attention(criterion: &mut Criterion) {
                 let (alphas, d_pooled, d_energies) = (&alphas, &annotations[..ROWS * SIZE], &mut d_energies);
                 let queries = &queries;
                 let back =
-                    AttentionBackward { sentences, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_param };
+                    AttentionBackward { key_values, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_param };
                 score.attention_backward(&own, back);
             });
         });

@@ -1,4 +1,4 @@
-//! Which attention a model has, and the shapes that follow from it.
+//! Configuration of a model's attention, and the shapes that follow from it.
 
 use std::fmt;
 
@@ -8,19 +8,20 @@ use super::scores::{Projections, ScoreName, ScoreParam};
 use super::selection::SelectionMode;
 use crate::parameters::{Init, ParameterSpec};
 
-/// Which attention.
+/// Configuration of attention.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AttentionConfig {
-    /// What queries and keys are attention by.
+    /// Score that compares queries with keys.
     pub score: ScoreName,
-    /// How many attentions there are side by side, each over its param part of the dimensions.
+    /// Number of heads, each over its own slice of the dimensions.
     pub heads: usize,
-    /// What energies are divided by, above 0.
+    /// Divisor of the energies, above 0.
     pub temperature: f64,
-    /// Which weights pool.
+    /// Soft or hard attention.
     pub choice: SelectionMode,
-    /// The head whose weights are reported_head, in place of the mean over all: a matter of use, not of the model.
+    /// Head whose weights are reported instead of the mean over all heads. Set at inference and not saved with the
+    /// model.
     #[serde(skip)]
     pub reported_head: Option<usize>,
 }
@@ -37,28 +38,28 @@ impl Default for AttentionConfig {
     }
 }
 
-/// How a trained model's attention is used, where not as it was trained.
+/// Changes to a trained model's attention at inference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InferenceOverrides {
-    /// Whether the largest weight takes all.
+    /// Selects the largest weight.
     pub hard: bool,
-    /// What energies are divided by.
+    /// Divisor of the energies.
     pub temperature: Option<f64>,
-    /// The head whose weights are reported_head, counted from 1, in place of the mean over all.
+    /// Head whose weights are reported instead of the mean over all, counted from 1.
     pub head: Option<usize>,
 }
 
-/// The sizes that attention meets.
+/// Sizes of the model that attention depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttentionDims {
-    /// n: of states and of annotations.
+    /// n: size of states and of annotations.
     pub hidden: usize,
-    /// a: in which projected queries and keys are attention, by all heads together.
+    /// a: size of projected queries and keys, all heads together.
     pub attention: usize,
 }
 
 impl fmt::Display for AttentionConfig {
-    /// In words: the score, and what of the rest is not as usual.
+    /// Writes the score and every setting that is not the default.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(formatter, "{}", self.score.name())?;
         if self.heads > 1 {
@@ -75,59 +76,59 @@ impl fmt::Display for AttentionConfig {
     }
 }
 
-/// What settings and sizes come to.
+/// Shapes that follow from configuration and sizes.
 #[derive(Clone, Copy)]
 pub(super) struct AttentionLayout {
     /// n
     pub hidden: usize,
-    /// d: numbers of a query, and of a key, of all heads together
+    /// d: size of a query and of a key, all heads together
     pub query: usize,
-    /// How many weights there are of each position.
+    /// Weights per position: heads times the score's pools.
     pub heads: usize,
-    /// Whether queries are W_q s.
+    /// Queries are W_q s.
     pub projects_queries: bool,
-    /// Whether keys are W_k h.
+    /// Keys are W_k h.
     pub projects_keys: bool,
-    /// Whether values are W_v h, and contexts W_o of what was pooled.
+    /// Values are W_v h, and contexts W_o times the pooled values.
     pub projects_values: bool,
-    /// The score's param parameter, by name and shape.
+    /// The score's own parameter.
     pub param: Option<ScoreParam>,
-    /// 1 / temperature, the score's param included
+    /// 1 / temperature, with the score's own temperature included
     pub inverse_temperature: f64,
 }
 
-/// Names of the parameters.
+/// Parameter names.
 pub(super) const QUERY_WEIGHT: &str = "attention.query.weight";
 pub(super) const KEY_WEIGHT: &str = "attention.key.weight";
 pub(super) const VALUE_WEIGHT: &str = "attention.value.weight";
 pub(super) const OUTPUT_WEIGHT: &str = "attention.output.weight";
 
-/// The name of a score's param parameter.
+/// Name of a score's own parameter.
 pub(super) fn score_param_name(param: ScoreParam) -> String {
     format!("attention.{}.weight", param.name)
 }
 
 impl AttentionConfig {
-    /// Whether this is what a model has that does not say.
+    /// Returns true for the default configuration.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether it looks at the same places whatever is asked: then it cannot be guided, and says nothing of which word
-    /// came from which.
+    /// Returns true if the weights do not depend on the query. Such attention can be neither guided nor read as an
+    /// alignment.
     pub fn is_fixed(&self) -> bool {
         self.score.is_fixed()
     }
 
-    /// Whether weights are all or nothing at use.
+    /// Returns true if attention is hard at inference.
     pub fn is_hard(&self) -> bool {
         self.choice != SelectionMode::Soft
     }
 
-    /// The same attention, used otherwise.
+    /// Returns the configuration with overrides for inference.
     ///
     /// # Errors
-    /// What is allowed, as [`Self::check`] says it.
+    /// As [`Self::check`], or the head does not exist.
     pub fn with_overrides(&self, overrides: &InferenceOverrides, dimensions: AttentionDims) -> Result<Self, String> {
         let mut settings = self.clone();
         if overrides.hard {
@@ -144,10 +145,10 @@ impl AttentionConfig {
         Ok(settings)
     }
 
-    /// Says what is wrong with the settings at such sizes, if anything is.
+    /// Checks the configuration against the model's sizes.
     ///
     /// # Errors
-    /// What is allowed, in words that begin with the option's param name and end without a full stop.
+    /// Names the option and its valid values, in words without a full stop.
     pub fn check(&self, dimensions: AttentionDims) -> Result<(), String> {
         if self.heads == 0 {
             return Err("heads must be at least 1".to_owned());
@@ -175,7 +176,7 @@ impl AttentionConfig {
         Ok(())
     }
 
-    /// Plans the attention's parameters.
+    /// Adds the attention's parameters to `spec`.
     pub fn add_parameters(&self, spec: &mut ParameterSpec, dimensions: AttentionDims) {
         let layout = self.layout(dimensions);
         let (n, d) = (layout.hidden, layout.query);

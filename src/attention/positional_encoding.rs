@@ -1,20 +1,20 @@
-//! What tells one place of a sequence from another where attention alone reads it (Vaswani et al. 2017, section 3.5).
+//! Sinusoidal positional encoding (Vaswani et al. 2017, section 3.5).
 //!
 //! ```text
 //! P[p, 2i] = sin(p / 10000^(2i/d))            P[p, 2i+1] = cos(p / 10000^(2i/d))
 //! ```
 //!
-//! For any k, P[p + k] is P[p] turned by angles that depend on k alone.
+//! For any k, P[p + k] is P[p] rotated by angles that depend on k alone.
 
 use candle_core::{Device, Result, Tensor};
 
-/// The encodings of the first `length` places: `[length, size]`, `size` even.
+/// Encodings of the first `length` positions: `[length, size]`.
 ///
 /// # Errors
-/// The size is odd.
+/// `size` is odd.
 pub fn sinusoids(length: usize, size: usize, device: &Device) -> Result<Tensor> {
     if !size.is_multiple_of(2) {
-        candle_core::bail!("positions come as pairs of sine and cosine, so {size} numbers are none");
+        candle_core::bail!("the size of positional encodings must be even, not {size}");
     }
     let angle = |place: usize, pair: usize| place as f64 / 10_000f64.powf(2.0 * pair as f64 / size as f64);
     let row = |place| (0..size / 2).flat_map(move |pair| [angle(place, pair).sin(), angle(place, pair).cos()]);
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn waves_are_of_the_lengths_that_the_equation_says() {
+    fn sinusoids_match_the_equation() {
         let places = rows(&sinusoids(3, 4, &Device::Cpu).unwrap());
         let expected =
             [[0.0, 1.0, 0.0, 1.0], [0.841_471, 0.540_302, 0.01, 0.99995], [0.909_297, -0.416_147, 0.019_999, 0.9998]];
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_is_a_fixed_rotation() {
+    fn shift_is_a_rotation() {
         let (size, shift) = (8, 5);
         let places = rows(&sinusoids(40, size, &Device::Cpu).unwrap());
         let turn = &places[shift];
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn without_positions_the_output_only_moves_with_its_input() {
+    fn attention_is_permutation_equivariant_without_positions() {
         let (length, size) = (6, 4);
         let mut stream = Stream::new(1, "sequence", 0);
         let values: Vec<f32> = (0..length * size).map(|_| stream.normal() as f32).collect();
@@ -82,6 +82,6 @@ mod tests {
         };
         assert!(largest_difference(attend(&sequence), attend(&moved)) < 1e-5);
         let placed = |sequence: &Tensor| attend(&(sequence + &places).unwrap());
-        assert!(largest_difference(placed(&sequence), placed(&moved)) > 0.1, "positions make no difference");
+        assert!(largest_difference(placed(&sequence), placed(&moved)) > 0.1, "positions have no effect");
     }
 }

@@ -1,17 +1,16 @@
-//! What a score is: a comparison of queries with keys that gives energies.
+//! Traits of attention scores.
 //!
-//! It comes in two forms. [`Score`] is in candle's operations, with automatic derivatives, for any shape. Its fast form
-//! is a [`CpuScore`]: one query and all positions of one sentence on plain slices, so that what the positions
-//! share stays in registers, with derivatives written by hand.
+//! [`Score`] is the reference in candle's operations, for any shapes. [`CpuScore`] computes one query and all positions
+//! of one sentence on slices, with hand-written derivatives, so that values shared by the positions stay in registers.
 
 use candle_core::{Result, Tensor};
 
-/// A comparison in candle's operations.
+/// Attention score in candle's operations.
 pub trait Score: Send + Sync {
     /// Energies a(q, k), `[batch, m, length]`, of queries `[batch, m, d]` and keys `[batch, length, d]`.
     ///
     /// # Errors
-    /// The shapes do not fit.
+    /// The shapes do not match.
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor>;
 }
 
@@ -21,11 +20,11 @@ impl<S: Score + ?Sized> Score for Box<S> {
     }
 }
 
-/// A score at a temperature: above 1 its weights are more even, below 1 sharper.
+/// Score divided by a temperature: above 1 the weights become more uniform, below 1 more peaked.
 pub struct ScaledScore<S> {
-    /// What is compared by.
+    /// Score before scaling.
     pub score: S,
-    /// What energies are divided by.
+    /// Divisor of the energies.
     pub temperature: f64,
 }
 
@@ -35,80 +34,80 @@ impl<S: Score> Score for ScaledScore<S> {
     }
 }
 
-/// A comparison of one query with the keys of one sentence, on plain slices. What it is asked to inline runs inside
-/// [`crate::kernels::simd::vectorized`].
+/// Attention score of one query and the keys of one sentence on slices. Its inlined methods run inside
+/// [`vectorized`](crate::kernels::simd::vectorized).
 pub trait CpuScore: Copy + Send + Sync {
-    /// The same comparison as one of several heads makes it, each with its own part of the score's parameters.
+    /// Returns the score of one of several heads, with that head's slice of the score's parameter.
     fn head(self, head: usize, heads: usize) -> Self;
 
-    /// e_j = a(q, k_j): query `[d]`, keys `[length, d]`, energies `[length]`.
+    /// Forward pass: e_j = a(q, k_j) for query `[d]`, keys `[length, d]`, energies `[length]`.
     fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]);
 
-    /// What derivatives by the energies, `[length]`, mean for all that the energies are made from.
+    /// Backward pass, given the derivatives with respect to the energies, `[length]`.
     fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], d: ScoreGrads);
 }
 
-/// Where the derivatives of a score go.
+/// Destinations of a score's derivatives.
 pub struct ScoreGrads<'a> {
-    /// By the query, `[d]`: written.
+    /// With respect to the query, `[d]`: overwritten.
     pub d_query: &'a mut [f32],
-    /// By the keys, `[length, d]`: added to.
+    /// With respect to the keys, `[length, d]`: accumulated.
     pub d_keys: HeadRowsMut<'a>,
-    /// By the score's own parameters, as far as the head has a part in them: added to.
+    /// With respect to the head's slice of the score's parameter: accumulated.
     pub d_param: &'a mut [f32],
 }
 
-/// HeadRows of `width` neighbouring columns of a matrix that lies row by row.
+/// One head's columns of some rows of a row-major matrix.
 #[derive(Clone, Copy)]
 pub struct HeadRows<'a> {
-    /// The matrix' rows, whole.
+    /// Whole rows.
     values: &'a [f32],
     columns: HeadColumns,
 }
 
-/// [`HeadRows`] that can be changed.
+/// Mutable [`HeadRows`].
 pub struct HeadRowsMut<'a> {
     values: &'a mut [f32],
     columns: HeadColumns,
 }
 
-/// Neighbouring columns of a matrix.
+/// One head's columns of a row-major matrix.
 #[derive(Clone, Copy)]
 pub struct HeadColumns {
-    /// How long the matrix' rows are.
+    /// Row length of the matrix.
     pub stride: usize,
-    /// The first one.
+    /// First column.
     pub first: usize,
-    /// How many.
+    /// Number of columns.
     pub width: usize,
 }
 
 impl HeadColumns {
-    /// The columns of one of several heads that share a matrix.
+    /// Columns of head `head` of `heads` in rows of length `stride`.
     pub fn new(head: usize, heads: usize, stride: usize) -> Self {
         let width = stride / heads;
         Self { stride, first: head * width, width }
     }
 
-    /// Of some rows of a matrix.
+    /// These columns of `rows` of a matrix.
     #[inline(always)]
     pub fn rows(self, matrix: &[f32], rows: std::ops::Range<usize>) -> HeadRows<'_> {
         HeadRows { values: &matrix[rows.start * self.stride..rows.end * self.stride], columns: self }
     }
 
-    /// [`Self::of`], to be changed.
+    /// Mutable [`Self::rows`].
     #[inline(always)]
     pub fn rows_mut(self, matrix: &mut [f32], rows: std::ops::Range<usize>) -> HeadRowsMut<'_> {
         HeadRowsMut { values: &mut matrix[rows.start * self.stride..rows.end * self.stride], columns: self }
     }
 
-    /// Of one row of a matrix.
+    /// These columns of one row of a matrix.
     #[inline(always)]
     pub fn row(self, matrix: &[f32], row: usize) -> &[f32] {
         &matrix[row * self.stride + self.first..][..self.width]
     }
 
-    /// [`Self::row`], to be changed.
+    /// Mutable [`Self::row`].
     #[inline(always)]
     pub fn row_mut(self, matrix: &mut [f32], row: usize) -> &mut [f32] {
         &mut matrix[row * self.stride + self.first..][..self.width]
@@ -116,13 +115,13 @@ impl HeadColumns {
 }
 
 impl<'a> HeadRows<'a> {
-    /// One after the other.
+    /// Iterates over the rows.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = &'a [f32]> {
         self.block(0, self.columns.width)
     }
 
-    /// `width` columns of all rows, from `start` on.
+    /// Iterates over `width` columns, from column `start`, of all rows.
     #[inline(always)]
     pub fn block(self, start: usize, width: usize) -> impl Iterator<Item = &'a [f32]> {
         let HeadColumns { stride, first, .. } = self.columns;
@@ -131,13 +130,13 @@ impl<'a> HeadRows<'a> {
 }
 
 impl HeadRowsMut<'_> {
-    /// One after the other.
+    /// Iterates over the rows.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
         self.block(0, self.columns.width)
     }
 
-    /// `width` columns of all rows, from `start` on.
+    /// Iterates over `width` columns, from column `start`, of all rows.
     #[inline(always)]
     pub fn block(&mut self, start: usize, width: usize) -> impl Iterator<Item = &mut [f32]> {
         let HeadColumns { stride, first, .. } = self.columns;

@@ -6,22 +6,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which weights pool the values.
+/// Soft or hard attention. The variants' names are saved in config.json.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SelectionMode {
-    /// α itself.
+    /// Soft attention: α pools.
     #[default]
     Soft,
-    /// All on the heaviest.
+    /// Hard attention: the position of the largest weight.
     Hardest,
-    /// While training all on one that is drawn by α, the derivative going straight through; at use, as there is no
-    /// chance in it, all on the heaviest.
+    /// Hard attention: a position sampled from α during training, with the straight-through estimator; the position of
+    /// the largest weight at inference.
     Sampled,
 }
 
 impl SelectionMode {
-    /// Which weights pool where chance is given, or none.
+    /// Returns the selection of a step; `draws` are the random numbers of a training step.
     pub(in crate::attention) fn resolve(self, draws: Option<&[f32]>) -> Selection<'_> {
         match (self, draws) {
             (Self::Soft, _) => Selection::Soft,
@@ -30,26 +30,26 @@ impl SelectionMode {
         }
     }
 }
-/// Which weights pool.
+/// Weights that pool in one step.
 #[derive(Clone, Copy, Debug)]
 pub enum Selection<'a> {
     /// α itself.
     Soft,
-    /// All on the heaviest.
+    /// 1 at the position of the largest weight.
     Hardest,
-    /// All on one drawn by α: a number in `0.0..1.0` for each row and head, `[rows × heads]`.
+    /// 1 at a position sampled from α, by a number in `0.0..1.0` per row and head, `[rows × heads]`.
     Sampled(&'a [f32]),
 }
 
-/// The position that is selection among weights.
+/// Returns the position selected among the weights of one row and head; `row` is their index in the draws.
 pub(in crate::attention) fn select_position(weights: &[f32], selection: Selection, row: usize) -> usize {
     match selection {
         Selection::Soft | Selection::Hardest => {
-            // Of equals the first.
-            let heavier = |best: usize, (position, weight): (usize, &f32)| {
+            // The first of equals.
+            let larger = |best: usize, (position, weight): (usize, &f32)| {
                 if *weight > weights[best] { position } else { best }
             };
-            weights.iter().enumerate().fold(0, heavier)
+            weights.iter().enumerate().fold(0, larger)
         }
         Selection::Sampled(draws) => {
             let mut sum = 0.0;
@@ -68,17 +68,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_position_is_chosen() {
+    fn hard_selection_picks_one_position() {
         let weights = [0.2, 0.5, 0.3];
         assert_eq!(select_position(&weights, Selection::Hardest, 0), 1);
-        assert_eq!(select_position(&[0.5, 0.5], Selection::Hardest, 0), 0, "of equals the first");
+        assert_eq!(select_position(&[0.5, 0.5], Selection::Hardest, 0), 0, "the first of equals");
         for (draw, expected) in [(0.0, 0), (0.19, 0), (0.21, 1), (0.71, 2), (0.999_999_9, 2)] {
             assert_eq!(select_position(&weights, Selection::Sampled(&[9.0, draw]), 1), expected, "{draw}");
         }
         assert_eq!(
             select_position(&[0.0, 0.5], Selection::Sampled(&[0.7]), 0),
             1,
-            "a sum that rounding left below the draw"
+            "a draw above the sum left by rounding"
         );
     }
 }

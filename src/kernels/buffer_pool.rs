@@ -1,25 +1,25 @@
-//! Working memory that is used again.
+//! Pool of reusable f32 buffers, shared by all threads.
 //!
-//! A training step asks for the same large free as the one before it. Fresh ones would have to be fetched from the
-//! operating system and cleared page by page, so a block that is done with goes back to a shelf that all threads share.
+//! Every training step needs the same large buffers as the step before. A fresh one would have to be mapped by the
+//! operating system and zeroed page by page.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static POOL: Mutex<BufferPool> = Mutex::new(BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 });
 
-/// Blocks that nobody works in, with the count of all, in numbers.
+/// Free blocks, with the sizes of all blocks in numbers.
 ///
-/// Batches come in many shapes, and a large block may serve a small wish. Were no block ever given up, each rare
-/// coincidence of wishes would leave the shelf larger for good.
+/// Batches vary in shape, and a large block may serve a small request. Without eviction every rare coincidence of
+/// requests would enlarge the pool permanently.
 struct BufferPool {
-    /// The one that has lain longest first.
+    /// Free blocks, the longest unused first.
     free: Vec<Vec<f32>>,
-    /// The capacity of all free, on the shelf or in use.
+    /// Total capacity of all blocks, free or in use.
     capacity: usize,
-    /// What those in use were asked for.
+    /// Total length requested of the blocks in use.
     in_use: usize,
-    /// The peak that was ever in_use together.
+    /// Maximum of `in_use` so far.
     peak: usize,
 }
 
@@ -28,7 +28,7 @@ impl BufferPool {
         POOL.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The smallest block that holds `length` numbers, a new one where none does.
+    /// Returns the smallest free block of at least `length` numbers, or a new one.
     fn take(&mut self, length: usize) -> Vec<f32> {
         self.in_use += length;
         self.peak = self.peak.max(self.in_use);
@@ -42,15 +42,15 @@ impl BufferPool {
         block
     }
 
-    /// Takes back a block that was asked for with as many numbers as it now has.
+    /// Takes back a block, whose length is still the requested one.
     fn put(&mut self, block: Vec<f32>) {
         self.in_use -= block.len();
         self.free.push(block);
         self.evict();
     }
 
-    /// Gives up free until all hold at peak a quarter more than was ever in_use together. With less to spare, a fifth of
-    /// a training's free would be new ones.
+    /// Bounds fragmentation: frees the longest unused blocks once the capacity exceeds 1.25 times the peak demand. At a
+    /// tighter bound a fifth of the blocks of a training run would be new allocations.
     fn evict(&mut self) {
         while self.capacity > self.peak + self.peak / 4 && !self.free.is_empty() {
             self.capacity -= self.free.remove(0).capacity();
@@ -58,12 +58,12 @@ impl BufferPool {
     }
 }
 
-/// A block of numbers that returns to the shelf when it is dropped.
+/// Numbers in a block that returns to the pool on drop.
 #[derive(Debug, Default)]
 pub struct Buffer(Vec<f32>);
 
 impl Buffer {
-    /// `length` numbers of any value: for those who write before they read.
+    /// `length` numbers of unspecified value, to be overwritten before they are read.
     pub fn scratch(length: usize) -> Self {
         let mut values = BufferPool::global().take(length);
         values.resize(length, 0.0);
@@ -78,14 +78,14 @@ impl Buffer {
         Self(values)
     }
 
-    /// Changes the length where it is another; what it holds is then any value.
+    /// Sets the length; if it changes, all values are unspecified.
     pub fn resize_scratch(&mut self, length: usize) {
         if self.0.len() != length {
             *self = Self::scratch(length);
         }
     }
 
-    /// A copy of some numbers.
+    /// Copy of a slice.
     pub fn from_slice(values: &[f32]) -> Self {
         let mut copy = BufferPool::global().take(values.len());
         copy.clear();
@@ -121,9 +121,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shelf_holds_little_more_than_was_wanted_together() {
+    fn pool_keeps_at_most_a_quarter_beyond_peak_demand() {
         let mut shelf = BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 };
-        // Each round asks for little, some of it in free that are larger than any before.
+        // Each round requests little, some of it in blocks larger than any before.
         for round in 1..200 {
             let lengths: [usize; 5] = std::array::from_fn(|index| if round % 5 == index { 1000 + round } else { 10 });
             let free = lengths.map(|length| {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_as_asked() {
+    fn buffers_have_the_requested_length_and_values() {
         for length in [0, 1, 70_001, 3] {
             let mut buffer = Buffer::scratch(length);
             assert_eq!(buffer.len(), length);

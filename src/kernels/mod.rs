@@ -1,11 +1,12 @@
 //! Tensor operations, each headed by its equations.
 //!
-//! [`reference`] and [`cpu`] hold the same operations under the same file names: [`reference`] in candle's terms, which
-//! is the specification, the test oracle and the GPU path; [`cpu`] on slices, with forward and hand-written backward
-//! functions. [`Backend`] names the choice between them. The CPU side builds on [`matrix`] products, [`simd`] loops for
-//! the processor's vector width, and [`buffer_pool`]. Text, vocabularies and training are unknown here.
+//! [`reference`] and [`cpu`] hold the same operations under the same file names. [`reference`] uses candle's
+//! operations: it is the specification, the test oracle and the GPU path. [`cpu`] has forward and hand-written backward
+//! functions on slices. [`Backend`] is the choice between them. The CPU side builds on [`matrix`] products, [`simd`]
+//! loops for the processor's vector width, and [`buffer_pool`]. Kernels do not depend on text, vocabularies or
+//! training.
 //!
-//! The module is public for the benchmarks and examples only; it is no part of the library's interface.
+//! The module is public for benchmarks, tests and examples only and is not part of the library's interface.
 
 mod backend;
 pub mod buffer_pool;

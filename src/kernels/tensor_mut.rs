@@ -1,18 +1,18 @@
-//! The values of a tensor on the CPU, to be changed where they lie.
+//! In-place access to the values of a tensor on the CPU.
 
 use std::cell::RefCell;
 
 use candle_core::{CpuStorage, InplaceOp1, Layout, Result, Storage, Tensor, bail};
 
-/// Lends a tensor's values to be changed in place.
+/// Passes a tensor's values to `work` for modification in place.
 ///
 /// # Errors
-/// The tensor does not lie on the CPU as one block of f32.
+/// The tensor is not a contiguous f32 tensor on the CPU, or `work` fails.
 pub fn with_slice_mut<F: FnOnce(&mut [f32]) -> Result<()>>(tensor: &Tensor, work: F) -> Result<()> {
     tensor.inplace_op1(&InPlace(RefCell::new(Some(work))))
 }
 
-/// Whether a tensor of f32 holds neither infinities nor NaN.
+/// Returns true if an f32 tensor has neither infinities nor NaN.
 pub fn all_finite(tensor: &Tensor) -> Result<bool> {
     let finite = |values: &[f32]| values.chunks(4096).all(|part| part.iter().fold(true, |all, x| all & x.is_finite()));
     let (storage, layout) = tensor.storage_and_layout();
@@ -32,7 +32,7 @@ impl<F: FnOnce(&mut [f32]) -> Result<()>> InplaceOp1 for InPlace<F> {
     fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
         match (storage, layout.contiguous_offsets(), self.0.take()) {
             (CpuStorage::F32(values), Some((start, end)), Some(work)) => work(&mut values[start..end]),
-            _ => bail!("a tensor does not lie on the CPU as one block of f32"),
+            _ => bail!("the tensor is not a contiguous f32 tensor on the CPU"),
         }
     }
 }

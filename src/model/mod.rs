@@ -12,7 +12,8 @@ pub mod cpu;
 mod dropout;
 mod incremental;
 mod loss;
-mod reference;
+#[doc(hidden)]
+pub mod reference;
 mod rnn_search;
 mod unit_lexicon;
 mod view;

@@ -1,8 +1,8 @@
-//! Named tensors that are learnt: what is entry, what is held, and the loss' derivatives by it.
+//! Named parameters: specification, storage and gradients.
 //!
-//! A layer adds its parameters to a [`ParameterSpec`], each by name, shape and start; [`Parameters`] are drawn from any plan or
-//! checked against it, and [`Gradients`] and the optimiser go by the names alone. So a regression of one number trains
-//! with the same code as the translator.
+//! A layer adds its parameters to a [`ParameterSpec`] by name, shape and initialization. [`Parameters`] are initialized
+//! from a spec or checked against one. [`Gradients`] and the optimizer refer to names alone, so that any model trains
+//! with the same code.
 
 mod gradients;
 mod linear;

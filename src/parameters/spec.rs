@@ -1,12 +1,12 @@
-//! Which parameters a model has: names, shapes and starts.
+//! Specification of a model's parameters: names, shapes and initialization.
 
 use crate::random::Stream;
 
-/// Every parameter of a model, in a fixed order.
+/// All parameters of a model, in a fixed order.
 #[derive(Clone, Debug, Default)]
 pub struct ParameterSpec(Vec<ParameterEntry>);
 
-/// One parameter to be.
+/// Specification of one parameter.
 #[derive(Clone, Debug)]
 pub(super) struct ParameterEntry {
     pub name: String,
@@ -14,32 +14,32 @@ pub(super) struct ParameterEntry {
     pub init: Init,
 }
 
-/// How a parameter begins.
+/// Initialization of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
-    /// All numbers are this one.
+    /// All numbers equal this one.
     Constant(f32),
-    /// Normal with this standard deviation.
+    /// Normal distribution with mean 0 and this standard deviation.
     Normal(f64),
     /// Uniform within ±√(6 / (rows + columns)) of the whole matrix (Glorot & Bengio 2010).
     Glorot,
-    /// Orthogonal, each square block by itself (Saxe et al. 2014): a recurrence that neither fades nor explodes.
+    /// Orthogonal square blocks (Saxe et al. 2014), against vanishing and exploding gradients in recurrences.
     Orthogonal,
 }
 
 impl ParameterSpec {
-    /// Plans one parameter.
+    /// Adds one parameter.
     pub fn add(&mut self, name: impl Into<String>, shape: &[usize], init: Init) {
         self.0.push(ParameterEntry { name: name.into(), shape: shape.to_vec(), init });
     }
 
-    /// Plans W `[outputs, inputs]` and b of `x Wᵀ + b`, as `name.weight` and `name.bias`.
+    /// Adds W `[outputs, inputs]` and b of a linear layer, as `name.weight` and `name.bias`.
     pub fn linear(&mut self, name: &str, outputs: usize, inputs: usize) {
         self.add(format!("{name}.weight"), &[outputs, inputs], Init::Glorot);
         self.add(format!("{name}.bias"), &[outputs], Init::Constant(0.0));
     }
 
-    /// Plans a recurrent cell of state size `state`; `name` makes the name of each part, such as `weight_ih`.
+    /// Adds a GRU cell of state size `state`; `name` maps PyTorch's parameter names, such as `weight_ih`, to full ones.
     pub fn gru(&mut self, name: impl Fn(&str) -> String, inputs: usize, state: usize) {
         self.add(name("weight_ih"), &[3 * state, inputs], Init::Glorot);
         self.add(name("weight_hh"), &[3 * state, state], Init::Orthogonal);
@@ -47,7 +47,7 @@ impl ParameterSpec {
         self.add(name("bias_hh"), &[3 * state], Init::Constant(0.0));
     }
 
-    /// How many numbers the parameters hold in all.
+    /// Total number of values.
     pub fn count(&self) -> usize {
         self.0.iter().map(|entry| entry.shape.iter().product::<usize>()).sum()
     }
@@ -75,12 +75,12 @@ impl Init {
     }
 }
 
-/// A random orthogonal matrix `[size × size]`: normal rows, made orthonormal one after another (Gram & Schmidt).
+/// Random orthogonal matrix `[size × size]`: normal rows, orthonormalized by the Gram–Schmidt process.
 fn orthogonal(size: usize, stream: &mut Stream) -> Vec<f32> {
     let mut rows: Vec<Vec<f64>> = Vec::with_capacity(size);
     while rows.len() < size {
         let mut row: Vec<f64> = (0..size).map(|_| stream.normal()).collect();
-        // Twice, because once leaves rounding errors behind.
+        // Once would leave rounding errors.
         for _ in 0..2 {
             for earlier in &rows {
                 let overlap: f64 = row.iter().zip(earlier).map(|(a, b)| a * b).sum();

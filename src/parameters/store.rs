@@ -1,4 +1,4 @@
-//! The parameters of one model, by PyTorch's names and layouts.
+//! Parameters of one model, with PyTorch's names and layouts.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,10 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Draws initial parameters; each from a stream of its own, so that none depends on another's size.
+    /// Initializes parameters at random. Each has a random stream of its own, so that none depends on another's size.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn initialize(spec: &ParameterSpec, seed: u64, device: &Device) -> Result<Self> {
         let draw = |entry: &super::spec::ParameterEntry| {
             let values = entry.init.draw(&entry.shape, &mut Stream::new(seed, &entry.name, 0));
@@ -26,20 +29,20 @@ impl Parameters {
         Ok(Self { tensors: spec.iter().map(draw).collect::<Result<_>>()? })
     }
 
-    /// Takes parameters from elsewhere, checking that each is there, has its shape and holds finite numbers.
+    /// Builds parameters from loaded tensors after checking names, shapes and values.
     ///
     /// # Errors
-    /// Names the first parameter that is missing, surplus, misshapen or not finite.
+    /// Names the first parameter that is missing, unexpected, of the wrong shape or not finite.
     pub fn from_tensors(spec: &ParameterSpec, mut found: BTreeMap<String, Tensor>) -> Result<Self> {
         let mut tensors = BTreeMap::new();
         for entry in spec.iter() {
             let (name, shape) = (&entry.name, &entry.shape);
             let Some(tensor) = found.remove(name) else { bail!("parameter {name} is missing") };
             if tensor.shape() != &Shape::from(shape.clone()) {
-                bail!("parameter {name} has shape {:?} where the settings ask for {shape:?}", tensor.dims());
+                bail!("parameter {name} has shape {:?}, expected {shape:?}", tensor.dims());
             }
             if !all_finite(&tensor)? {
-                bail!("parameter {name} holds numbers that are not finite");
+                bail!("parameter {name} has values that are not finite");
             }
             tensors.insert(name.clone(), tensor);
         }
@@ -49,10 +52,10 @@ impl Parameters {
         }
     }
 
-    /// The mean of several models' parameters, which have the same names and shapes.
+    /// Mean of several models' parameters.
     ///
     /// # Errors
-    /// They have not.
+    /// There is no model, or names or shapes differ.
     pub fn mean(models: &[&Self]) -> Result<Self> {
         let Some((first, others)) = models.split_first() else { bail!("no parameters to take the mean of") };
         let share = 1.0 / models.len() as f64;
@@ -67,11 +70,11 @@ impl Parameters {
         Ok(Self { tensors })
     }
 
-    /// The cosine between two models' parameters, all in one row: near 0 of those that began apart, near 1 of those that one
-    /// training went through one after the other.
+    /// Cosine similarity of two models' parameters, flattened: near 0 for independent initializations, near 1 for
+    /// checkpoints of the same run.
     ///
     /// # Errors
-    /// The names or shapes are others.
+    /// Names or shapes differ.
     pub fn cosine_similarity(&self, other: &Self) -> Result<f64> {
         let (mut product, mut squares) = (0.0, [0.0; 2]);
         for (name, tensor) in &self.tensors {
@@ -84,30 +87,33 @@ impl Parameters {
         Ok(product / (squares[0] * squares[1]).sqrt().max(f64::MIN_POSITIVE))
     }
 
-    /// The values of other parameters under the same names. Where `origins` names rows for a parameter, each of its rows is
-    /// the other's of that number, or one of these where there is none.
+    /// Takes the values of `other`. If `origins` returns rows for a parameter, row `i` of the result is row
+    /// `origins[i]` of `other`, or row `i` of `self` for `None`.
     ///
     /// # Errors
-    /// The other ones lack a name, or have rows of other sizes.
+    /// `other` lacks a parameter, or has rows of another size.
     pub fn remap_rows<'o>(&self, other: &Self, origins: impl Fn(&str) -> Option<&'o [Option<u32>]>) -> Result<Self> {
         let mut tensors = BTreeMap::new();
         for (name, own) in &self.tensors {
-            let carried = other.get(name)?;
-            let carried = match origins(name) {
-                None => carried,
+            let copied = other.get(name)?;
+            let copied = match origins(name) {
+                None => copied,
                 Some(origins) => {
-                    let others = carried.dim(0)? as u32;
+                    let others = copied.dim(0)? as u32;
                     let rows: Vec<u32> = (others..).zip(origins).map(|(own, origin)| origin.unwrap_or(own)).collect();
                     let rows = Tensor::new(rows, own.device())?;
-                    Tensor::cat(&[&carried, own], 0)?.index_select(&rows, 0)?
+                    Tensor::cat(&[&copied, own], 0)?.index_select(&rows, 0)?
                 }
             };
-            tensors.insert(name.clone(), carried);
+            tensors.insert(name.clone(), copied);
         }
         Ok(Self { tensors })
     }
 
-    /// The same values as variables, whose operations are recorded for back-propagation.
+    /// Copies the parameters as variables, whose operations candle records for back-propagation.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn with_grad(&self) -> Result<Self> {
         let mut tensors = BTreeMap::new();
         for (name, tensor) in &self.tensors {
@@ -116,26 +122,29 @@ impl Parameters {
         Ok(Self { tensors })
     }
 
-    /// The same values in places of their own.
+    /// Copies the values into new tensors.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn deep_copy(&self) -> Result<Self> {
         let copy = |(name, tensor): (&String, &Tensor)| Ok((name.clone(), tensor.detach().copy()?));
         Ok(Self { tensors: self.tensors.iter().map(copy).collect::<Result<_>>()? })
     }
 
-    /// All parameters by name, to be put elsewhere.
+    /// Iterates mutably over all parameters by name, in alphabetical order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&String, &mut Tensor)> {
         self.tensors.iter_mut()
     }
 
-    /// All parameters by name, in alphabetical order.
+    /// Iterates over all parameters by name, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
         self.tensors.iter()
     }
 
-    /// The parameter of that name.
+    /// Returns the parameter `name`.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such parameter.
     pub fn get(&self, name: &str) -> Result<Tensor> {
         match self.tensors.get(name) {
             Some(tensor) => Ok(tensor.clone()),
@@ -148,7 +157,10 @@ impl Parameters {
         self.tensors.values().next().map_or(Backend::Cpu, |tensor| Backend::for_device(tensor.device()))
     }
 
-    /// The four tensors of a recurrent cell; `name` makes the name of each part.
+    /// Returns the four parameters of a GRU cell; `name` maps PyTorch's parameter names to full ones.
+    ///
+    /// # Errors
+    /// One of them is missing.
     pub fn gru(&self, name: impl Fn(&str) -> String) -> Result<GruWeights> {
         let part = |part: &str| self.get(&name(part));
         Ok(GruWeights {
@@ -159,10 +171,10 @@ impl Parameters {
         })
     }
 
-    /// Lends all parameters of some models to `work`, as slices.
+    /// Passes all parameters of several models to `work` as slices.
     ///
     /// # Errors
-    /// A parameter does not lie on the CPU as one block of f32.
+    /// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
     pub fn with_views<R>(models: &[&Self], work: impl FnOnce(&[ParameterViews]) -> Result<R>) -> Result<R> {
         let guard = |(name, tensor)| {
             let (name, tensor): (&String, &Tensor) = (name, tensor);
@@ -177,7 +189,7 @@ impl Parameters {
                     (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
                         slices.insert(name, dimensions, &values[start..end]);
                     }
-                    _ => bail!("parameter {name} does not lie on the CPU as one block of f32"),
+                    _ => bail!("parameter {name} is not a contiguous f32 tensor on the CPU"),
                 }
             }
             all.push(slices);
@@ -192,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_carried_where_they_have_an_origin() {
+    fn remap_rows_copies_rows_with_an_origin() {
         let parameters = |values: [f32; 2], shape: (usize, usize)| {
             let full = |value, shape| Tensor::full(value, shape, &Device::Cpu).unwrap();
             let tensors = [("rows", full(values[0], shape)), ("whole", full(values[1], (1, 1)))];
@@ -200,14 +212,14 @@ mod tests {
         };
         let (drawn, old) = (parameters([1.0, 2.0], (3, 2)), parameters([3.0, 4.0], (2, 2)));
         let origins = [Some(1), None, Some(0)];
-        let carried = drawn.remap_rows(&old, |name| (name == "rows").then_some(&origins[..])).unwrap();
-        assert_eq!(carried.get("rows").unwrap().to_vec2::<f32>().unwrap(), [[3.0; 2], [1.0; 2], [3.0; 2]]);
-        assert_eq!(carried.get("whole").unwrap().to_vec2::<f32>().unwrap(), [[4.0]]);
+        let copied = drawn.remap_rows(&old, |name| (name == "rows").then_some(&origins[..])).unwrap();
+        assert_eq!(copied.get("rows").unwrap().to_vec2::<f32>().unwrap(), [[3.0; 2], [1.0; 2], [3.0; 2]]);
+        assert_eq!(copied.get("whole").unwrap().to_vec2::<f32>().unwrap(), [[4.0]]);
         assert!(drawn.remap_rows(&parameters([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
     }
 
     #[test]
-    fn foreign_parameters_are_named() {
+    fn from_tensors_names_the_first_invalid_parameter() {
         let mut spec = ParameterSpec::default();
         spec.add("energy.weight", &[1, 5], Init::Glorot);
         spec.linear("readout", 4, 3);
@@ -226,6 +238,6 @@ mod tests {
         assert!(attempt(&|map| drop(map.insert(name.clone(), tensor(f32::NAN)))).unwrap_err().contains("not finite"));
         assert!(attempt(&|map| drop(map.insert("x".into(), tensor(0.0)))).unwrap_err().contains("does not belong"));
         let misshapen = attempt(&|map| drop(map.insert("readout.bias".into(), tensor(0.0)))).unwrap_err();
-        assert!(misshapen.contains("[1, 5] where the settings ask for [4]"), "{misshapen}");
+        assert!(misshapen.contains("[1, 5], expected [4]"), "{misshapen}");
     }
 }

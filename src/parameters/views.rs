@@ -1,4 +1,4 @@
-//! Parameters as plain numbers, while somebody works on them.
+//! Parameters borrowed as slices.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ impl<'a> ParameterViews<'a> {
         self.0.insert(name, (dimensions, values));
     }
 
-    /// A parameter's numbers. The plan that the parameters were checked against has the names that are asked for.
+    /// Returns a parameter's values. The name must be in the spec that the parameters were checked against.
     pub fn get(&self, name: &str) -> &'a [f32] {
         self.0[name].1
     }
 
-    /// A parameter of two dimensions.
+    /// Returns a two-dimensional parameter.
     pub fn matrix(&self, name: &str) -> Matrix<'a> {
         let (dimensions, values) = self.0[name];
         Matrix::new(values, dimensions[0], dimensions[1])

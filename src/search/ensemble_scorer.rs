@@ -1,5 +1,5 @@
-//! Models as a [`Scorer`]: one decoder state per live hypothesis, all in one batch. An ensemble predicts the mean of its
-//! models' probabilities and of their attention.
+//! Models as a [`Scorer`]: one decoder state per live hypothesis, all in one batch. An ensemble predicts the mean of
+//! its models' probabilities and of their attention.
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -43,11 +43,11 @@ impl Scorer for EnsembleScorer<'_> {
     }
 }
 
-/// Decodes batches of sources and returns the results in order. `pad` makes the sources of a batch, `decode` searches
-/// with a scorer over them.
+/// Decodes batches of sources and returns the results in order. `pad` returns a batch's sources; `decode` searches with
+/// a scorer over them.
 ///
 /// # Errors
-/// A model's own, and those of `decode`.
+/// The first error of a model or of `decode`.
 pub(super) fn map_batches<T: Sync, R: Send>(
     models: &[&RnnSearch],
     mode: PackingMode,

@@ -1,4 +1,4 @@
-//! The derivatives, taken through the same steps from the last to the first.
+//! Backward pass through the steps of a tape, from the last to the first.
 
 use candle_core::Result;
 
@@ -13,36 +13,36 @@ use crate::kernels::matrix::{Matrix, WriteMode, bias_gradient, multiply, weight_
 use crate::kernels::simd::{add_scaled, vectorized};
 use crate::parameters::Gradients;
 
-/// The way back through a tape.
+/// Derivatives accumulated during the backward pass.
 pub struct BackwardPass {
     tape: ForwardTape,
     d_energies: Buffer,
-    /// By W_q s: `[steps × rows, d]`; of one step alone where queries are the states
+    /// With respect to W_q s: `[steps × rows, d]`; of one step only if queries are the states
     d_queries: Buffer,
-    /// By the keys: `[cells, d]`
+    /// With respect to the keys: `[cells, d]`
     d_keys: Buffer,
-    /// By the values: `[cells, n]`, once all steps are taken back
+    /// With respect to the values: `[cells, n]`, set by [`Self::finish`]
     d_values: Buffer,
-    /// By the score's param parameters
+    /// With respect to the score's own parameter
     d_param: Buffer,
-    /// By the contexts: `[steps × rows, n]`. Whoever takes a step back first adds what it knows.
+    /// With respect to the contexts: `[steps × rows, n]`. Callers add their own shard before [`Self::backward_step`].
     pub d_contexts: Buffer,
-    /// By what W_o meets; empty where there is none
+    /// With respect to the input of W_o; empty without a W_o
     d_pooled: Buffer,
 }
 
-/// What the gradients of one part of a batch are made from.
+/// Inputs of the parameter gradients of one shard.
 pub struct GradientInputs<'a> {
-    /// The way back, all steps taken.
+    /// Finished backward pass.
     pub back: &'a BackwardPass,
-    /// What was looked at.
+    /// Memory that was attended to.
     pub memory: &'a RaggedMemory,
-    /// The states that asked: `[steps × rows, n]`, or more
+    /// States that queried: `[steps × rows, n]`, or more
     pub states: &'a [f32],
 }
 
 impl GuidedTape {
-    /// Sets out on the way back, with what is known so far of the derivatives by the contexts, `[steps × rows, n]`.
+    /// Starts the backward pass from the derivatives with respect to the contexts known so far, `[steps × rows, n]`.
     pub fn into_backward(self, weights: &PackedAttention, memory: &RaggedMemory, d_contexts: Buffer) -> BackwardPass {
         let Self { tape, d_energies } = self;
         let AttentionLayout { hidden: n, query: d, .. } = tape.layout;
@@ -61,7 +61,8 @@ impl GuidedTape {
 }
 
 impl BackwardPass {
-    /// Takes one step back; `states` asked in it, `[rows, n]`, and the derivatives by them are added to `d_states`.
+    /// Backward pass of one step. `states`, `[rows, n]`, queried in it; adds the derivatives with respect to them to
+    /// `d_states`.
     pub fn backward_step(
         &mut self,
         weights: &PackedAttention,
@@ -88,7 +89,7 @@ impl BackwardPass {
         let d_queries =
             if projected { step_slice(&mut self.d_queries, step, rows * d) } else { &mut self.d_queries[..] };
         let back = AttentionBackward {
-            sentences: memory.sentences(&weights.layout),
+            key_values: memory.key_values(&weights.layout),
             queries: if projected { &self.tape.queries[step * rows * d..][..rows * d] } else { states },
             alphas: &self.tape.alphas[step * energies..][..energies],
             d_pooled,
@@ -104,7 +105,8 @@ impl BackwardPass {
         }
     }
 
-    /// Ends the way back, when all steps are taken: the derivatives by the annotations, `[cells, n]`.
+    /// Finishes the backward pass after all steps; returns the derivatives with respect to the annotations, `[cells,
+    /// n]`.
     pub fn finish(&mut self, weights: &PackedAttention, memory: &RaggedMemory) -> Buffer {
         self.d_values = self.values_backward(memory);
         let mut d_annotations = match &weights.value {
@@ -126,7 +128,7 @@ impl BackwardPass {
     fn values_backward(&self, memory: &RaggedMemory) -> Buffer {
         let ForwardTape { rows, layout: AttentionLayout { hidden: n, heads, .. }, longest, .. } = self.tape;
         let steps = self.d_contexts.len() / (rows * n).max(1);
-        let pooling = if self.tape.choices.is_empty() { &self.tape.alphas } else { &self.tape.choices };
+        let pooling = if self.tape.selected.is_empty() { &self.tape.alphas } else { &self.tape.selected };
         let d_pooled = if self.d_pooled.is_empty() { &self.d_contexts } else { &self.d_pooled };
         let mut d_values = Buffer::scratch(memory.annotations.len());
         let width = n / heads;
@@ -143,30 +145,30 @@ impl BackwardPass {
         d_values
     }
 
-    /// Writes the gradients of the attention's parameters, when all parts of a batch have gone back.
-    pub fn gradients(parts: &[GradientInputs], weights: &PackedAttention, gradients: &mut Gradients) -> Result<()> {
+    /// Writes the gradients of the attention's parameters from all shards of a batch.
+    pub fn gradients(shards: &[GradientInputs], weights: &PackedAttention, gradients: &mut Gradients) -> Result<()> {
         let AttentionLayout { query: d, hidden: n, param, .. } = weights.layout;
         let mut write = |name: &str, width: usize, of: for<'p> fn(&'p GradientInputs) -> (&'p [f32], &'p [f32])| {
-            let factor = |part| {
-                let (d_output, input) = of(part);
+            let factor = |shard| {
+                let (d_output, input) = of(shard);
                 let d_output = Matrix::rows_of(d_output, width);
                 (d_output, Matrix::new(input, d_output.row_count(), n))
             };
-            let factors: Vec<_> = parts.iter().map(factor).collect();
+            let factors: Vec<_> = shards.iter().map(factor).collect();
             gradients.with_slice_mut(name, |out| weight_gradient(out, n, &factors, WriteMode::Overwrite))
         };
         if weights.query.is_some() {
-            write(QUERY_WEIGHT, d, |part| (&part.back.d_queries, part.states))?;
+            write(QUERY_WEIGHT, d, |shard| (&shard.back.d_queries, shard.states))?;
         }
         if weights.key.is_some() {
-            write(KEY_WEIGHT, d, |part| (&part.back.d_keys, &part.memory.annotations))?;
+            write(KEY_WEIGHT, d, |shard| (&shard.back.d_keys, &shard.memory.annotations))?;
         }
         if weights.value.is_some() {
-            write(VALUE_WEIGHT, n, |part| (&part.back.d_values, &part.memory.annotations))?;
-            write(OUTPUT_WEIGHT, n, |part| (&part.back.d_contexts, &part.back.tape.pooled))?;
+            write(VALUE_WEIGHT, n, |shard| (&shard.back.d_values, &shard.memory.annotations))?;
+            write(OUTPUT_WEIGHT, n, |shard| (&shard.back.d_contexts, &shard.back.tape.pooled))?;
         }
         if let Some(param) = param {
-            let sums: Vec<&[f32]> = parts.iter().map(|part| &*part.back.d_param).collect();
+            let sums: Vec<&[f32]> = shards.iter().map(|shard| &*shard.back.d_param).collect();
             gradients.with_slice_mut(&score_param_name(param), |out| bias_gradient(out, &sums))?;
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! GuidedTape alignment on slices; the loss is in
-//! [`reference::guided_alignment`](crate::attention::reference::guided_alignment).
+//! Guided alignment on slices; the loss is in
+//! `reference/guided_alignment.rs`.
 //!
 //! With r_hj = α_hj / (N ᾱ_j), which is 1 for a single head, and e the energies over the temperature:
 //!
@@ -9,7 +9,7 @@
 
 use crate::attention::reference::guided_alignment::MIN_MEAN_WEIGHT;
 
-/// The weights of one step and row: `[heads, longest]`, of which each head has its first `length`.
+/// Shape of one row's weights at one step: `[heads, longest]`, of which the first `length` are real positions.
 #[derive(Clone, Copy)]
 pub(super) struct HeadAlphas {
     pub heads: usize,
@@ -18,7 +18,8 @@ pub(super) struct HeadAlphas {
 }
 
 impl HeadAlphas {
-    /// −w log ᾱ of one look at `position`; adds `scale` times its derivatives by the energies over the temperature.
+    /// Returns −w log ᾱ of one link to `position`, and adds `scale` times its derivatives with respect to the energies
+    /// over the temperature to `d_energies`.
     pub fn guided_alignment_backward(
         self,
         alphas: &[f32],

@@ -1,7 +1,8 @@
-//! The translator's attention on plain slices: forward step by step, guided, and back, with derivatives by hand.
+//! Attention of the translator on slices, with hand-written derivatives.
 //!
-//! Three types stand for how far it has come, each made from the one before: a [`ForwardTape`] grows while steps go forward,
-//! [`GuidedTape`] knows what the guides say, and a [`BackwardPass`] collects derivatives while the same steps are taken back.
+//! Typestates of one pass: [`ForwardTape`], then [`GuidedTape`] with the guided alignment gradient, then
+//! [`BackwardPass`]. Sentences are ragged: a cell is one position of one sentence, without padding, sentence by
+//! sentence.
 
 mod backward;
 mod forward;
@@ -42,7 +43,7 @@ mod tests {
             for (&heads, choice) in
                 heads.iter().flat_map(|heads| [(heads, SelectionMode::Soft), (heads, SelectionMode::Hardest)])
             {
-                // At a temperature of a ten-thousandth energies of a few are some ten thousands.
+                // At a temperature of 1e-4 energies near 1 become some ten thousands.
                 let temperatures = if score.is_fixed() { &[1.0][..] } else { &[1.0, 1e-4, 1e4] };
                 let with = |&temperature: &f64| AttentionConfig {
                     score,
@@ -57,8 +58,8 @@ mod tests {
         all
     }
 
-    /// PackedAttention and contexts for one state of each sentence, by slices.
-    fn fused(
+    /// Weights and contexts for one state of each sentence, by the CPU backend.
+    fn attend_cpu(
         settings: &AttentionConfig,
         parameters: &Parameters,
         annotations: &[f32],
@@ -78,8 +79,13 @@ mod tests {
         Parameters::with_views(&[parameters], |slices| attend(&slices[0])).unwrap()
     }
 
-    /// The same for one sentence, by candle's operations.
-    fn plain(settings: &AttentionConfig, parameters: &Parameters, annotations: &[f32], state: &[f32]) -> [Vec<f32>; 2] {
+    /// Weights and context for one sentence, by the reference backend.
+    fn attend_reference(
+        settings: &AttentionConfig,
+        parameters: &Parameters,
+        annotations: &[f32],
+        state: &[f32],
+    ) -> [Vec<f32>; 2] {
         let attention = reference::Attention::new(settings, DIMENSIONS, parameters).unwrap();
         let length = annotations.len() / N;
         let annotations = Tensor::from_slice(annotations, (1, length, N), &Device::Cpu).unwrap();
@@ -91,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn weights_sum_to_one_in_every_score_at_every_length_and_heat() {
+    fn every_score_equals_its_reference_and_sums_to_one() {
         for settings in all_settings() {
             let mut spec = ParameterSpec::default();
             settings.add_parameters(&mut spec, DIMENSIONS);
             let parameters = Parameters::initialize(&spec, 3, &Device::Cpu).unwrap();
             let cells: usize = LENGTHS.iter().sum();
             let (annotations, states) = (numbers(cells * N, "annotations"), numbers(LENGTHS.len() * N, "states"));
-            let [weights, contexts] = fused(&settings, &parameters, &annotations, &states);
+            let [weights, contexts] = attend_cpu(&settings, &parameters, &annotations, &states);
             let mut first = 0;
             for (row, length) in LENGTHS.into_iter().enumerate() {
                 let sum: f32 = weights[row].iter().sum();
@@ -107,11 +113,12 @@ mod tests {
                     weights[row].iter().all(|&weight| weight >= 0.0) && contexts[row].iter().all(|c| c.is_finite())
                 );
                 let sentence = &annotations[first * N..(first + length) * N];
-                let [weights_too, context_too] = plain(&settings, &parameters, sentence, &states[row * N..][..N]);
+                let [reference_weights, reference_context] =
+                    attend_reference(&settings, &parameters, sentence, &states[row * N..][..N]);
                 let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-3);
-                // What is nearly cold tells hardly any energies apart; rounding may.
+                // At a high temperature rounding may exceed the differences between energies.
                 assert!(
-                    near(&weights[row], &weights_too) && near(&contexts[row], &context_too),
+                    near(&weights[row], &reference_weights) && near(&contexts[row], &reference_context),
                     "{settings:?} {length}"
                 );
                 first += length;

@@ -1,5 +1,5 @@
 //! Pooling of one attention step on slices, forward and backward; forward equations in
-//! [`reference::pooling`](crate::attention::reference::pooling).
+//! `reference/pooling.rs`.
 //!
 //! With dc the derivative with respect to the pooled values:
 //!
@@ -12,51 +12,50 @@ use crate::attention::selection::{Selection, select_position};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::simd::{add_scaled, dot, exp, vectorized};
 
-/// PackedAttention below this become 0: a product with them would be too small for a normal number, which processors are slow
-/// at.
+/// Weights below this become 0: products with them would be denormal, which is slow.
 const MIN_WEIGHT: f32 = 1e-35;
 
-/// What the rows of a step look at, on plain slices: the sentences' positions, sentence by sentence.
+/// Keys and values of several key_values, sentence by sentence without padding.
 #[derive(Clone, Copy)]
 pub struct RaggedKeyValues<'a> {
-    /// `[cells, d]`, the heads side by side
+    /// `[cells, d]`, heads side by side
     pub keys: &'a [f32],
-    /// `[cells, v]`, the heads side by side
+    /// `[cells, v]`, heads side by side
     pub values: &'a [f32],
     /// d and v
     pub sizes: [usize; 2],
-    /// How many attentions there are side by side.
+    /// Number of heads.
     pub heads: usize,
-    /// Where each sentence's cells begin, and the end of the last.
+    /// First cell of each sentence, and the end of the last.
     pub starts: &'a [usize],
-    /// How many weights a row has: the longest sentence's length.
+    /// Weights per row: length of the longest sentence.
     pub longest: usize,
     /// 1 / temperature
     pub inverse_temperature: f32,
 }
 
-/// One step of attention: what is asked, and what comes of it.
+/// Forward pass of one step of attention, for any number of rows.
 pub struct AttentionForward<'a, R> {
-    /// What is looked at.
-    pub sentences: RaggedKeyValues<'a>,
+    /// Keys and values.
+    pub key_values: RaggedKeyValues<'a>,
     /// The sentence of each row.
     pub rows: R,
     /// `[rows, d]`
     pub queries: &'a [f32],
-    /// Which weights pool.
+    /// Weights that pool.
     pub selection: Selection<'a>,
     /// α: `[rows × heads, longest]`, 0 on padding
     pub alphas: &'a mut [f32],
-    /// The weights that pool where they are not α, shaped alike; else empty
-    pub choices: &'a mut [f32],
+    /// One-hot weights of hard attention, shaped like `alphas`; else empty
+    pub selected: &'a mut [f32],
     /// `[rows, v]`
     pub pooled: &'a mut [f32],
 }
 
 impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
     pub(in crate::attention) fn run<S: CpuScore>(self, score: S) {
-        let Self { sentences, rows, queries, selection, alphas, choices, pooled } = self;
-        let RaggedKeyValues { keys, values, sizes: [d, v], heads, starts, longest, inverse_temperature } = sentences;
+        let Self { key_values, rows, queries, selection, alphas, selected, pooled } = self;
+        let RaggedKeyValues { keys, values, sizes: [d, v], heads, starts, longest, inverse_temperature } = key_values;
         vectorized(
             #[inline(always)]
             || {
@@ -64,8 +63,8 @@ impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
                     let cells = starts[sentence]..starts[sentence + 1];
                     for head in 0..heads {
                         let [key_columns, value_columns] = [d, v].map(|size| HeadColumns::new(head, heads, size));
-                        let place = (row * heads + head) * longest;
-                        let (weights, padding) = alphas[place..place + longest].split_at_mut(cells.len());
+                        let offset = (row * heads + head) * longest;
+                        let (weights, padding) = alphas[offset..offset + longest].split_at_mut(cells.len());
                         padding.fill(0.0);
                         let query = key_columns.row(queries, row);
                         score.head(head, heads).energies_forward(query, key_columns.rows(keys, cells.clone()), weights);
@@ -74,10 +73,10 @@ impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
                             Selection::Soft => &*weights,
                             _ => {
                                 let choice = select_position(weights, selection, row * heads + head);
-                                let choices = &mut choices[place..place + longest];
-                                choices.fill(0.0);
-                                choices[choice] = 1.0;
-                                &choices[..cells.len()]
+                                let selected = &mut selected[offset..offset + longest];
+                                selected.fill(0.0);
+                                selected[choice] = 1.0;
+                                &selected[..cells.len()]
                             }
                         };
                         let pooled = value_columns.row_mut(pooled, row);
@@ -92,31 +91,32 @@ impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
     }
 }
 
-/// The way back through a step with one row for each sentence. Derivatives by the values, which no step waits for, are
-/// left to a product over all steps.
+/// Backward pass of one step with one row per sentence. Derivatives with respect to the values are left to one product
+/// over all steps.
 pub struct AttentionBackward<'a> {
-    /// What was looked at.
-    pub sentences: RaggedKeyValues<'a>,
+    /// Keys and values.
+    pub key_values: RaggedKeyValues<'a>,
     /// `[rows, d]`
     pub queries: &'a [f32],
     /// α: `[rows × heads, longest]`
     pub alphas: &'a [f32],
-    /// By what was pooled: `[rows, v]`
+    /// With respect to the pooled values: `[rows, v]`
     pub d_pooled: &'a [f32],
-    /// By e / temperature, `[rows × heads, longest]`: those that come from elsewhere; afterwards all, by e
+    /// `[rows × heads, longest]`; on entry the derivatives with respect to e / temperature from other losses, on return
+    /// all derivatives with respect to e
     pub d_energies: &'a mut [f32],
-    /// Written: `[rows, d]`
+    /// Overwritten: `[rows, d]`
     pub d_queries: &'a mut [f32],
-    /// Added to: `[cells, d]`
+    /// Accumulated: `[cells, d]`
     pub d_keys: &'a mut [f32],
-    /// By the score's param parameters, added to.
+    /// With respect to the score's own parameter, accumulated.
     pub d_param: &'a mut [f32],
 }
 
 impl AttentionBackward<'_> {
     pub(in crate::attention) fn run<S: CpuScore>(self, score: S) {
-        let Self { sentences, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_param } = self;
-        let RaggedKeyValues { keys, values, sizes: [d, v], heads, starts, longest, inverse_temperature } = sentences;
+        let Self { key_values, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_param } = self;
+        let RaggedKeyValues { keys, values, sizes: [d, v], heads, starts, longest, inverse_temperature } = key_values;
         let param = d_param.len() / heads;
         let mut d_weights = Buffer::scratch(longest);
         vectorized(
@@ -126,10 +126,10 @@ impl AttentionBackward<'_> {
                     let (cells, length) = (cells[0]..cells[1], cells[1] - cells[0]);
                     for head in 0..heads {
                         let [key_columns, value_columns] = [d, v].map(|size| HeadColumns::new(head, heads, size));
-                        let place = (row * heads + head) * longest;
-                        let (weights, d_weights) = (&alphas[place..][..length], &mut d_weights[..length]);
+                        let offset = (row * heads + head) * longest;
+                        let (weights, d_weights) = (&alphas[offset..][..length], &mut d_weights[..length]);
                         let (d_energies, d_pooled) =
-                            (&mut d_energies[place..][..length], value_columns.row(d_pooled, row));
+                            (&mut d_energies[offset..][..length], value_columns.row(d_pooled, row));
                         for (d_weight, value) in
                             d_weights.iter_mut().zip(value_columns.rows(values, cells.clone()).iter())
                         {
@@ -158,7 +158,7 @@ impl AttentionBackward<'_> {
     }
 }
 
-/// Energies to weights that sum to 1, in place.
+/// Softmax of the energies times `inverse_temperature`, in offset.
 #[inline(always)]
 fn softmax_in_place(energies: &mut [f32], inverse_temperature: f32) {
     let largest = energies.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_sum_to_one_whatever_the_energies() {
+    fn softmax_sums_to_one_for_any_energies() {
         for length in [1, 2, 500] {
             for scale in [0.0, 1.0, 1e4, 1e30] {
                 for inverse_temperature in [1e-3, 1.0, 1e3] {

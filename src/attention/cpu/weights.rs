@@ -1,4 +1,4 @@
-//! The attention's parameters, and what some sentences offer to be looked at.
+//! Packed parameters of attention, and the memory that it attends to.
 
 use super::pooling::RaggedKeyValues;
 use crate::attention::config::{
@@ -11,36 +11,36 @@ use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::{PackedWeight, WriteMode};
 use crate::parameters::ParameterViews;
 
-/// The attention's parameters while a batch runs.
+/// Attention's parameters, packed for the CPU.
 pub struct PackedAttention<'a> {
     pub(super) layout: AttentionLayout,
     pub(super) score: ScoreName,
     pub(super) choice: SelectionMode,
     pub(super) reported_head: Option<usize>,
-    /// W_q, W_k, W_v, W_o, where there are such
+    /// W_q, W_k, W_v, W_o, if used
     pub(super) query: Option<PackedWeight>,
     pub(super) key: Option<PackedWeight>,
     pub(super) value: Option<PackedWeight>,
     pub(super) output: Option<PackedWeight>,
-    /// The score's param
+    /// The score's own parameter
     pub(super) param: &'a [f32],
 }
 
-/// What some sentences offer to be looked at. It is made once and cannot be forgotten, since attending takes it.
+/// Annotations of several sentences with their keys and values, projected once.
 pub struct RaggedMemory {
     /// `[cells, n]`, sentence by sentence
     pub(super) annotations: Buffer,
-    /// W_k h: `[cells, d]`, where keys are projected
+    /// W_k h: `[cells, d]`, if keys are projected
     pub(super) keys: Option<Buffer>,
-    /// W_v h: `[cells, n]`, where values are
+    /// W_v h: `[cells, n]`, if values are projected
     pub(super) values: Option<Buffer>,
-    /// Where each sentence's cells begin, and the end of the last.
+    /// First cell of each sentence, and the end of the last.
     pub(super) starts: Vec<usize>,
     pub(super) longest: usize,
 }
 
 impl<'a> PackedAttention<'a> {
-    /// Lays out the parameters; `derivatives` says whether there is a way back.
+    /// Packs the parameters; `derivatives` enables the backward pass.
     pub fn new(
         settings: &AttentionConfig,
         dimensions: AttentionDims,
@@ -62,8 +62,8 @@ impl<'a> PackedAttention<'a> {
         }
     }
 
-    /// Computes keys and values of annotations `[cells, n]`. `starts` says where each sentence's cells begin, and where
-    /// the last one's end.
+    /// Projects annotations `[cells, n]` to keys and values. `starts` holds the first cell of each sentence and the end
+    /// of the last.
     pub fn project_memory(&self, annotations: Buffer, starts: &[usize]) -> RaggedMemory {
         let project = |weight: &PackedWeight| {
             let mut projected = Buffer::scratch(annotations.len() / self.layout.hidden * weight.outputs());
@@ -75,7 +75,7 @@ impl<'a> PackedAttention<'a> {
         RaggedMemory { keys, values, annotations, starts: starts.to_vec(), longest }
     }
 
-    /// How many numbers in `0.0..1.0` a step of so many rows needs to draw its choices by.
+    /// Number of random numbers that one step with `rows` rows consumes.
     pub fn draw_count(&self, rows: usize) -> usize {
         if self.choice == SelectionMode::Sampled { rows * self.layout.heads } else { 0 }
     }
@@ -87,12 +87,12 @@ impl RaggedMemory {
         &self.annotations
     }
 
-    /// A sentence's cells.
+    /// Range of a sentence's cells.
     pub fn cells(&self, sentence: usize) -> std::ops::Range<usize> {
         self.starts[sentence]..self.starts[sentence + 1]
     }
 
-    pub(super) fn sentences(&self, layout: &AttentionLayout) -> RaggedKeyValues<'_> {
+    pub(super) fn key_values(&self, layout: &AttentionLayout) -> RaggedKeyValues<'_> {
         RaggedKeyValues {
             keys: self.keys.as_ref().unwrap_or(&self.annotations),
             values: self.values.as_ref().unwrap_or(&self.annotations),

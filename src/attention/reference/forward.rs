@@ -1,4 +1,4 @@
-//! The translator's attention in candle's operations.
+//! Attention of the translator: projections, heads, selection.
 
 use candle_core::{Result, Tensor};
 
@@ -14,17 +14,16 @@ use crate::parameters::Parameters;
 /// Attention over one set of parameters.
 pub struct Attention {
     settings: AttentionConfig,
-    /// W_q, W_k, W_v, W_o, where there are such
+    /// W_q, W_k, W_v, W_o, if used
     query: Option<Tensor>,
     key: Option<Tensor>,
     value: Option<Tensor>,
     output: Option<Tensor>,
-    /// One a head.
+    /// One per head.
     scores: Vec<ScaledScore<Box<dyn Score>>>,
 }
 
-/// What is looked at: the annotations with their keys and values, which are computed once for each sentence and cannot
-/// be forgotten, since attending takes a `Memory`.
+/// Annotations with their keys and values, projected once per sentence.
 #[derive(Clone, Debug)]
 pub struct Memory {
     /// `[batch, length, n]`
@@ -37,19 +36,22 @@ pub struct Memory {
     mask: Tensor,
 }
 
-/// What a step of attention gives.
+/// Results of one step of attention.
 #[derive(Clone, Debug)]
 pub struct AttentionOutput {
     /// c: `[batch, n]`
     pub context: Tensor,
-    /// α as the mean over the heads, `[batch, length]`, whatever was selection: what guides speak of.
+    /// α, mean over the heads, `[batch, length]`, whatever the selection. Guided alignment and the lexicon refer to it.
     pub alphas: Tensor,
-    /// What is reported, `[batch, length]`: the weights that pooled, as the mean over the heads or those of one.
+    /// Reported weights, `[batch, length]`: those that pooled, mean over the heads or those of one head.
     pub reported: Tensor,
 }
 
 impl Memory {
-    /// The memory of selection sentences, in that order; one sentence may be selection often.
+    /// Memory of the sentences `rows`, in that order, with repetitions.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn select(&self, rows: &Tensor) -> Result<Self> {
         Ok(Self {
             annotations: self.annotations.index_select(rows, 0)?,
@@ -59,13 +61,19 @@ impl Memory {
         })
     }
 
-    /// The annotations' mean over real positions: `[batch, n]`.
+    /// Mean annotation over real positions: `[batch, n]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn mean(&self) -> Result<Tensor> {
         let shares = self.mask.broadcast_div(&self.mask.sum_keepdim(1)?)?;
         shares.unsqueeze(1)?.matmul(&self.annotations)?.squeeze(1)
     }
 
-    /// The second half of the annotation at the first position, `[batch, n/2]`: what the backward direction read last.
+    /// Backward half of the annotation at the first position: `[batch, n/2]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn backward_first(&self) -> Result<Tensor> {
         let half = self.annotations.dim(2)? / 2;
         self.annotations.narrow(1, 0, 1)?.squeeze(1)?.narrow(1, half, half)
@@ -73,7 +81,7 @@ impl Memory {
 }
 
 impl Attention {
-    /// Picks the attention's parameters.
+    /// Selects the attention's parameters.
     ///
     /// # Errors
     /// One is missing.
@@ -95,16 +103,21 @@ impl Attention {
         })
     }
 
-    /// Computes the keys and values of annotations `[batch, length, n]`; `mask`, `[batch, length]`, is 1 on real
-    /// positions.
+    /// Projects annotations `[batch, length, n]` to keys and values; `mask`, `[batch, length]`, is 1 on real positions.
+    ///
+    /// # Errors
+    /// The shapes do not match.
     pub fn project_memory(&self, annotations: Tensor, mask: Tensor) -> Result<Memory> {
         let keys = project(&annotations, self.key.as_ref())?;
         let values = project(&annotations, self.value.as_ref())?;
         Ok(Memory { annotations, keys, values, mask })
     }
 
-    /// Attends for decoder states `[batch, n]`. `draws` has a number in `0.0..1.0` for each row and head, `[batch ×
-    /// heads]`, where choices are to be drawn.
+    /// Attends for queries' states `[batch, n]`. `draws` has a number in `0.0..1.0` per row and head, `[batch ×
+    /// heads]`, if hard attention is sampled.
+    ///
+    /// # Errors
+    /// The shapes do not match.
     pub fn attend(&self, memory: &Memory, state: &Tensor, draws: Option<&[f32]>) -> Result<AttentionOutput> {
         let query = match &self.query {
             Some(weight) => state.matmul(&weight.t()?)?,
@@ -120,7 +133,7 @@ impl Attention {
                 Selection::Soft => contexts.push(pooled.squeeze(1)?),
                 selection => {
                     let choices = choices(&weights, selection, part)?;
-                    // The value of the choices, the derivative of the weights.
+                    // Straight-through estimator: the value of the choices, the gradient of the weights.
                     let through = (&choices + (&weights - weights.detach())?)?;
                     contexts.push(through.matmul(&values)?.squeeze(1)?);
                     pooling.push(choices.squeeze(1)?);
@@ -146,7 +159,7 @@ impl Attention {
     }
 }
 
-/// x Wᵀ of `[batch, length, n]`, or x itself where there is no W.
+/// x Wᵀ of `[batch, length, n]`, or x without a W.
 fn project(x: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
     let Some(weight) = weight else { return Ok(x.clone()) };
     let (batch, length, size) = x.dims3()?;
@@ -157,7 +170,7 @@ fn mean(heads: &[Tensor]) -> Result<Tensor> {
     Tensor::stack(heads, 0)?.mean(0)
 }
 
-/// A 1 in each row of weights `[batch, 1, length]`, at the position that is selection.
+/// One-hot rows at the selected positions of weights `[batch, 1, length]`.
 fn choices(weights: &Tensor, selection: Selection, part: HeadSlice) -> Result<Tensor> {
     let rows = weights.squeeze(1)?.to_vec2::<f32>()?;
     let mut choices = vec![0f32; weights.elem_count()];

@@ -1,4 +1,4 @@
-//! GuidedTape alignment (Chen, Matusov, Khadivi & Peter 2016, "GuidedTape Alignment Training for Topic-Aware Neural Machine
+//! Guided alignment (Chen, Matusov, Khadivi & Peter 2016, "Guided Alignment Training for Topic-Aware Neural Machine
 //! Translation"): a loss that pulls attention toward given alignment links.
 //!
 //! A link gives the weight w_j that a target unit should have on source unit j. With N heads their mean is guided:
@@ -11,18 +11,21 @@ use candle_core::{Result, Tensor};
 
 use crate::text::Look;
 
-/// Weights below this are taken for it in a guide's logarithm.
+/// Lower bound of ᾱ inside the logarithm.
 pub(in crate::attention) const MIN_MEAN_WEIGHT: f32 = 1e-10;
 
-/// The loss over the looks of each row of a batch, for mean weights `[target length, batch, source length]`.
+/// Guided alignment loss of a batch for mean weights `[target length, batch, source length]` and each sentence's links.
+///
+/// # Errors
+/// The shapes do not match.
 pub fn guided_alignment_loss(alphas: &Tensor, guides: &[Vec<Look>]) -> Result<Tensor> {
     let (length, size, sources) = alphas.dims3()?;
-    let mut looks = vec![0f32; length * size * sources];
-    for (row, guide) in guides.iter().enumerate() {
-        for look in guide {
-            looks[(look.target as usize * size + row) * sources + look.source as usize] -= look.weight;
+    let mut targets = vec![0f32; length * size * sources];
+    for (row, links) in guides.iter().enumerate() {
+        for link in links {
+            targets[(link.target as usize * size + row) * sources + link.source as usize] -= link.weight;
         }
     }
-    let looks = Tensor::from_vec(looks, alphas.shape(), alphas.device())?;
-    (alphas.maximum(f64::from(MIN_MEAN_WEIGHT))?.log()? * looks)?.sum_all()
+    let targets = Tensor::from_vec(targets, alphas.shape(), alphas.device())?;
+    (alphas.maximum(f64::from(MIN_MEAN_WEIGHT))?.log()? * targets)?.sum_all()
 }

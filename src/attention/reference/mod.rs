@@ -1,5 +1,5 @@
-//! Attention in candle's operations, with automatic differentiation: the specification, the oracle of the CPU backend's
-//! tests, and the path on a GPU.
+//! Attention in candle's operations, with automatic differentiation: the specification, the oracle in tests of the CPU
+//! backend, and the path on a GPU.
 
 mod forward;
 pub(super) mod guided_alignment;

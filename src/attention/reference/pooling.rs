@@ -10,23 +10,23 @@ use candle_nn::ops::softmax;
 
 use crate::attention::score_traits::Score;
 
-/// What attention gives for each query.
+/// Attention's results for each query.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     /// Σ_j α_j v_j: `[batch, m, v]`
     pub values: Tensor,
-    /// α: `[batch, m, length]`, each row with the sum 1
+    /// α: `[batch, m, length]`, each row with sum 1
     pub weights: Tensor,
 }
 
 /// Attention(q, K, V) = Σ_j α(q, k_j) v_j, with α the softmax of a score.
 ///
-/// Queries are `[batch, m, d]`, keys `[batch, length, d]`, values `[batch, length, v]`. `mask`, `[batch, length]`, is 1 on
-/// what may be looked at and 0 on padding; every row must have a 1. Where all energies are alike, be it that no key
-/// supports the query, so are the weights.
+/// Queries are `[batch, m, d]`, keys `[batch, length, d]`, values `[batch, length, v]`. `mask`, `[batch, length]`, is 1
+/// on real positions and 0 on padding; every row needs a 1. If all energies are equal, for example because no key
+/// supports the query, the weights are uniform.
 ///
 /// # Errors
-/// The shapes do not fit.
+/// The shapes do not match.
 pub fn pool(
     score: &dyn Score,
     queries: &Tensor,

@@ -1,9 +1,9 @@
-//! The additive score (Bahdanau et al. 2014, appendix A.1.2).
+//! Additive score (Bahdanau et al. 2014, appendix A.1.2).
 //!
 //! ```text
 //! e_j = vᵀ tanh(q + k_j)                q = W_q s, k_j = W_k h_j
 //!
-//! with x_j = tanh(q + k_j), computed again rather than kept:
+//! with x_j = tanh(q + k_j), recomputed in the backward pass:
 //! dv = Σ_j de_j x_j      dk_j = de_j v ∘ (1 − x_j²)      dq = Σ_j dk_j
 //! ```
 
@@ -16,10 +16,10 @@ use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{LANES, sum_of_lanes, tanh};
 use crate::parameters::Init;
 
-/// AttentionDims whose derivatives are added up in registers.
+/// Dimensions whose derivatives are accumulated in registers.
 const WIDTH: usize = 2 * LANES;
 
-/// The plain form.
+/// Additive score in candle's operations.
 pub struct Additive {
     /// v: `[1, d]`
     pub v: Tensor,
@@ -34,7 +34,7 @@ impl Score for Additive {
     }
 }
 
-/// The fast form.
+/// Additive score on slices.
 #[derive(Clone, Copy)]
 pub struct CpuAdditive<'a> {
     /// v: `[d]`
@@ -82,7 +82,7 @@ impl CpuAdditive<'_> {
         sum_of_lanes(lanes)
     }
 
-    /// The derivatives in `WIDTH` of the dimensions from `start` on: what the positions share stays in registers.
+    /// Derivatives in `WIDTH` dimensions from `start`; the sums over positions stay in registers.
     #[inline(always)]
     fn block_backward<const WIDTH: usize>(
         self,

@@ -1,12 +1,12 @@
-//! The cosine (Graves, Wayne & Danihelka 2014, "Neural Turing Machines", equations 5 and 6).
+//! Cosine score (Graves, Wayne & Danihelka 2014, "Neural Turing Machines", equations 5 and 6).
 //!
 //! ```text
-//! c_j = q · k_j / (‖q‖ ‖k_j‖)            e_j = g c_j            g a learnt number, one a head
+//! c_j = q · k_j / (‖q‖ ‖k_j‖)            e_j = g c_j            g a learned scalar per head
 //!
-//! dg = Σ_j de_j c_j      dq = Σ_j g de_j (k_j / (‖q‖ ‖k_j‖) − c_j q / ‖q‖²)      dk_j likewise, q and k_j exchanged
+//! dg = Σ_j de_j c_j      dq = Σ_j g de_j (k_j / (‖q‖ ‖k_j‖) − c_j q / ‖q‖²)      dk_j likewise, with q and k_j swapped
 //! ```
 //!
-//! Norms below a millionth are taken for one, so that a vector of zeros has no direction rather than any.
+//! Norms are at least 1e-6, so that the cosine with a zero vector is 0.
 
 use candle_core::{D, Result, Tensor};
 
@@ -16,10 +16,10 @@ use crate::kernels::simd::{add_scaled, dot};
 use crate::parameters::Init;
 
 const LEAST_NORM: f32 = 1e-6;
-/// g in the beginning: weights may then differ by a factor of e⁸.
+/// Initial g: weights then differ by at most a factor of e⁸.
 const SHARPNESS: f32 = 4.0;
 
-/// The plain form.
+/// Cosine score in candle's operations.
 pub struct Cosine {
     /// g: `[1]`
     pub sharpness: Tensor,
@@ -36,10 +36,10 @@ impl Score for Cosine {
     }
 }
 
-/// The fast form.
+/// Cosine score on slices.
 #[derive(Clone, Copy)]
 pub struct CpuCosine<'a> {
-    /// g of each head
+    /// g of every head
     sharpness: &'a [f32],
 }
 
@@ -77,7 +77,7 @@ impl CpuScore for CpuCosine<'_> {
     }
 }
 
-/// ‖x‖, and 1 / ‖x‖² where the norm moves with x.
+/// max(‖x‖, 1e-6), and 1 / ‖x‖², or 0 if the bound applies.
 #[inline(always)]
 fn norm(x: &[f32]) -> (f32, f32) {
     let norm = dot(x, x).sqrt();

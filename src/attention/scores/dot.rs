@@ -1,4 +1,4 @@
-//! The dot product (Luong et al. 2015, section 3.1).
+//! Dot product score (Luong et al. 2015, section 3.1).
 //!
 //! ```text
 //! e_j = q · k_j            dq = Σ_j de_j k_j            dk_j = de_j q
@@ -10,7 +10,7 @@ use super::spec::{self, HeadSlice, Projections, ScoreSpec};
 use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{add_scaled, dot};
 
-/// The plain form.
+/// Dot product score in candle's operations.
 pub struct Dot;
 
 impl Score for Dot {
@@ -19,7 +19,7 @@ impl Score for Dot {
     }
 }
 
-/// The fast form.
+/// Dot product score on slices.
 #[derive(Clone, Copy)]
 pub struct CpuDot;
 

@@ -1,10 +1,10 @@
-//! The general score, a bilinear form (Luong et al. 2015, section 3.1).
+//! General (bilinear) score (Luong et al. 2015, section 3.1): the dot product with projected keys.
 //!
 //! ```text
 //! e_j = s M h_j = s · k_j            k_j = W_k h_j, so that W_k is M
 //! ```
 //!
-//! With several heads each compares its param part of s.
+//! Each of several heads compares its own slice of s.
 
 use candle_core::{Result, Tensor};
 

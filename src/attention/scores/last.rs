@@ -1,26 +1,25 @@
-//! No score at all: what each direction of the encoder read last, the fixed context of a translator without attention
-//! (Sutskever et al. 2014; Cho et al. 2014).
+//! Fixed context of a translator without attention: the final state of each encoder direction (Sutskever et al. 2014;
+//! Cho et al. 2014).
 //!
 //! ```text
 //! c = [→h_S ; ←h_1]
 //! ```
 //!
-//! It is a pooling in two pools: the forward half of the annotations has all its weight on the last word, the backward
-//! half on the first, since ←h_S has seen nothing but the sentence's end. Energies that rise or fall steeply from word
-//! to word say so without knowing where the sentence ends.
+//! Two pools: the forward half of the annotations has all weight on the last position, the backward half on the first.
+//! Energies that rise or fall steeply from position to position select them without knowing the length.
 
 use candle_core::{Result, Tensor};
 
 use super::spec::{self, HeadSlice, Projections, ScoreSpec};
 use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 
-/// By how much energies differ from word to word: enough for a softmax to give all to one.
+/// Difference of energies between neighboring positions, large enough for a one-hot softmax.
 const STEEP: f32 = 1e3;
 
-/// One part of the annotations, in both forms.
+/// One pool, in both implementations.
 #[derive(Clone, Copy)]
 pub struct CpuEdgeState {
-    /// How energies change from word to word.
+    /// Change of the energy from one position to the next.
     rise: f32,
 }
 

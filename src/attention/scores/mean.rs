@@ -1,4 +1,4 @@
-//! No score at all: every word counts the same, so that the context is the mean of the annotations.
+//! Uniform weights: the context is the mean of the annotations.
 //!
 //! ```text
 //! e_j = 0            α_j = 1 / length
@@ -9,7 +9,7 @@ use candle_core::{Result, Tensor};
 use super::spec::{self, HeadSlice, Projections, ScoreSpec};
 use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 
-/// The plain form.
+/// Uniform weights in candle's operations.
 pub struct Uniform;
 
 impl Score for Uniform {
@@ -19,7 +19,7 @@ impl Score for Uniform {
     }
 }
 
-/// The fast form.
+/// Uniform weights on slices.
 #[derive(Clone, Copy)]
 pub struct CpuUniform;
 

@@ -1,7 +1,7 @@
-//! The scores that a translator may have, each in a file of its param, and the enum that picks one.
+//! Attention scores, one file each, and the enum that selects one.
 //!
-//! A score is one file with its equation, its plain form, its fast form and a [`Family`] that says what it spec, and
-//! one line below.
+//! A score's file has its equations, a [`Score`] for the reference backend, a [`CpuScore`] for the CPU backend, and a
+//! [`ScoreDef`] that registers both; one line below adds it to the enum.
 
 mod additive;
 mod cosine;
@@ -29,24 +29,24 @@ pub(super) use spec::{HeadSlice, Projections, ScoreParam};
 
 macro_rules! scores {
     ($($(#[$marked:meta])* $name:ident = $family:ty, $called:literal, $about:literal);+ $(;)?) => {
-        /// What the translator compares queries with keys by.
+        /// Attention score.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub enum ScoreName {
             $($(#[$marked])* #[doc = $about] #[serde(rename = $called)] $name),+
         }
 
         impl ScoreName {
-            /// All there are.
+            /// All scores.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// What users call it.
+            /// Name on the command line and in config.json.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => $called),+
                 }
             }
 
-            /// What it is, in a few words.
+            /// Short description for the help.
             pub fn about(self) -> &'static str {
                 match self {
                     $(Self::$name => $about),+
@@ -59,14 +59,14 @@ macro_rules! scores {
                 }
             }
 
-            /// The plain form for one of several heads; `param` is the score's param parameter, where it has one.
+            /// Returns the reference score for one of several heads; `param` is the score's own parameter, if any.
             pub(super) fn reference(self, param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
                 match self {
                     $(Self::$name => <$family>::reference(param, head)),+
                 }
             }
 
-            /// Runs something that is compiled anew for each fast form; `param` holds the score's param numbers, those of all
+            /// Runs `visit`, which is compiled for each CPU score; `param` holds the score's own parameter for all
             /// heads.
             fn visit<V: Visit>(self, param: &[f32], visit: V) {
                 match self {
@@ -88,7 +88,7 @@ scores! {
     Last = last::LastDef, "last", "No attention: always what either direction of the encoder read last";
 }
 
-/// Work on the fast form of some score.
+/// Work that is generic over the CPU score.
 trait Visit {
     fn visit<S: CpuScore>(self, score: S);
 }
@@ -106,17 +106,17 @@ impl Visit for AttentionBackward<'_> {
 }
 
 impl ScoreName {
-    /// Whether it looks at the same places whatever is asked.
+    /// Returns true if the weights do not depend on the query.
     pub fn is_fixed(self) -> bool {
         self.spec().fixed
     }
 
-    /// Takes one step of attention; `param` holds the score's param numbers, those of all heads.
+    /// Forward pass of one step of attention; `param` holds the score's own parameter for all heads.
     pub fn attention_forward<R: Iterator<Item = usize>>(self, param: &[f32], step: AttentionForward<R>) {
         self.visit(param, step);
     }
 
-    /// Takes a step back.
+    /// Backward pass of one step of attention.
     pub fn attention_backward(self, param: &[f32], step: AttentionBackward) {
         self.visit(param, step);
     }

@@ -1,5 +1,4 @@
-//! The dot product at a temperature of √d (Vaswani et al. 2017, section 3.2.1), so that its spread does not grow with
-//! the vectors.
+//! Scaled dot product score (Vaswani et al. 2017, section 3.2.1): the variance does not grow with the dimension.
 //!
 //! ```text
 //! e_j = q · k_j / √d

@@ -1,56 +1,56 @@
-//! What each score tells of itself.
+//! Specification of attention scores.
 
 use candle_core::{Result, Tensor};
 
 use crate::attention::score_traits::{CpuScore, Score};
 use crate::parameters::Init;
 
-/// What a file of this folder tells of its score.
+/// Definition of a score: specification and both implementations.
 pub(in crate::attention) trait ScoreDef {
-    /// What it needs beside queries and keys.
+    /// Projections, parameter and other properties.
     const SPEC: ScoreSpec;
-    /// Its fast form.
+    /// Implementation on slices.
     type Cpu<'a>: CpuScore;
 
-    /// The plain form for one of several heads.
+    /// Returns the reference score for one of several heads.
     fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>>;
 
-    /// The fast form over the score's param numbers, those of all heads.
+    /// Returns the CPU score over the score's own parameter for all heads.
     fn cpu(param: &[f32]) -> Self::Cpu<'_>;
 }
 
-/// What a score needs.
+/// Specification of a score.
 #[derive(Clone, Copy)]
 pub(in crate::attention) struct ScoreSpec {
     pub projections: Projections,
-    /// Its param parameter.
+    /// The score's own parameter, if any.
     pub param: Option<ScoreParam>,
-    /// What its energies are divided by, whatever the user's temperature, for vectors of so many numbers.
+    /// The score's own temperature for vectors of a given size, on top of the user's.
     pub temperature: fn(usize) -> f64,
-    /// Parts of the values that are pooled by weights of their param, in each head.
+    /// Slices of the values that each head pools with weights of their own.
     pub pools: usize,
-    /// Whether it looks at the same places whatever is asked, so that there is nothing to learn or to show.
+    /// The weights do not depend on the query, so that there is nothing to train or report.
     pub fixed: bool,
 }
 
-/// Where queries and keys come from.
+/// Origin of queries and keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::attention) enum Projections {
-    /// W_q s and W_k h, of the attention's size.
+    /// W_q s and W_k h, of the attention size.
     Both,
-    /// s itself and W_k h, of the state's size.
+    /// s itself and W_k h, of the state size.
     Keys,
-    /// s and h themselves; W_q s and W_k h where there are several heads, which need pools of their param.
+    /// s and h themselves with one head; W_q s and W_k h with several, which need slices of their own.
     IfMultiHead,
     /// s and h themselves.
     None,
 }
 
-/// A score's param parameter.
+/// A score's own parameter.
 #[derive(Clone, Copy)]
 pub(in crate::attention) struct ScoreParam {
     pub name: &'static str,
-    /// Its shape, for queries of so many numbers and so many heads.
+    /// Shape, given the size of queries and the number of heads.
     pub shape: fn(usize, usize) -> Vec<usize>,
     pub init: Init,
 }
@@ -63,27 +63,27 @@ pub(in crate::attention) struct HeadSlice {
 }
 
 impl ScoreSpec {
-    /// What the usual score needs: nothing of its param.
+    /// Specification of an ordinary score without a parameter.
     pub const fn projections(projections: Projections) -> Self {
         Self { projections, param: None, temperature: |_| 1.0, pools: 1, fixed: false }
     }
 }
 
 impl HeadSlice {
-    /// The head's share of a dimension that all heads divide among them.
+    /// The head's slice of a dimension that all heads share.
     pub fn narrow(self, tensor: &Tensor, dimension: usize) -> Result<Tensor> {
         let width = tensor.dim(dimension)? / self.heads;
         tensor.narrow(dimension, self.head * width, width)
     }
 
-    /// The head's share of numbers.
+    /// The head's slice of `values`.
     pub fn slice(self, values: &[f32]) -> &[f32] {
         let width = values.len() / self.heads;
         &values[self.head * width..][..width]
     }
 }
 
-/// The parameter that a score asked for in its [`ScoreSpec`].
+/// Returns the parameter that a score declares in its [`ScoreSpec`].
 pub(super) fn required_param(parameter: Option<&Tensor>) -> Result<&Tensor> {
     match parameter {
         Some(parameter) => Ok(parameter),

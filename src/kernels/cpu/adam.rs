@@ -1,5 +1,5 @@
 //! Adam, the parameters' moving average and gradient norms in place on slices; equations in
-//! [`reference::adam`](crate::kernels::reference::adam).
+//! `reference/adam.rs`.
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
@@ -24,7 +24,7 @@ struct Rates {
     square: f32,
 }
 
-/// Updates both state and the parameter.
+/// Updates the moments and the parameter.
 pub(in crate::kernels) fn adam_step(
     state: &mut AdamState,
     parameter: &Tensor,

@@ -1,4 +1,5 @@
-//! Loss and derivative in one pass over each row of logits, on plain slices.
+//! Cross-entropy loss and its derivative in one pass over each row of logits; the loss is in
+//! `reference/cross_entropy.rs`.
 //!
 //! ```text
 //! dz_k = p_k − ε/V − (1 − ε) [k = y]
@@ -6,8 +7,8 @@
 
 use crate::kernels::simd::{LANES, exp, sum_of_lanes, sum_over, vectorized};
 
-/// Sums of both losses over rows of logits `[rows, V]`, which become their derivatives, times `scale`: the smoothed
-/// loss and the negative log-likelihood.
+/// Returns the smoothed loss and the negative log-likelihood, summed over the rows of `logits`, `[rows, V]`. Replaces
+/// the logits by the smoothed loss's derivatives times `scale`.
 pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> (f64, f64) {
     let size = logits.len() / targets.len().max(1);
     let (mut smoothed, mut likelihood) = (0.0, 0.0);
@@ -30,7 +31,7 @@ pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoot
     (smoothed, likelihood)
 }
 
-/// For each row of logits the smoothed loss and the target's log-probability.
+/// Returns the smoothed loss and the target's log-probability of each row of `logits`, `[rows, V]`.
 pub fn cross_entropy_forward(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec<(f64, f64)> {
     let size = logits.len() / targets.len().max(1);
     let rows = logits.chunks_exact(size).zip(targets);
@@ -42,7 +43,7 @@ pub fn log_sum_exp(row: &[f32]) -> f32 {
     logit_stats(row).log_sum()
 }
 
-/// Adds a row's probabilities, the softmax of its logits.
+/// Adds the softmax of a row of logits to `sums`.
 pub fn add_softmax(sums: &mut [f32], logits: &[f32]) {
     let log_sum = log_sum_exp(logits);
     vectorized(
@@ -51,7 +52,7 @@ pub fn add_softmax(sums: &mut [f32], logits: &[f32]) {
     );
 }
 
-/// What the losses need to know of a row.
+/// Reductions of a row that its losses need.
 struct LogitStats {
     largest: f32,
     /// Σ exp(z − largest)
@@ -66,7 +67,7 @@ impl LogitStats {
     }
 }
 
-/// Smoothed loss and log-probability of the target, whose logit is given.
+/// Smoothed loss of a row and log-probability of its target, whose logit is `logit`.
 fn row_losses(logit: f32, statistics: &LogitStats, size: usize, smoothing: f32) -> (f64, f64) {
     let log_sum = f64::from(statistics.log_sum());
     let log_probability = f64::from(logit) - log_sum;
@@ -86,7 +87,7 @@ fn logit_stats(row: &[f32]) -> LogitStats {
     )
 }
 
-/// The same, and exp(z − largest) in the place of each logit.
+/// As [`logit_stats`], and replaces each logit z by exp(z − largest).
 #[inline(always)]
 fn exp_in_place(row: &mut [f32]) -> LogitStats {
     let largest = largest(row);

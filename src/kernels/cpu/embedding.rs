@@ -1,18 +1,18 @@
-//! Rows of a table by ids, and the derivative by the table.
+//! Embedding lookup and its derivative.
 
 use rayon::prelude::*;
 
-/// Rows of a table's gradient that one thread makes at a time.
+/// Rows of the table's gradient per rayon task.
 const BLOCK_ROWS: usize = 1024;
 
-/// Rows of a table by ids.
+/// Copies rows of a table of row length `width` by ids: `out[i] = table[ids[i]]`.
 pub fn gather_forward(out: &mut [f32], table: &[f32], ids: &[u32], width: usize) {
     for (row, &id) in out.chunks_exact_mut(width).zip(ids) {
         row.copy_from_slice(&table[id as usize * width..][..width]);
     }
 }
 
-/// Adds the rows of all parts to those of a table, by ids: the derivative of [`gather_forward`].
+/// Backward pass of [`gather_forward`]: adds each part's row derivatives to the rows of the table's gradient, by ids.
 pub fn gather_backward(table: &mut [f32], width: usize, parts: &[(&[u32], &[f32])]) {
     table.par_chunks_mut(BLOCK_ROWS * width).enumerate().for_each(|(block, table)| {
         for (ids, rows) in parts {

@@ -1,27 +1,29 @@
-//! The cell on plain slices: all gate arithmetic of a step in one pass, and its derivative.
+//! GRU step, forward and backward: all gate arithmetic in one pass; forward equations in
+//! `reference/gru.rs`.
 //!
-//! With ds the derivative by the state after the step, h̃ = h W_hnᵀ + b_hn, and everything elementwise:
+//! With ds the derivative with respect to the state after the step, h̃ = h W_hnᵀ + b_hn, all products elementwise:
 //!
 //! ```text
-//! dz = ds (h − n) z (1 − z)        by the update gate's sum
-//! dn = ds (1 − z) (1 − n²)         by the candidate's sum
-//! dr = dn h̃ r (1 − r)              by the reset gate's sum
-//! input gates    [dr ; dz ; dn]
-//! state gates    [dr ; dz ; dn r]
-//! state before   ds z + (state gates) W_hh          the product is left to the caller
+//! dz = ds (h − n) z (1 − z)        update gate, before σ
+//! dn = ds (1 − z) (1 − n²)         candidate, before tanh
+//! dr = dn h̃ r (1 − r)              reset gate, before σ
+//! input gates      [dr ; dz ; dn]
+//! state gates      [dr ; dz ; dn r]
+//! previous state   ds z + (state gates) W_hh          the caller adds the product
 //! ```
 
 use crate::kernels::simd::{sigmoid, tanh, vectorized};
 
-/// What a step of `rows` rows leaves for its derivative.
+/// Values of one step that the backward pass needs.
 pub struct GruStep<'a> {
-    /// `[rows, 3h]`: before the step the input gates, after it r, z and n.
+    /// `[rows, 3h]`: the inputs' share of the gates before the step; r, z and n after it.
     pub gates: &'a mut [f32],
-    /// `[rows, h]`: after the step h̃.
+    /// `[rows, h]`: h̃, after the step.
     pub candidate: &'a mut [f32],
 }
 
-/// One step: `state_gates` is h W_hhᵀ without bias, `[rows, 3h]`; `state` is h and `next` becomes h', both `[rows, h]`.
+/// Forward pass of one step. `state_gates` is h W_hhᵀ without bias, `[rows, 3h]`; `state` is h; `next` receives h';
+/// both `[rows, h]`.
 pub fn gru_forward(step: GruStep, state_gates: &[f32], bias: &[f32], state: &[f32], next: &mut [f32]) {
     let h = bias.len() / 3;
     vectorized(
@@ -41,7 +43,7 @@ pub fn gru_forward(step: GruStep, state_gates: &[f32], bias: &[f32], state: &[f3
     );
 }
 
-// The passes over a row are functions of their own because the compiler then knows that their slices do not overlap.
+// One function per pass over a row lets the compiler assume that the slices do not overlap.
 
 /// gate ← σ(gate + state + bias)
 #[inline(always)]
@@ -68,9 +70,9 @@ fn state_forward(next: &mut [f32], state: &[f32], z: &[f32], n: &[f32]) {
     }
 }
 
-/// The derivative of one step for `[rows, h]` derivatives `d_next`. Writes `[rows, 3h]` derivatives by the input gates
-/// over the saved gates, those by the state gates into `d_state_gates`, `[rows, 3h]`, and the direct part of those by
-/// the state before over `d_next`.
+/// Backward pass of one step. `d_next`, `[rows, h]`, is the derivative with respect to h' and is replaced by the
+/// elementwise part of the one with respect to h. Replaces the saved gates by their derivatives and writes those of the
+/// state gates to `d_state_gates`, both `[rows, 3h]`.
 pub fn gru_backward(step: GruStep, state: &[f32], d_next: &mut [f32], d_state_gates: &mut [f32], h: usize) {
     vectorized(
         #[inline(always)]
@@ -88,7 +90,7 @@ pub fn gru_backward(step: GruStep, state: &[f32], d_next: &mut [f32], d_state_ga
     );
 }
 
-/// z ← dz, n ← dn, d_next ← its direct part of the state before.
+/// z ← dz; n ← dn; d_next ← ds z
 #[inline(always)]
 fn state_backward(d_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32]) {
     for (((d_next, state), z), n) in d_next.iter_mut().zip(state).zip(z).zip(n) {
@@ -99,7 +101,7 @@ fn state_backward(d_next: &mut [f32], state: &[f32], z: &mut [f32], n: &mut [f32
     }
 }
 
-/// r ← dr, and dn r into the state's gates; `d_candidate` is dn.
+/// r ← dr; d_state ← dn r, with `d_candidate` = dn
 #[inline(always)]
 fn candidate_backward(candidate: &[f32], r: &mut [f32], d_candidate: &[f32], d_state: &mut [f32]) {
     for (((candidate, r), d_candidate), d_state) in candidate.iter().zip(r).zip(d_candidate).zip(d_state) {
@@ -108,7 +110,7 @@ fn candidate_backward(candidate: &[f32], r: &mut [f32], d_candidate: &[f32], d_s
     }
 }
 
-/// The gates r, z and n of a row.
+/// Splits a row of gates into r, z and n.
 #[inline(always)]
 fn split_gates(row: &[f32], h: usize) -> [&[f32]; 3] {
     let (first, rest) = row.split_at(h);
@@ -116,7 +118,7 @@ fn split_gates(row: &[f32], h: usize) -> [&[f32]; 3] {
     [first, second, third]
 }
 
-/// As [`split_gates`].
+/// Mutable [`split_gates`].
 #[inline(always)]
 fn split_gates_mut(row: &mut [f32], h: usize) -> [&mut [f32]; 3] {
     let (first, rest) = row.split_at_mut(h);

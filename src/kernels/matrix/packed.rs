@@ -1,4 +1,4 @@
-//! The right factor of a product, laid out in the order in which the kernel reads it.
+//! Right factor of a product, in the memory order in which the product reads it.
 
 use super::Matrix;
 use crate::kernels::buffer_pool::Buffer;
@@ -7,11 +7,10 @@ use crate::kernels::simd::{copy_flush_denormals, flush_denormal};
 /// Columns of a panel: three AVX-512 vectors, or six of AVX2.
 pub(super) const WIDTH: usize = 48;
 
-/// Rows that are turned at a time where the matrix lies column by column: several cache lines of each column, few
-/// enough for the nearest cache.
+/// Rows per block when packing a column-major matrix: several cache lines of each column, few enough for the L1 cache.
 const TRANSPOSE_ROWS: usize = 64;
 
-/// A matrix cut into panels of 48 columns, each row by row; the last panel is filled up with zeros.
+/// Matrix cut into panels of 48 columns, each row-major; the last panel is zero-padded.
 #[derive(Debug, Default)]
 pub struct PackedMatrix {
     panels: Buffer,
@@ -35,24 +34,24 @@ impl PackedMatrix {
         Self { panels, rows, columns }
     }
 
-    /// Rows of the matrix.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns of the matrix.
+    /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Some rows of the panel that begins at a column.
+    /// `rows` of the panel that starts at `column`.
     pub(super) fn panel(&self, column: usize, rows: std::ops::Range<usize>) -> &[[f32; WIDTH]] {
         let panel = &self.panels.as_chunks::<WIDTH>().0[column / WIDTH * self.rows..][..self.rows];
         &panel[rows]
     }
 }
 
-/// Packs a matrix that lies row by row: each row goes to all panels, so that it is read in one go.
+/// Packs a row-major matrix, reading each row once for all panels.
 fn pack_rows(panels: &mut [f32], matrix: Matrix) {
     let panels = panels.as_chunks_mut::<WIDTH>().0;
     for row in 0..matrix.rows {

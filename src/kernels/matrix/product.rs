@@ -1,15 +1,15 @@
-//! The product of two matrices: small tiles of the result are summed in registers.
+//! Product of two matrices by register tiles.
 //!
 //! ```text
 //! out[i, j] = Σ_k a[i, k] b[k, j]
 //! ```
 //!
-//! A tile is some rows by three vectors of columns; each number of `a` meets three vectors of `b`. Around it, `k` is
-//! pack_slivers so that a panel of `b` stays in the second-level cache, and the rows so that `a` does. An element's terms are
-//! added in the same order whatever stands around it, so a row's product does not depend on the rows beside it.
+//! A tile is several rows by three vectors of columns. Around it, `k` is blocked so that a panel of `b` stays in the L2
+//! cache, and the rows so that a block of `a` does. An element's terms are added in the same order whatever surrounds
+//! it, so that the product of a row does not depend on its neighbors.
 //!
-//! What is [`FLUSH_THRESHOLD`] becomes zero on its way in and out, since processors are many times slower with denormal numbers; a
-//! left factor that lies row by row is read as it is.
+//! Magnitudes below [`FLUSH_THRESHOLD`] are flushed to zero on the way in and out, because denormal numbers are many
+//! times slower; a row-major left factor is read as it is.
 
 use std::array::from_fn;
 use std::cell::RefCell;
@@ -20,35 +20,35 @@ use super::packed::WIDTH;
 use super::{Matrix, PackedMatrix};
 use crate::kernels::simd::{FLUSH_THRESHOLD, copy_flush_denormals, dispatch};
 
-/// Terms that are added before a sum goes to memory.
+/// Terms added in registers before a sum goes to memory.
 const DEPTH: usize = 512;
-/// Rows of `a` that are taken through all panels together.
+/// Rows of `a` that pass through all panels together.
 const BLOCK: usize = 256;
-/// Vectors in a tile's row.
+/// Vectors per row of a tile.
 const VECTORS: usize = 3;
 
 thread_local! {
-    /// Rows of a left factor that lies column by column, in the order of the tiles.
+    /// Rows of a column-major left factor in tile order.
     static SLIVERS: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What becomes of a product.
+/// Treatment of the destination of a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WriteMode<'a> {
     /// out = a b
     Overwrite,
     /// out = out + a b
     Accumulate,
-    /// out = a b, with this row added to each of its rows: a bias
+    /// out = a b + row, for each row of the product
     AddBias(&'a [f32]),
 }
 
-/// The product `a b` mode `out`, `[a.rows × b.columns]`, whose rows lie `stride` apart.
+/// Writes the product `a b` to `out`, `[a.rows × b.columns]`, whose rows are `stride` apart.
 pub fn multiply(out: &mut [f32], stride: usize, a: Matrix, b: Matrix, mode: WriteMode) {
     multiply_packed(out, stride, a, &PackedMatrix::new(b), mode);
 }
 
-/// The same by a factor that is packed already.
+/// [`multiply`] with a packed right factor.
 pub fn multiply_packed(out: &mut [f32], stride: usize, a: Matrix, b: &PackedMatrix, mode: WriteMode) {
     let (rows, columns) = (a.rows, b.columns());
     assert!(b.rows() == a.columns && columns <= stride, "{rows} × {} by {} × {columns}", a.columns, b.rows());
@@ -75,12 +75,12 @@ struct Product<'a> {
     slivers: &'a mut Vec<f32>,
 }
 
-/// A tile's output in the result.
+/// Destination of a tile.
 struct TileOutput<'a> {
-    /// The result from the tile's first number on.
+    /// The destination, from the tile's first number.
     out: &'a mut [f32],
     stride: usize,
-    /// Columns of the panel that the result has.
+    /// Columns of the panel that are not padding.
     width: usize,
     mode: WriteMode<'a>,
 }
@@ -90,7 +90,7 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // As many sums as the registers hold beside the vectors that make them.
+        // As many sums as fit in registers beside their factors.
         match S::REGISTER_COUNT {
             32.. => self.run::<S, 8>(simd),
             _ => self.run::<S, 4>(simd),
@@ -140,7 +140,7 @@ impl WriteMode<'_> {
     }
 }
 
-/// Lays out a block that lies column by column: tiles of `ROWS` rows one after another, each column by column.
+/// Packs a column-major block into slivers: groups of `ROWS` rows, each column-major.
 #[inline(always)]
 fn pack_slivers<const ROWS: usize>(slivers: &mut Vec<f32>, block: Matrix) {
     let depth = block.columns;
@@ -155,7 +155,7 @@ fn pack_slivers<const ROWS: usize>(slivers: &mut Vec<f32>, block: Matrix) {
     }
 }
 
-/// The tiles of up to `ROWS` rows of a block by one panel.
+/// Multiplies up to `ROWS` rows of a block by one panel.
 #[inline(always)]
 fn multiply_tiles<S: Simd, const ROWS: usize>(
     simd: S,
@@ -183,7 +183,7 @@ fn multiply_tiles<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Exactly `ROWS` rows by one panel.
+/// Multiplies exactly `ROWS` rows by one panel.
 #[inline(always)]
 fn multiply_tile<S: Simd, const ROWS: usize>(
     simd: S,
@@ -204,7 +204,7 @@ fn multiply_tile<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Goes along a panel, three vectors at a time and fewer at its end.
+/// Walks along a panel, three vectors at a time and fewer at its end.
 #[inline(always)]
 fn multiply_vectors<S: Simd, const ROWS: usize>(
     simd: S,
@@ -244,7 +244,7 @@ fn sums<S: Simd, const ROWS: usize, const COUNT: usize>(
     sums
 }
 
-/// As [`flush_denormal`](crate::kernels::simd::flush_denormal).
+/// Vector form of [`flush_denormal`](crate::kernels::simd::flush_denormal).
 #[inline(always)]
 fn flush_denormals<S: Simd>(simd: S, values: S::f32s) -> S::f32s {
     let tiny = simd.less_than_f32s(simd.abs_f32s(values), simd.splat_f32s(FLUSH_THRESHOLD));

@@ -37,7 +37,7 @@ pub struct AdamStep {
 }
 
 impl AdamState {
-    /// AdamState before the first step: zero.
+    /// Zero moments, as before the first step.
     ///
     /// # Errors
     /// The device is out of memory.
@@ -47,7 +47,7 @@ impl AdamState {
     }
 }
 
-/// Updates both state and the parameter.
+/// Updates the moments and the parameter.
 pub(in crate::kernels) fn adam_step(
     state: &mut AdamState,
     parameter: &Tensor,

@@ -5,13 +5,16 @@
 //! loss  = −(1 − ε) log p_y − ε/V Σ_k log p_k
 //! ```
 //!
-//! ε is spread over all V units, the right one included, as PyTorch does.
+//! ε is spread over all V units, the target included, as in PyTorch.
 
 use candle_core::{D, Result, Tensor};
 use candle_nn::ops::log_softmax;
 
-/// Both sums over the rows of logits `[rows, V]` for targets `[rows]`: the smoothed loss, to be minimised, and the
-/// plain negative log-likelihood, from which perplexity is computed. Both are scalars.
+/// Returns two scalars, each summed over the rows of `logits`, `[rows, V]`, for `targets`, `[rows]`: the smoothed loss
+/// and the negative log-likelihood.
+///
+/// # Errors
+/// The shapes do not match.
 pub fn cross_entropy_sums(logits: &Tensor, targets: &Tensor, smoothing: f64) -> Result<(Tensor, Tensor)> {
     let log_probabilities = log_softmax(logits, D::Minus1)?;
     let likelihood = log_probabilities.gather(&targets.unsqueeze(1)?, 1)?.sum_all()?;

@@ -7,14 +7,13 @@
 //! state        h' = (1 − z) ∘ n + z ∘ h
 //! ```
 //!
-//! The reset gate acts on the recurrent product, so that all three gates come from one product with
-//! `W_hh = [W_hr ; W_hz ; W_hn]`. What needs no state, [`GruWeights::input_gates`], is kept apart from what does,
-//! [`GruWeights::step`]: the former is one product for all steps at once.
+//! The reset gate acts on the recurrent product, so that all three gates come from one product with `W_hh = [W_hr ;
+//! W_hz ; W_hn]`. [`GruWeights::input_gates`] does not depend on the state and is one product for all steps.
 
 use candle_core::{Result, Tensor};
 use candle_nn::ops::sigmoid;
 
-/// The weights of one cell with input size `i` and hidden size `h`, in PyTorch's layout, gates in the order r, z, n.
+/// Weights of one cell with input size `i` and hidden size `h`, in PyTorch's layout, gates in the order r, z, n.
 #[derive(Clone, Debug)]
 pub struct GruWeights {
     /// `[3h, i]`
@@ -28,13 +27,18 @@ pub struct GruWeights {
 }
 
 impl GruWeights {
-    /// The inputs' share of the gates: `[rows, i]` to `[rows, 3h]`, for as many steps at once as there are rows.
+    /// Inputs' share of the gates, for any number of steps at once: `[rows, i]` to `[rows, 3h]`.
+    ///
+    /// # Errors
+    /// The shapes do not match.
     pub fn input_gates(&self, inputs: &Tensor) -> Result<Tensor> {
         inputs.matmul(&self.weight_ih.t()?)?.broadcast_add(&self.bias_ih)
     }
 
-    /// One step: the inputs' gates `[batch, 3h]` and the state before it `[batch, h]` to the state after it `[batch,
-    /// h]`.
+    /// One step: inputs' share of the gates `[batch, 3h]` and h `[batch, h]` to h' `[batch, h]`.
+    ///
+    /// # Errors
+    /// The shapes do not match.
     pub fn step(&self, input_gates: &Tensor, state: &Tensor) -> Result<Tensor> {
         let hidden = state.dim(1)?;
         let state_gates = state.matmul(&self.weight_hh.t()?)?.broadcast_add(&self.bias_hh)?;
@@ -46,10 +50,14 @@ impl GruWeights {
         &candidate + (update * (state - &candidate)?)?
     }
 
-    /// Runs over whole sequences from a zero state: gates `[length, batch, 3h]` to states `[length, batch, h]`.
+    /// States of whole sequences from a zero state: inputs' share of the gates `[length, batch, 3h]` to `[length,
+    /// batch, h]`.
     ///
-    /// `mask` is `[length, batch, 1]`, 1 on real positions and 0 on padding. On padding the state stays as it was, so
-    /// that with `backwards` each sequence begins at its own last real position.
+    /// `mask` is `[length, batch, 1]`, 1 on real positions and 0 on padding. The state does not change on padding, so
+    /// that with `backwards` each sequence starts at its own last real position.
+    ///
+    /// # Errors
+    /// The shapes do not match.
     pub fn sequence(&self, gates: &Tensor, mask: &Tensor, backwards: bool) -> Result<Tensor> {
         let (length, batch, gate_size) = gates.dims3()?;
         let mut state = Tensor::zeros((batch, gate_size / 3), gates.dtype(), gates.device())?;

@@ -1,5 +1,5 @@
-//! Operations in candle's terms, with automatic differentiation: the specification, the oracle of the CPU kernels'
-//! tests, and the path on a GPU.
+//! Operations in candle, with automatic differentiation: the specification, the oracle in tests of the CPU kernels, and
+//! the path on a GPU.
 
 pub mod adam;
 pub mod cross_entropy;

@@ -1,7 +1,6 @@
-//! The decoder over one shard of a batch, forward and backward.
+//! Decoder over one shard of a batch, forward and backward.
 //!
-//! A [`DecoderPass`] carries the attention's own account of how far it has come: a tape on the way forward, guided,
-//! then on the way back. Each is made from the one before, so that nothing can be done out of turn.
+//! [`DecoderPass`] is generic over the attention's typestate: forward tape, guided tape, backward pass.
 
 use candle_core::Result;
 
@@ -18,29 +17,29 @@ use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::{Dropout, DropoutSite, InitialState};
 use crate::parameters::Gradients;
 
-/// What the decoder leaves of one shard.
+/// Decoder over one shard, in one of attention's typestates.
 pub struct DecoderPass<'w, Attention> {
-    /// The word before each unit, step by step.
+    /// y_{t-1} of each target position, step by step.
     previous: Vec<u32>,
     memory: RaggedMemory,
-    /// What s_0 is made from: `[rows, n]`, or `[rows, n/2]`
+    /// m, the summary of s_0 = tanh(W_init m + b): `[rows, n]`, or `[rows, n/2]`
     summary: Buffer,
-    /// The loop.
+    /// States of all steps.
     pub steps: DecoderLoop<'w>,
     attention: Attention,
 }
 
-/// A decoder that has gone back, with what the gradients of its parameters are made from.
+/// Finished backward pass of one shard, with the inputs of the parameter gradients.
 pub struct DecoderBackward<'w> {
     pass: DecoderPass<'w, BackwardPass>,
-    /// By the embeddings: `[steps × rows, e]`
+    /// With respect to the embeddings: `[steps × rows, e]`
     d_embedded: Buffer,
-    /// By W_init m + b: `[rows, n]`
+    /// With respect to W_init m + b: `[rows, n]`
     d_initial: Buffer,
 }
 
 impl<'w> DecoderPass<'w, ForwardTape> {
-    /// Runs the loop over annotations `[cells, n]`, row by row.
+    /// Forward pass over annotations `[cells, n]`, row by row.
     pub fn forward(weights: &'w PackedModel<'w>, shard: &Shard, dropout: &Dropout, annotations: Buffer) -> Self {
         let e = weights.architecture.embedding_size;
         let previous = shard.previous_ids();
@@ -61,12 +60,12 @@ impl<'w> DecoderPass<'w, ForwardTape> {
         Self { previous, memory, summary, steps, attention }
     }
 
-    /// What the output layer needs of it.
+    /// Returns the inputs of the output layer.
     pub fn output(&self) -> DecoderOutput<'_> {
         DecoderOutput { steps: &self.steps, tape: &self.attention }
     }
 
-    /// α as it is reported, of each row: a row of weights for each of its target units.
+    /// Reported α of each row: one row of weights per target unit.
     pub fn reported(&self, weights: &PackedModel, shard: &Shard) -> Vec<Vec<Vec<f32>>> {
         let mut reported = vec![Vec::new(); shard.size()];
         for position in &shard.positions {
@@ -81,7 +80,7 @@ impl<'w> DecoderPass<'w, ForwardTape> {
         reported
     }
 
-    /// Hears the shard's guides: −Σ w log α over their looks, of which `scale` times the derivatives are kept.
+    /// Computes the guided alignment loss −Σ w log α of the shard and `scale` times its gradient.
     pub fn guided(self, shard: &Shard, scale: f32) -> (DecoderPass<'w, GuidedTape>, f64) {
         let Self { previous, memory, summary, steps, attention } = self;
         let (attention, loss) = attention.guided(&memory, |row| shard.guide(row), scale);
@@ -90,28 +89,28 @@ impl<'w> DecoderPass<'w, ForwardTape> {
 }
 
 impl<'w> DecoderPass<'w, GuidedTape> {
-    /// What the output layer needs of it.
+    /// Returns the inputs of the output layer.
     pub fn output(&self) -> DecoderOutput<'_> {
         DecoderOutput { steps: &self.steps, tape: self.attention.tape() }
     }
 
-    /// Takes what the output layer hands down back to the annotations; returns the derivatives by them, `[cells, n]`.
+    /// Backward pass from the output layer's derivatives; returns those with respect to the annotations, `[cells, n]`.
     pub fn backward(
         self,
         weights: &PackedModel,
         shard: &Shard,
         dropout: &Dropout,
-        by: OutputGrads,
+        grads: OutputGrads,
     ) -> (DecoderBackward<'w>, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let rows = shard.size();
-        let OutputGrads { mut d_states, d_contexts, mut d_embedded, d_alphas } = by;
+        let OutputGrads { mut d_states, d_contexts, mut d_embedded, d_alphas } = grads;
         let Self { previous, memory, summary, mut steps, mut attention } = self;
         if let Some(d_alphas) = d_alphas {
             attention.add_alpha_grads(&memory, &d_alphas);
         }
         let mut attention = attention.into_backward(&weights.attention, &memory, d_contexts);
-        // By the state that a step begins with, of which the last step's has no more to say.
+        // With respect to the state before the step that follows; nothing follows the last one.
         let mut carried = Buffer::zeros(rows * n);
         for step in (0..shard.target_length).rev() {
             let d_state = &mut d_states[step * rows * n..][..rows * n];
@@ -132,8 +131,8 @@ impl<'w> DecoderPass<'w, GuidedTape> {
 }
 
 impl DecoderPass<'_, BackwardPass> {
-    /// Takes the derivative by s_0 = tanh(W_init m + b) to the annotations that m was made from; returns the one by
-    /// W_init m + b, `[rows, n]`.
+    /// Backward pass of s_0 = tanh(W_init m + b). Adds to the derivatives with respect to the annotations and returns
+    /// those with respect to W_init m + b, `[rows, n]`.
     fn initial_backward(
         &self,
         weights: &PackedModel,
@@ -157,8 +156,8 @@ impl DecoderPass<'_, BackwardPass> {
 }
 
 impl<'w> DecoderBackward<'w> {
-    /// The gradients of the decoder's parameters but those of the output, when all shards have gone back. The target
-    /// embedding's is added to, the others are written over.
+    /// Writes the gradients of the decoder's parameters except the output layer's, from all shards. That of the target
+    /// embedding is accumulated, the others are overwritten.
     pub fn gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let embedded: Vec<_> = shards.iter().map(|shard| (&*shard.pass.previous, &*shard.d_embedded)).collect();
@@ -176,7 +175,7 @@ impl<'w> DecoderBackward<'w> {
             .with_slice_mut("decoder.initial.bias", |out| bias_gradient(out, &all(shards, |shard| &shard.d_initial)))
     }
 
-    /// The gradients of the cells.
+    /// Writes the gradients of the cells.
     fn cell_gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let embedded =
@@ -214,7 +213,7 @@ impl<'w> DecoderBackward<'w> {
         )
     }
 
-    /// The cell that takes in the context, which is the word's where there is no other.
+    /// Cell that consumes the context: its own, or the word's.
     fn context_cell(&self) -> &CellTape<'w> {
         match &self.pass.steps.context {
             ContextTape::Gates(_) => &self.pass.steps.word,
@@ -227,7 +226,7 @@ impl<'w> DecoderBackward<'w> {
     }
 }
 
-/// The gradients of a cell of state size n but that of W_ih; `before` gives the states that its steps begin with.
+/// Writes the gradients of a cell of state size n except W_ih; `before` returns the states before its steps.
 fn state_gradients<'p, 'w: 'p>(
     shards: &'p [DecoderBackward<'w>],
     n: usize,
@@ -243,7 +242,7 @@ fn state_gradients<'p, 'w: 'p>(
     gradients.with_slice_mut(&name("bias_ih"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).gates)))
 }
 
-/// Some numbers of all shards.
+/// The same slice of every shard.
 fn all<'p, 'w: 'p>(
     shards: &'p [DecoderBackward<'w>],
     of: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
@@ -251,7 +250,7 @@ fn all<'p, 'w: 'p>(
     shards.iter().map(of).collect()
 }
 
-/// For each shard, derivatives by the rows of y = x Wᵀ with the rows x.
+/// Factors of a weight gradient: for each shard the derivatives with respect to y = x Wᵀ, and x.
 fn factors<'p, 'w: 'p>(
     shards: &'p [DecoderBackward<'w>],
     d_width: usize,
@@ -273,7 +272,7 @@ pub fn first_state(weights: &PackedModel, shard: &Shard, annotations: &[f32]) ->
     state
 }
 
-/// The positions whose annotations make the first state, each with its share.
+/// Positions whose annotations the summary averages, each with its share.
 fn summary_shares(weights: &PackedModel, shard: &Shard, row: usize) -> impl Iterator<Item = (usize, f32)> + use<> {
     let count = match weights.architecture.initial_state {
         InitialState::Mean => shard.source.length(row),
@@ -282,7 +281,7 @@ fn summary_shares(weights: &PackedModel, shard: &Shard, row: usize) -> impl Iter
     (0..count).map(move |position| (position, 1.0 / count as f32))
 }
 
-/// m: the annotations' mean, `[rows, n]`, or the backward direction's half of the first one, `[rows, n/2]`.
+/// m: the mean annotation, `[rows, n]`, or the backward half of the first one, `[rows, n/2]`.
 fn summary(weights: &PackedModel, shard: &Shard, annotations: &[f32]) -> Buffer {
     let (n, width) = (weights.architecture.hidden_size, weights.architecture.summary_size());
     let mut summary = Buffer::zeros(shard.size() * width);

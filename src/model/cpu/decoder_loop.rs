@@ -1,10 +1,5 @@
-//! The decoder's loop: one step forward, written once for training and for search, and one step back.
-//!
-//! ```text
-//! in one cell (Bahdanau)          c_t = attention(s_{t-1})      s_t = GRU([E_y[y_{t-1}] ; c_t], s_{t-1})
-//! in two (conditional)            u_t = GRU(E_y[y_{t-1}], s_{t-1})
-//!                                 c_t = attention(u_t)          s_t = GRU'(c_t, u_t)
-//! ```
+//! Recurrent steps of the decoder, forward (for training and search) and backward; equations in
+//! `reference/decoder_loop.rs`.
 
 use super::weights::{CellWeights, PackedContextInput, PackedModel};
 use crate::attention::cpu::{BackwardPass, ForwardTape, RaggedMemory, TapeStep};
@@ -13,59 +8,60 @@ use crate::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
 use crate::kernels::matrix::{PackedWeight, WriteMode};
 use crate::model::Architecture;
 
-/// The loop as far as it has gone. A "step" is one target unit of all rows.
+/// Values of all steps so far. A step is one target position of all rows.
 pub struct DecoderLoop<'w> {
     weights: &'w PackedModel<'w>,
     rows: usize,
     /// E_y[y_{t-1}]: `[steps × rows, e]`
     pub embedded: Buffer,
-    /// s: the state before the first step and the one after each, `[(steps + 1) × rows, n]`
+    /// s: the state before the first step and after each, `[(steps + 1) × rows, n]`
     states: Buffer,
     /// c: `[steps × rows, n]`
     pub contexts: Buffer,
-    /// The cell that takes in the word.
+    /// Cell that consumes the word.
     pub word: CellTape<'w>,
-    /// The way of the context into the state.
+    /// Path of the context into the state.
     pub context: ContextTape<'w>,
 }
 
-/// What each step leaves of the way by which the context enters the state.
+/// Path of the context into the state, with the values of all steps.
 pub enum ContextTape<'w> {
-    /// It has a share in the gates of the word's cell, by these weights.
+    /// Share in the gates of the word's cell, by these weights.
     Gates(&'w PackedWeight),
-    /// It has a cell of its own.
+    /// Cell of its own.
     Cell {
-        /// u, the state intermediate the cells: `[steps × rows, n]`
+        /// u, the state between the two cells: `[steps × rows, n]`
         intermediate: Buffer,
-        /// The cell.
+        /// Cell that consumes the context.
         cell: CellTape<'w>,
     },
 }
 
-/// What one recurrent cell leaves of each step.
+/// Values of all steps of one recurrent cell.
 pub struct CellTape<'w> {
     weights: &'w CellWeights<'w>,
-    /// `[steps × rows, 3n]`: before a step the inputs' share, see [`GruStep`]; after the way back the derivatives by it
+    /// `[steps × rows, 3n]`: see [`GruStep`]; after the backward pass the derivatives with respect to the inputs' share
     pub gates: Buffer,
     /// `[steps × rows, n]`, see [`GruStep`]
     candidates: Buffer,
-    /// W_hh s of the step that is taken, `[rows, 3n]`; on the way back derivatives by those of all, `[steps × rows, 3n]`
+    /// W_hh s of the current step, `[rows, 3n]`; in the backward pass the derivatives of all steps, `[steps × rows,
+    /// 3n]`
     pub state_gates: Buffer,
 }
 
 impl<'w> CellTape<'w> {
-    /// Room for so many rows a step; the inputs' share of the gates of all steps is given.
+    /// Tape of a cell with `rows` rows per step, given the inputs' share of the gates of all steps.
     fn new(weights: &'w CellWeights<'w>, gates: Buffer, rows: usize) -> Self {
         let candidates = Buffer::scratch(gates.len() / 3);
         Self { weights, gates, candidates, state_gates: Buffer::scratch(rows * weights.bias_hh.len()) }
     }
 
-    /// The gates of one step, of states of `size` numbers in all.
+    /// Gates of one step whose states have `size` numbers in total.
     fn gates(&mut self, step: usize, size: usize) -> &mut [f32] {
         &mut self.gates[step * 3 * size..][..3 * size]
     }
 
-    /// One step from states `[rows, n]` to those after it.
+    /// Forward pass of one step: states `before` to `after`, both `[rows, n]`.
     fn forward(&mut self, step: usize, before: &[f32], after: &mut [f32]) {
         let Self { weights, gates, candidates, state_gates } = self;
         let size = before.len();
@@ -75,8 +71,8 @@ impl<'w> CellTape<'w> {
         gru_forward(GruStep { gates, candidate }, state_gates, weights.bias_hh, before, after);
     }
 
-    /// One step back as far as the gates: `d_state` is the derivative by the state after it, `[rows, n]`, and becomes
-    /// what the state before it gets without a product.
+    /// Backward pass of one step up to the gates. `d_state` is the derivative with respect to the state after it,
+    /// `[rows, n]`, and is replaced by the elementwise part of the one with respect to the state before.
     fn backward(&mut self, step: usize, before: &[f32], d_state: &mut [f32]) {
         let Self { weights, gates, candidates, state_gates } = self;
         let size = before.len();
@@ -87,7 +83,8 @@ impl<'w> CellTape<'w> {
         gru_backward(GruStep { gates, candidate }, before, d_state, d_state_gates, weights.bias_hh.len() / 3);
     }
 
-    /// Adds what the state before a step gets by way of the gates, after [`Self::backward`].
+    /// Adds the part of the derivatives with respect to the state before that passes through W_hh, after
+    /// [`Self::backward`].
     fn add_state_grads(&self, step: usize, d_state: &mut [f32]) {
         let size = d_state.len();
         self.weights.state.backward(d_state, &self.state_gates[step * 3 * size..][..3 * size], WriteMode::Accumulate);
@@ -95,8 +92,8 @@ impl<'w> CellTape<'w> {
 }
 
 impl<'w> DecoderLoop<'w> {
-    /// Room for as many steps as there are embeddings of last words, `[steps × rows, e]`, with their share of the gates,
-    /// `[steps × rows, 3n]`; `initial` writes the state that the first one begins with, `[rows, n]`.
+    /// Creates a loop over all steps that have embeddings of previous words, `[steps × rows, e]`, with their share of
+    /// the gates, `[steps × rows, 3n]`. `initial` writes the first state, `[rows, n]`.
     pub fn new(
         weights: &'w PackedModel<'w>,
         rows: usize,
@@ -125,7 +122,8 @@ impl<'w> DecoderLoop<'w> {
         steps
     }
 
-    /// Takes a step. `sentences` names the sentence of each row; `draws` is what attention leaves to chance.
+    /// Forward pass of one step. `sentences` yields the sentence of each row; `draws` are the random numbers of hard
+    /// attention.
     pub fn forward_step(
         &mut self,
         memory: &RaggedMemory,
@@ -156,8 +154,8 @@ impl<'w> DecoderLoop<'w> {
         }
     }
 
-    /// Takes a step back: `d_state` is the derivative by the state after it, `[rows, n]`, and becomes the one by the state
-    /// before it.
+    /// Backward pass of one step. `d_state` is the derivative with respect to the state after it, `[rows, n]`, and is
+    /// replaced by the one with respect to the state before it.
     pub fn backward_step(
         &mut self,
         memory: &RaggedMemory,
@@ -189,22 +187,22 @@ impl<'w> DecoderLoop<'w> {
         }
     }
 
-    /// How many numbers the states of a step have.
+    /// Size of the states of one step.
     fn size(&self) -> usize {
         self.rows * self.weights.architecture.hidden_size
     }
 
-    /// The state that the first step begins with: `[rows, n]`.
+    /// s_0: `[rows, n]`.
     pub fn initial_state(&self) -> &[f32] {
         &self.states[..self.size()]
     }
 
-    /// The states before all steps and after the last: `[(steps + 1) × rows, n]`.
+    /// States before all steps and after the last: `[(steps + 1) × rows, n]`.
     pub fn states(&self) -> &[f32] {
         &self.states
     }
 
-    /// The states that asked: `[steps × rows, n]`, or more.
+    /// States that query attention: `[steps × rows, n]`, or more.
     pub fn queries(&self) -> &[f32] {
         match &self.context {
             ContextTape::Gates(_) => &self.states,
@@ -212,7 +210,7 @@ impl<'w> DecoderLoop<'w> {
         }
     }
 
-    /// The readout's input for a row of a step, [s_t ; E_y ; c_t]: `[n + e + n]`.
+    /// Writes the readout's input for a row of a step, [s_t ; E_y ; c_t]: `[n + e + n]`.
     pub fn readout_input(&self, step: usize, row: usize, input: &mut [f32]) {
         let Architecture { embedding_size: e, hidden_size: n, .. } = *self.weights.architecture;
         let cell = step * self.rows + row;
@@ -221,7 +219,7 @@ impl<'w> DecoderLoop<'w> {
         input[n + e..].copy_from_slice(&self.contexts[cell * n..][..n]);
     }
 
-    /// The state after the last step, `[rows, n]`, when nothing else is wanted any more.
+    /// Returns the state after the last step, `[rows, n]`.
     pub fn into_last_state(self) -> Buffer {
         Buffer::from_slice(&self.states[self.states.len() - self.size()..])
     }

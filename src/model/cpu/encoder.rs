@@ -1,4 +1,4 @@
-//! The encoder over one shard of a batch, forward and backward.
+//! Encoder over one shard of a batch, forward and backward.
 
 use std::ops::Range;
 
@@ -15,29 +15,29 @@ use crate::model::architecture::encoder_cell_param;
 use crate::model::{Dropout, DropoutMask, DropoutSite};
 use crate::parameters::Gradients;
 
-/// What the forward pass leaves behind. The "cells" are the source units, without padding; see [`Ragged`].
+/// Forward pass of one shard. Cells are source units without padding; see [`Ragged`].
 pub struct EncoderPass {
     /// Source units, step by step.
     ids: Vec<u32>,
     layers: Vec<EncoderLayer<DirectionPass>>,
 }
 
-/// What the backward pass leaves behind: what the gradients of the encoder's parameters are made of.
+/// Finished backward pass of one shard, with the inputs of the parameter gradients.
 pub struct EncoderBackward {
     /// Source units, step by step.
     ids: Vec<u32>,
     layers: Vec<EncoderLayer<DirectionBackward>>,
-    /// Derivatives by the embeddings: `[cells, e]`
+    /// With respect to the embeddings: `[cells, e]`
     d_embedded: Buffer,
 }
 
-/// One layer: its input `[cells, i]` and both directions.
+/// One layer: its input, `[cells, i]`, and both directions.
 struct EncoderLayer<D> {
     input: Buffer,
     directions: [D; 2],
 }
 
-/// One direction of one layer, step by step; see [`GruStep`].
+/// Forward pass of one direction of one layer, step by step; see [`GruStep`].
 struct DirectionPass {
     h: usize,
     backwards: bool,
@@ -45,16 +45,16 @@ struct DirectionPass {
     gates: Buffer,
     /// `[cells, h]`
     candidates: Buffer,
-    /// The states that the steps begin with: `[cells, h]`
+    /// States before the steps: `[cells, h]`
     before: Buffer,
-    /// The states after the steps: `[cells, h]`
+    /// States after the steps: `[cells, h]`
     states: Buffer,
 }
 
-/// One direction that has gone back.
+/// Finished backward pass of one direction of one layer.
 struct DirectionBackward {
     h: usize,
-    /// The states that the steps begin with: `[cells, h]`
+    /// States before the steps: `[cells, h]`
     before: Buffer,
     /// `[cells, 3h]`
     d_input_gates: Buffer,
@@ -92,8 +92,8 @@ impl DirectionPass {
         pass
     }
 
-    /// The cells of each step in the order of this direction, with those of the step after it. The rows that both have
-    /// are the first ones; the others end here, or begin there.
+    /// Cells of each step in this direction's order, with those of the step after it. Rows in both steps come first;
+    /// the others end or begin there.
     fn order(&self, source: &Ragged) -> impl DoubleEndedIterator<Item = (Range<usize>, Range<usize>)> + use<> {
         let mut steps: Vec<_> = (0..source.steps()).map(|step| source.step(step)).collect();
         if self.backwards {
@@ -102,7 +102,8 @@ impl DirectionPass {
         (0..steps.len()).map(move |step| (steps[step].clone(), steps.get(step + 1).cloned().unwrap_or_default()))
     }
 
-    /// Takes derivatives by the states, `[cells, h]`, and adds those by the input to `d_input`.
+    /// Backward pass from derivatives with respect to the states, `[cells, h]`; adds those with respect to the input to
+    /// `d_input`.
     fn backward(
         self,
         cell: &CellWeights,
@@ -111,10 +112,10 @@ impl DirectionPass {
         source: &Ragged,
     ) -> DirectionBackward {
         let order = self.order(source).rev();
-        // Derivatives by the gates take these' places.
+        // Derivatives with respect to the gates overwrite the gates.
         let Self { h, gates: mut d_input_gates, mut candidates, before: states_before, .. } = self;
         let mut d_state_gates = Buffer::scratch(source.cells() * 3 * h);
-        // Derivatives by the states that the step after began with, of which a row that ends here has none.
+        // With respect to the states before the step that follows, which rows that end here do not have.
         let mut carried = Buffer::zeros(source.rows() * h);
         for (cells, next) in order {
             let d_state = &mut d_states[cells.start * h..cells.end * h];
@@ -135,7 +136,7 @@ impl DirectionPass {
 }
 
 impl EncoderPass {
-    /// Annotates a shard's sources: annotations are `[cells, n]`, row by row.
+    /// Forward pass; returns annotations `[cells, n]`, row by row.
     pub fn forward(weights: &PackedModel, shard: &Shard, dropout: &Dropout) -> (Self, Buffer) {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let ids = shard.source_ids();
@@ -146,7 +147,7 @@ impl EncoderPass {
         for (layer, cells) in weights.encoder.iter().enumerate() {
             let [forward, backward] = cells;
             let directions = [(forward, false), (backward, true)]
-                .map(|(cell, turned)| DirectionPass::forward(cell, &input, &shard.source, turned));
+                .map(|(cell, backwards)| DirectionPass::forward(cell, &input, &shard.source, backwards));
             let mut output = join(&directions);
             shard.apply_source_dropout(&mut output, layer_mask(dropout, layer), n);
             layers.push(EncoderLayer { input: std::mem::replace(&mut input, output), directions });
@@ -155,7 +156,7 @@ impl EncoderPass {
         (Self { ids, layers }, annotations)
     }
 
-    /// Takes derivatives by the annotations, `[cells, n]` row by row, back to the embeddings.
+    /// Backward pass from derivatives with respect to the annotations, `[cells, n]` row by row.
     pub fn backward(
         self,
         weights: &PackedModel,
@@ -171,13 +172,14 @@ impl EncoderPass {
             shard.apply_source_dropout(&mut d_output, layer_mask(dropout, layer), n);
             let mut d_input = Buffer::zeros(input.len());
             let mut d_states = Buffer::scratch(d_output.len() / 2);
-            let ([forward, backward], [ahead, back]) = (directions, &weights.encoder[layer]);
-            let directions = [(forward, ahead, 0), (backward, back, h)].map(|(direction, cell, first)| {
-                for (d_state, row) in d_states.chunks_exact_mut(h).zip(d_output.chunks_exact(n)) {
-                    d_state.copy_from_slice(&row[first..][..h]);
-                }
-                direction.backward(cell, &mut d_states, &mut d_input, &shard.source)
-            });
+            let ([forward, backward], [forward_cell, backward_cell]) = (directions, &weights.encoder[layer]);
+            let directions =
+                [(forward, forward_cell, 0), (backward, backward_cell, h)].map(|(direction, cell, first)| {
+                    for (d_state, row) in d_states.chunks_exact_mut(h).zip(d_output.chunks_exact(n)) {
+                        d_state.copy_from_slice(&row[first..][..h]);
+                    }
+                    direction.backward(cell, &mut d_states, &mut d_input, &shard.source)
+                });
             layers.push(EncoderLayer { input, directions });
             d_output = d_input;
         }
@@ -188,7 +190,7 @@ impl EncoderPass {
 }
 
 impl EncoderBackward {
-    /// The gradients of the encoder's parameters, when all shards have gone back.
+    /// Writes the gradients of the encoder's parameters from all shards.
     pub fn gradients(passes: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let e = weights.architecture.embedding_size;
         let embedded: Vec<_> = passes.iter().map(|pass| (&*pass.ids, &*pass.d_embedded)).collect();
@@ -200,14 +202,15 @@ impl EncoderBackward {
                     .iter()
                     .map(|pass| (&pass.layers[layer].input, &pass.layers[layer].directions[direction]))
                     .collect();
-                cell_gradients(&passes, |shard| encoder_cell_param(shard, layer, direction), gradients)?;
+                cell_gradients(&passes, |name| encoder_cell_param(name, layer, direction), gradients)?;
             }
         }
         Ok(())
     }
 }
 
-/// The gradients of one direction of one layer, given with the layer's inputs; `name` makes the name of each shard of the cell.
+/// Writes the gradients of one direction of one layer, given with the layer's inputs; `name` maps PyTorch's parameter
+/// names to full ones.
 fn cell_gradients(
     passes: &[(&Buffer, &DirectionBackward)],
     name: impl Fn(&str) -> String,
@@ -242,7 +245,7 @@ fn layer_mask(dropout: &Dropout, layer: usize) -> Option<DropoutMask> {
     dropout.mask(DropoutSite::Annotations(layer))
 }
 
-/// Both directions' states side by side.
+/// Concatenates both directions' states.
 fn join(directions: &[DirectionPass; 2]) -> Buffer {
     let h = directions[0].h;
     let mut joined = Buffer::scratch(directions[0].states.len() * 2);

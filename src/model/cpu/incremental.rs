@@ -1,4 +1,4 @@
-//! One step after another without derivatives: the decoder as search needs it.
+//! Step-by-step decoding of many rows, without derivatives.
 
 use super::decoder::first_state;
 use super::decoder_loop::DecoderLoop;
@@ -19,16 +19,16 @@ use crate::text::{Batch, Padded};
 pub struct CpuIncrementalDecoder<'w> {
     weights: &'w PackedModel<'w>,
     memory: RaggedMemory,
-    /// The source of each row, by its place in the memory.
+    /// Source of each row, as its row in the memory.
     sentences: Vec<usize>,
     /// `[rows, n]`
     states: Buffer,
-    /// The units of each source, by its place in the memory.
+    /// Units of each source, by its row in the memory.
     sources: Vec<Vec<u32>>,
 }
 
 impl<'w> CpuIncrementalDecoder<'w> {
-    /// Encodes sources; there is one row for each.
+    /// Encodes sources and returns a decoder with one row for each.
     pub fn new(weights: &'w PackedModel<'w>, source: &Padded) -> Self {
         let batch = Batch::of_sources(source);
         let shard = Shard::split(&batch, 1).remove(0);
@@ -48,7 +48,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         Self { weights, memory, sentences, states, sources }
     }
 
-    /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
     pub fn step(&mut self, parents: &[usize], units: &[u32]) -> StepOutput {
         let Self { weights, .. } = *self;
         let (e, n, rows) = (weights.architecture.embedding_size, weights.architecture.hidden_size, parents.len());
@@ -73,7 +73,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         StepOutput { logits, attention }
     }
 
-    /// Adds what the units looked at are known to be translated by.
+    /// Adds the lexicon's bias.
     fn translate(&self, bias: &mut LexicalBias, tape: &ForwardTape, logits: &mut [f32]) {
         let rows = logits.chunks_exact_mut(self.weights.architecture.target_vocabulary).enumerate();
         for ((row, logits), &sentence) in rows.zip(&self.sentences) {

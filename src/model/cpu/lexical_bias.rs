@@ -1,46 +1,46 @@
-//! LexicalBias of a unit lexicon on the output, forward and backward; see [`UnitLexicon`].
+//! Output bias of a [`UnitLexicon`], forward and backward.
 
 use crate::model::UnitLexicon;
 use crate::model::unit_lexicon::EPSILON;
 
-/// A lexicon at work on one row after the other, on plain slices.
+/// Working memory for the bias of one row at a time.
 pub struct LexicalBias<'l> {
     lexicon: &'l UnitLexicon,
-    /// l of the row, 0 where nothing was touched: `[V]`
-    mixed: Vec<f32>,
-    /// The target units that were touched.
+    /// l of the row, sparse: `[V]`, 0 except at `touched`
+    l: Vec<f32>,
+    /// Target units with l > 0.
     touched: Vec<u32>,
 }
 
 impl<'l> LexicalBias<'l> {
-    /// Room for a row.
+    /// Empty working memory.
     pub fn new(lexicon: &'l UnitLexicon) -> Self {
-        Self { lexicon, mixed: vec![0.0; lexicon.target_vocabulary], touched: Vec::new() }
+        Self { lexicon, l: vec![0.0; lexicon.target_vocabulary], touched: Vec::new() }
     }
 
-    /// Mixes the rows of source units, each with its weight.
+    /// Sums the lexicon rows of the source units, weighted by α.
     fn mix(&mut self, alphas: &[f32], sources: impl Iterator<Item = u32>) {
         for (&alpha, source) in alphas.iter().zip(sources).filter(|(alpha, _)| **alpha > 0.0) {
-            let (units, shares) = self.lexicon.row(source);
-            for (&unit, &share) in units.iter().zip(shares) {
-                let mixed = &mut self.mixed[unit as usize];
-                if *mixed == 0.0 {
+            let (units, probabilities) = self.lexicon.row(source);
+            for (&unit, &probability) in units.iter().zip(probabilities) {
+                let l = &mut self.l[unit as usize];
+                if *l == 0.0 {
                     self.touched.push(unit);
                 }
-                *mixed += alpha * share;
+                *l += alpha * probability;
             }
         }
     }
 
-    /// Adds ln(1 + l / ε) to a row of logits, `[V]`, given the weights of its source units.
+    /// Forward pass: adds ln(1 + l / ε) to a row of logits, `[V]`, given its weights and source units.
     pub fn forward(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
         self.mix(alphas, sources);
         for unit in self.touched.drain(..) {
-            logits[unit as usize] += (std::mem::take(&mut self.mixed[unit as usize]) / EPSILON).ln_1p();
+            logits[unit as usize] += (std::mem::take(&mut self.l[unit as usize]) / EPSILON).ln_1p();
         }
     }
 
-    /// Writes the derivatives by the weights, given those by the logits.
+    /// Backward pass: writes the derivatives with respect to the weights, given those with respect to the logits.
     pub fn backward(
         &mut self,
         d_logits: &[f32],
@@ -50,12 +50,13 @@ impl<'l> LexicalBias<'l> {
     ) {
         self.mix(alphas, sources.clone());
         for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
-            let (units, shares) = self.lexicon.row(source);
-            let by =
-                |(&unit, share): (&u32, &f32)| d_logits[unit as usize] * share / (EPSILON + self.mixed[unit as usize]);
-            *d_alpha = units.iter().zip(shares).map(by).sum();
+            let (units, probabilities) = self.lexicon.row(source);
+            let term = |(&unit, probability): (&u32, &f32)| {
+                d_logits[unit as usize] * probability / (EPSILON + self.l[unit as usize])
+            };
+            *d_alpha = units.iter().zip(probabilities).map(term).sum();
         }
-        self.touched.drain(..).for_each(|unit| self.mixed[unit as usize] = 0.0);
+        self.touched.drain(..).for_each(|unit| self.l[unit as usize] = 0.0);
     }
 }
 
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bias_is_the_plain_one_and_its_derivative_the_slope() {
+    fn bias_equals_reference_and_gradient_matches_finite_differences() {
         let lexicon = lexicon();
         let mut bias = LexicalBias::new(&lexicon);
         let sources = [1u32, 3, END];
@@ -82,10 +83,10 @@ mod tests {
         bias.forward(&mut logits, &alphas, sources.into_iter());
         let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
         let rows = dense_rows(&lexicon, &Padded::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
-        let plain = lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let reference = lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
         assert!(
-            logits.iter().zip(&plain).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),
-            "{logits:?} {plain:?}"
+            logits.iter().zip(&reference).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),
+            "{logits:?} {reference:?}"
         );
         assert!(logits[5] > 5.0 && logits[0] == 0.1, "{logits:?}");
 
@@ -95,14 +96,14 @@ mod tests {
         let value = |alphas: &[f32]| -> f64 {
             let mut logits = [0.0f32; 6];
             LexicalBias::new(&lexicon).forward(&mut logits, alphas, sources.into_iter());
-            logits.iter().zip(d_logits).map(|(logit, by)| f64::from(logit * by)).sum()
+            logits.iter().zip(d_logits).map(|(logit, d_logit)| f64::from(logit * d_logit)).sum()
         };
         for j in 0..3 {
-            let moved =
-                |by: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { by } else { 0.0 }));
-            let slope = (moved(0.01) - moved(-0.01)) / 0.02;
+            let shifted =
+                |step: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { step } else { 0.0 }));
+            let slope = (shifted(0.01) - shifted(-0.01)) / 0.02;
             assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
         }
-        assert!(bias.mixed.iter().all(|&left| left == 0.0) && bias.touched.is_empty());
+        assert!(bias.l.iter().all(|&value| value == 0.0) && bias.touched.is_empty());
     }
 }

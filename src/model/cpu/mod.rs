@@ -1,11 +1,9 @@
-//! The model's path on a CPU: forward and backward over plain slices, with the shards of a batch side by side on the
-//! cores.
+//! The model on slices, with hand-written derivatives, in parallel over shards of a batch.
 //!
-//! A batch is dealt to as many shards as there are threads. Each shard goes through the recurrences, and back, by itself
-//! on one thread, so that no small product is ever divided. The output layer, between the two ways, and the weights'
-//! gradients, which need the rows of all steps and shards, are made as few large products that all threads share. The
-//! equations are those of [`super`]; the derivatives are written beside each step. The same numbers are dropped as on
-//! the plain path, which is this path's test.
+//! A batch is split into as many shards as there are threads. Each shard runs the recurrences forward and backward on
+//! one thread, so that no small product is divided. The output layer in between and the weight gradients, which need
+//! the rows of all steps and shards, are a few large products that all threads share. The equations are those of the
+//! reference backend, which is the oracle in tests; both drop the same numbers.
 
 mod decoder;
 mod decoder_loop;
@@ -32,7 +30,8 @@ use output_layer::{DecoderOutput, Objective, OutputPass};
 use shard::Shard;
 pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
 
-/// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance included.
+/// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided alignment
+/// included.
 pub fn gradients(
     model: ModelView,
     batch: &Batch,
@@ -47,15 +46,15 @@ pub fn gradients(
         let forward = |shard: &Shard| {
             let (encoder, annotations) = EncoderPass::forward(weights, shard, dropout);
             let (decoder, guidance) = DecoderPass::forward(weights, shard, dropout, annotations).guided(shard, scale);
-            PartPass { encoder, decoder, guidance }
+            ShardPass { encoder, decoder, guidance }
         };
-        let passes: Vec<PartPass> = shards.par_iter().map(forward).collect();
+        let passes: Vec<ShardPass> = shards.par_iter().map(forward).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
-        let decoded: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
-        let (loss, output) = OutputPass::run(weights, &shards, &decoded, dropout, objective, gradients)?;
+        let outputs: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
+        let (loss, output) = OutputPass::run(weights, &shards, &outputs, dropout, objective, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
-            .map(|(number, PartPass { encoder, decoder, .. })| {
+            .map(|(number, ShardPass { encoder, decoder, .. })| {
                 let (shard, shard_grads) = (&shards[number], output.shard_grads(weights, &shards[number], number));
                 let (decoder, d_annotations) = decoder.backward(weights, shard, dropout, shard_grads);
                 (encoder.backward(weights, shard, dropout, &d_annotations), decoder)
@@ -67,14 +66,14 @@ pub fn gradients(
     })
 }
 
-/// A shard of a batch that has gone forward.
-struct PartPass<'w> {
+/// Forward pass of one shard.
+struct ShardPass<'w> {
     encoder: EncoderPass,
     decoder: DecoderPass<'w, GuidedTape>,
     guidance: f64,
 }
 
-/// Forced decoding of a batch, pair by pair.
+/// Scores each pair of a batch by forced decoding.
 pub fn force_decode(model: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
     let shards = Shard::split(batch, rayon::current_num_threads());
     with_packed(model, PackingMode::Inference, |weights| {

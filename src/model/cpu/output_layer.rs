@@ -1,7 +1,8 @@
-//! Readout and output layer over all target units of a batch.
+//! Readout and output layer over all target units of a batch, forward and backward; equations in
+//! `reference/output_layer.rs`.
 //!
-//! All shards have gone through the decoder's loop before, so that the threads share the rows of the whole batch: block
-//! by block forward and back to the readout's inputs, and then as one product for the gradient of E_out.
+//! Runs after the decoder loops of all shards, so that the threads share the rows of the whole batch: forward and
+//! backward to the readout's inputs block by block, then one product for the gradient of E_out.
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -18,42 +19,42 @@ use crate::kernels::simd::{tanh, vectorized};
 use crate::model::{BatchLoss, Dropout, DropoutSite};
 use crate::parameters::Gradients;
 
-/// OutputRows of a block, at most.
+/// Maximum rows per block.
 const ROWS: usize = 64;
-/// Blocks whose logits are held at a time, so that long sentences need no more memory.
+/// Blocks whose logits are in memory at a time, which bounds memory for long sentences.
 const BLOCKS: usize = 16;
 
-/// What is minimised.
+/// Training objective.
 #[derive(Clone, Copy)]
 pub struct Objective {
     /// ε of label smoothing.
     pub smoothing: f32,
-    /// What derivatives are multiplied by.
+    /// Factor on the derivatives.
     pub scale: f32,
 }
 
-/// What the decoder's loop over a shard leaves for the output layer.
+/// Inputs of the output layer from one shard's decoder.
 #[derive(Clone, Copy)]
 pub struct DecoderOutput<'a> {
-    /// The loop.
+    /// States of all steps.
     pub steps: &'a DecoderLoop<'a>,
-    /// What it attended to.
+    /// Attention of all steps.
     pub tape: &'a ForwardTape,
 }
 
-/// Derivatives that the output layer hands down to a shard.
+/// Derivatives of the output layer for one shard.
 pub struct OutputGrads {
-    /// By the state after each step: `[steps × rows, n]`
+    /// With respect to the state after each step: `[steps × rows, n]`
     pub d_states: Buffer,
-    /// By the contexts: `[steps × rows, n]`
+    /// With respect to the contexts: `[steps × rows, n]`
     pub d_contexts: Buffer,
-    /// By the embeddings of the words before: `[steps × rows, e]`
+    /// With respect to the embeddings of the previous words: `[steps × rows, e]`
     pub d_embedded: Buffer,
-    /// By α as the mean over the heads, where a lexicon has used it: `[steps × rows, longest source]`
+    /// With respect to α, mean over the heads, if there is a lexicon: `[steps × rows, longest source]`
     pub d_alphas: Option<Buffer>,
 }
 
-/// What a batch leaves for the derivatives of the decoder's loop and for the gradient of the readout.
+/// Results of a batch for the backward pass of the decoder loops and the gradient of the readout.
 pub struct OutputPass {
     /// Shard by shard, step by step.
     blocks: Vec<BlockPass>,
@@ -69,19 +70,19 @@ struct Block<'a> {
 struct BlockPass {
     shard: usize,
     loss: BatchLoss,
-    /// [s ; E_y ; c]: `[positions, n + e + n]`, states dropped
+    /// [s ; E_y ; c]: `[positions, n + e + n]`, after dropout of the states
     input: Buffer,
-    /// By it
+    /// With respect to `input`
     d_input: Buffer,
-    /// By W_r input + b_r: `[positions, e]`
+    /// With respect to W_r input + b_r: `[positions, e]`
     d_sum: Buffer,
-    /// By b: `[V]`
+    /// With respect to b: `[V]`
     d_bias: Buffer,
-    /// By α, where there is a lexicon: `[positions, longest source]`
+    /// With respect to α, if there is a lexicon: `[positions, longest source]`
     d_alphas: Option<Buffer>,
 }
 
-/// The forward pass over some positions.
+/// Forward pass over some positions.
 struct OutputRows {
     /// See [`BlockPass`].
     input: Buffer,
@@ -90,12 +91,11 @@ struct OutputRows {
 }
 
 impl OutputPass {
-    /// Loss of all shards, whose steps are given, and its derivatives. Writes the gradients of readout and output layer
-    /// over what is there.
+    /// Loss of all shards and its derivatives. Overwrites the gradients of readout and output layer.
     pub fn run(
         weights: &PackedModel,
         shards: &[Shard],
-        decoded: &[DecoderOutput],
+        outputs: &[DecoderOutput],
         dropout: &Dropout,
         objective: Objective,
         gradients: &mut Gradients,
@@ -113,9 +113,9 @@ impl OutputPass {
                 split_rows(&mut dropped, blocks, e).into_par_iter().zip(split_rows(&mut logits, blocks, vocabulary));
             let into = if passes.is_empty() { WriteMode::Overwrite } else { WriteMode::Accumulate };
             passes.par_extend(blocks.par_iter().zip(places).map(|(block, (dropped, logits))| {
-                let decoded = decoded[block.shard];
-                let rows = OutputRows::forward(weights, dropout, decoded.steps, block.positions, [dropped, logits]);
-                let mut lexical = ShardLexicalBias::new(weights, &shards[block.shard], decoded.tape);
+                let decoder = outputs[block.shard];
+                let rows = OutputRows::forward(weights, dropout, decoder.steps, block.positions, [dropped, logits]);
+                let mut lexical = ShardLexicalBias::new(weights, &shards[block.shard], decoder.tape);
                 lexical.iter_mut().for_each(|lexical| lexical.forward(block.positions, logits));
                 let Objective { smoothing, scale } = objective;
                 let (smoothed, likelihood) = cross_entropy_forward_backward(logits, block.targets, smoothing, scale);
@@ -134,7 +134,7 @@ impl OutputPass {
         Ok((loss, pass))
     }
 
-    /// The gradients but that of E_out, which is there already.
+    /// Writes the gradients except that of E_out, which is complete.
     fn gradients(&self, weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
         let sizes = weights.architecture;
         let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);
@@ -152,41 +152,41 @@ impl OutputPass {
         if sizes.tied_output { Ok(()) } else { gradients.zero("target_embedding.weight") }
     }
 
-    /// What is handed down to the `number`th shard.
+    /// Returns the derivatives for the shard of index `number`.
     pub fn shard_grads(&self, weights: &PackedModel, shard: &Shard, number: usize) -> OutputGrads {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let cells = shard.target_length * shard.size();
         let zeros = |width: usize| Buffer::zeros(cells * width);
         let longest = shard.source.steps();
         let d_alphas = weights.lexicon.map(|_| zeros(longest));
-        let mut by = OutputGrads { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas };
+        let mut grads = OutputGrads { d_states: zeros(n), d_contexts: zeros(n), d_embedded: zeros(e), d_alphas };
         let blocks = self.blocks.iter().filter(|block| block.shard == number);
         let rows = blocks.clone().flat_map(|block| block.d_input.chunks_exact(n + e + n));
         for (row, position) in rows.zip(&shard.positions) {
             let cell = position.step * shard.size() + position.row;
-            by.d_states[cell * n..][..n].copy_from_slice(&row[..n]);
-            by.d_embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
-            by.d_contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
+            grads.d_states[cell * n..][..n].copy_from_slice(&row[..n]);
+            grads.d_embedded[cell * e..][..e].copy_from_slice(&row[n..n + e]);
+            grads.d_contexts[cell * n..][..n].copy_from_slice(&row[n + e..]);
         }
-        if let Some(d_alphas) = &mut by.d_alphas {
+        if let Some(d_alphas) = &mut grads.d_alphas {
             let rows = blocks.filter_map(|block| block.d_alphas.as_ref()).flat_map(|rows| rows.chunks_exact(longest));
             for (row, position) in rows.zip(&shard.positions) {
                 d_alphas[(position.step * shard.size() + position.row) * longest..][..longest].copy_from_slice(row);
             }
         }
-        by
+        grads
     }
 
-    /// The smoothed loss of each of a shard's pairs, and the log-probabilities of its units.
-    pub fn score(weights: &PackedModel, shard: &Shard, decoded: DecoderOutput, smoothing: f32) -> Vec<(f64, Vec<f64>)> {
+    /// Returns the smoothed loss of each of a shard's pairs and the log-probabilities of its units.
+    pub fn score(weights: &PackedModel, shard: &Shard, decoder: DecoderOutput, smoothing: f32) -> Vec<(f64, Vec<f64>)> {
         let mut pairs = vec![(0.0, Vec::new()); shard.size()];
         let (e, vocabulary) = (weights.architecture.embedding_size, weights.architecture.target_vocabulary);
         let targets = shard.targets();
         for (positions, targets) in shard.positions.chunks(ROWS).zip(targets.chunks(ROWS)) {
             let mut readout = Buffer::scratch(positions.len() * e);
             let mut logits = Buffer::scratch(positions.len() * vocabulary);
-            OutputRows::forward(weights, &Dropout::none(), decoded.steps, positions, [&mut readout, &mut logits]);
-            if let Some(mut lexical) = ShardLexicalBias::new(weights, shard, decoded.tape) {
+            OutputRows::forward(weights, &Dropout::none(), decoder.steps, positions, [&mut readout, &mut logits]);
+            if let Some(mut lexical) = ShardLexicalBias::new(weights, shard, decoder.tape) {
                 lexical.forward(positions, &mut logits);
             }
             let scores = cross_entropy_forward(&logits, targets, smoothing);
@@ -201,7 +201,7 @@ impl OutputPass {
 }
 
 impl<'a> Block<'a> {
-    /// Blocks of a shard, of about the same size.
+    /// Splits a shard's positions into blocks of about equal size.
     fn split(shard: usize, positions: &'a [TargetPosition], targets: &'a [u32]) -> Vec<Self> {
         let rows = positions.len().div_ceil(positions.len().div_ceil(ROWS).max(1)).max(1);
         let chunks = positions.chunks(rows).zip(targets.chunks(rows));
@@ -210,7 +210,7 @@ impl<'a> Block<'a> {
 }
 
 impl BlockPass {
-    /// Takes rows back, with the logits' derivatives given.
+    /// Backward pass, given the derivatives with respect to the logits.
     fn backward(
         rows: OutputRows,
         d_logits: &[f32],
@@ -226,7 +226,7 @@ impl BlockPass {
         let mut d_sum = Buffer::scratch(rows.readout.len());
         weights.output.backward(&mut d_sum, d_logits, WriteMode::Overwrite);
         apply_output_dropout(block.positions, &mut d_sum, dropout.mask(DropoutSite::Readout), e, e);
-        d_sum.iter_mut().zip(&*rows.readout).for_each(|(by, value)| *by *= 1.0 - value * value);
+        d_sum.iter_mut().zip(&*rows.readout).for_each(|(d_sum, value)| *d_sum *= 1.0 - value * value);
         let mut d_input = Buffer::scratch(rows.input.len());
         weights.readout.backward(&mut d_input, &d_sum, WriteMode::Overwrite);
         apply_output_dropout(block.positions, &mut d_input, dropout.mask(DropoutSite::States), n, n + e + n);
@@ -234,50 +234,50 @@ impl BlockPass {
     }
 }
 
-/// A lexicon over positions of a shard.
+/// Lexical bias at the positions of a shard.
 struct ShardLexicalBias<'a> {
     bias: LexicalBias<'a>,
     shard: &'a Shard<'a>,
     tape: &'a ForwardTape,
-    /// α of a position.
+    /// α of the current position.
     alphas: Vec<f32>,
 }
 
 impl<'a> ShardLexicalBias<'a> {
-    /// Unless there is no lexicon.
+    /// Returns `None` without a lexicon.
     fn new(weights: &PackedModel<'a>, shard: &'a Shard<'a>, tape: &'a ForwardTape) -> Option<Self> {
         let bias = LexicalBias::new(weights.lexicon?);
         Some(Self { bias, shard, tape, alphas: Vec::new() })
     }
 
-    fn look(&mut self, position: TargetPosition) {
+    fn load_alphas(&mut self, position: TargetPosition) {
         self.alphas.resize(self.shard.source.length(position.row), 0.0);
         self.tape.mean_alphas(position.step, position.row, &mut self.alphas);
     }
 
-    /// Adds to logits `[positions, V]`.
+    /// Adds the bias to logits `[positions, V]`.
     fn forward(&mut self, positions: &[TargetPosition], logits: &mut [f32]) {
         let vocabulary = logits.len() / positions.len().max(1);
         for (&position, logits) in positions.iter().zip(logits.chunks_exact_mut(vocabulary)) {
-            self.look(position);
+            self.load_alphas(position);
             self.bias.forward(logits, &self.alphas, self.shard.source_of(position.row));
         }
     }
 
-    /// The derivatives by α: `[positions, longest source]`.
+    /// Returns the derivatives with respect to α: `[positions, longest source]`.
     fn backward(&mut self, positions: &[TargetPosition], d_logits: &[f32]) -> Buffer {
         let (vocabulary, longest) = (d_logits.len() / positions.len().max(1), self.shard.source.steps());
         let mut d_alphas = Buffer::zeros(positions.len() * longest);
         let rows = d_logits.chunks_exact(vocabulary).zip(d_alphas.chunks_exact_mut(longest));
         for (&position, (d_logits, d_alphas)) in positions.iter().zip(rows) {
-            self.look(position);
+            self.load_alphas(position);
             self.bias.backward(d_logits, &self.alphas, self.shard.source_of(position.row), d_alphas);
         }
         d_alphas
     }
 }
 
-/// Each block's rows of numbers that lie block by block.
+/// Splits rows that are stored block by block into the blocks' slices.
 fn split_rows<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> Vec<&'v mut [f32]> {
     let mut split = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -289,7 +289,7 @@ fn split_rows<'v>(mut values: &'v mut [f32], blocks: &[Block], width: usize) -> 
 }
 
 impl OutputRows {
-    /// Makes the dropped readout `[positions, e]` and the logits `[positions, V]` too.
+    /// Forward pass; writes the readout after dropout, `[positions, e]`, and the logits, `[positions, V]`.
     fn forward(
         weights: &PackedModel,
         dropout: &Dropout,
@@ -313,7 +313,7 @@ impl OutputRows {
     }
 }
 
-/// tanh(W_r input + b_r) of rows [s ; E_y ; c].
+/// r = tanh(W_r input + b_r) for rows [s ; E_y ; c].
 pub fn readout(weights: &PackedModel, input: &[f32]) -> Buffer {
     let sizes = weights.architecture;
     let (e, width) = (sizes.embedding_size, sizes.embedding_size + 2 * sizes.hidden_size);

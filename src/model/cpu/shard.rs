@@ -1,4 +1,4 @@
-//! The shard of a batch that one thread runs.
+//! Shard of a batch: the sentences that one thread computes.
 
 use std::cmp::Reverse;
 
@@ -7,50 +7,50 @@ use crate::model::DropoutMask;
 use crate::random::Positions;
 use crate::text::{BEGIN, Batch, Look};
 
-/// Some sentences of a batch, the longest source first. What belongs to target units lies `[length, rows, ·]`, by the
-/// shard's own rows and longest target; what belongs to source units lies without padding.
+/// Some sentences of a batch, the longest source first. Target-side arrays are `[length, rows, ·]`, padded to the
+/// shard's longest target; source-side arrays have no padding.
 pub struct Shard<'a> {
     batch: &'a Batch,
-    /// The sentences, as rows of the batch.
+    /// Rows of the batch.
     pub rows: Vec<usize>,
-    /// The sources' lengths.
+    /// Shape of the sources.
     pub source: Ragged,
-    /// The longest target.
+    /// Length of the longest target.
     pub target_length: usize,
-    /// The target positions that are no padding, step by step.
+    /// Target positions without padding, step by step.
     pub positions: Vec<TargetPosition>,
 }
 
-/// A target unit to be predicted.
+/// Target unit to predict.
 #[derive(Clone, Copy)]
 pub struct TargetPosition {
-    /// Its step.
+    /// Step of the decoder.
     pub step: usize,
-    /// Its row in the shard.
+    /// Row in the shard.
     pub row: usize,
-    /// How many units of the whole batch stand before it, step by step.
+    /// Index among all target units of the batch, step by step.
     pub index: usize,
 }
 
 impl<'a> Shard<'a> {
-    /// Deals a batch's rows in turn, so that all shards have as many long sentences.
+    /// Splits a batch round-robin, so that all shards have equally many long sentences.
     pub fn split(batch: &'a Batch, shards: usize) -> Vec<Self> {
         let size = batch.target.batch();
         let shards = shards.clamp(1, size.max(1));
-        let mut dealt: Vec<Self> =
+        let mut split: Vec<Self> =
             (0..shards).map(|shard| Self::new(batch, (shard..size).step_by(shards).collect())).collect();
-        let mut place_of_row = vec![0; size];
-        for shard in &dealt {
-            shard.rows.iter().enumerate().for_each(|(place, &row)| place_of_row[row] = place);
+        let mut index_in_shard = vec![0; size];
+        for shard in &split {
+            shard.rows.iter().enumerate().for_each(|(index, &row)| index_in_shard[row] = index);
         }
         let mut index = 0;
         for step in 0..batch.target.length {
             for row in (0..size).filter(|&row| step < batch.target.lengths[row]) {
-                dealt[row % shards].positions.push(TargetPosition { step, row: place_of_row[row], index });
+                split[row % shards].positions.push(TargetPosition { step, row: index_in_shard[row], index });
                 index += 1;
             }
         }
-        dealt
+        split
     }
 
     fn new(batch: &'a Batch, mut rows: Vec<usize>) -> Self {
@@ -65,23 +65,23 @@ impl<'a> Shard<'a> {
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn size(&self) -> usize {
         self.rows.len()
     }
 
-    /// The source units, step by step.
+    /// Source units, step by step.
     pub fn source_ids(&self) -> Vec<u32> {
-        self.source.places().map(|(step, row)| self.batch.source.id(self.rows[row], step)).collect()
+        self.source.positions().map(|(step, row)| self.batch.source.id(self.rows[row], step)).collect()
     }
 
-    /// The source units of one of its rows.
+    /// Source units of one row.
     pub fn source_of(&self, row: usize) -> impl Iterator<Item = u32> + Clone + use<'a> {
-        let (batch, place) = (self.batch, self.rows[row]);
-        (0..self.source.length(row)).map(move |step| batch.source.id(place, step))
+        let (batch, index) = (self.batch, self.rows[row]);
+        (0..self.source.length(row)).map(move |step| batch.source.id(index, step))
     }
 
-    /// The words before each target unit, step by step.
+    /// y_{t-1} of each target position, step by step.
     pub fn previous_ids(&self) -> Vec<u32> {
         let before = |step: usize| {
             let id = move |&row: &usize| if step == 0 { BEGIN } else { self.batch.target.id(row, step - 1) };
@@ -90,36 +90,36 @@ impl<'a> Shard<'a> {
         (0..self.target_length).flat_map(before).collect()
     }
 
-    /// The units to be predicted, by [`Self::positions`].
+    /// Units to predict, in the order of `positions`.
     pub fn targets(&self) -> Vec<u32> {
         let target = |position: &TargetPosition| self.batch.target.id(self.rows[position.row], position.step);
         self.positions.iter().map(target).collect()
     }
 
-    /// The guide of one of its rows.
+    /// Alignment links of one row for guided alignment.
     pub fn guide(&self, row: usize) -> &'a [Look] {
         &self.batch.guides[self.rows[row]]
     }
 
-    /// Drops numbers of source units, `[cells, width]` step by step; the mask counts those of the whole batch,
-    /// `[length, batch, width]`.
+    /// Applies dropout to source units, `[cells, width]` step by step; positions count the whole batch, `[length,
+    /// batch, width]`.
     pub fn apply_source_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
-        self.drop(values, mask, width, self.source.places());
+        self.drop(values, mask, width, self.source.positions());
     }
 
-    /// Drops numbers of target units, `[length × size, width]`; the mask counts those of the whole batch.
+    /// Applies dropout to target units, `[length × rows, width]`; positions count the whole batch.
     pub fn apply_target_dropout(&self, values: &mut [f32], mask: Option<DropoutMask>, width: usize) {
-        let places = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| (step, row)));
-        self.drop(values, mask, width, places);
+        let positions = (0..self.target_length).flat_map(|step| (0..self.size()).map(move |row| (step, row)));
+        self.drop(values, mask, width, positions);
     }
 
-    /// What attention draws its choices by at one step: `count` numbers for each row, which are those of the whole
-    /// batch's cells, `[length, batch, count]`.
-    pub fn draws(&self, chance: Option<Positions>, step: usize, count: usize) -> Option<Vec<f32>> {
+    /// Random numbers of hard attention at one step: `count` per row, indexed by the whole batch's positions,
+    /// `[length, batch, count]`.
+    pub fn draws(&self, rng: Option<Positions>, step: usize, count: usize) -> Option<Vec<f32>> {
         let first = |row: &usize| (step * self.batch.target.batch() + row) * count;
-        let chance = chance.filter(|_| count > 0)?;
+        let rng = rng.filter(|_| count > 0)?;
         let positions = self.rows.iter().flat_map(|row| (first(row)..).take(count));
-        Some(positions.map(|position| chance.uniform(position as u32)).collect())
+        Some(positions.map(|position| rng.uniform(position as u32)).collect())
     }
 
     fn drop(
@@ -127,17 +127,17 @@ impl<'a> Shard<'a> {
         values: &mut [f32],
         mask: Option<DropoutMask>,
         width: usize,
-        places: impl Iterator<Item = (usize, usize)>,
+        positions: impl Iterator<Item = (usize, usize)>,
     ) {
         let Some(mask) = mask else { return };
-        for ((step, row), values) in places.zip(values.chunks_exact_mut(width)) {
+        for ((step, row), values) in positions.zip(values.chunks_exact_mut(width)) {
             mask.apply(values, (step * self.batch.target.batch() + self.rows[row]) * width);
         }
     }
 }
 
-/// Drops numbers of rows `stride` apart, of which each has its first `width` numbers; the mask counts those of all the
-/// batch's units, `[units, width]`.
+/// Applies dropout to the first `width` numbers of rows `stride` apart; positions count all target units of the batch,
+/// `[units, width]`.
 pub fn apply_output_dropout(
     positions: &[TargetPosition],
     values: &mut [f32],

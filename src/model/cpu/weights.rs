@@ -1,4 +1,4 @@
-//! Parameters as slices and as packed matrices while a batch runs.
+//! Parameters packed for products while a batch runs.
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -13,23 +13,23 @@ use crate::model::view::ModelView;
 use crate::model::{Architecture, DecoderKind, UnitLexicon};
 use crate::parameters::{ParameterViews, Parameters};
 
-/// Numbers in a table of gates, at most: 128 MiB.
+/// Maximum size of a gate table: 128 MiB.
 const MAX_TABLE: usize = 1 << 25;
-/// Rows of it that one thread makes at a time.
+/// Rows of a gate table per rayon task.
 const TABLE_ROWS: usize = 256;
 
-/// What the weights are wanted for.
+/// Use that weights are packed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackingMode {
-    /// Forward passes alone.
+    /// Forward passes.
     Inference,
-    /// The same over so many rows that the target embeddings' share of the gates is worth a table.
+    /// Forward passes over so many rows that a table of the target embeddings' share of the gates pays off.
     LongInference,
-    /// Derivatives as well.
+    /// Forward and backward passes.
     Training,
 }
 
-/// The weights of a recurrent cell of state size h.
+/// Packed weights of a GRU cell of state size h.
 pub struct CellWeights<'a> {
     /// W_ih: `[3h, input]`
     pub input: PackedWeight,
@@ -41,51 +41,51 @@ pub struct CellWeights<'a> {
     pub bias_hh: &'a [f32],
 }
 
-/// How the context enters the decoder's state.
+/// Path of the context into the decoder's state.
 pub enum PackedContextInput<'a> {
-    /// With the word, by these columns of the cell's W_ih.
+    /// Consumed with the word, by these columns of the cell's W_ih.
     Gates(PackedWeight),
-    /// After the word, by a cell of its own.
+    /// Consumed after the word, by a cell of its own.
     Cell(CellWeights<'a>),
 }
 
-/// The parameters of the model.
+/// Packed parameters of the model.
 pub struct PackedModel<'a> {
-    /// The model's sizes.
+    /// Sizes and variants.
     pub architecture: &'a Architecture,
-    /// Translations that are known beforehand.
+    /// Lexicon that biases the output, if any.
     pub lexicon: Option<&'a UnitLexicon>,
     parameters: ParameterViews<'a>,
-    /// Both directions of each layer.
+    /// Both directions of each encoder layer.
     pub encoder: Vec<[CellWeights<'a>; 2]>,
     /// W_init
     pub initial: PackedWeight,
-    /// What attention has.
+    /// Attention's parameters.
     pub attention: attention::PackedAttention<'a>,
-    /// The decoder's cell that takes in the word; its input is the embedding alone
+    /// Decoder's cell that consumes the word, with the embedding's columns of W_ih only
     pub word_cell: CellWeights<'a>,
-    /// How the context enters the state
+    /// Path of the context into the state
     pub context: PackedContextInput<'a>,
     /// W_r
     pub readout: PackedWeight,
     /// E_out
     pub output: PackedWeight,
-    /// The embeddings' share of the gates for every target unit, `[V, 3n]`, where it pays
+    /// Embeddings' share of the gates for every target unit, `[V, 3n]`, under [`PackingMode::LongInference`]
     gate_table: Option<Buffer>,
 }
 
-/// Lends the parameters to `work`.
+/// Packs a model's parameters and passes them to `work`.
 ///
 /// # Errors
-/// A parameter does not lie on the CPU as one block of f32.
+/// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
 pub fn with_packed<R>(model: ModelView, mode: PackingMode, work: impl FnOnce(&PackedModel) -> Result<R>) -> Result<R> {
     with_all_packed(&[model], mode, |weights| work(&weights[0]))
 }
 
-/// The same for several models.
+/// [`with_packed`] for several models.
 ///
 /// # Errors
-/// Those of any of them.
+/// As [`with_packed`].
 pub fn with_all_packed<R>(
     models: &[ModelView],
     mode: PackingMode,
@@ -102,7 +102,7 @@ pub fn with_all_packed<R>(
 }
 
 impl<'a> CellWeights<'a> {
-    /// Lays out a cell, whose parts `name` names, with those columns of W_ih that `columns` picks.
+    /// Packs a cell; `name` maps PyTorch's parameter names to full ones, and `columns` selects columns of W_ih.
     fn new(
         parameters: &ParameterViews<'a>,
         name: impl Fn(&str) -> String,
@@ -129,12 +129,12 @@ impl<'a> PackedModel<'a> {
             derivatives,
         );
         let encoder_cell = |layer: usize, direction: usize| {
-            let name = |part: &str| encoder_cell_param(part, layer, direction);
+            let name = |name: &str| encoder_cell_param(name, layer, direction);
             CellWeights::new(&parameters, name, |input| input, derivatives)
         };
         let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));
         let encoder = encoder.collect();
-        // The embedding's columns come first, and are all where the context has a cell of its own.
+        // The embedding's columns come first; they are all columns if the context has a cell of its own.
         let word_cell = CellWeights::new(&parameters, word_cell_param, |input| input.columns(0, e), derivatives);
         let context = match architecture.decoder {
             DecoderKind::Bahdanau => {
@@ -178,7 +178,7 @@ impl<'a> PackedModel<'a> {
         Some(table)
     }
 
-    /// The last words' share of the decoder's gates, by units: `[rows, 3n]`.
+    /// Previous words' share of the decoder's gates: `[rows, 3n]`.
     pub fn input_gates(&self, units: &[u32], embedded: &[f32]) -> Buffer {
         let width = 3 * self.architecture.hidden_size;
         let mut gates = Buffer::scratch(units.len() * width);
@@ -191,7 +191,7 @@ impl<'a> PackedModel<'a> {
         gates
     }
 
-    /// A parameter's values. The architecture's plan guarantees that the names used are there.
+    /// Returns a parameter's values. The name must be in the architecture's parameter spec.
     pub fn get(&self, name: &str) -> &'a [f32] {
         self.parameters.get(name)
     }

@@ -77,9 +77,9 @@ impl AttentionDecoder {
         let mut state = self.initial_state(memory)?;
         let mut steps: Vec<DecoderStep> = Vec::with_capacity(length);
         for step in 0..length {
-            let made = self.cells.step(memory, &gates.get(step)?, &state, draws(step).as_deref())?;
-            state = made.state.clone();
-            steps.push(made);
+            let output = self.cells.step(memory, &gates.get(step)?, &state, draws(step).as_deref())?;
+            state = output.state.clone();
+            steps.push(output);
         }
         Ok(steps)
     }

@@ -32,16 +32,16 @@ pub struct DecoderCells {
     context: ContextInput,
 }
 
-/// How the context enters the state.
+/// Path of the context into the state.
 enum ContextInput {
-    /// With the word, by these columns of the cell's `weight_ih`: `[3n, n]`.
+    /// Consumed with the word, by these columns of the cell's `weight_ih`: `[3n, n]`.
     Gates(Tensor),
-    /// After the word, by a cell of its own.
+    /// Consumed after the word, by a cell of its own.
     Cell(GruWeights),
 }
 
 impl ContextInput {
-    /// Takes the word's cell's columns away from it where they are meant.
+    /// Splits the context's columns from the word's cell, if it has any.
     fn new(architecture: &Architecture, parameters: &Parameters, cell: &mut GruWeights) -> Result<Self> {
         let (e, n) = (architecture.embedding_size, architecture.hidden_size);
         match architecture.decoder {
@@ -67,13 +67,13 @@ impl DecoderCells {
         Ok(Self { attention, word, context })
     }
 
-    /// The last words' share of the gates, for all steps at once: embeddings `[rows, e]` to `[rows, 3n]`.
+    /// Previous words' share of the gates, for any number of steps at once: embeddings `[rows, e]` to `[rows, 3n]`.
     pub fn input_gates(&self, embedded: &Tensor) -> Result<Tensor> {
         self.word.input_gates(embedded)
     }
 
-    /// One step from the state before it, `[batch, n]`, and the last words' gates, `[batch, 3n]`. `draws` has a number
-    /// for each row and head where attention's choices are to be drawn.
+    /// One step from s_{t-1}, `[batch, n]`, and the previous words' share of the gates, `[batch, 3n]`. `draws` has a
+    /// number per row and head if hard attention is sampled.
     pub fn step(
         &self,
         memory: &Memory,

@@ -1,5 +1,4 @@
-//! The encoder: one annotation for each source word, from a GRU in either direction
-//! (Bahdanau et al. 2014, section 3.2).
+//! Bidirectional GRU encoder (Bahdanau et al. 2014, section 3.2): one annotation per source unit.
 
 use candle_core::{Device, Result, Tensor};
 
@@ -9,10 +8,10 @@ use crate::model::{Dropout, DropoutSite};
 use crate::parameters::Parameters;
 use crate::text::Padded;
 
-/// What the encoder makes of a batch of sources.
+/// Annotations of a batch of sources.
 #[derive(Clone, Debug)]
 pub struct Annotations {
-    /// H: `[batch, length, n]`, the forward direction's half first. On padding it holds nothing of use.
+    /// H: `[batch, length, n]`, the forward direction's half first; unspecified on padding.
     pub values: Tensor,
     /// `[batch, length]`: 1 on real positions, 0 on padding.
     pub mask: Tensor,
@@ -21,19 +20,25 @@ pub struct Annotations {
 /// Embedding and bidirectional GRU, in one or more layers.
 pub struct BidirectionalEncoder {
     embedding: Tensor,
-    /// For each layer the forward and the backward cell.
+    /// Forward and backward cell of each layer.
     layers: Vec<[GruWeights; 2]>,
 }
 
 impl BidirectionalEncoder {
-    /// Picks the parameters of so many layers.
+    /// Selects the parameters of `layers` layers.
+    ///
+    /// # Errors
+    /// A parameter is missing.
     pub fn new(layers: usize, parameters: &Parameters) -> Result<Self> {
         let cell = |layer, direction| parameters.gru(|part| encoder_cell_param(part, layer, direction));
         let layers = (0..layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
         Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
     }
 
-    /// Annotates a batch of sources.
+    /// Encodes a batch of sources.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
         let device = self.embedding.device();
         let (batch, length) = (source.batch(), source.length);

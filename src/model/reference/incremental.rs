@@ -57,7 +57,7 @@ impl ReferenceModel {
 }
 
 impl ReferenceIncrementalDecoder<'_> {
-    /// Makes `parents` the rows.
+    /// Makes the former rows `parents` the current rows.
     fn select(&mut self, parents: &[usize]) -> Result<()> {
         let device = self.model.decoder.device();
         let rows: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
@@ -73,7 +73,10 @@ impl ReferenceIncrementalDecoder<'_> {
         Ok(())
     }
 
-    /// Makes new rows, each of which goes on from row `parents[i]` by taking in `units[i]`.
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
         self.select(parents)?;
         let decoder = &self.model.decoder;

@@ -1,4 +1,4 @@
-//! LexicalBias of a unit lexicon on the output; see [`UnitLexicon`].
+//! Output bias of a [`UnitLexicon`].
 
 use candle_core::{Device, Result, Tensor};
 
@@ -6,13 +6,18 @@ use crate::model::UnitLexicon;
 use crate::model::unit_lexicon::EPSILON;
 use crate::text::Padded;
 
-/// ln(1 + l / ε) by candle's operations: `[batch, T, V]` from weights `[batch, T, S]`, of which padding has none, and the
-/// lexicon's rows `[batch, S, V]`.
+/// ln(1 + l / ε): `[batch, T, V]` from weights `[batch, T, S]`, 0 on padding, and lexicon rows `[batch, S, V]`.
+///
+/// # Errors
+/// The shapes do not match.
 pub fn lexical_bias(alphas: &Tensor, rows: &Tensor) -> Result<Tensor> {
     alphas.contiguous()?.matmul(rows)?.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
 }
 
-/// The rows of a batch's source units, padding and all, for candle's operations: `[batch, S, V]`.
+/// Dense lexicon rows of a batch's source units, padding included: `[batch, S, V]`.
+///
+/// # Errors
+/// The device is out of memory.
 pub fn dense_rows(lexicon: &UnitLexicon, sources: &Padded, device: &Device) -> Result<Tensor> {
     let mut dense = vec![0.0f32; sources.ids.len() * lexicon.target_vocabulary];
     for (&source, values) in sources.ids.iter().zip(dense.chunks_exact_mut(lexicon.target_vocabulary)) {
