@@ -4,13 +4,14 @@
 
 use candle_core::{Device, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use softalign::attention::ScoreName;
-use softalign::attention::pooling::{AttentionStep, AttentionStepBack, Chosen, Sentences};
-use softalign::kernels::adam::{AdamStep, Moments};
-use softalign::kernels::cross_entropy::fused::forward_backward;
-use softalign::kernels::gru::fused::{Step, backward, forward};
-use softalign::kernels::matrix::{Matrix, Packed, Store, multiply_packed};
-use softalign::kernels::simd::{tanh, vectorised};
+use softalign::attention::cpu::pooling::{AttentionBackward, AttentionForward, RaggedKeyValues};
+use softalign::attention::{ScoreName, Selection};
+use softalign::kernels::Backend;
+use softalign::kernels::cpu::cross_entropy::cross_entropy_forward_backward;
+use softalign::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
+use softalign::kernels::matrix::{Matrix, PackedMatrix, WriteMode, multiply_packed};
+use softalign::kernels::reference::adam::{AdamState, AdamStep};
+use softalign::kernels::simd::{tanh, vectorized};
 use softalign::random::Stream;
 
 /// Rows of a part of a batch, source length, sizes of state and attention, target vocabulary.
@@ -34,10 +35,12 @@ fn products(criterion: &mut Criterion) {
         ("1024 × 512 × 1536", 1024, 512, 1536),
     ] {
         let (a, b, mut out) = (numbers(rows * depth), numbers(depth * columns), numbers(rows * columns));
-        let packed = Packed::new(Matrix::new(&b, depth, columns));
+        let packed = PackedMatrix::new(Matrix::new(&b, depth, columns));
         group.throughput(Throughput::Elements((rows * depth * columns) as u64));
         group.bench_function(name, |bencher| {
-            bencher.iter(|| multiply_packed(&mut out, columns, Matrix::new(&a, rows, depth), &packed, Store::Replace));
+            bencher.iter(|| {
+                multiply_packed(&mut out, columns, Matrix::new(&a, rows, depth), &packed, WriteMode::Overwrite)
+            });
         });
         let tensor = |values: &[f32], shape| Tensor::from_slice(values, shape, &Device::Cpu).unwrap();
         let (a, b) = (tensor(&a, (rows, depth)), tensor(&b, (depth, columns)));
@@ -54,8 +57,8 @@ fn packing(criterion: &mut Criterion) {
     let weight = numbers(VOCABULARY * 256);
     let matrix = Matrix::new(&weight, VOCABULARY, 256);
     group.throughput(Throughput::Elements(weight.len() as u64));
-    group.bench_function("by rows", |bencher| bencher.iter(|| Packed::new(matrix)));
-    group.bench_function("by columns", |bencher| bencher.iter(|| Packed::new(matrix.t())));
+    group.bench_function("by rows", |bencher| bencher.iter(|| PackedMatrix::new(matrix)));
+    group.bench_function("by columns", |bencher| bencher.iter(|| PackedMatrix::new(matrix.t())));
     group.finish();
 }
 
@@ -68,16 +71,16 @@ fn gru(criterion: &mut Criterion) {
     let gates = || numbers(ROWS * 3 * SIZE);
     group.bench_function("forward", |bencher| {
         let run = |mut gates: Vec<f32>| {
-            let step = Step { gates: &mut gates, candidate: &mut candidate };
-            forward(step, &state_gates, &bias, &state, &mut next);
+            let step = GruStep { gates: &mut gates, candidate: &mut candidate };
+            gru_forward(step, &state_gates, &bias, &state, &mut next);
         };
         bencher.iter_batched(gates, run, BatchSize::SmallInput);
     });
     let (mut d_next, mut d_state_gates) = (numbers(ROWS * SIZE), gates());
     group.bench_function("backward", |bencher| {
         let run = |mut gates: Vec<f32>| {
-            let step = Step { gates: &mut gates, candidate: &mut candidate };
-            backward(step, &state, &mut d_next, &mut d_state_gates, SIZE);
+            let step = GruStep { gates: &mut gates, candidate: &mut candidate };
+            gru_backward(step, &state, &mut d_next, &mut d_state_gates, SIZE);
         };
         bencher.iter_batched(gates, run, BatchSize::SmallInput);
     });
@@ -91,36 +94,36 @@ fn attention(criterion: &mut Criterion) {
     let (keys, annotations, own) = (numbers(ROWS * LENGTH * SIZE), numbers(ROWS * LENGTH * SIZE), numbers(SIZE));
     let starts: Vec<usize> = (0..=ROWS).map(|row| row * LENGTH).collect();
     let (queries, mut alphas, mut pooled) = (numbers(ROWS * SIZE), numbers(ROWS * LENGTH), numbers(ROWS * SIZE));
-    let (mut d_keys, mut d_own, mut d_queries) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
+    let (mut d_keys, mut d_param, mut d_queries) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
     let mut d_energies = numbers(ROWS * LENGTH);
-    let sentences = Sentences {
+    let key_values = RaggedKeyValues {
         keys: &keys,
         values: &annotations,
         sizes: [SIZE, SIZE],
         heads: 1,
         starts: &starts,
         longest: LENGTH,
-        sharpness: 1.0,
+        inverse_temperature: 1.0,
     };
     for score in [ScoreName::Additive, ScoreName::Dot, ScoreName::Cosine, ScoreName::Mean] {
         group.bench_function(format!("forward, {score:?}"), |bencher| {
             bencher.iter(|| {
                 let (alphas, pooled) = (&mut alphas, &mut pooled);
-                let (chosen, choices, rows) = (Chosen::Soft, &mut [][..], 0..ROWS);
-                score.attend(
+                let (selection, selected, rows) = (Selection::Soft, &mut [][..], 0..ROWS);
+                score.attention_forward(
                     &own,
-                    AttentionStep { sentences, rows, queries: &queries, chosen, alphas, choices, pooled },
+                    AttentionForward { key_values, rows, queries: &queries, selection, alphas, selected, pooled },
                 );
             });
         });
         group.bench_function(format!("backward, {score:?}"), |bencher| {
             bencher.iter(|| {
-                let (d_queries, d_keys, d_own) = (&mut d_queries, &mut d_keys, &mut d_own);
+                let (d_queries, d_keys, d_param) = (&mut d_queries, &mut d_keys, &mut d_param);
                 let (alphas, d_pooled, d_energies) = (&alphas, &annotations[..ROWS * SIZE], &mut d_energies);
                 let queries = &queries;
                 let back =
-                    AttentionStepBack { sentences, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_own };
-                score.attend_back(&own, back);
+                    AttentionBackward { key_values, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_param };
+                score.attention_backward(&own, back);
             });
         });
     }
@@ -134,7 +137,7 @@ fn elementwise(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(values.len() as u64));
     group.bench_function("tanh", |bencher| {
         bencher.iter(|| {
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || values.iter_mut().for_each(|value| *value = tanh(*value)),
             );
@@ -143,18 +146,19 @@ fn elementwise(criterion: &mut Criterion) {
     let targets = vec![7; ROWS];
     group.throughput(Throughput::Elements((ROWS * VOCABULARY) as u64));
     group.bench_function("cross-entropy and its derivative", |bencher| {
-        let run = |mut logits: Vec<f32>| forward_backward(&mut logits, &targets, 0.1, 0.01);
+        let run = |mut logits: Vec<f32>| cross_entropy_forward_backward(&mut logits, &targets, 0.1, 0.01);
         bencher.iter_batched(|| numbers(ROWS * VOCABULARY), run, BatchSize::LargeInput);
     });
     let tensor = || Tensor::from_vec(numbers(1 << 20), 1 << 20, &Device::Cpu).unwrap();
     let (parameter, gradient) = (tensor(), tensor());
-    let mut moments = Moments::zeros(&parameter).unwrap();
+    let mut moments = AdamState::zeros(&parameter).unwrap();
     let mut step = 0;
     group.throughput(Throughput::Elements(1 << 20));
     group.bench_function("a step of Adam, all threads", |bencher| {
         bencher.iter(|| {
             step += 1;
-            moments.step(&parameter, &gradient, AdamStep { number: step, rate: 1e-4, scale: 1.0 }).unwrap();
+            let step = AdamStep { number: step, rate: 1e-4, scale: 1.0 };
+            Backend::Cpu.adam_step(&mut moments, &parameter, &gradient, step).unwrap();
         });
     });
     group.finish();

@@ -10,7 +10,7 @@
 use std::time::Instant;
 
 use candle_core::{Device, Result, Tensor};
-use softalign::attention::{ScoreName, Settings};
+use softalign::attention::{AttentionConfig, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
@@ -27,7 +27,7 @@ const EXTREME_PAIRS: usize = 16;
 const LEARNING_RATE: f64 = 1e-4;
 
 fn main() -> Result<()> {
-    let model = model(Settings::default())?;
+    let model = model(AttentionConfig::default())?;
     let examples = examples(13.0);
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let asked = |what: &str| {
@@ -55,12 +55,12 @@ fn extremes(examples: &[Example], all: usize) -> Result<()> {
     let batch = Batch::new(examples, &(0..EXTREME_PAIRS).collect::<Vec<_>>());
     let mut ordinary = None;
     for factor in [1.0, 0.0, 1e-42, 1e-38, 1e-30, 1e-20, 1e-10, 1e6] {
-        let model = model(Settings::default())?;
+        let model = model(AttentionConfig::default())?;
         let mut parameters = model.parameters().clone();
         for (_, tensor) in parameters.iter_mut() {
             *tensor = (&*tensor * factor)?.detach();
         }
-        let model = model.with_parameters(parameters.tracked()?)?;
+        let model = model.with_parameters(parameters.with_grad()?)?;
         let mut gradients = Gradients::zeros(model.parameters())?;
         let mut optimiser = Optimiser::new(model.parameters(), 1.0, None)?;
         let mut best = f64::INFINITY;
@@ -81,8 +81,8 @@ fn extremes(examples: &[Example], all: usize) -> Result<()> {
 
 /// Training with each kind of attention, all in turn so that a machine's moods fall on all alike.
 fn scores(examples: &[Example], all: usize) -> Result<()> {
-    let single = ScoreName::ALL.iter().map(|&score| Settings { score, ..Settings::default() });
-    let heads = Settings { score: ScoreName::ScaledDot, heads: 4, ..Settings::default() };
+    let single = ScoreName::ALL.iter().map(|&score| AttentionConfig { score, ..AttentionConfig::default() });
+    let heads = AttentionConfig { score: ScoreName::ScaledDot, heads: 4, ..AttentionConfig::default() };
     let models: Vec<RnnSearch> = single.chain([heads]).map(model).collect::<Result<_>>()?;
     let mut rates = vec![0.0f64; models.len()];
     for _ in 0..TURNS {
@@ -124,7 +124,7 @@ fn search(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
     Ok(())
 }
 
-fn model(attention: Settings) -> Result<RnnSearch> {
+fn model(attention: AttentionConfig) -> Result<RnnSearch> {
     let architecture = Architecture {
         source_vocabulary: 7900,
         target_vocabulary: 7900,
@@ -138,7 +138,7 @@ fn model(attention: Settings) -> Result<RnnSearch> {
         decoder: DecoderKind::default(),
         attention,
     };
-    let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu)?.tracked()?;
+    let parameters = Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu)?.with_grad()?;
     RnnSearch::new(architecture, parameters)
 }
 

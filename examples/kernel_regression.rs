@@ -24,7 +24,7 @@ use anyhow::Result;
 use candle_core::{DType, Device::Cpu, Tensor};
 use clap::Parser;
 use softalign::attention::{Kernel, KernelShape, Pooled, pool};
-use softalign::parameters::{Gradients, Parameters, Plan, Start};
+use softalign::parameters::{Gradients, Init, ParameterSpec, Parameters};
 use softalign::random::Stream;
 use softalign::training::Optimiser;
 
@@ -122,13 +122,13 @@ impl Points {
     }
 
     fn learn_width(&self, shape: KernelShape, steps: usize) -> Result<f32> {
-        let mut plan = Plan::default();
-        plan.add("inverse_width", &[1], Start::Constant(1.0));
-        let parameters = Parameters::initialise(&plan, 0, &Cpu)?.tracked()?;
+        let mut plan = ParameterSpec::default();
+        plan.add("inverse_width", &[1], Init::Constant(1.0));
+        let parameters = Parameters::initialize(&plan, 0, &Cpu)?.with_grad()?;
         let score = Kernel { shape, inverse_width: parameters.get("inverse_width")? };
         let mut optimiser = Optimiser::new(&parameters, f64::INFINITY, None)?;
         for _ in 0..steps {
-            let gradients = Gradients::of(&self.leave_one_out(&score)?, &parameters)?;
+            let gradients = Gradients::from_loss(&self.leave_one_out(&score)?, &parameters)?;
             optimiser.step(&parameters, &gradients, 0.1)?;
         }
         Ok(1.0 / score.inverse_width.to_vec1::<f32>()?[0].abs())

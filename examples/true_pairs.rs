@@ -27,8 +27,8 @@ use candle_core::{D, Device::Cpu, Tensor};
 use clap::Parser;
 use softalign::alignment::Alignment;
 use softalign::attention::{Cosine, Pooled, pool};
-use softalign::kernels::cross_entropy;
-use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
+use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
+use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::Stream;
 use softalign::render::Heatmap;
 use softalign::text::{BatchSize, Normalisation, Padded, Units, Vocabulary, bucketed, read_tsv};
@@ -73,7 +73,7 @@ fn main() -> Result<()> {
     writeln!(stdout(), "{} pairs to learn from, {HELD_OUT} held out", training.len())?;
     let words = [english_words, french_words];
     let sizes = words.each_ref().map(Vocabulary::size);
-    let parameters = Parameters::initialise(&plan(sizes), seed, &Cpu)?.tracked()?;
+    let parameters = Parameters::initialize(&plan(sizes), seed, &Cpu)?.with_grad()?;
     train(&parameters, training, if quick { 2 } else { 12 }, seed)?;
     report(&parameters, held_out, seed)?;
     let short = held_out.iter().filter(|[english, french]| (6..9).contains(&english.len().max(french.len())));
@@ -113,13 +113,13 @@ fn falsify(batch: &[&Pair], kind: impl Fn(usize) -> Kind, stream: &mut Stream) -
     batch.iter().enumerate().map(falsified).collect()
 }
 
-fn plan(words: [usize; 2]) -> Plan {
-    let mut plan = Plan::default();
+fn plan(words: [usize; 2]) -> ParameterSpec {
+    let mut plan = ParameterSpec::default();
     for (language, words) in LANGUAGES.into_iter().zip(words) {
-        plan.add(format!("{language}.embedding"), &[words, SIZE], Start::Normal(0.1));
+        plan.add(format!("{language}.embedding"), &[words, SIZE], Init::Normal(0.1));
         plan.linear(&format!("{language}.compare"), SIZE, 3 * SIZE);
     }
-    plan.add("sharpness", &[1], Start::Constant(8.0));
+    plan.add("sharpness", &[1], Init::Constant(8.0));
     plan.linear("aggregate", SIZE, 2 * SIZE);
     plan.linear("truth", 2, SIZE);
     plan
@@ -157,8 +157,8 @@ fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Res
             let falsified = falsify(&batch, kind, &mut stream);
             let both: Vec<&Pair> = batch.iter().copied().chain(&falsified).collect();
             let truth = Tensor::from_iter((0..both.len()).map(|row| u32::from(row < batch.len())), &Cpu)?;
-            let (loss, _) = cross_entropy::sums(&forward(parameters, &both)?.0, &truth, 0.0)?;
-            let gradients = Gradients::of(&(loss / both.len() as f64)?, parameters)?;
+            let (loss, _) = cross_entropy_sums(&forward(parameters, &both)?.0, &truth, 0.0)?;
+            let gradients = Gradients::from_loss(&(loss / both.len() as f64)?, parameters)?;
             optimiser.step(parameters, &gradients, RATE * (1.0 - epoch as f64 / epochs as f64))?;
         }
     }

@@ -26,8 +26,8 @@ use candle_nn::ops::softmax;
 use clap::Parser;
 use softalign::alignment::Alignment;
 use softalign::attention::{Additive, Pooled, pool};
-use softalign::kernels::cross_entropy;
-use softalign::parameters::{Gradients, Linear, Parameters, Plan, Start};
+use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
+use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::Stream;
 use softalign::render::Heatmap;
 use softalign::text::{Normalisation, Padded, Pair, Units, Vocabulary, read_tsv};
@@ -76,7 +76,7 @@ fn main() -> Result<()> {
     let words = words.into_iter().map(word).collect::<Result<Vec<_>>>()?;
     let (held_out, training) = words.split_at(held_out);
     writeln!(stdout(), "{} words to learn from, {} held out", training.len(), held_out.len())?;
-    let parameters = Parameters::initialise(&plan(letters.size()), seed, &Cpu)?.tracked()?;
+    let parameters = Parameters::initialize(&plan(letters.size()), seed, &Cpu)?.with_grad()?;
     train(&parameters, training, if quick { 2 } else { 12 }, seed)?;
     report(held_out, &answer(&parameters, held_out)?)
 }
@@ -95,15 +95,15 @@ fn words() -> Result<Vec<(String, usize)>> {
     Ok([alone(&english, &french, 0), alone(&french, &english, 1)].concat())
 }
 
-fn plan(letters: usize) -> Plan {
-    let mut plan = Plan::default();
-    plan.add("embedding", &[letters, EMBEDDING], Start::Normal(0.3));
+fn plan(letters: usize) -> ParameterSpec {
+    let mut plan = ParameterSpec::default();
+    plan.add("embedding", &[letters, EMBEDDING], Init::Normal(0.3));
     for direction in ["forward", "backward"] {
         plan.gru(|part| format!("{direction}.{part}"), EMBEDDING, SIZE / 2);
     }
-    plan.add("query", &[1, SIZE], Start::Normal(0.3));
+    plan.add("query", &[1, SIZE], Init::Normal(0.3));
     plan.linear("key", SIZE, SIZE);
-    plan.add("energy", &[1, SIZE], Start::Glorot);
+    plan.add("energy", &[1, SIZE], Init::Glorot);
     plan.linear("language", LANGUAGES.len(), SIZE);
     plan
 }
@@ -139,8 +139,8 @@ fn train(parameters: &Parameters, words: &[Word], epochs: u64, seed: u64) -> Res
         Stream::new(seed, "order", epoch).shuffle(&mut order);
         for batch in order.chunks(BATCH) {
             let languages = Tensor::from_iter(batch.iter().map(|word| word.language as u32), &Cpu)?;
-            let (loss, _) = cross_entropy::sums(&forward(parameters, batch)?.0, &languages, 0.0)?;
-            let gradients = Gradients::of(&(loss / batch.len() as f64)?, parameters)?;
+            let (loss, _) = cross_entropy_sums(&forward(parameters, batch)?.0, &languages, 0.0)?;
+            let gradients = Gradients::from_loss(&(loss / batch.len() as f64)?, parameters)?;
             optimiser.step(parameters, &gradients, 5e-3)?;
         }
     }

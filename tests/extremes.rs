@@ -8,7 +8,7 @@ mod paths;
 
 use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
-use softalign::attention::{ScoreName, Settings};
+use softalign::attention::{AttentionConfig, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
@@ -27,19 +27,19 @@ fn architecture(score: ScoreName, decoder: DecoderKind) -> Architecture {
         initial_state: InitialState::Mean,
         lexicon: false,
         decoder,
-        attention: Settings { score, ..Settings::default() },
+        attention: AttentionConfig { score, ..AttentionConfig::default() },
     }
 }
 
 /// A model whose parameters all went through `change`.
 fn model(architecture: Architecture, change: impl Fn(f32) -> f32) -> RnnSearch {
-    let mut parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap();
+    let mut parameters = Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap();
     for (_, tensor) in parameters.iter_mut() {
         let values: Vec<f32> = tensor.flatten_all().unwrap().to_vec1().unwrap();
         let values: Vec<f32> = values.into_iter().map(&change).collect();
         *tensor = Tensor::from_vec(values, tensor.shape(), &Device::Cpu).unwrap();
     }
-    RnnSearch::new(architecture, parameters.tracked().unwrap()).unwrap()
+    RnnSearch::new(architecture, parameters.with_grad().unwrap()).unwrap()
 }
 
 /// Pairs of such lengths, of any units but the marks of beginnings and ends.
@@ -54,7 +54,7 @@ fn examples(lengths: &[(usize, usize)], vocabularies: [usize; 2]) -> Vec<Example
 /// Attention sums to 1, and losses, gradients and translations are finite.
 fn check(model: &RnnSearch, examples: &[Example], what: &str) {
     let batch = Batch::new(examples, &(0..examples.len()).collect::<Vec<_>>());
-    for pair in model.force(&batch, 0.1).unwrap() {
+    for pair in model.force_decode(&batch, 0.1).unwrap() {
         assert!(pair.log_probability().is_finite() && pair.smoothed.is_finite(), "{what}: a loss");
         for row in &pair.weights {
             let sum: f32 = row.iter().sum();

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use candle_core::{Device, Tensor};
 use lexicon::lexicon;
 use paths::{PATHS, run};
-use softalign::attention::{Choice, ScoreName, Settings};
+use softalign::attention::{AttentionConfig, ScoreName, SelectionMode};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
-use softalign::parameters::{Parameters, Plan};
+use softalign::parameters::{ParameterSpec, Parameters};
 use softalign::random::Stream;
 use softalign::text::{Batch, Example, Look};
 
@@ -35,7 +35,7 @@ fn base() -> Architecture {
         initial_state: InitialState::Mean,
         lexicon: false,
         decoder: DecoderKind::default(),
-        attention: Settings::default(),
+        attention: AttentionConfig::default(),
     }
 }
 
@@ -59,7 +59,7 @@ fn scores() -> Vec<Architecture> {
     let with = |score, heads, temperature| Architecture {
         hidden_size: 40,
         attention_size: 36,
-        attention: Settings { score, heads, temperature, ..Settings::default() },
+        attention: AttentionConfig { score, heads, temperature, ..AttentionConfig::default() },
         ..base()
     };
     let of = |&score: &ScoreName| {
@@ -104,7 +104,7 @@ fn looks(unit: usize, source: usize) -> [Look; 2] {
 
 fn parameters(architecture: &Architecture) -> Parameters {
     // Initial weights leave gates and attention too flat to show a wrong derivative.
-    let drawn = Parameters::initialise(&architecture.plan(), 3, &Device::Cpu).unwrap();
+    let drawn = Parameters::initialize(&architecture.parameter_spec(), 3, &Device::Cpu).unwrap();
     let mut stream = Stream::new(3, "spread", 0);
     let spread: BTreeMap<String, Tensor> = drawn
         .iter()
@@ -114,7 +114,7 @@ fn parameters(architecture: &Architecture) -> Parameters {
             (name.clone(), Tensor::from_vec(values, tensor.shape(), &Device::Cpu).unwrap())
         })
         .collect();
-    Parameters::from_tensors(&architecture.plan(), spread).unwrap()
+    Parameters::from_tensors(&architecture.parameter_spec(), spread).unwrap()
 }
 
 /// The model, with a lexicon if it is to have one.
@@ -134,7 +134,7 @@ fn dropout() -> Dropout {
 
 #[track_caller]
 fn assert_paths_agree(architecture: &Architecture) {
-    let model = model(architecture, parameters(architecture).tracked().unwrap());
+    let model = model(architecture, parameters(architecture).with_grad().unwrap());
     for lengths in BATCHES {
         let batch = batch(lengths, architecture);
         let [(loss, fused), (plain_loss, plain)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
@@ -163,7 +163,7 @@ fn both_paths_agree_in_every_score() {
 #[test]
 fn both_paths_draw_the_same_choices() {
     for mut architecture in scores().into_iter().filter(|architecture| !architecture.attention.is_fixed()) {
-        for choice in [Choice::Sampled, Choice::Hardest] {
+        for choice in [SelectionMode::Sampled, SelectionMode::Hardest] {
             architecture.attention.choice = choice;
             assert_paths_agree(&architecture);
         }
@@ -198,7 +198,7 @@ fn assert_slopes(architecture: &Architecture, start: &Parameters, batch: &Batch)
             0.0 => slopes.iter().map(|_| 1.0 / (slopes.len() as f64).sqrt()).collect(),
             _ => slopes.iter().map(|slope| slope / norm).collect(),
         };
-        let moved = |step: f64| loss(along(&architecture.plan(), start, name, &direction, step)).0;
+        let moved = |step: f64| loss(along(&architecture.parameter_spec(), start, name, &direction, step)).0;
         let slope = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
         // Two steps together leave out how the curve bends (Richardson 1911).
         let measured = (4.0 * slope(0.004) - slope(0.008)) / 3.0;
@@ -209,7 +209,7 @@ fn assert_slopes(architecture: &Architecture, start: &Parameters, batch: &Batch)
 }
 
 /// The parameters with one of them moved.
-fn along(plan: &Plan, start: &Parameters, name: &str, direction: &[f64], step: f64) -> Parameters {
+fn along(plan: &ParameterSpec, start: &Parameters, name: &str, direction: &[f64], step: f64) -> Parameters {
     let mut tensors: BTreeMap<String, Tensor> =
         start.iter().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
     let tensor = &tensors[name];

@@ -7,8 +7,8 @@ mod paths;
 
 use candle_core::Device;
 use paths::{PATHS, run};
-use softalign::attention::Settings;
-use softalign::kernels::simd::{Level, limit};
+use softalign::attention::AttentionConfig;
+use softalign::kernels::simd::{SimdLevel, limit_simd};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
@@ -18,8 +18,8 @@ use softalign::training::Optimiser;
 
 #[test]
 fn every_level_computes_the_same() {
-    let results = [Level::Base, Level::Middle, Level::Wide].map(|level| {
-        limit(level);
+    let results = [SimdLevel::Baseline, SimdLevel::Avx2OrNeon, SimdLevel::Avx512].map(|level| {
+        limit_simd(level);
         results()
     });
     for (name, (values, tolerance)) in &results[2] {
@@ -46,9 +46,9 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
         initial_state: InitialState::Mean,
         lexicon: false,
         decoder: DecoderKind::default(),
-        attention: Settings::default(),
+        attention: AttentionConfig::default(),
     };
-    let parameters = Parameters::initialise(&architecture.plan(), 4, &Device::Cpu).unwrap();
+    let parameters = Parameters::initialize(&architecture.parameter_spec(), 4, &Device::Cpu).unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
     let mut stream = Stream::new(1, "levels", 0);
     let mut ids = |length: usize| (0..length).map(|_| 4 + stream.below(86) as u32).collect::<Vec<u32>>();

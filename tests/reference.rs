@@ -12,7 +12,7 @@ use std::sync::Arc;
 use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use serde::Deserialize;
-use softalign::model::fused::{Decoding, Purpose, Weights};
+use softalign::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
 use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon};
 use softalign::parameters::Parameters;
 use softalign::text::{BEGIN, Batch, Example, Padded};
@@ -97,9 +97,10 @@ impl Reference {
     }
 
     fn model(&self) -> RnnSearch {
-        let parameters = Parameters::from_tensors(&self.architecture.plan(), self.group("parameter/")).unwrap();
+        let parameters =
+            Parameters::from_tensors(&self.architecture.parameter_spec(), self.group("parameter/")).unwrap();
         let lexicon = self.architecture.lexicon.then(|| Arc::new(self.lexicon()));
-        RnnSearch::new(self.architecture.clone(), parameters.tracked().unwrap()).unwrap().with_lexicon(lexicon)
+        RnnSearch::new(self.architecture.clone(), parameters.with_grad().unwrap()).unwrap().with_lexicon(lexicon)
     }
 
     fn lexicon(&self) -> UnitLexicon {
@@ -133,7 +134,7 @@ fn annotations_and_attention_agree() {
         assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
 
         let theirs = reference.tensors["attention"].to_vec3::<f32>().unwrap();
-        for force in [RnnSearch::force, RnnSearch::plain_force] {
+        for force in [RnnSearch::force_decode, RnnSearch::reference_force_decode] {
             for (sentence, pair) in force(&model, &reference.batch, 0.1).unwrap().into_iter().enumerate() {
                 let log_probability = reference.values.log_probabilities[sentence];
                 assert!((pair.log_probability() - log_probability).abs() < 1e-4, "{variant}");
@@ -154,11 +155,11 @@ fn logits_agree() {
         let target = &reference.batch.target;
         let theirs = reference.tensors["logits"].to_vec2::<f32>().unwrap();
         let rows: Vec<usize> = (0..target.batch()).collect();
-        let compare = |weights: &Weights| {
-            let mut decoding = Decoding::new(weights, &reference.batch.source);
+        let compare = |weights: &PackedModel| {
+            let mut decoding = CpuIncrementalDecoder::new(weights, &reference.batch.source);
             for step in 0..target.length {
                 let before = |&row: &usize| if step == 0 { BEGIN } else { target.id(row, step - 1) };
-                let logits = decoding.advance(&rows, &rows.iter().map(before).collect::<Vec<_>>()).logits;
+                let logits = decoding.step(&rows, &rows.iter().map(before).collect::<Vec<_>>()).logits;
                 let ours = logits.chunks_exact(reference.architecture.target_vocabulary);
                 for (row, ours) in ours.enumerate().filter(|&(row, _)| step < target.lengths[row]) {
                     // The reference has one sentence's rows after the other's.
@@ -168,7 +169,7 @@ fn logits_agree() {
             }
             Ok(())
         };
-        RnnSearch::with_weights(&[&reference.model()], Purpose::Inference, |weights| compare(&weights[0])).unwrap();
+        RnnSearch::with_packed(&[&reference.model()], PackingMode::Inference, |weights| compare(&weights[0])).unwrap();
     }
 }
 
@@ -234,7 +235,7 @@ fn padding_changes_nothing() {
     let reference = Reference::load("deep");
     let model = reference.model();
     let values = &reference.values;
-    for force in [RnnSearch::force, RnnSearch::plain_force] {
+    for force in [RnnSearch::force_decode, RnnSearch::reference_force_decode] {
         for (sentence, together) in force(&model, &reference.batch, 0.0).unwrap().iter().enumerate() {
             let bare = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
             let example = Example::new(bare(&values.sources[sentence]), bare(&values.targets[sentence]));

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use candle_core::Device;
 use lexicon::lexicon;
-use softalign::attention::Settings;
-use softalign::model::fused::Purpose;
-use softalign::model::{Architecture, DecoderKind, ForcedPair, InitialState, RnnSearch};
+use softalign::attention::AttentionConfig;
+use softalign::model::cpu::PackingMode;
+use softalign::model::{Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::Stream;
 use softalign::search::{
-    BeamSettings, Bounds, Chance, Demands, DrawSettings, Hypothesis, Ranking, RnnScorer, Scorer, Search, Sought,
+    BeamSettings, Bounds, Chance, Demands, DrawSettings, EnsembleScorer, Hypothesis, Ranking, Scorer, Search, Sought,
     Source, draw, search, search_all,
 };
 use softalign::text::{Batch, Example, Padded};
@@ -30,9 +30,9 @@ fn model(seed: u64) -> RnnSearch {
         initial_state: InitialState::Mean,
         lexicon: seed.is_multiple_of(2),
         decoder: if seed < 3 { DecoderKind::Bahdanau } else { DecoderKind::Conditional },
-        attention: Settings::default(),
+        attention: AttentionConfig::default(),
     };
-    let parameters = Parameters::initialise(&architecture.plan(), seed, &Device::Cpu).unwrap();
+    let parameters = Parameters::initialize(&architecture.parameter_spec(), seed, &Device::Cpu).unwrap();
     let known = architecture.lexicon.then(|| Arc::new(lexicon([31, 140])));
     RnnSearch::new(architecture, parameters).unwrap().with_lexicon(known)
 }
@@ -68,9 +68,9 @@ fn both_paths_find_the_same_by_one_model_and_by_several() {
         let sought = |(number, &units): (usize, &usize)| Sought { number, units, demands: &demands };
         let sought: Vec<Sought> = padded.lengths.iter().enumerate().map(sought).collect();
         let run = |scorer: &mut dyn Scorer| search(scorer, &sought, &settings).unwrap();
-        let plain = run(&mut RnnScorer::plain(&models, &padded).unwrap());
-        let fused = RnnSearch::with_weights(&models, Purpose::Inference, |weights| {
-            Ok(run(&mut RnnScorer::fused(weights, &padded)))
+        let plain = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
+        let fused = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
+            Ok(run(&mut EnsembleScorer::cpu(weights, &padded)))
         })
         .unwrap();
         let in_batches = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
@@ -121,7 +121,7 @@ fn draws_are_alike_on_both_paths_and_alone() {
     for (number, (source, together)) in sources.iter().zip(&together).enumerate() {
         let padded = Padded::new([source.units.as_slice()].into_iter());
         let sought = [Sought { number, units: padded.lengths[0], demands: &demands }];
-        let plain = draw(&mut RnnScorer::plain(&models, &padded).unwrap(), &sought, &settings).unwrap();
+        let plain = draw(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &sought, &settings).unwrap();
         assert_alike(&plain[0], together);
         let moved = DrawSettings { first: 10 + number, ..settings };
         let alone = search_all(&models, std::slice::from_ref(source), &Search::Draws(moved), &mut |_| {}).unwrap();
@@ -143,8 +143,9 @@ fn several_models_search_by_what_they_force() {
         sources.iter().zip(&best).map(|(source, one)| Example::new(source.units.clone(), one.units.clone())).collect();
     for (index, one) in best.iter().enumerate().filter(|(_, one)| one.finished) {
         let batch = Batch::new(&examples, &[index]);
-        let forced: Vec<ForcedPair> = models.iter().map(|model| model.force(&batch, 0.0).unwrap().remove(0)).collect();
-        let together = ForcedPair::together(&forced);
+        let forced: Vec<ForcedScores> =
+            models.iter().map(|model| model.force_decode(&batch, 0.0).unwrap().remove(0)).collect();
+        let together = ForcedScores::ensemble_mean(&forced);
         assert!((together.log_probability() - one.log_probability).abs() < 1e-3);
         for (a, b) in together.weights.iter().flatten().zip(one.attention.iter().flatten()) {
             assert!((a - b).abs() < 1e-5);

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use candle_core::Device;
-use softalign::attention::Settings;
+use softalign::attention::AttentionConfig;
 use softalign::checkpoint::Folder;
 use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::Stream;
-use softalign::search::{BeamSettings, Demands, RnnScorer, Sought, Source, search, search_all};
+use softalign::search::{BeamSettings, Demands, EnsembleScorer, Sought, Source, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, Padded, bucketed};
 use softalign::training::Optimiser;
 
@@ -40,9 +40,10 @@ fn losses(path: Gradient) -> Vec<f64> {
         initial_state: InitialState::Mean,
         lexicon: false,
         decoder: DecoderKind::default(),
-        attention: Settings::default(),
+        attention: AttentionConfig::default(),
     };
-    let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap().tracked().unwrap();
+    let parameters =
+        Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
     let mut optimiser = Optimiser::new(model.parameters(), 1.0, None).unwrap();
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
@@ -62,7 +63,7 @@ fn losses(path: Gradient) -> Vec<f64> {
 
 #[test]
 fn two_hundred_steps_follow_the_same_curve() {
-    let [fused, plain] = [RnnSearch::gradients, RnnSearch::plain_gradients].map(|path: Gradient| losses(path));
+    let [fused, plain] = [RnnSearch::gradients, RnnSearch::reference_gradients].map(|path: Gradient| losses(path));
     assert!(plain[STEPS - 1] < 0.75 * plain[0], "nothing was learned: {} {}", plain[0], plain[STEPS - 1]);
     for (step, (fused, plain)) in fused.iter().zip(&plain).enumerate() {
         assert!((fused - plain).abs() < 1e-3 * plain, "step {step}: {fused} {plain}");
@@ -84,7 +85,7 @@ fn a_thousand_sentences_are_translated_alike() {
         let padded = Padded::new(sources.iter().map(|source| source.units.as_slice()));
         let sought = |(number, &units): (usize, &usize)| Sought { number, units, demands: &demands };
         let sought: Vec<Sought> = padded.lengths.iter().enumerate().map(sought).collect();
-        let plain = search(&mut RnnScorer::plain(&[&model], &padded).unwrap(), &sought, &settings).unwrap();
+        let plain = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &sought, &settings).unwrap();
         for (fused, plain) in fused.iter().zip(&plain) {
             // Where two hypotheses score alike to the last bits, either may win.
             let tie = (fused[0].score - plain[0].score).abs() < 1e-5;

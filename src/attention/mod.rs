@@ -1,33 +1,33 @@
-//! Attention: queries ask, keys answer, and the values are pooled by how well they fit.
+//! Attention: values pooled by how well their keys match a query.
 //!
 //! ```text
 //! Attention(q, K, V) = Σ_j α(q, k_j) v_j        α = softmax_j(a(q, k_j) / temperature)
-//!
-//! q, k_j      W_q s_{t-1}, W_k h_j, or the state and the annotations themselves     layer.rs, fused/
-//! a           the score: a comparison, in a file of its own                         scores/
-//! softmax, Σ  masks, weights, pooled values, hard choices                           pooling.rs
-//! heads       c = W_o [c_1 ; … ; c_N], each over its own part of W_v h_j            layer.rs, fused/
-//! guides      −Σ w log α over given looks                                           guidance.rs
-//! positions   what tells one place of a sequence from another                       position.rs
 //! ```
 //!
-//! [`pool`] is the equation in candle's operations, for any score and any shapes. [`Attention`] is the translator's
-//! layer made of it; [`fused`] is the same layer on plain slices with derivatives by hand, which is what runs on a CPU.
-//! Nothing here knows an encoder, a decoder or a word.
+//! | part | equation | files |
+//! |---|---|---|
+//! | projections, heads | q = W_q u_t, k_j = W_k h_j; c = W_o [c_1 ; … ; c_N], head i over its slice of W_v h_j | `{reference,cpu}/forward.rs`, `cpu/backward.rs` |
+//! | score | a(q, k), one file each, with both implementations | `scores/` |
+//! | pooling | softmax, masks, Σ_j α_j v_j | `{reference,cpu}/pooling.rs` |
+//! | hard attention | one position in place of α | `selection.rs` |
+//! | guided alignment | −Σ w log α over given links | `{reference,cpu}/guided_alignment.rs` |
+//! | positional encoding | sinusoids | `positional_encoding.rs` |
+//!
+//! [`pool`] is the equation in candle's operations for any score and any shapes. [`Attention`] builds the translator's
+//! layer on it; [`cpu`] is the same layer on slices with hand-written derivatives. Encoders, decoders and words are
+//! unknown here.
 
-pub mod fused;
-mod guidance;
-mod layer;
-pub mod pooling;
-mod position;
-mod score;
+mod config;
+pub mod cpu;
+mod positional_encoding;
+pub mod reference;
+mod score_traits;
 mod scores;
-mod settings;
+mod selection;
 
-pub use guidance::guidance;
-pub use layer::{Attended, Attention, Memory};
-pub use pooling::{Pooled, pool};
-pub use position::sinusoids;
-pub use score::{Score, Tempered};
-pub use scores::{Additive, Cosine, Dot, Even, Kernel, KernelShape, ScoreName};
-pub use settings::{Choice, Dimensions, Reading, Settings};
+pub use config::{AttentionConfig, AttentionDims, InferenceOverrides};
+pub use positional_encoding::sinusoids;
+pub use reference::{Attention, AttentionOutput, Memory, Pooled, guided_alignment_loss, pool};
+pub use score_traits::{ScaledScore, Score};
+pub use scores::{Additive, Cosine, Dot, Kernel, KernelShape, ScoreName, Uniform};
+pub use selection::{Selection, SelectionMode};

@@ -326,7 +326,7 @@ impl Folder {
         let (checkpoint, tensors) = rayon::join(|| self.load(), || self.read_tensors(MODEL, device));
         let (checkpoint, (tensors, metadata)) = (checkpoint?, tensors?);
         self.check_belonging(MODEL, &checkpoint, &metadata)?;
-        let parameters = Parameters::from_tensors(&checkpoint.config.architecture.plan(), tensors)
+        let parameters = Parameters::from_tensors(&checkpoint.config.architecture.parameter_spec(), tensors)
             .with_context(|| self.path.join(MODEL).display().to_string())?;
         Ok((checkpoint, parameters))
     }

@@ -20,7 +20,7 @@ pub fn run(args: &AverageArgs, device: &Device, console: &Console) -> Result<()>
     let (first, parameters) = &models[0];
     for (path, (checkpoint, others)) in args.models.iter().zip(&models).skip(1) {
         check_alike(&args.models[0], first, path, checkpoint)?;
-        let cosine = parameters.cosine(others)?;
+        let cosine = parameters.cosine_similarity(others)?;
         if cosine < LEAST_COSINE {
             console.warn(format!(
                 "{} and {} have little in common (cosine {cosine:.2}); the mean is of use among models of one training, and \

@@ -31,7 +31,7 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     let mut text = Vec::new();
     describe_model(&mut text, model, &checkpoint)?;
     if let Some(lexicon) = lexicon {
-        writeln!(text, "lexicon         {} translations of units, which weigh on the output", lexicon.entries())?;
+        writeln!(text, "lexicon         {} translations of units, which weigh on the output", lexicon.entry_count())?;
     }
     describe_training(&mut text, &checkpoint)?;
     describe_history(&mut text, &folder)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use candle_core::Device;
 
-use crate::attention::Reading;
+use crate::attention::InferenceOverrides;
 use crate::cli::{LinkArgs, ReadingArgs};
 use crate::error::UsageError;
 use crate::translator::Translator;
@@ -18,11 +18,11 @@ pub fn translator(folders: &[PathBuf], reading: &ReadingArgs, links: &LinkArgs, 
     let reading = self::reading(reading);
     let read = |folder: &PathBuf| {
         let translator = Translator::load_on(folder, device)?.with_words(links.words);
-        if reading == Reading::default() {
+        if reading == InferenceOverrides::default() {
             return Ok(translator);
         }
         let architecture = &translator.config().architecture;
-        let settings = architecture.attention.read_as(&reading, architecture.dimensions());
+        let settings = architecture.attention.with_overrides(&reading, architecture.dimensions());
         translator.with_attention(settings.map_err(|reason| anyhow!(UsageError(format!("--{reason}"))))?)
     };
     together(folders, read)
@@ -40,13 +40,13 @@ pub fn together(folders: &[PathBuf], read: impl FnMut(&PathBuf) -> Result<Transl
 
 /// Refuses options of attention where no model is asked.
 pub fn refuse_reading(args: &ReadingArgs) -> Result<()> {
-    if reading(args) != Reading::default() {
+    if reading(args) != InferenceOverrides::default() {
         let message = "--hard-attention, --attention-temperature and --head need attention: leave out --links-from";
         bail!(UsageError(message.to_owned()));
     }
     Ok(())
 }
 
-fn reading(args: &ReadingArgs) -> Reading {
-    Reading { hard: args.hard_attention, temperature: args.attention_temperature, head: args.head }
+fn reading(args: &ReadingArgs) -> InferenceOverrides {
+    InferenceOverrides { hard: args.hard_attention, temperature: args.attention_temperature, head: args.head }
 }

@@ -1,15 +1,19 @@
-//! The operations that the model's time goes into, each in a place that opens with its equations.
+//! Tensor operations, each headed by its equations.
 //!
-//! [`cross_entropy`], [`gru`] and [`adam`] come twice: in candle's operations, which is their
-//! specification, their test and their path on a GPU, and on plain slices with a derivative written by hand, which is
-//! their path on a CPU. Below them stand [`matrix`] products, [`simd`]'s loops for whatever vectors the processor has,
-//! and the [`buffer`]s that they work in. They know nothing of text, vocabularies or training.
+//! [`reference`] and [`cpu`] hold the same operations under the same file names. [`reference`] uses candle's
+//! operations: it is the specification, the test oracle and the GPU path. [`cpu`] has forward and hand-written backward
+//! functions on slices. [`Backend`] is the choice between them. The CPU side builds on [`matrix`] products, [`simd`]
+//! loops for the processor's vector width, and [`buffer_pool`]. Kernels do not depend on text, vocabularies or
+//! training.
+//!
+//! The module is public for benchmarks, tests and examples only and is not part of the library's interface.
 
-pub mod adam;
-pub mod buffer;
-pub mod cross_entropy;
-pub mod embedding;
-pub mod gru;
+mod backend;
+pub mod buffer_pool;
+pub mod cpu;
 pub mod matrix;
+pub mod reference;
 pub mod simd;
-pub mod values;
+pub mod tensor_mut;
+
+pub use backend::Backend;

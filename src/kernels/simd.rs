@@ -1,44 +1,44 @@
-//! Elementary functions that vectorise, and the dispatch that makes them.
+//! Vectorized elementary functions and runtime dispatch to the processor's vector instructions.
 //!
-//! Everything here is plain arithmetic without branches on data. Run inside [`vectorised`], the compiler turns loops
-//! over it into the widest vector instructions that the processor has, chosen at run time; products and sums are never
-//! contracted, so that these functions give the same bits on every processor. (Matrix products use fused multiply-adds
-//! where there are any.)
+//! The functions are arithmetic without data-dependent branches. Inside [`vectorized`] the compiler turns loops over
+//! them into the widest vector instructions that the processor supports at run time. Products and sums are never
+//! contracted, so results are bit-identical on every processor. (Matrix products do use fused multiply-adds where
+//! available.)
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use pulp::{Simd, WithSimd};
 
-/// The vector instructions that loops may be compiled for.
+/// Vector instruction sets that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// What every processor of the kind has.
-    Base,
+pub enum SimdLevel {
+    /// The target's baseline, SSE2 on x86-64.
+    Baseline,
     /// AVX2 with FMA on x86-64, NEON on aarch64.
-    Middle,
+    Avx2OrNeon,
     /// AVX-512 on x86-64.
-    Wide,
+    Avx512,
 }
 
-static HIGHEST: AtomicU8 = AtomicU8::new(Level::Wide as u8);
+static MAX_LEVEL: AtomicU8 = AtomicU8::new(SimdLevel::Avx512 as u8);
 
-/// Keeps all that is computed from now on below the processor's best, so that a test can see what others do.
-pub fn limit(level: Level) {
-    HIGHEST.store(level as u8, Ordering::Relaxed);
+/// Sets the highest level used from now on, process-wide, so that tests cover processors without wider vectors.
+pub fn limit_simd(level: SimdLevel) {
+    MAX_LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// Runs an operation on the best vectors that the processor has and [`limit`] allows.
+/// Runs an operation with the best instruction set that the processor supports and [`limit_simd`] allows.
 #[inline(always)]
 pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
-    let highest = HIGHEST.load(Ordering::Relaxed);
+    let highest = MAX_LEVEL.load(Ordering::Relaxed);
     #[cfg(target_arch = "x86_64")]
     {
-        if highest >= Level::Wide as u8
+        if highest >= SimdLevel::Avx512 as u8
             && let Some(simd) = pulp::x86::V4::try_new()
         {
             return Simd::vectorize(simd, operation);
         }
-        if highest >= Level::Middle as u8
+        if highest >= SimdLevel::Avx2OrNeon as u8
             && let Some(simd) = pulp::x86::V3::try_new()
         {
             return Simd::vectorize(simd, operation);
@@ -47,27 +47,27 @@ pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        if highest >= Level::Middle as u8 {
+        if highest >= SimdLevel::Avx2OrNeon as u8 {
             return pulp::Arch::new().dispatch(operation);
         }
         pulp::Scalar::new().vectorize(operation)
     }
 }
 
-/// Runs a loop compiled for the vectors of [`dispatch`].
+/// Runs a loop compiled for the instruction set that [`dispatch`] selects.
 #[inline(always)]
-pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     dispatch(work)
 }
 
-/// eˣ within 2 units in the last place for −87 ≤ x ≤ 88, and e⁻⁸⁷ or e⁸⁸ beyond; NaN stays NaN.
+/// eˣ within 2 ulp for −87 ≤ x ≤ 88; clamped to e⁻⁸⁷ or e⁸⁸ outside; NaN for NaN.
 ///
-/// x = k ln 2 + r with |r| ≤ ½ ln 2; a polynomial gives eʳ, and k goes straight into the exponent's bits.
+/// x = k ln 2 + r with |r| ≤ ½ ln 2; a polynomial gives eʳ, and k is added to the exponent bits.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
     // Adding 1.5 · 2²³ rounds to an integer and leaves it in the low bits.
     const ROUND: f32 = 12_582_912.0;
-    // ln 2 in two parts, of which the first has few enough bits for k times it to be exact.
+    // ln 2 in two parts; the first has few enough bits for an exact product with k.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     let x = x.clamp(-87.0, 88.0);
@@ -85,10 +85,10 @@ pub fn exp(x: f32) -> f32 {
     p * f32::from_bits((rounded.to_bits() << 23).wrapping_add(1.0f32.to_bits()))
 }
 
-/// tanh x within 7 units in the last place everywhere, and never beyond ±1; NaN stays NaN.
+/// tanh x within 7 ulp everywhere, never beyond ±1; NaN for NaN.
 ///
-/// x P(x²) / Q(x²), both of degree 4: a minimax fit of the relative error on |x| ≤ 9.02, where tanh has become 1
-/// (2.1e-8).
+/// x P(x²) / Q(x²), both of degree 4: a minimax fit of the relative error (2.1e-8) on |x| ≤ 9.02, beyond which tanh
+/// rounds to 1.
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
     const END: f32 = 9.02;
@@ -113,26 +113,25 @@ pub fn sigmoid(x: f32) -> f32 {
     0.5 + 0.5 * tanh(0.5 * x)
 }
 
-/// Numbers nearer to zero than this, 2⁻⁶³, count as zero in matrix products: the product of two others is no denormal
-/// number.
-pub const TINY: f32 = 1.0 / (1u64 << 63) as f32;
+/// 2⁻⁶³: magnitudes below this are flushed to zero in matrix products, so that no product of two numbers is denormal.
+pub const FLUSH_THRESHOLD: f32 = 1.0 / (1u64 << 63) as f32;
 
-/// x, and 0 where x is [`TINY`]; NaN stays NaN.
+/// x, or 0 if |x| < [`FLUSH_THRESHOLD`]; NaN for NaN.
 #[inline(always)]
-pub fn flushed(x: f32) -> f32 {
-    if x.abs() < TINY { 0.0 } else { x }
+pub fn flush_denormal(x: f32) -> f32 {
+    if x.abs() < FLUSH_THRESHOLD { 0.0 } else { x }
 }
 
-/// Copies numbers, [`flushed`], as far as both go.
+/// Copies `from` to `to` through [`flush_denormal`], up to the shorter length.
 #[inline(always)]
-pub fn copy_flushed(to: &mut [f32], from: &[f32]) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = flushed(*from));
+pub fn copy_flush_denormals(to: &mut [f32], from: &[f32]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = flush_denormal(*from));
 }
 
-/// Lanes of a reduction: as many partial sums as the widest vector holds, so that no sum waits for another.
+/// Partial sums of a reduction, one per lane of the widest vector, so that no addition waits for another.
 pub const LANES: usize = 16;
 
-/// Σ f(a, b) over two slices of the same length, in an order that depends on the length alone.
+/// Σ f(a, b) over two slices of equal length, in an order that depends on the length alone.
 #[inline(always)]
 pub fn sum_over(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
     let mut lanes = [0.0f32; LANES];
@@ -149,7 +148,7 @@ pub fn sum_over(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
     sum_of_lanes(lanes)
 }
 
-/// The sum of all lanes, by halves.
+/// Pairwise sum of all lanes.
 #[inline(always)]
 pub fn sum_of_lanes(mut lanes: [f32; LANES]) -> f32 {
     let mut width = LANES / 2;
@@ -180,27 +179,27 @@ pub fn add_scaled(y: &mut [f32], f: f32, x: &[f32]) {
 mod tests {
     use super::*;
 
-    /// Distance in units in the last place of the true value.
-    fn distance(ours: f32, truth: f64) -> f64 {
+    /// Error in units in the last place of the true value.
+    fn ulps(ours: f32, truth: f64) -> f64 {
         let unit = f64::from((truth as f32).abs().max(f32::MIN_POSITIVE));
         let unit = f64::from(f32::from_bits((unit as f32).to_bits() + 1)) - unit;
         (f64::from(ours) - truth).abs() / unit
     }
 
-    /// Every 1,009th f32 there is.
+    /// Every 1,009th finite f32.
     fn sampled() -> impl Iterator<Item = f32> {
         (0..=u32::MAX).step_by(1009).map(f32::from_bits).filter(|x| x.is_finite())
     }
 
     #[test]
-    fn functions_are_as_near_as_they_say() {
+    fn functions_stay_within_their_stated_error() {
         let (mut worst_exp, mut worst_tanh, mut worst_sigmoid) = (0.0f64, 0.0f64, 0.0f64);
         for x in sampled() {
             let wide = f64::from(x);
             if (-87.0..=88.0).contains(&x) {
-                worst_exp = worst_exp.max(distance(exp(x), wide.exp()));
+                worst_exp = worst_exp.max(ulps(exp(x), wide.exp()));
             }
-            worst_tanh = worst_tanh.max(distance(tanh(x), wide.tanh()));
+            worst_tanh = worst_tanh.max(ulps(tanh(x), wide.tanh()));
             worst_sigmoid = worst_sigmoid.max((f64::from(sigmoid(x)) - 1.0 / (1.0 + (-wide).exp())).abs());
         }
         assert!(
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range() {
+    fn functions_handle_infinities_and_nan() {
         assert_eq!([tanh(f32::INFINITY), tanh(f32::NEG_INFINITY), tanh(0.0)], [1.0, -1.0, 0.0]);
         assert!(tanh(-0.0).is_sign_negative());
         assert!(exp(f32::NAN).is_nan() && tanh(f32::NAN).is_nan() && sigmoid(f32::NAN).is_nan());
@@ -223,13 +222,13 @@ mod tests {
     fn dispatch_changes_no_bit() {
         let input: Vec<f32> = (0..1000).map(|i| (i as f32 - 500.0) * 0.037).collect();
         let mut output = input.clone();
-        vectorised(
+        vectorized(
             #[inline(always)]
             || output.iter_mut().for_each(|x| *x = tanh(*x)),
         );
         assert!(output.iter().zip(&input).all(|(y, &x)| y.to_bits() == tanh(x).to_bits()));
         assert_eq!(
-            vectorised(
+            vectorized(
                 #[inline(always)]
                 || dot(&input, &output)
             )
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_any_length() {
+    fn dot_sums_slices_of_any_length() {
         for length in [0, 1, 15, 16, 17, 100] {
             let a: Vec<f32> = (0..length).map(|i| i as f32).collect();
             assert_eq!(dot(&a, &vec![2.0; length]), (length * length.saturating_sub(1)) as f32);

@@ -1,35 +1,35 @@
-//! Dropout (Srivastava et al. 2014) by masks that need no memory.
+//! Dropout (Srivastava et al. 2014) with counter-based masks.
 //!
-//! Whether a number is dropped depends on the seed, the training step, the place in the model and the number's position
-//! there, and on nothing else: a mask is a function, asked once on the way forward and again on the way back.
+//! A mask is a pure function of seed, training step, site and position, so that the backward pass recomputes it instead
+//! of storing it.
 
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::simd::vectorised;
+use crate::kernels::simd::vectorized;
 use crate::random::Positions;
 
-/// The share of numbers set to zero at each place, in `0.0..1.0`.
+/// Dropout rates, in `0.0..1.0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DropoutRates {
     /// Source and target embeddings.
     pub embeddings: f64,
-    /// Annotations, and the input of each further encoder layer.
+    /// Annotations, and inputs of further encoder layers.
     pub annotations: f64,
-    /// Decoder states on their way to the readout.
+    /// Decoder states as inputs of the readout.
     pub states: f64,
     /// Readout vectors.
     pub readout: f64,
 }
 
-/// Where numbers are dropped, and in which order a position counts them.
+/// Place of dropout in the model, and the layout in which positions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DropoutSite {
     /// Source embeddings, `[source length, batch, e]`.
     Source,
-    /// The output of an encoder layer, counted from 0, `[source length, batch, n]`.
+    /// Output of an encoder layer, counted from 0, `[source length, batch, n]`.
     Annotations(usize),
-    /// Embeddings of the words before, `[target length, batch, e]`.
+    /// Embeddings of the previous words, `[target length, batch, e]`.
     Target,
     /// States before the readout, `[target units, n]`.
     States,
@@ -37,71 +37,74 @@ pub enum Place {
     Readout,
 }
 
-/// Chance at one training step: what is dropped, and which choices attention draws.
+/// Randomness of one training step: dropout masks and sampled hard attention.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropout {
     rates: DropoutRates,
     seed: u64,
     step: u64,
-    /// Whether there is any chance.
+    /// False disables sampling as well.
     training: bool,
 }
 
-/// The numbers that are dropped at one place.
+/// Dropout mask of one site.
 #[derive(Clone, Copy, Debug)]
-pub struct Mask {
+pub struct DropoutMask {
     positions: Positions,
-    /// A number whose bits are below this is dropped.
+    /// Values whose random bits are below this are dropped.
     threshold: u32,
     /// 1 / (1 − rate)
     keep: f32,
 }
 
 impl Dropout {
-    /// Dropout of training step `step`.
+    /// Randomness of training step `step`.
     pub fn new(rates: DropoutRates, seed: u64, step: u64) -> Self {
         Self { rates, seed, step, training: true }
     }
 
-    /// No chance at all.
+    /// No dropout and no sampling.
     pub fn none() -> Self {
         Self { training: false, ..Self::new(DropoutRates::default(), 0, 0) }
     }
 
-    /// What attention draws its choices by, while training.
-    pub fn choices(&self) -> Option<Positions> {
+    /// Returns the random numbers of sampled hard attention, or `None` at inference.
+    pub fn selection_draws(&self) -> Option<Positions> {
         self.training.then(|| Positions::new(self.seed, "choices", self.step))
     }
 
-    /// The mask at a place, if anything is dropped there.
-    pub fn mask(&self, place: Place) -> Option<Mask> {
-        let (name, rate) = match place {
-            Place::Source => ("dropout of sources".to_owned(), self.rates.embeddings),
-            Place::Annotations(layer) => (format!("dropout of annotations {layer}"), self.rates.annotations),
-            Place::Target => ("dropout of targets".to_owned(), self.rates.embeddings),
-            Place::States => ("dropout of states".to_owned(), self.rates.states),
-            Place::Readout => ("dropout of readout".to_owned(), self.rates.readout),
+    /// Returns the mask of a site, or `None` at a rate of 0.
+    pub fn mask(&self, site: DropoutSite) -> Option<DropoutMask> {
+        let (name, rate) = match site {
+            DropoutSite::Source => ("dropout of sources".to_owned(), self.rates.embeddings),
+            DropoutSite::Annotations(layer) => (format!("dropout of annotations {layer}"), self.rates.annotations),
+            DropoutSite::Target => ("dropout of targets".to_owned(), self.rates.embeddings),
+            DropoutSite::States => ("dropout of states".to_owned(), self.rates.states),
+            DropoutSite::Readout => ("dropout of readout".to_owned(), self.rates.readout),
         };
-        (rate > 0.0).then(|| Mask {
+        (rate > 0.0).then(|| DropoutMask {
             positions: Positions::new(self.seed, &name, self.step),
             threshold: (rate * 2f64.powi(32)) as u32,
             keep: (1.0 / (1.0 - rate)) as f32,
         })
     }
 
-    /// Sets numbers to zero and scales the others, so that the expected value stays.
-    pub fn apply(&self, tensor: &Tensor, place: Place) -> Result<Tensor> {
-        let Some(mask) = self.mask(place) else { return Ok(tensor.clone()) };
+    /// Applies the mask of a site to a tensor.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn apply(&self, tensor: &Tensor, site: DropoutSite) -> Result<Tensor> {
+        let Some(mask) = self.mask(site) else { return Ok(tensor.clone()) };
         let mut factors = vec![1.0; tensor.elem_count()];
         mask.apply(&mut factors, 0);
         tensor * Tensor::from_vec(factors, tensor.shape(), tensor.device())?
     }
 }
 
-impl Mask {
-    /// Multiplies each number by 0 or by 1 / (1 − rate); `first` is the position of the first.
+impl DropoutMask {
+    /// Multiplies each value by 0 or by 1 / (1 − rate); `first` is the position of the first value.
     pub fn apply(&self, values: &mut [f32], first: usize) {
-        vectorised(
+        vectorized(
             #[inline(always)]
             || {
                 for (position, value) in (first as u32..).zip(values) {
@@ -116,10 +119,10 @@ impl Mask {
 mod tests {
     use super::*;
 
-    fn factors(step: u64, place: Place) -> Vec<f32> {
+    fn factors(step: u64, site: DropoutSite) -> Vec<f32> {
         let rates = DropoutRates { embeddings: 0.3, annotations: 0.3, states: 0.3, readout: 0.0 };
         let mut factors = vec![1.0; 100_001];
-        Dropout::new(rates, 1, step).mask(place).unwrap().apply(&mut factors, 0);
+        Dropout::new(rates, 1, step).mask(site).unwrap().apply(&mut factors, 0);
         factors
     }
 
@@ -128,17 +131,21 @@ mod tests {
     }
 
     #[test]
-    fn the_share_is_right_and_the_mean_stays() {
-        let mask = factors(5, Place::Source);
+    fn dropout_has_the_given_rate_and_keeps_the_mean() {
+        let mask = factors(5, DropoutSite::Source);
         let mean = mask.iter().map(|&factor| f64::from(factor)).sum::<f64>() / mask.len() as f64;
         assert!((share(mask.iter().map(|&factor| factor == 0.0)) - 0.3).abs() < 0.005 && (mean - 1.0).abs() < 0.01);
-        assert!(Dropout::new(DropoutRates::default(), 1, 1).mask(Place::States).is_none());
+        assert!(Dropout::new(DropoutRates::default(), 1, 1).mask(DropoutSite::States).is_none());
     }
 
     #[test]
-    fn steps_places_and_neighbours_are_independent() {
-        let mask = factors(5, Place::Source);
-        let others = [factors(6, Place::Source), factors(5, Place::Annotations(0)), factors(5, Place::Annotations(1))];
+    fn masks_of_steps_sites_and_positions_are_independent() {
+        let mask = factors(5, DropoutSite::Source);
+        let others = [
+            factors(6, DropoutSite::Source),
+            factors(5, DropoutSite::Annotations(0)),
+            factors(5, DropoutSite::Annotations(1)),
+        ];
         for other in others.iter().map(|other| &other[..]).chain([1, 2, 16, 256, 512].map(|shift| &mask[shift..])) {
             let both = share(mask.iter().zip(other).map(|(a, b)| *a == 0.0 && *b == 0.0));
             assert!((both - 0.09).abs() < 0.006, "{both}");
@@ -146,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_mask_is_the_same() {
-        let whole = factors(3, Place::Target);
+    fn mask_of_a_slice_equals_slice_of_the_mask() {
+        let whole = factors(3, DropoutSite::Target);
         let mut part = vec![1.0; 333];
         let rates = DropoutRates { embeddings: 0.3, ..DropoutRates::default() };
-        Dropout::new(rates, 1, 3).mask(Place::Target).unwrap().apply(&mut part, 777);
+        Dropout::new(rates, 1, 3).mask(DropoutSite::Target).unwrap().apply(&mut part, 777);
         assert_eq!(part, whole[777..777 + 333]);
     }
 }

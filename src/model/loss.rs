@@ -1,37 +1,37 @@
-//! What a batch of pairs says of a model.
+//! Losses of batches and scores of sentence pairs.
 
-/// Sums over a batch's target units, `</s>` included and padding not.
+/// Sums over a batch's target units, `</s>` included and padding excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatchLoss {
-    /// The loss that training minimises, label smoothing included, in nats.
+    /// Label-smoothed cross-entropy, in nats.
     pub smoothed: f64,
     /// −log p of the targets, in nats.
     pub negative_log_likelihood: f64,
-    /// −Σ w log α over the looks of the guides, which training minimises beside the smoothed loss.
+    /// Guided alignment loss, −Σ w log α over the given links.
     pub guidance: f64,
-    /// How many units were predicted.
+    /// Number of target units.
     pub units: usize,
 }
 
-/// What forced decoding says of one pair.
-pub struct ForcedPair {
-    /// log p(y_t | y_<t, source) of each target unit, `</s>` the last.
+/// Scores of one pair by forced decoding.
+pub struct ForcedScores {
+    /// log p(y_t | y_<t, source) of each target unit, `</s>` last.
     pub log_probabilities: Vec<f64>,
-    /// The smoothed loss, summed over them.
+    /// Label-smoothed cross-entropy, summed over the units.
     pub smoothed: f64,
-    /// α: one row for each target unit, `</s>` the last, with a weight for each source unit, `</s>` the last.
+    /// Reported α: one row per target unit, `</s>` last, with one weight per source unit, `</s>` last.
     pub weights: Vec<Vec<f32>>,
 }
 
-impl ForcedPair {
+impl ForcedScores {
     /// log p(target | source), `</s>` included.
     pub fn log_probability(&self) -> f64 {
         self.log_probabilities.iter().sum()
     }
 
-    /// What several models say of one pair together: at each step the mean of their probabilities and of their attention.
-    /// The smoothed loss, which is for training, is the mean of theirs.
-    pub fn together(pairs: &[Self]) -> Self {
+    /// Scores of an ensemble: at each step the mean of the models' probabilities and attention; the mean of their
+    /// smoothed losses.
+    pub fn ensemble_mean(pairs: &[Self]) -> Self {
         let count = pairs.len() as f64;
         let steps = pairs.first().map_or(0, |pair| pair.log_probabilities.len());
         let log_mean = |step: usize| {
@@ -66,17 +66,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probabilities_and_attention_are_averaged_step_by_step() {
-        let pair = |probabilities: [f64; 2], weights: [[f32; 2]; 2]| ForcedPair {
+    fn ensemble_mean_averages_probabilities_and_attention_per_step() {
+        let pair = |probabilities: [f64; 2], weights: [[f32; 2]; 2]| ForcedScores {
             log_probabilities: probabilities.map(f64::ln).to_vec(),
             smoothed: 1.0,
             weights: weights.map(|row| row.to_vec()).to_vec(),
         };
         let pairs = [pair([0.5, 0.1], [[1.0, 0.0], [0.5, 0.5]]), pair([0.25, 0.9], [[0.0, 1.0], [0.0, 1.0]])];
-        let together = ForcedPair::together(&pairs);
-        assert!((together.log_probability() - (0.375f64 * 0.5).ln()).abs() < 1e-12);
-        assert_eq!(together.weights, [[0.5, 0.5], [0.25, 0.75]]);
-        let alone = ForcedPair::together(&pairs[..1]);
-        assert_eq!(alone.log_probabilities, pairs[0].log_probabilities, "one model is what it is");
+        let mean = ForcedScores::ensemble_mean(&pairs);
+        assert!((mean.log_probability() - (0.375f64 * 0.5).ln()).abs() < 1e-12);
+        assert_eq!(mean.weights, [[0.5, 0.5], [0.25, 0.75]]);
+        let alone = ForcedScores::ensemble_mean(&pairs[..1]);
+        assert_eq!(alone.log_probabilities, pairs[0].log_probabilities, "one model is unchanged");
     }
 }

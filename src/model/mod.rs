@@ -1,24 +1,27 @@
 //! The model: RNNsearch (Bahdanau, Cho & Bengio 2014) with its parameters.
 //!
-//! The crate's first page has the equations beside the files of this folder; `fused/` holds the same for a CPU, with
-//! the derivatives written by hand. What attention is, [`crate::attention`] knows alone.
+//! The crate's first page maps each equation to its file. [`reference`](self::reference) computes the model in candle's
+//! operations, [`cpu`] on slices with hand-written derivatives; both have the same file names.
+//! [`RnnSearch`] chooses its [`Backend`](crate::kernels::Backend) when it is built.
 //!
-//! This layer knows ids, not text. Sequences lie time-major, `[length, batch, ·]`, while the recurrences run, so that a
-//! step's rows are neighbours; annotations and keys lie `[batch, length, ·]`, so that a sentence's are.
+//! The model knows ids, not text, and takes attention as a layer from [`crate::attention`].
 
 mod architecture;
-mod decoder;
+#[doc(hidden)]
+pub mod cpu;
 mod dropout;
-mod encoder;
-pub mod fused;
+mod incremental;
 mod loss;
+#[doc(hidden)]
+pub mod reference;
 mod rnn_search;
 mod unit_lexicon;
+mod view;
 
-pub use architecture::{Architecture, DecoderKind, InitialState, LARGEST, MOST_LAYERS};
-pub use decoder::{AttentionDecoder, DecoderStep};
-pub use dropout::{Dropout, DropoutRates, Mask, Place};
-pub use encoder::{Annotations, BidirectionalEncoder};
-pub use loss::{BatchLoss, ForcedPair};
+pub use architecture::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_SIZE};
+pub use dropout::{Dropout, DropoutMask, DropoutRates, DropoutSite};
+pub use incremental::IncrementalDecoder;
+pub use loss::{BatchLoss, ForcedScores};
+pub use reference::{Annotations, StepOutput};
 pub use rnn_search::RnnSearch;
-pub use unit_lexicon::{UnitLexicon, lexical_bias};
+pub use unit_lexicon::UnitLexicon;

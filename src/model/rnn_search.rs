@@ -2,111 +2,107 @@
 
 use std::sync::Arc;
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::Result;
 
-use super::fused::{self, Purpose, Weights};
-use super::{
-    Annotations, Architecture, AttentionDecoder, BatchLoss, BidirectionalEncoder, DecoderStep, Dropout, ForcedPair,
-    Place, UnitLexicon, lexical_bias,
-};
-use crate::attention::{Memory, guidance};
-use crate::kernels::cross_entropy;
+use super::cpu::{self, PackedModel, PackingMode};
+use super::reference::{Annotations, ReferenceIncrementalDecoder, ReferenceModel};
+use super::view::ModelView;
+use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
+use crate::kernels::Backend;
 use crate::parameters::{Gradients, Parameters};
-use crate::text::{BEGIN, Batch, Padded};
+use crate::text::{Batch, Padded};
 
-/// Encoder and decoder over one set of parameters.
+/// RNNsearch over one set of parameters, on the backend for their device.
 pub struct RnnSearch {
     architecture: Architecture,
     parameters: Parameters,
-    encoder: BidirectionalEncoder,
-    decoder: AttentionDecoder,
     lexicon: Option<Arc<UnitLexicon>>,
-}
-
-/// A batch's logits, and where each row of them belongs.
-struct Forced {
-    /// `[rows, V]`, one row for each target unit, step by step.
-    logits: Tensor,
-    /// `[rows]`: the units to be predicted.
-    targets: Tensor,
-    /// The sentence of each row.
-    sentences: Vec<usize>,
-    /// α as guides speak of it: `[target length, batch, source length]`
-    alphas: Tensor,
-    /// α as it is reported, shaped alike
-    shown: Tensor,
+    backend: Backend,
+    reference: ReferenceModel,
 }
 
 impl RnnSearch {
-    /// Builds the model over parameters that belong to the architecture.
+    /// Builds the model and chooses its backend by the parameters' device.
+    ///
+    /// # Errors
+    /// A parameter that the architecture needs is missing.
     pub fn new(architecture: Architecture, parameters: Parameters) -> Result<Self> {
-        let encoder = BidirectionalEncoder::new(architecture.layers, &parameters)?;
-        let decoder = AttentionDecoder::new(&architecture, &parameters)?;
-        Ok(Self { architecture, parameters, encoder, decoder, lexicon: None })
+        let reference = ReferenceModel::new(&architecture, &parameters)?;
+        Ok(Self { backend: parameters.backend(), architecture, parameters, lexicon: None, reference })
     }
 
-    /// The same model over other parameters.
+    /// Returns the same model over other parameters.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
     pub fn with_parameters(&self, parameters: Parameters) -> Result<Self> {
         Ok(Self::new(self.architecture.clone(), parameters)?.with_lexicon(self.lexicon.clone()))
     }
 
-    /// The same model with translations that are known beforehand.
+    /// Returns the same model with another unit lexicon, or none.
     pub fn with_lexicon(self, lexicon: Option<Arc<UnitLexicon>>) -> Self {
         Self { lexicon, ..self }
     }
 
-    fn fused(&self) -> fused::Model<'_> {
-        let Self { architecture, parameters, lexicon, .. } = self;
-        fused::Model { architecture, lexicon: lexicon.as_deref(), parameters }
-    }
-
-    /// Translations that are known beforehand.
+    /// Lexicon that biases the output, if any.
     pub fn lexicon(&self) -> Option<&Arc<UnitLexicon>> {
         self.lexicon.as_ref()
     }
 
-    /// The model's sizes.
+    /// Sizes and variants.
     pub fn architecture(&self) -> &Architecture {
         &self.architecture
     }
 
-    /// The parameters that the model was built over.
+    /// Parameters that the model was built over.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// Where the parameters lie.
-    pub fn device(&self) -> &Device {
-        self.decoder.device()
+    /// Backend that computes the model.
+    pub fn backend(&self) -> Backend {
+        self.backend
     }
 
-    /// The decoder, for search.
-    pub fn decoder(&self) -> &AttentionDecoder {
-        &self.decoder
+    fn view(&self) -> ModelView<'_> {
+        let Self { architecture, parameters, lexicon, .. } = self;
+        ModelView { architecture, lexicon: lexicon.as_deref(), parameters }
     }
 
-    /// Lends models' parameters as slices, for the fused path's search.
-    pub fn with_weights<R>(
+    /// Packs the weights of several models for the CPU backend and passes them to `work`.
+    ///
+    /// # Errors
+    /// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
+    pub fn with_packed<R>(
         models: &[&Self],
-        purpose: Purpose,
-        work: impl FnOnce(&[Weights]) -> Result<R>,
+        mode: PackingMode,
+        work: impl FnOnce(&[PackedModel]) -> Result<R>,
     ) -> Result<R> {
-        let models: Vec<fused::Model> = models.iter().map(|model| model.fused()).collect();
-        fused::with_all(&models, purpose, work)
+        let views: Vec<ModelView> = models.iter().map(|model| model.view()).collect();
+        cpu::with_all_packed(&views, mode, work)
     }
 
-    /// The encoder's annotations of a batch of sources.
+    /// Returns an incremental decoder of the reference backend over a batch of sources.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn reference_decoder(&self, source: &Padded) -> Result<ReferenceIncrementalDecoder<'_>> {
+        self.reference.incremental_decoder(self.view(), source)
+    }
+
+    /// Returns the encoder's annotations of a batch of sources, by the reference backend.
+    ///
+    /// # Errors
+    /// The device is out of memory.
     pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
-        self.encoder.annotate(source, dropout)
+        self.reference.annotate(source, dropout)
     }
 
-    /// Annotations and keys of a batch of sources.
-    pub fn remember(&self, source: &Padded, dropout: &Dropout) -> Result<Memory> {
-        self.decoder.remember(self.annotate(source, dropout)?)
-    }
-
-    /// Loss of a batch; `gradients` becomes the gradient of its mean for each target unit, smoothing and guidance
-    /// included.
+    /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided
+    /// alignment included.
+    ///
+    /// # Errors
+    /// On the reference backend, the parameters are no variables; see [`Parameters::with_grad`].
     pub fn gradients(
         &self,
         batch: &Batch,
@@ -114,128 +110,42 @@ impl RnnSearch {
         dropout: &Dropout,
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
-        if self.device().is_cpu() {
-            fused::gradients(self.fused(), batch, smoothing, dropout, gradients)
-        } else {
-            self.plain_gradients(batch, smoothing, dropout, gradients)
+        match self.backend {
+            Backend::Cpu => cpu::gradients(self.view(), batch, smoothing, dropout, gradients),
+            Backend::Reference => self.reference_gradients(batch, smoothing, dropout, gradients),
         }
     }
 
-    /// The same by candle's operations and automatic differentiation, for which the parameters must be tracked.
-    pub fn plain_gradients(
+    /// [`Self::gradients`] by the reference backend, whatever the model's own: the oracle in tests.
+    ///
+    /// # Errors
+    /// The parameters are no variables; see [`Parameters::with_grad`].
+    pub fn reference_gradients(
         &self,
         batch: &Batch,
         smoothing: f64,
         dropout: &Dropout,
         gradients: &mut Gradients,
     ) -> Result<BatchLoss> {
-        let forced = self.forced(batch, dropout)?;
-        let (smoothed, likelihood) = cross_entropy::sums(&forced.logits, &forced.targets, smoothing)?;
-        let units = batch.target.units();
-        let guidance = guidance(&forced.alphas, &batch.guides)?;
-        *gradients = Gradients::of(&((&smoothed + &guidance)? / units as f64)?, &self.parameters)?;
-        let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
-        Ok(BatchLoss {
-            smoothed: scalar(&smoothed)?,
-            negative_log_likelihood: scalar(&likelihood)?,
-            guidance: scalar(&guidance)?,
-            units,
-        })
+        self.reference.gradients(self.view(), batch, smoothing, dropout, gradients)
     }
 
-    /// Forced decoding, pair by pair, without dropout.
-    pub fn force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
-        if self.device().is_cpu() {
-            fused::force(self.fused(), batch, smoothing)
-        } else {
-            self.plain_force(batch, smoothing)
+    /// Scores each pair of a batch by forced decoding, without dropout.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn force_decode(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
+        match self.backend {
+            Backend::Cpu => cpu::force_decode(self.view(), batch, smoothing),
+            Backend::Reference => self.reference_force_decode(batch, smoothing),
         }
     }
 
-    /// The same by candle's operations.
-    pub fn plain_force(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedPair>> {
-        let forced = self.forced(batch, &Dropout::none())?;
-        let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
-        let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
-        let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
-        let weights = forced.shown.to_vec3::<f32>()?;
-        let rows = |sentence: usize| {
-            let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
-            weights[..batch.target.lengths[sentence]].iter().map(row).collect()
-        };
-        let pair = |sentence| ForcedPair { log_probabilities: Vec::new(), smoothed: 0.0, weights: rows(sentence) };
-        let mut pairs: Vec<ForcedPair> = (0..batch.target.batch()).map(pair).collect();
-        for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
-            pairs[sentence].log_probabilities.push(f64::from(chosen));
-            pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
-        }
-        Ok(pairs)
-    }
-
-    /// Logits of the given targets, step by step from the right words before each.
-    fn forced(&self, batch: &Batch, dropout: &Dropout) -> Result<Forced> {
-        let memory = self.remember(&batch.source, dropout)?;
-        let target = &batch.target;
-        let device = self.device();
-        let (size, length) = (target.batch(), target.length);
-        let previous: Vec<u32> = (0..length)
-            .flat_map(|step| (0..size).map(move |row| if step == 0 { BEGIN } else { target.id(row, step - 1) }))
-            .collect();
-        let previous = Tensor::from_vec(previous, length * size, device)?;
-        let embedded = dropout.apply(&self.decoder.embed(&previous)?, Place::Target)?;
-        let gates = self.decoder.input_gates(&embedded)?;
-        let gates = gates.reshape((length, size, gates.dim(1)?))?;
-
-        let mut state = self.decoder.initial_state(&memory)?;
-        let mut steps: Vec<DecoderStep> = Vec::with_capacity(length);
-        for step in 0..length {
-            let draws = self.draws(dropout, step * size..(step + 1) * size);
-            let made = self.decoder.step(&memory, &gates.get(step)?, &state, draws.as_deref())?;
-            state = made.state.clone();
-            steps.push(made);
-        }
-        let all = |part: fn(&DecoderStep) -> &Tensor| Tensor::cat(&steps.iter().map(part).collect::<Vec<_>>(), 0);
-        let stacked = |part: fn(&DecoderStep) -> &Tensor| Tensor::stack(&steps.iter().map(part).collect::<Vec<_>>(), 0);
-
-        // The output layer runs once, over the rows that are no padding.
-        let real = || {
-            (0..length)
-                .flat_map(|step| (0..size).filter(move |&row| step < target.lengths[row]).map(move |row| (step, row)))
-        };
-        let rows: Vec<u32> = real().map(|(step, row)| (step * size + row) as u32).collect();
-        let rows = Tensor::new(rows, device)?;
-        let pick = |tensor: Tensor| tensor.index_select(&rows, 0);
-        let logits = self.decoder.logits(
-            &pick(all(|step| &step.state)?)?,
-            &pick(embedded)?,
-            &pick(all(|step| &step.attended.context)?)?,
-            dropout,
-        )?;
-        let alphas = stacked(|step| &step.attended.alphas)?;
-        let known = match &self.lexicon {
-            Some(lexicon) => {
-                let rows = lexicon.rows(&batch.source, device)?;
-                let bias = lexical_bias(&alphas.transpose(0, 1)?, &rows)?;
-                Some(pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)
-            }
-            None => None,
-        };
-        Ok(Forced {
-            logits: match known {
-                Some(known) => (logits + known)?,
-                None => logits,
-            },
-            targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
-            sentences: real().map(|(_, row)| row).collect(),
-            alphas,
-            shown: stacked(|step| &step.attended.shown)?,
-        })
-    }
-
-    /// What attention draws its choices by, for some of the batch's target cells, `[length × batch]`.
-    fn draws(&self, dropout: &Dropout, cells: std::ops::Range<usize>) -> Option<Vec<f32>> {
-        let heads = self.architecture.attention.heads;
-        let positions = dropout.choices()?;
-        Some((cells.start * heads..cells.end * heads).map(|cell| positions.uniform(cell as u32)).collect())
+    /// [`Self::force_decode`] by the reference backend, whatever the model's own: the oracle in tests.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn reference_force_decode(&self, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
+        self.reference.force_decode(self.view(), batch, smoothing)
     }
 }

@@ -1,213 +1,143 @@
-//! Translations of units that are known beforehand, as a bias on the output through attention (Arthur, Neubig & Nakamura
-//! 2016, "Incorporating Discrete Translation Lexicons into Neural Machine Translation").
+//! Bilingual unit lexicon that biases the output through attention (Arthur, Neubig & Nakamura 2016, "Incorporating
+//! Discrete Translation Lexicons into Neural Machine Translation").
 //!
 //! ```text
-//! l_t(y) = Σ_j α_tj L[x_j, y]              how the units looked at are translated
+//! l_t(y) = Σ_j α_tj L[x_j, y]              translation probabilities of the attended units
 //! z_t(y) = E_out r_t + b + ln(1 + l_t(y) / ε)
 //!
 //! dα_tj = Σ_y dz_t(y) L[x_j, y] / (ε + l_t(y))
 //! ```
 //!
-//! L is not learnt with the model. Its rows are sparse: what a unit is never translated by is not there.
+//! L is estimated before training and not updated by it. Its rows are sparse.
 
 use std::collections::BTreeMap;
 
-use candle_core::{Device, Tensor};
+use crate::text::{END, Example};
 
-use crate::text::{END, Example, Padded};
+/// ε: smoothing of the lexicon's probabilities; the paper's value.
+pub(super) const EPSILON: f32 = 1e-3;
+/// Probabilities below this are omitted.
+const MIN_PROBABILITY: f32 = 5e-3;
 
-/// ε: how much of a translation by nothing in L is believed in; the paper's value.
-const EPSILON: f32 = 1e-3;
-/// Shares below this are not worth their place.
-const LEAST_SHARE: f32 = 5e-3;
-
-/// L: for each source unit the target units that translate it, each with its share.
+/// L: for each source unit the probabilities of its translations, in rows of a sparse matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitLexicon {
-    /// Where each source unit's entries begin, and the end of the last: `[source vocabulary + 1]`
+    /// First entry of each row, and the end of the last: `[source vocabulary + 1]`
     starts: Vec<u32>,
-    /// The target units, in order within a row.
+    /// Target units, in increasing order within a row.
     units: Vec<u32>,
-    /// L[x, y] of each, above 0 and at most 1.
-    shares: Vec<f32>,
-    target_vocabulary: usize,
+    /// L[x, y] of each entry, above 0 and at most 1.
+    probabilities: Vec<f32>,
+    pub(super) target_vocabulary: usize,
 }
 
 impl UnitLexicon {
-    /// Counts how often target units were guided to each source unit, each as much as the guide says. The end is translated
-    /// by the end: without that, whatever is looked at would say that there is more to come.
-    pub fn learn<'e>(
+    /// Estimates L from weighted alignment links by relative frequency. `</s>` translates `</s>`; otherwise the bias
+    /// would always favor continuing.
+    pub fn from_guides<'e>(
         examples: impl Iterator<Item = &'e Example>,
         [source_vocabulary, target_vocabulary]: [usize; 2],
     ) -> Self {
         let mut counts: Vec<BTreeMap<u32, f32>> = vec![BTreeMap::new(); source_vocabulary];
         for Example { source, target, guide } in examples {
-            for look in guide {
-                let unit = |units: &[u32], place: u32| units.get(place as usize).copied().unwrap_or(END);
-                let (x, y) = (unit(source, look.source), unit(target, look.target));
-                *counts[x as usize].entry(y).or_default() += look.weight;
+            for link in guide {
+                let unit = |units: &[u32], index: u32| units.get(index as usize).copied().unwrap_or(END);
+                let (x, y) = (unit(source, link.source), unit(target, link.target));
+                *counts[x as usize].entry(y).or_default() += link.weight;
             }
         }
-        let share = |row: BTreeMap<u32, f32>| {
+        let probability = |row: BTreeMap<u32, f32>| {
             let sum: f32 = row.values().sum();
             row.into_iter().map(|(unit, count)| (unit, count / sum)).collect()
         };
-        Self::from_rows(counts.into_iter().map(share), target_vocabulary)
+        Self::from_rows(counts.into_iter().map(probability), target_vocabulary)
     }
 
-    /// From each source unit's translations with their shares.
+    /// Builds the rows from each source unit's translation probabilities.
     fn from_rows(rows: impl Iterator<Item = BTreeMap<u32, f32>>, target_vocabulary: usize) -> Self {
-        let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
+        let (mut starts, mut units, mut probabilities) = (vec![0], Vec::new(), Vec::new());
         for row in rows {
-            for (unit, share) in row {
-                if share >= LEAST_SHARE {
+            for (unit, probability) in row {
+                if probability >= MIN_PROBABILITY {
                     units.push(unit);
-                    shares.push(share.min(1.0));
+                    probabilities.push(probability.min(1.0));
                 }
             }
             starts.push(units.len() as u32);
         }
-        Self { starts, units, shares, target_vocabulary }
+        Self { starts, units, probabilities, target_vocabulary }
     }
 
-    /// The same between other vocabularies, of which each unit is told that it was before, if it was one: what is
-    /// translated by a unit that is there no more keeps its other translations.
-    pub fn carried(&self, [sources, targets]: [&[Option<u32>]; 2]) -> Self {
-        let now: BTreeMap<u32, u32> = (0..).zip(targets).filter_map(|(now, before)| Some(((*before)?, now))).collect();
+    /// Remaps the lexicon to other vocabularies, given each new unit's old id, if any. Entries of removed units are
+    /// dropped.
+    pub fn remapped(&self, [sources, targets]: [&[Option<u32>]; 2]) -> Self {
+        let new_ids: BTreeMap<u32, u32> = (0..).zip(targets).filter_map(|(new, old)| Some(((*old)?, new))).collect();
         let row = |source: &Option<u32>| {
-            let (units, shares) = source.map_or((&[][..], &[][..]), |source| self.row(source));
-            let moved = |(unit, &share)| Some((*now.get(unit)?, share));
-            units.iter().zip(shares).filter_map(moved).collect()
+            let (units, probabilities) = source.map_or((&[][..], &[][..]), |source| self.row(source));
+            let remap = |(unit, &probability)| Some((*new_ids.get(unit)?, probability));
+            units.iter().zip(probabilities).filter_map(remap).collect()
         };
         Self::from_rows(sources.iter().map(row), targets.len())
     }
 
-    /// What either of two lexicons between the same vocabularies knows: where both know a source unit, the mean of their
-    /// shares. Since shares weigh by their logarithm beside ε, half of one says nearly as much as the whole, and none says
-    /// nothing: so neither what the one has met too rarely is lost, nor what is new in the other.
-    pub fn joined(&self, other: &Self) -> Self {
+    /// Merges two lexicons between the same vocabularies: rows that both have are averaged, others copied. Since the
+    /// bias is logarithmic, halving a probability changes little, so that neither lexicon's entries are lost.
+    pub fn merged(&self, other: &Self) -> Self {
         let row = |source: u32| -> BTreeMap<u32, f32> {
             let rows = [self.row(source), other.row(source)];
-            let known: Vec<_> = rows.into_iter().filter(|(units, _)| !units.is_empty()).collect();
+            let rows: Vec<_> = rows.into_iter().filter(|(units, _)| !units.is_empty()).collect();
             let mut mean = BTreeMap::new();
-            for (&unit, share) in known.iter().flat_map(|(units, shares)| units.iter().zip(*shares)) {
-                *mean.entry(unit).or_default() += share / known.len() as f32;
+            for (&unit, probability) in rows.iter().flat_map(|(units, probabilities)| units.iter().zip(*probabilities))
+            {
+                *mean.entry(unit).or_default() += probability / rows.len() as f32;
             }
             mean
         };
         Self::from_rows((0..self.starts.len() as u32 - 1).map(row), self.target_vocabulary)
     }
 
-    /// From the parts that [`Self::parts`] gave.
+    /// Rebuilds a lexicon from [`Self::parts`].
     ///
     /// # Errors
-    /// What is wrong with them, in words.
+    /// Describes the first inconsistency.
     pub fn from_parts(
         [starts, units]: [Vec<u32>; 2],
-        shares: Vec<f32>,
+        probabilities: Vec<f32>,
         [source_vocabulary, target_vocabulary]: [usize; 2],
     ) -> Result<Self, String> {
         let bounded = starts.first() == Some(&0) && starts.last().is_some_and(|&end| end as usize == units.len());
-        if starts.len() != source_vocabulary + 1 || !bounded || !starts.is_sorted() || units.len() != shares.len() {
-            return Err("its rows are not those of the source units".to_owned());
+        if starts.len() != source_vocabulary + 1
+            || !bounded
+            || !starts.is_sorted()
+            || units.len() != probabilities.len()
+        {
+            return Err("row starts do not match the source vocabulary".to_owned());
         }
-        let lexicon = Self { starts, units, shares, target_vocabulary };
+        let lexicon = Self { starts, units, probabilities, target_vocabulary };
         let rows = (0..source_vocabulary as u32).map(|unit| lexicon.row(unit));
         let in_order = |(units, _): (&[u32], &[f32])| units.is_sorted_by(|a, b| a < b);
         if !rows.into_iter().all(in_order) || lexicon.units.iter().any(|&unit| unit as usize >= target_vocabulary) {
-            return Err("its target units are out of order, or beyond the vocabulary".to_owned());
+            return Err("target units are unsorted or outside the vocabulary".to_owned());
         }
-        if lexicon.shares.iter().any(|&share| !(share > 0.0 && share <= 1.0)) {
-            return Err("its shares are not between 0 and 1".to_owned());
+        if lexicon.probabilities.iter().any(|&probability| !(probability > 0.0 && probability <= 1.0)) {
+            return Err("probabilities are not between 0 and 1".to_owned());
         }
         Ok(lexicon)
     }
 
-    /// Where rows begin, their target units, and the units' shares.
+    /// Returns row starts and target units, and the units' probabilities.
     pub fn parts(&self) -> ([&[u32]; 2], &[f32]) {
-        ([&self.starts, &self.units], &self.shares)
+        ([&self.starts, &self.units], &self.probabilities)
     }
 
-    /// How many translations there are in all.
-    pub fn entries(&self) -> usize {
+    /// Number of entries.
+    pub fn entry_count(&self) -> usize {
         self.units.len()
     }
 
-    fn row(&self, source: u32) -> (&[u32], &[f32]) {
-        let place = self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize;
-        (&self.units[place.clone()], &self.shares[place])
-    }
-
-    /// The rows of a batch's source units, padding and all, for candle's operations: `[batch, S, V]`.
-    pub fn rows(&self, sources: &Padded, device: &Device) -> candle_core::Result<Tensor> {
-        let mut dense = vec![0.0f32; sources.ids.len() * self.target_vocabulary];
-        for (&source, values) in sources.ids.iter().zip(dense.chunks_exact_mut(self.target_vocabulary)) {
-            let (units, shares) = self.row(source);
-            units.iter().zip(shares).for_each(|(&unit, &share)| values[unit as usize] = share);
-        }
-        Tensor::from_vec(dense, (sources.batch(), sources.length, self.target_vocabulary), device)
-    }
-}
-
-/// ln(1 + l / ε) by candle's operations: `[batch, T, V]` from weights `[batch, T, S]`, of which padding has none, and the
-/// lexicon's rows `[batch, S, V]`.
-pub fn lexical_bias(alphas: &Tensor, rows: &Tensor) -> candle_core::Result<Tensor> {
-    alphas.contiguous()?.matmul(rows)?.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
-}
-
-/// A lexicon at work on one row after the other, on plain slices.
-pub struct Bias<'l> {
-    lexicon: &'l UnitLexicon,
-    /// l of the row, 0 where nothing was met: `[V]`
-    mixed: Vec<f32>,
-    /// The target units that were met.
-    met: Vec<u32>,
-}
-
-impl<'l> Bias<'l> {
-    /// Room for a row.
-    pub fn new(lexicon: &'l UnitLexicon) -> Self {
-        Self { lexicon, mixed: vec![0.0; lexicon.target_vocabulary], met: Vec::new() }
-    }
-
-    /// Mixes the rows of source units, each with its weight.
-    fn mix(&mut self, alphas: &[f32], sources: impl Iterator<Item = u32>) {
-        for (&alpha, source) in alphas.iter().zip(sources).filter(|(alpha, _)| **alpha > 0.0) {
-            let (units, shares) = self.lexicon.row(source);
-            for (&unit, &share) in units.iter().zip(shares) {
-                let mixed = &mut self.mixed[unit as usize];
-                if *mixed == 0.0 {
-                    self.met.push(unit);
-                }
-                *mixed += alpha * share;
-            }
-        }
-    }
-
-    /// Adds ln(1 + l / ε) to a row of logits, `[V]`, given the weights of its source units.
-    pub fn add(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
-        self.mix(alphas, sources);
-        for unit in self.met.drain(..) {
-            logits[unit as usize] += (std::mem::take(&mut self.mixed[unit as usize]) / EPSILON).ln_1p();
-        }
-    }
-
-    /// Writes the derivatives by the weights, given those by the logits.
-    pub fn back(
-        &mut self,
-        d_logits: &[f32],
-        alphas: &[f32],
-        sources: impl Iterator<Item = u32> + Clone,
-        d_alphas: &mut [f32],
-    ) {
-        self.mix(alphas, sources.clone());
-        for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
-            let (units, shares) = self.lexicon.row(source);
-            let by =
-                |(&unit, share): (&u32, &f32)| d_logits[unit as usize] * share / (EPSILON + self.mixed[unit as usize]);
-            *d_alpha = units.iter().zip(shares).map(by).sum();
-        }
-        self.met.drain(..).for_each(|unit| self.mixed[unit as usize] = 0.0);
+    pub(super) fn row(&self, source: u32) -> (&[u32], &[f32]) {
+        let range = self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize;
+        (&self.units[range.clone()], &self.probabilities[range])
     }
 }
 
@@ -217,55 +147,59 @@ mod tests {
     use crate::text::Look;
 
     fn lexicon() -> UnitLexicon {
-        let look = |target, source, weight| Look { target, source, weight };
+        let link = |target, source, weight| Look { target, source, weight };
         let mut example = Example::new(vec![1, 3], vec![5, 3, 4]);
-        // The last look is from end to end, which is unit 2.
-        example.guide = vec![look(0, 0, 0.3), look(1, 0, 0.1), look(2, 1, 0.2), look(3, 2, 0.4)];
-        UnitLexicon::learn([&example].into_iter(), [4, 6])
+        // The last link is from `</s>` to `</s>`, unit 2.
+        example.guide = vec![link(0, 0, 0.3), link(1, 0, 0.1), link(2, 1, 0.2), link(3, 2, 0.4)];
+        UnitLexicon::from_guides([&example].into_iter(), [4, 6])
     }
 
     #[test]
-    fn shares_are_those_of_the_looks() {
+    fn probabilities_are_relative_frequencies_of_links() {
         let lexicon = lexicon();
         assert_eq!(lexicon.starts, [0, 0, 2, 3, 4]);
         assert_eq!(lexicon.units, [3, 5, 2, 4]);
         assert!(
-            lexicon.shares.iter().zip([0.25, 0.75, 1.0, 1.0]).all(|(share, expected)| (share - expected).abs() < 1e-6)
+            lexicon
+                .probabilities
+                .iter()
+                .zip([0.25, 0.75, 1.0, 1.0])
+                .all(|(probability, expected)| (probability - expected).abs() < 1e-6)
         );
-        let ([starts, units], shares) = lexicon.parts();
-        let again = UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], shares.to_vec(), [4, 6]).unwrap();
+        let ([starts, units], probabilities) = lexicon.parts();
+        let again = UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], probabilities.to_vec(), [4, 6]).unwrap();
         assert_eq!(again, lexicon);
     }
 
     #[test]
-    fn translations_go_along_to_other_vocabularies() {
+    fn remapped_keeps_entries_of_surviving_units() {
         let before = lexicon();
         let all = |count| (0..count).map(Some).collect::<Vec<_>>();
-        assert_eq!(before.carried([&all(4), &all(6)]), before);
-        // Source unit 1 is at 0 now, 3 is gone, and one is new; target unit 3 is gone, 5 is at 1.
+        assert_eq!(before.remapped([&all(4), &all(6)]), before);
+        // Source unit 1 becomes 0, 3 is removed, one is new; target unit 3 is removed, 5 becomes 1.
         let sources = [Some(1), None, Some(2)];
         let targets = [Some(0), Some(5), Some(2)];
-        let now = before.carried([&sources, &targets]);
+        let now = before.remapped([&sources, &targets]);
         assert_eq!(
-            (&now.starts[..], &now.units[..], &now.shares[..]),
+            (&now.starts[..], &now.units[..], &now.probabilities[..]),
             (&[0, 1, 1, 2][..], &[1, 2][..], &[0.75, 1.0][..])
         );
         assert_eq!(now.target_vocabulary, 3);
     }
 
     #[test]
-    fn what_either_lexicon_knows_is_known_to_both_together() {
-        let of = |units: &[u32], starts: &[u32], shares: &[f32]| {
-            UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], shares.to_vec(), [3, 6]).unwrap()
+    fn merged_averages_common_rows_and_copies_others() {
+        let of = |units: &[u32], starts: &[u32], probabilities: &[f32]| {
+            UnitLexicon::from_parts([starts.to_vec(), units.to_vec()], probabilities.to_vec(), [3, 6]).unwrap()
         };
         let old = of(&[3, 5, 2], &[0, 2, 2, 3], &[0.25, 0.75, 1.0]);
         let new = of(&[4, 5, 1], &[0, 2, 3, 3], &[0.5, 0.5, 1.0]);
         let expected = of(&[3, 4, 5, 1, 2], &[0, 3, 4, 5], &[0.125, 0.25, 0.625, 1.0, 1.0]);
-        assert_eq!((old.joined(&new), new.joined(&old)), (expected.clone(), expected));
+        assert_eq!((old.merged(&new), new.merged(&old)), (expected.clone(), expected));
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn from_parts_rejects_inconsistent_parts() {
         let wrong = [
             ([vec![0, 0, 2, 3], vec![3, 5, 4]], vec![0.5; 3]),
             ([vec![0, 0, 2, 1, 3], vec![3, 5, 4]], vec![0.5; 3]),
@@ -277,42 +211,8 @@ mod tests {
             ([vec![0, 0, 2, 3, 3], vec![3, 5, 4]], vec![0.5; 2]),
             ([Vec::new(), Vec::new()], Vec::new()),
         ];
-        for (parts, shares) in wrong {
-            assert!(UnitLexicon::from_parts(parts.clone(), shares, [4, 6]).is_err(), "{parts:?}");
+        for (parts, probabilities) in wrong {
+            assert!(UnitLexicon::from_parts(parts.clone(), probabilities, [4, 6]).is_err(), "{parts:?}");
         }
-    }
-
-    #[test]
-    fn the_bias_is_the_plain_one_and_its_derivative_the_slope() {
-        let lexicon = lexicon();
-        let mut bias = Bias::new(&lexicon);
-        let sources = [1u32, 3, END];
-        let alphas = [0.5f32, 0.3, 0.2];
-        let mut logits = [0.1f32; 6];
-        bias.add(&mut logits, &alphas, sources.into_iter());
-        let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
-        let rows = lexicon.rows(&Padded::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
-        let plain = super::lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
-        assert!(
-            logits.iter().zip(&plain).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),
-            "{logits:?} {plain:?}"
-        );
-        assert!(logits[5] > 5.0 && logits[0] == 0.1, "{logits:?}");
-
-        let d_logits = [0.3f32, -0.1, 0.7, 0.2, -0.4, 0.5];
-        let mut d_alphas = [9.0f32; 3];
-        bias.back(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
-        let value = |alphas: &[f32]| -> f64 {
-            let mut logits = [0.0f32; 6];
-            Bias::new(&lexicon).add(&mut logits, alphas, sources.into_iter());
-            logits.iter().zip(d_logits).map(|(logit, by)| f64::from(logit * by)).sum()
-        };
-        for j in 0..3 {
-            let moved =
-                |by: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { by } else { 0.0 }));
-            let slope = (moved(0.01) - moved(-0.01)) / 0.02;
-            assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
-        }
-        assert!(bias.mixed.iter().all(|&left| left == 0.0) && bias.met.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The loss' derivative by every parameter.
+//! Gradients of the loss with respect to the parameters.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,25 @@ use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
 use super::Parameters;
-use crate::kernels::values::with_values;
+use crate::kernels::tensor_mut::with_slice_mut;
 
-/// Numbers that one thread clears at a time.
+/// Numbers per rayon task when zeroing.
 const BLOCK: usize = 1 << 16;
 
-/// One tensor for each parameter, of the same shape. A step of training writes over what the step before it left.
+/// One gradient per parameter, of the same shape. Each training step overwrites those of the step before.
 #[derive(Clone, Debug)]
 pub struct Gradients(BTreeMap<String, Tensor>);
 
 impl Gradients {
-    /// All zero.
+    /// Zero gradients for `parameters`.
     pub fn zeros(parameters: &Parameters) -> Result<Self> {
         let zeros = parameters.iter().map(|(name, parameter)| Ok((name.clone(), parameter.detach().zeros_like()?)));
         Ok(Self(zeros.collect::<Result<_>>()?))
     }
 
-    /// The derivatives of a scalar by every parameter, by automatic differentiation; 0 where it does not depend on one.
-    /// The parameters must be tracked.
-    pub fn of(loss: &Tensor, parameters: &Parameters) -> Result<Self> {
+    /// Gradients of a scalar loss by automatic differentiation; 0 for a parameter that it does not depend on. The
+    /// parameters must be variables; see [`Parameters::with_grad`].
+    pub fn from_loss(loss: &Tensor, parameters: &Parameters) -> Result<Self> {
         let store = loss.backward()?;
         let gradient = |(name, parameter): (&String, &Tensor)| {
             let gradient = match store.get(parameter) {
@@ -36,10 +36,10 @@ impl Gradients {
         Ok(Self(parameters.iter().map(gradient).collect::<Result<_>>()?))
     }
 
-    /// By the parameter of that name.
+    /// Returns the gradient with respect to the parameter `name`.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such parameter.
     pub fn get(&self, name: &str) -> Result<&Tensor> {
         match self.0.get(name) {
             Some(gradient) => Ok(gradient),
@@ -47,20 +47,26 @@ impl Gradients {
         }
     }
 
-    /// Lends a gradient's numbers on the CPU to be written over.
-    pub fn fill(&mut self, name: &str, work: impl FnOnce(&mut [f32])) -> Result<()> {
-        with_values(self.get(name)?, |values| {
+    /// Passes a gradient's values, on the CPU, to `work` for modification in place.
+    ///
+    /// # Errors
+    /// There is no such parameter, or its gradient is not a contiguous f32 tensor on the CPU.
+    pub fn with_slice_mut(&mut self, name: &str, work: impl FnOnce(&mut [f32])) -> Result<()> {
+        with_slice_mut(self.get(name)?, |values| {
             work(values);
             Ok(())
         })
     }
 
     /// Sets a gradient to zero.
-    pub fn clear(&mut self, name: &str) -> Result<()> {
-        self.fill(name, |values| values.par_chunks_mut(BLOCK).for_each(|values| values.fill(0.0)))
+    ///
+    /// # Errors
+    /// As [`Self::with_slice_mut`].
+    pub fn zero(&mut self, name: &str) -> Result<()> {
+        self.with_slice_mut(name, |values| values.par_chunks_mut(BLOCK).for_each(|values| values.fill(0.0)))
     }
 
-    /// All by parameter name, in alphabetical order.
+    /// Iterates over all gradients by parameter name, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Tensor)> {
         self.0.iter()
     }

@@ -1,10 +1,10 @@
-//! A linear layer in candle's operations.
+//! Linear layer in candle's operations.
 
 use candle_core::{Result, Tensor};
 
 use super::Parameters;
 
-/// `x Wᵀ + b`
+/// Linear layer y = x Wᵀ + b.
 #[derive(Clone, Debug)]
 pub struct Linear {
     /// W: `[outputs, inputs]`
@@ -14,7 +14,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Picks `name.weight` and `name.bias`.
+    /// Selects `name.weight` and `name.bias`.
     ///
     /// # Errors
     /// One of them is missing.
@@ -23,7 +23,10 @@ impl Linear {
         Ok(Self { weight: part("weight")?, bias: part("bias")? })
     }
 
-    /// `[rows, inputs]` to `[rows, outputs]`.
+    /// y = x Wᵀ + b: `[rows, inputs]` to `[rows, outputs]`.
+    ///
+    /// # Errors
+    /// The shapes do not match.
     pub fn forward(&self, rows: &Tensor) -> Result<Tensor> {
         rows.matmul(&self.weight.t()?)?.broadcast_add(&self.bias)
     }

@@ -1,17 +1,17 @@
-//! Named tensors that are learnt: what is planned, what is held, and the loss' derivatives by it.
+//! Named parameters: specification, storage and gradients.
 //!
-//! A layer adds its parameters to a [`Plan`], each by name, shape and start; [`Parameters`] are drawn from any plan or
-//! checked against it, and [`Gradients`] and the optimiser go by the names alone. So a regression of one number trains
-//! with the same code as the translator.
+//! A layer adds its parameters to a [`ParameterSpec`] by name, shape and initialization. [`Parameters`] are initialized
+//! from a spec or checked against one. [`Gradients`] and the optimizer refer to names alone, so that any model trains
+//! with the same code.
 
 mod gradients;
-mod held;
 mod linear;
-mod plan;
-mod slices;
+mod spec;
+mod store;
+mod views;
 
 pub use gradients::Gradients;
-pub use held::Parameters;
 pub use linear::Linear;
-pub use plan::{Plan, Start};
-pub use slices::Slices;
+pub use spec::{Init, ParameterSpec};
+pub use store::Parameters;
+pub use views::ParameterViews;

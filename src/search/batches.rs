@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 
 use candle_core::Result;
-use rayon::prelude::*;
 
-use super::{Demands, Hypothesis, RnnScorer, Scorer, Search, Sought, draw, search};
+use super::ensemble_scorer::map_batches;
+use super::{Demands, Hypothesis, Scorer, Search, Sought, draw, search};
 use crate::model::RnnSearch;
-use crate::model::fused::Purpose;
+use crate::model::cpu::PackingMode;
 use crate::text::Padded;
 
 /// Units in one batch of sources, padding counted: bounds memory, whatever the sentences' lengths.
@@ -48,8 +48,8 @@ pub fn search_all(
     let batches = batches(sources, rayon::current_num_threads(), most);
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
     let progress = Mutex::new(on_progress);
-    let pad = |batch: &[usize]| Padded::new(batch.iter().map(|&index| sources[index].units.as_slice()));
-    let translate = |batch: &[usize], padded: &Padded, scorer: &mut dyn Scorer| {
+    let pad = |batch: &Vec<usize>| Padded::new(batch.iter().map(|&index| sources[index].units.as_slice()));
+    let translate = |batch: &Vec<usize>, padded: &Padded, scorer: &mut dyn Scorer| {
         let sought = |(&number, &units): (&usize, &usize)| Sought { number, units, demands: &sources[number].demands };
         let sought: Vec<Sought> = batch.iter().zip(&padded.lengths).map(sought).collect();
         let found = match settings {
@@ -61,22 +61,7 @@ pub fn search_all(
         }
         Ok(found)
     };
-    let found: Vec<Vec<Vec<Hypothesis>>> = if models.iter().all(|model| model.device().is_cpu()) {
-        // One batch a core: products of a batch are too small to be divided.
-        RnnSearch::with_weights(models, purpose(models[0], sources, settings), |weights| {
-            let run = |batch: &Vec<usize>| {
-                let padded = pad(batch);
-                translate(batch, &padded, &mut RnnScorer::fused(weights, &padded))
-            };
-            batches.par_iter().with_max_len(1).map(run).collect()
-        })?
-    } else {
-        let run = |batch: &Vec<usize>| {
-            let padded = pad(batch);
-            translate(batch, &padded, &mut RnnScorer::plain(models, &padded)?)
-        };
-        batches.iter().map(run).collect::<Result<_>>()?
-    };
+    let found = map_batches(models, purpose(models[0], sources, settings), &batches, pad, translate)?;
     for (batch, found) in batches.iter().zip(found) {
         for (&index, hypotheses) in batch.iter().zip(found) {
             results[index] = hypotheses;
@@ -86,9 +71,9 @@ pub fn search_all(
 }
 
 /// Translations are about as long as their sources, so that this tells how many rows there will be.
-fn purpose(model: &RnnSearch, sources: &[Source], settings: &Search) -> Purpose {
+fn purpose(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
     let rows = settings.width() * sources.iter().map(|source| source.units.len()).sum::<usize>();
-    if rows > 2 * model.architecture().target_vocabulary { Purpose::LongInference } else { Purpose::Inference }
+    if rows > 2 * model.architecture().target_vocabulary { PackingMode::LongInference } else { PackingMode::Inference }
 }
 
 /// The sources that are not empty, in batches of like length, `most` in one at most, and in no fewer than there are cores to

@@ -1,7 +1,7 @@
 //! What comes next, as models say it: a distribution over all units for each row.
 
-use crate::kernels::buffer::Buffer;
-use crate::kernels::cross_entropy::fused::{add_probabilities, log_sum_exp};
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::cross_entropy::{add_softmax, log_sum_exp};
 use crate::random::Stream;
 use crate::text::{BEGIN, PADDING};
 
@@ -37,7 +37,7 @@ impl Predictions {
         let mut values = Buffer::zeros(models[0].values.len());
         for model in models {
             let rows = values.chunks_exact_mut(vocabulary).zip(model.values.chunks_exact(vocabulary));
-            rows.for_each(|(sums, logits)| add_probabilities(sums, logits));
+            rows.for_each(|(sums, logits)| add_softmax(sums, logits));
         }
         let mean = |row: usize| -> Vec<f32> {
             let looks: Vec<&Vec<f32>> = models.iter().map(|model| &model.attention[row]).collect();
@@ -209,7 +209,7 @@ mod tests {
     const ANY: &dyn Fn(u32) -> bool = &|_| true;
 
     fn of_logits(row: &[f32]) -> Predictions {
-        Predictions::of_logits(Buffer::copy_of(row), vec![vec![1.0]])
+        Predictions::of_logits(Buffer::from_slice(row), vec![vec![1.0]])
     }
 
     fn units(candidates: &[Candidate]) -> Vec<u32> {

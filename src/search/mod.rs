@@ -8,9 +8,8 @@ mod by_trying;
 mod demands;
 mod distribution;
 mod drawing;
+mod ensemble_scorer;
 mod history;
-mod plain_decoding;
-mod rnn_scorer;
 mod settings;
 #[cfg(test)]
 mod table;
@@ -20,8 +19,8 @@ pub use beam::{Sought, search};
 pub use demands::{Avoided, Demands, MOST_REQUIRED, MOST_REQUIRED_UNITS, Progress, Required, Rule};
 pub use distribution::{Candidate, Chance, Distribution, Predictions};
 pub use drawing::draw;
+pub use ensemble_scorer::EnsembleScorer;
 pub use history::Hypothesis;
-pub use rnn_scorer::RnnScorer;
 pub use settings::{BeamSettings, Bounds, DrawSettings, LengthFormula, Ranking, Search};
 
 use candle_core::Result;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use candle_core::Result;
 
 use super::{Demands, Predictions, Scorer, Sought};
-use crate::kernels::buffer::Buffer;
+use crate::kernels::buffer_pool::Buffer;
 use crate::random::Stream;
 use crate::text::{BEGIN, END};
 
@@ -53,7 +53,7 @@ impl Scorer for Table {
             self.rows.iter().zip(units).flat_map(row).map(|probability| probability.ln() as f32).collect();
         // All on the position that is the unit taken in.
         let attention = |&unit: &u32| (0..8).map(|position| f32::from(u8::from(position == unit))).collect();
-        Ok(Predictions::of_logits(Buffer::copy_of(&logits), units.iter().map(attention).collect()))
+        Ok(Predictions::of_logits(Buffer::from_slice(&logits), units.iter().map(attention).collect()))
     }
 }
 

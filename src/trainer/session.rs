@@ -221,12 +221,12 @@ impl Session {
             folder.save_lexicon(&checkpoint, &known)?;
         }
         let lexicon = folder.load_lexicon(&checkpoint)?;
-        let drawn = Parameters::initialise(&config.architecture.plan(), config.training.seed, device)?;
+        let drawn = Parameters::initialize(&config.architecture.parameter_spec(), config.training.seed, device)?;
         let parameters = match from {
             Some(from) => from.parameters(&drawn, [&checkpoint.source, &checkpoint.target])?,
             None => drawn,
         };
-        let parameters = parameters.tracked()?;
+        let parameters = parameters.with_grad()?;
         Ok(Self {
             optimiser: Optimiser::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
             model: RnnSearch::new(config.architecture, parameters)?.with_lexicon(lexicon),
@@ -269,8 +269,9 @@ impl Session {
         let examples = examples(data.training, data.links.as_ref(), &folder, &checkpoint)?;
         let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
         fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
-        let parameters = Parameters::from_tensors(&architecture.plan(), saved.parameters).with_context(damaged)?;
-        let parameters = parameters.tracked()?;
+        let parameters =
+            Parameters::from_tensors(&architecture.parameter_spec(), saved.parameters).with_context(damaged)?;
+        let parameters = parameters.with_grad()?;
         let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
         let optimiser =
             Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);

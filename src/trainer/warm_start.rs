@@ -127,17 +127,17 @@ impl WarmStart {
     /// The device's own.
     pub fn parameters(&self, drawn: &Parameters, vocabularies: [&Vocabulary; 2]) -> Result<Parameters> {
         let origins = self.origins(vocabularies);
-        let rows = |name: &str| Architecture::side_of_rows(name).map(|side| &origins[side][..]);
-        Ok(drawn.carrying(&self.parameters, rows)?)
+        let rows = |name: &str| Architecture::vocabulary_side(name).map(|side| &origins[side][..]);
+        Ok(drawn.remap_rows(&self.parameters, rows)?)
     }
 
     /// The translations of units that it knew beforehand, between these vocabularies, if it has such; and those that the new
     /// pairs show, if they show any.
     pub fn lexicon(&self, learnt: Option<UnitLexicon>, vocabularies: [&Vocabulary; 2]) -> Option<UnitLexicon> {
         let [source, target] = &self.origins(vocabularies);
-        let carried = self.lexicon.as_ref()?.carried([source, target]);
+        let carried = self.lexicon.as_ref()?.remapped([source, target]);
         Some(match learnt {
-            Some(learnt) => carried.joined(&learnt),
+            Some(learnt) => carried.merged(&learnt),
             None => carried,
         })
     }

@@ -94,7 +94,10 @@ impl Examples {
     pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
         let epochs: Vec<_> =
             (0..if self.recut.is_some() { CUTS } else { 0 }).map(|epoch| self.of_epoch(seed, epoch)).collect();
-        UnitLexicon::learn(self.whole.iter().chain(epochs.iter().flat_map(|examples| examples.iter())), vocabularies)
+        UnitLexicon::from_guides(
+            self.whole.iter().chain(epochs.iter().flat_map(|examples| examples.iter())),
+            vocabularies,
+        )
     }
 
     /// Those of one epoch: the same whenever they are asked for.

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 
 use candle_core::{Result, Tensor};
 
-use crate::kernels::adam::{AdamStep, Moments, follow, sum_of_squares};
-use crate::kernels::values::all_finite;
+use crate::kernels::Backend;
+use crate::kernels::reference::adam::{AdamState, AdamStep};
+use crate::kernels::tensor_mut::all_finite;
 use crate::parameters::{Gradients, Parameters};
 
 /// The optimiser's state: both moments of every parameter, by name, the average, and the number of steps taken.
 pub struct Optimiser {
-    moments: BTreeMap<String, Moments>,
+    backend: Backend,
+    moments: BTreeMap<String, AdamState>,
     average: Option<Average>,
     steps: u64,
     max_gradient_norm: f64,
@@ -36,11 +38,11 @@ impl Optimiser {
     pub fn new(parameters: &Parameters, max_gradient_norm: f64, average: Option<f64>) -> Result<Self> {
         let mut moments = BTreeMap::new();
         for (name, parameter) in parameters.iter() {
-            moments.insert(name.clone(), Moments::zeros(parameter)?);
+            moments.insert(name.clone(), AdamState::zeros(parameter)?);
         }
         let average =
-            average.map(|decay| Ok::<_, candle_core::Error>(Average { decay, parameters: parameters.copied()? }));
-        Ok(Self { moments, average: average.transpose()?, steps: 0, max_gradient_norm })
+            average.map(|decay| Ok::<_, candle_core::Error>(Average { decay, parameters: parameters.deep_copy()? }));
+        Ok(Self { backend: parameters.backend(), moments, average: average.transpose()?, steps: 0, max_gradient_norm })
     }
 
     /// An optimiser as it was after `steps` steps, from the tensors that [`Self::state`] gave.
@@ -108,7 +110,7 @@ impl Optimiser {
     pub fn step(&mut self, parameters: &Parameters, gradients: &Gradients, learning_rate: f64) -> Result<f64> {
         let mut square = 0.0;
         for (_, gradient) in gradients.iter() {
-            square += sum_of_squares(gradient)?;
+            square += self.backend.sum_of_squares(gradient)?;
         }
         let norm = square.sqrt();
         if !norm.is_finite() {
@@ -120,9 +122,9 @@ impl Optimiser {
         let step = AdamStep { number: self.steps, rate: learning_rate, scale };
         for (name, parameter) in parameters.iter() {
             let Some(moments) = self.moments.get_mut(name) else { candle_core::bail!("no moments of {name}") };
-            moments.step(parameter, gradients.get(name)?, step)?;
+            self.backend.adam_step(moments, parameter, gradients.get(name)?, step)?;
             if let Some(average) = &self.average {
-                follow(&average.parameters.get(name)?, parameter, average.decay(self.steps))?;
+                self.backend.update_ema(&average.parameters.get(name)?, parameter, average.decay(self.steps))?;
             }
         }
         Ok(norm)

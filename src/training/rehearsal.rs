@@ -24,7 +24,7 @@ pub fn seconds_of_epoch(
     device: &Device,
 ) -> Result<f64> {
     let batches = settings.batches(examples, 0);
-    let parameters = Parameters::initialise(&architecture.plan(), settings.seed, device)?.tracked()?;
+    let parameters = Parameters::initialize(&architecture.parameter_spec(), settings.seed, device)?.with_grad()?;
     let mut gradients = Gradients::zeros(&parameters)?;
     let mut optimiser = Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?;
     let model = RnnSearch::new(architecture.clone(), parameters)?;

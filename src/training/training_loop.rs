@@ -8,7 +8,7 @@ use super::{
     Event, Examples, Optimiser, Progress, Schedule, Snapshot, StepReport, StopReason, Store, TrainingSettings,
     ValidationReport, ValidationSet,
 };
-use crate::kernels::values::all_finite;
+use crate::kernels::tensor_mut::all_finite;
 use crate::model::{Dropout, RnnSearch};
 use crate::parameters::Gradients;
 use crate::text::Batch;
@@ -329,7 +329,7 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     use super::*;
-    use crate::kernels::values::with_values;
+    use crate::kernels::tensor_mut::with_slice_mut;
     use crate::model::Architecture;
     use crate::parameters::Parameters;
     use crate::text::{Corpus, Look, Normalisation, Pair, Units, Vocabulary};
@@ -353,7 +353,8 @@ mod tests {
         let sizes = r#"{"source_vocabulary": 7, "target_vocabulary": 7, "embedding_size": 8, "hidden_size": 8,
             "attention_size": 8, "layers": 1, "tied_output": true, "initial_state": "mean"}"#;
         let architecture: Architecture = serde_json::from_str(sizes).unwrap();
-        let parameters = Parameters::initialise(&architecture.plan(), 1, &Device::Cpu).unwrap().tracked().unwrap();
+        let parameters =
+            Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
         let optimiser = Optimiser::new(&parameters, 1.0, None).unwrap();
         let model = RnnSearch::new(architecture, parameters).unwrap();
         let validation = ValidationSet {
@@ -447,7 +448,7 @@ mod tests {
             with_trainer(|mut trainer, _| {
                 let spoil = |(name, tensor): (String, &Tensor)| {
                     let spoiled = |values: &mut [f32]| Ok(values[0] = f32::INFINITY);
-                    name.starts_with(kind).then(|| with_values(tensor, spoiled).unwrap())
+                    name.starts_with(kind).then(|| with_slice_mut(tensor, spoiled).unwrap())
                 };
                 trainer.snapshot().tensors().into_iter().find_map(spoil).unwrap();
                 for attempt in [TrainingLoop::validate, TrainingLoop::close] {

@@ -130,7 +130,7 @@ impl ValidationSet<'_> {
         let sampled = &translated(self.examples.len())[..SAMPLES.min(self.examples.len())];
         for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
             let batch = Batch::new(self.examples, &chosen);
-            for (&index, pair) in chosen.iter().zip(model.force(&batch, smoothing)?) {
+            for (&index, pair) in chosen.iter().zip(model.force_decode(&batch, smoothing)?) {
                 loss += BatchLoss {
                     smoothed: pair.smoothed,
                     negative_log_likelihood: -pair.log_probability(),

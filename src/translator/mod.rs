@@ -21,7 +21,7 @@ use crate::aligner::WordAligner;
 use crate::alignment::Alignment;
 use crate::attention;
 use crate::checkpoint::{Checkpoint, Config, Folder};
-use crate::model::{Architecture, ForcedPair, RnnSearch};
+use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::search::{Hypothesis, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
 
@@ -91,7 +91,7 @@ fn is_mostly_unknown(source: &Segmentation) -> bool {
 struct Forced {
     source: Segmentation,
     target: Segmentation,
-    by: ForcedPair,
+    by: ForcedScores,
 }
 
 /// An alignment by the model's units, from which that by words can be made.
@@ -237,11 +237,11 @@ impl Translator {
     }
 
     /// The same with its attention used otherwise; the settings must fit the model's parameters, as those that
-    /// [`crate::attention::Settings::read_as`] gives do.
+    /// [`crate::attention::AttentionConfig::with_overrides`] gives do.
     ///
     /// # Errors
     /// A parameter is missing.
-    pub fn with_attention(self, settings: attention::Settings) -> Result<Self> {
+    pub fn with_attention(self, settings: attention::AttentionConfig) -> Result<Self> {
         let read = |model: &Arc<RnnSearch>| -> Result<Arc<RnnSearch>> {
             let architecture = Architecture { attention: settings.clone(), ..model.architecture().clone() };
             let lexicon = model.lexicon().cloned();
@@ -347,7 +347,7 @@ impl Translator {
         let targets = pairs.iter().map(|pair| pair.target.as_str());
         let targets = segment_all(&self.checkpoint.target, self.words[1], targets)?;
         let examples = examples(&sources, &targets);
-        let mut forced: Vec<Option<ForcedPair>> = (0..pairs.len()).map(|_| None).collect();
+        let mut forced: Vec<Option<ForcedScores>> = (0..pairs.len()).map(|_| None).collect();
         for chosen in batches(&examples) {
             let batch = Batch::new(&examples, &chosen);
             for (&index, pair) in chosen.iter().zip(self.force(&batch)?) {
@@ -362,15 +362,15 @@ impl Translator {
     }
 
     /// Forced decoding of a batch by all models together.
-    fn force(&self, batch: &Batch) -> Result<Vec<ForcedPair>> {
+    fn force(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
         let mut forced = Vec::with_capacity(self.models.len());
         for model in &self.models {
-            forced.push(model.force(batch, 0.0)?.into_iter());
+            forced.push(model.force_decode(batch, 0.0)?.into_iter());
         }
         if let [_] = forced[..] {
             return Ok(forced.remove(0).collect());
         }
-        let pair = |_| ForcedPair::together(&forced.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>());
+        let pair = |_| ForcedScores::ensemble_mean(&forced.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>());
         Ok((0..batch.target.batch()).map(pair).collect())
     }
 

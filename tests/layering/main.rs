@@ -22,7 +22,7 @@ const USES: [(&str, &[&str]); 21] = [
     ("parameters", &["kernels", "random"]),
     ("attention", &["kernels", "parameters", "text"]),
     ("model", &["attention", "kernels", "parameters", "random", "text"]),
-    ("search", &["attention", "kernels", "model", "random", "text"]),
+    ("search", &["kernels", "model", "random", "text"]),
     ("metrics", &["random"]),
     (
         "training",

@@ -1,9 +1,9 @@
-//! The additive score (Bahdanau et al. 2014, appendix A.1.2).
+//! Additive score (Bahdanau et al. 2014, appendix A.1.2).
 //!
 //! ```text
 //! e_j = vᵀ tanh(q + k_j)                q = W_q s, k_j = W_k h_j
 //!
-//! with x_j = tanh(q + k_j), computed again rather than kept:
+//! with x_j = tanh(q + k_j), recomputed in the backward pass:
 //! dv = Σ_j de_j x_j      dk_j = de_j v ∘ (1 − x_j²)      dq = Σ_j dk_j
 //! ```
 
@@ -11,15 +11,15 @@ use std::array::from_fn;
 
 use candle_core::{Result, Tensor};
 
-use super::family::{self, Needs, Own, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, HeadSlice, Projections, ScoreParam, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{LANES, sum_of_lanes, tanh};
-use crate::parameters::Start;
+use crate::parameters::Init;
 
-/// Dimensions whose derivatives are added up in registers.
+/// Dimensions whose derivatives are accumulated in registers.
 const WIDTH: usize = 2 * LANES;
 
-/// The plain form.
+/// Additive score in candle's operations.
 pub struct Additive {
     /// v: `[1, d]`
     pub v: Tensor,
@@ -34,28 +34,28 @@ impl Score for Additive {
     }
 }
 
-/// The fast form.
+/// Additive score on slices.
 #[derive(Clone, Copy)]
-pub struct Sentence<'a> {
+pub struct CpuAdditive<'a> {
     /// v: `[d]`
     v: &'a [f32],
 }
 
-impl SentenceScore for Sentence<'_> {
+impl CpuScore for CpuAdditive<'_> {
     #[inline(always)]
     fn head(self, head: usize, heads: usize) -> Self {
-        Self { v: Part { head, heads }.of_slice(self.v) }
+        Self { v: HeadSlice { head, heads }.slice(self.v) }
     }
 
     #[inline(always)]
-    fn energies(self, query: &[f32], keys: Rows, energies: &mut [f32]) {
+    fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]) {
         for (energy, key) in energies.iter_mut().zip(keys.iter()) {
             *energy = self.energy(query, key);
         }
     }
 
     #[inline(always)]
-    fn backward(self, query: &[f32], keys: Rows, d_energies: &[f32], mut d: ScoreDerivatives) {
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
         let whole = query.len() / WIDTH * WIDTH;
         for start in (0..whole).step_by(WIDTH) {
             self.block_backward::<WIDTH>(start, query, keys, d_energies, &mut d);
@@ -66,7 +66,7 @@ impl SentenceScore for Sentence<'_> {
     }
 }
 
-impl Sentence<'_> {
+impl CpuAdditive<'_> {
     #[inline(always)]
     fn energy(self, query: &[f32], key: &[f32]) -> f32 {
         let mut lanes = [0.0f32; LANES];
@@ -82,20 +82,20 @@ impl Sentence<'_> {
         sum_of_lanes(lanes)
     }
 
-    /// The derivatives in `WIDTH` of the dimensions from `start` on: what the positions share stays in registers.
+    /// Derivatives in `WIDTH` dimensions from `start`; the sums over positions stay in registers.
     #[inline(always)]
     fn block_backward<const WIDTH: usize>(
         self,
         start: usize,
         query: &[f32],
-        keys: Rows,
+        keys: HeadRows,
         d_energies: &[f32],
-        d: &mut ScoreDerivatives,
+        d: &mut ScoreGrads,
     ) {
         let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
         let (q, v) = (part(query), part(self.v));
         let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
-        let blocks = keys.block(start, WIDTH).zip(d.keys.block(start, WIDTH));
+        let blocks = keys.block(start, WIDTH).zip(d.d_keys.block(start, WIDTH));
         for (&d_energy, (key, d_key)) in d_energies.iter().zip(blocks) {
             for i in 0..WIDTH {
                 let x = tanh(q[i] + key[i]);
@@ -105,27 +105,27 @@ impl Sentence<'_> {
                 d_key[i] += dk;
             }
         }
-        d.query[start..start + WIDTH].copy_from_slice(&sum_query);
-        for (d_v, sum) in d.own[start..].iter_mut().zip(sum_v) {
+        d.d_query[start..start + WIDTH].copy_from_slice(&sum_query);
+        for (d_v, sum) in d.d_param[start..].iter_mut().zip(sum_v) {
             *d_v += sum;
         }
     }
 }
 
-pub(super) struct Family;
+pub(super) struct AdditiveDef;
 
-impl family::Family for Family {
-    const NEEDS: Needs = Needs {
-        own: Some(Own { name: "energy", shape: |size, _| vec![1, size], start: Start::Glorot }),
-        ..Needs::projections(Projections::Both)
+impl spec::ScoreDef for AdditiveDef {
+    const SPEC: ScoreSpec = ScoreSpec {
+        param: Some(ScoreParam { name: "energy", shape: |size, _| vec![1, size], init: Init::Glorot }),
+        ..ScoreSpec::projections(Projections::Both)
     };
-    type Sentence<'a> = Sentence<'a>;
+    type Cpu<'a> = CpuAdditive<'a>;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Additive { v: head.of(family::own(own)?, 1)? }))
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        Ok(Box::new(Additive { v: head.narrow(spec::required_param(param)?, 1)? }))
     }
 
-    fn sentence(own: &[f32]) -> Sentence<'_> {
-        Sentence { v: own }
+    fn cpu(param: &[f32]) -> CpuAdditive<'_> {
+        CpuAdditive { v: param }
     }
 }

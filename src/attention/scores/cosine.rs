@@ -1,25 +1,25 @@
-//! The cosine (Graves, Wayne & Danihelka 2014, "Neural Turing Machines", equations 5 and 6).
+//! Cosine score (Graves, Wayne & Danihelka 2014, "Neural Turing Machines", equations 5 and 6).
 //!
 //! ```text
-//! c_j = q · k_j / (‖q‖ ‖k_j‖)            e_j = g c_j            g a learnt number, one a head
+//! c_j = q · k_j / (‖q‖ ‖k_j‖)            e_j = g c_j            g a learned scalar per head
 //!
-//! dg = Σ_j de_j c_j      dq = Σ_j g de_j (k_j / (‖q‖ ‖k_j‖) − c_j q / ‖q‖²)      dk_j likewise, q and k_j exchanged
+//! dg = Σ_j de_j c_j      dq = Σ_j g de_j (k_j / (‖q‖ ‖k_j‖) − c_j q / ‖q‖²)      dk_j likewise, with q and k_j swapped
 //! ```
 //!
-//! Norms below a millionth are taken for one, so that a vector of zeros has no direction rather than any.
+//! Norms are at least 1e-6, so that the cosine with a zero vector is 0.
 
 use candle_core::{D, Result, Tensor};
 
-use super::family::{self, Needs, Own, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, HeadSlice, Projections, ScoreParam, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{add_scaled, dot};
-use crate::parameters::Start;
+use crate::parameters::Init;
 
 const LEAST_NORM: f32 = 1e-6;
-/// g in the beginning: weights may then differ by a factor of e⁸.
+/// Initial g: weights then differ by at most a factor of e⁸.
 const SHARPNESS: f32 = 4.0;
 
-/// The plain form.
+/// Cosine score in candle's operations.
 pub struct Cosine {
     /// g: `[1]`
     pub sharpness: Tensor,
@@ -36,21 +36,21 @@ impl Score for Cosine {
     }
 }
 
-/// The fast form.
+/// Cosine score on slices.
 #[derive(Clone, Copy)]
-pub struct Sentence<'a> {
-    /// g of each head
+pub struct CpuCosine<'a> {
+    /// g of every head
     sharpness: &'a [f32],
 }
 
-impl SentenceScore for Sentence<'_> {
+impl CpuScore for CpuCosine<'_> {
     #[inline(always)]
     fn head(self, head: usize, heads: usize) -> Self {
-        Self { sharpness: Part { head, heads }.of_slice(self.sharpness) }
+        Self { sharpness: HeadSlice { head, heads }.slice(self.sharpness) }
     }
 
     #[inline(always)]
-    fn energies(self, query: &[f32], keys: Rows, energies: &mut [f32]) {
+    fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]) {
         let (norm, _) = norm(query);
         for (energy, key) in energies.iter_mut().zip(keys.iter()) {
             *energy = self.sharpness[0] * (dot(query, key) / (norm * self::norm(key).0));
@@ -58,46 +58,46 @@ impl SentenceScore for Sentence<'_> {
     }
 
     #[inline(always)]
-    fn backward(self, query: &[f32], keys: Rows, d_energies: &[f32], mut d: ScoreDerivatives) {
-        d.query.fill(0.0);
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
+        d.d_query.fill(0.0);
         let (query_norm, query_turn) = norm(query);
         let mut along_query = 0.0;
-        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.keys.iter_mut()) {
+        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.d_keys.iter_mut()) {
             let (key_norm, key_turn) = norm(key);
             let scale = 1.0 / (query_norm * key_norm);
             let cosine = dot(query, key) * scale;
-            d.own[0] += d_energy * cosine;
+            d.d_param[0] += d_energy * cosine;
             let d_cosine = self.sharpness[0] * d_energy;
-            add_scaled(d.query, d_cosine * scale, key);
+            add_scaled(d.d_query, d_cosine * scale, key);
             along_query += d_cosine * cosine;
             add_scaled(d_key, d_cosine * scale, query);
             add_scaled(d_key, -d_cosine * cosine * key_turn, key);
         }
-        add_scaled(d.query, -along_query * query_turn, query);
+        add_scaled(d.d_query, -along_query * query_turn, query);
     }
 }
 
-/// ‖x‖, and 1 / ‖x‖² where the norm moves with x.
+/// max(‖x‖, 1e-6), and 1 / ‖x‖², or 0 if the bound applies.
 #[inline(always)]
 fn norm(x: &[f32]) -> (f32, f32) {
     let norm = dot(x, x).sqrt();
     if norm > LEAST_NORM { (norm, 1.0 / (norm * norm)) } else { (LEAST_NORM, 0.0) }
 }
 
-pub(super) struct Family;
+pub(super) struct CosineDef;
 
-impl family::Family for Family {
-    const NEEDS: Needs = Needs {
-        own: Some(Own { name: "sharpness", shape: |_, heads| vec![heads], start: Start::Constant(SHARPNESS) }),
-        ..Needs::projections(Projections::Heads)
+impl spec::ScoreDef for CosineDef {
+    const SPEC: ScoreSpec = ScoreSpec {
+        param: Some(ScoreParam { name: "sharpness", shape: |_, heads| vec![heads], init: Init::Constant(SHARPNESS) }),
+        ..ScoreSpec::projections(Projections::IfMultiHead)
     };
-    type Sentence<'a> = Sentence<'a>;
+    type Cpu<'a> = CpuCosine<'a>;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Cosine { sharpness: head.of(family::own(own)?, 0)? }))
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        Ok(Box::new(Cosine { sharpness: head.narrow(spec::required_param(param)?, 0)? }))
     }
 
-    fn sentence(own: &[f32]) -> Sentence<'_> {
-        Sentence { sharpness: own }
+    fn cpu(param: &[f32]) -> CpuCosine<'_> {
+        CpuCosine { sharpness: param }
     }
 }

@@ -1,4 +1,4 @@
-//! The dot product (Luong et al. 2015, section 3.1).
+//! Dot product score (Luong et al. 2015, section 3.1).
 //!
 //! ```text
 //! e_j = q · k_j            dq = Σ_j de_j k_j            dk_j = de_j q
@@ -6,11 +6,11 @@
 
 use candle_core::{Result, Tensor};
 
-use super::family::{self, Needs, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, HeadSlice, Projections, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{add_scaled, dot};
 
-/// The plain form.
+/// Dot product score in candle's operations.
 pub struct Dot;
 
 impl Score for Dot {
@@ -19,44 +19,44 @@ impl Score for Dot {
     }
 }
 
-/// The fast form.
+/// Dot product score on slices.
 #[derive(Clone, Copy)]
-pub struct Sentence;
+pub struct CpuDot;
 
-impl SentenceScore for Sentence {
+impl CpuScore for CpuDot {
     #[inline(always)]
     fn head(self, _head: usize, _heads: usize) -> Self {
         self
     }
 
     #[inline(always)]
-    fn energies(self, query: &[f32], keys: Rows, energies: &mut [f32]) {
+    fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]) {
         for (energy, key) in energies.iter_mut().zip(keys.iter()) {
             *energy = dot(query, key);
         }
     }
 
     #[inline(always)]
-    fn backward(self, query: &[f32], keys: Rows, d_energies: &[f32], mut d: ScoreDerivatives) {
-        d.query.fill(0.0);
-        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.keys.iter_mut()) {
-            add_scaled(d.query, d_energy, key);
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
+        d.d_query.fill(0.0);
+        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.d_keys.iter_mut()) {
+            add_scaled(d.d_query, d_energy, key);
             add_scaled(d_key, d_energy, query);
         }
     }
 }
 
-pub(super) struct Family;
+pub(super) struct DotDef;
 
-impl family::Family for Family {
-    const NEEDS: Needs = Needs::projections(Projections::Heads);
-    type Sentence<'a> = Sentence;
+impl spec::ScoreDef for DotDef {
+    const SPEC: ScoreSpec = ScoreSpec::projections(Projections::IfMultiHead);
+    type Cpu<'a> = CpuDot;
 
-    fn plain(_own: Option<&Tensor>, _head: Part) -> Result<Box<dyn Score>> {
+    fn reference(_own: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
         Ok(Box::new(Dot))
     }
 
-    fn sentence(_own: &[f32]) -> Sentence {
-        Sentence
+    fn cpu(_own: &[f32]) -> CpuDot {
+        CpuDot
     }
 }

@@ -1,28 +1,28 @@
-//! The general score, a bilinear form (Luong et al. 2015, section 3.1).
+//! General (bilinear) score (Luong et al. 2015, section 3.1): the dot product with projected keys.
 //!
 //! ```text
 //! e_j = s M h_j = s · k_j            k_j = W_k h_j, so that W_k is M
 //! ```
 //!
-//! With several heads each compares its own part of s.
+//! Each of several heads compares its own slice of s.
 
 use candle_core::{Result, Tensor};
 
 use super::dot;
-use super::family::{self, Needs, Part, Projections};
-use crate::attention::score::Score;
+use super::spec::{self, HeadSlice, Projections, ScoreSpec};
+use crate::attention::score_traits::Score;
 
-pub(super) struct Family;
+pub(super) struct GeneralDef;
 
-impl family::Family for Family {
-    const NEEDS: Needs = Needs::projections(Projections::Keys);
-    type Sentence<'a> = dot::Sentence;
+impl spec::ScoreDef for GeneralDef {
+    const SPEC: ScoreSpec = ScoreSpec::projections(Projections::Keys);
+    type Cpu<'a> = dot::CpuDot;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        <dot::Family as family::Family>::plain(own, head)
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        <dot::DotDef as spec::ScoreDef>::reference(param, head)
     }
 
-    fn sentence(own: &[f32]) -> dot::Sentence {
-        <dot::Family as family::Family>::sentence(own)
+    fn cpu(param: &[f32]) -> dot::CpuDot {
+        <dot::DotDef as spec::ScoreDef>::cpu(param)
     }
 }

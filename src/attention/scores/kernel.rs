@@ -1,36 +1,35 @@
-//! The kernels of Nadaraya and Watson (both 1964) as scores: with energies ln K the softmax is their regression.
+//! Nadaraya–Watson kernels (both 1964) as scores: with energies ln K the softmax is kernel regression.
 //!
 //! ```text
-//! u_j = ‖q − k_j‖ w            w = 1 / width, which may be learnt
+//! u_j = ‖q − k_j‖ w            w = 1 / width, which may be learned
 //! e_j = ln K(u_j)              α_j = K(u_j) / Σ_i K(u_i)
 //! ```
 //!
-//! Where no key supports a query, all energies are the same and the softmax makes all weights alike: the query gets the
-//! values' mean.
+//! If no key supports a query, all energies are equal and the result is the mean of the values.
 
 use candle_core::{D, Result, Tensor};
 
-use crate::attention::score::Score;
+use crate::attention::score_traits::Score;
 
-/// The logarithm of 0, as far as a softmax can tell.
+/// Energy of a key outside the kernel's support: the logarithm of 0, to a softmax.
 const NO_SUPPORT: f64 = -1e30;
 
-/// A kernel's form.
+/// Kernel function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelShape {
     /// exp(−½ u²)
     Gaussian,
-    /// 1 within a distance of one width, else 0
+    /// 1 for u ≤ 1, else 0
     Boxcar,
-    /// max(0, 1 − u), as the lecture notes have it
+    /// max(0, 1 − u)
     Epanechnikov,
     /// 1 everywhere
     Constant,
 }
 
-/// A kernel with its width.
+/// Kernel score in candle's operations.
 pub struct Kernel {
-    /// What falls off with the distance.
+    /// Kernel function.
     pub shape: KernelShape,
     /// w = 1 / width, `[1]`
     pub inverse_width: Tensor,
@@ -48,7 +47,7 @@ impl Score for Kernel {
             }
             KernelShape::Epanechnikov => {
                 let inside = squares.lt(1.0)?;
-                // Outside the root and the logarithm would have no derivative.
+                // Guards the square root and the logarithm, which have no derivative outside.
                 let within = inside.where_cond(&squares, &squares.zeros_like()?)?;
                 let falling = (1.0 - (within + 1e-12)?.sqrt()?)?.maximum(1e-12)?.log()?;
                 inside.where_cond(&falling, &(squares.zeros_like()? + NO_SUPPORT)?)
@@ -78,7 +77,7 @@ mod tests {
         Kernel { shape, inverse_width: Tensor::new(&[1.0 / width], &Device::Cpu).unwrap() }
     }
 
-    /// The weights of one query over keys on a line.
+    /// Weights of one query over keys on a line.
     fn weights(score: &Kernel, query: f64, keys: &[f64]) -> Vec<f64> {
         pool(score, &line(&[query]), &line(keys), &line(keys), None)
             .unwrap()
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_the_kernels_shares() {
+    fn weights_are_normalized_kernel_values() {
         for (shape, width, kernels) in [
             (KernelShape::Gaussian, 1.0, [1.0, 0.882_497, 0.606_531, 0.135_335]),
             (KernelShape::Gaussian, 0.5, [1.0, 0.606_531, 0.135_335, 0.000_335]),
@@ -109,7 +108,7 @@ mod tests {
         ] {
             let sum: f64 = kernels.iter().sum();
             let shares = kernels.map(|kernel| kernel / sum);
-            // Of a distance, the side is nothing.
+            // Distances have no sign.
             assert_near(&weights(&kernel(shape, width), 0.0, &KEYS), &shares);
             assert_near(&weights(&kernel(shape, width), 0.0, &KEYS.map(|key| -key)), &shares);
             assert_near(&weights(&kernel(shape, -width), 7.0, &KEYS.map(|key| key + 7.0)), &shares);
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_space() {
+    fn distance_is_euclidean() {
         let point = |x: f64, y: f64| [x, y];
         let keys = Tensor::new(&[[point(0.0, 0.0), point(3.0, 4.0), point(6.0, 8.0)]], &Device::Cpu).unwrap();
         let query = keys.narrow(1, 0, 1).unwrap();
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn without_support_a_query_gets_the_mean_of_the_values() {
+    fn query_without_support_gets_the_mean_of_the_values() {
         let tensor = |points: &[f32]| Tensor::from_slice(points, (1, points.len(), 1), &Device::Cpu).unwrap();
         let (queries, keys, values) = (tensor(&[10.0, 0.0]), tensor(&[0.0, 1.0, 2.0]), tensor(&[3.0, 5.0, 40.0]));
         let mask = Tensor::new(&[[1f32, 1.0, 0.0]], &Device::Cpu).unwrap();
@@ -141,22 +140,22 @@ mod tests {
             assert_near(&wide(pooled(None)), &[16.0, 3.0]);
             assert_near(&wide(pooled(Some(&mask))), &[4.0, 3.0]);
         }
-        // A Gaussian supports everything, if little: the nearest key gets all.
+        // A Gaussian has unbounded support: the nearest key takes all the weight.
         assert_near(&weights(&kernel(KernelShape::Gaussian, 0.01), 10.0, &KEYS), &[0.0, 0.0, 0.0, 1.0]);
     }
 
     #[test]
-    fn the_widths_derivative_is_that_of_finite_differences() {
+    fn derivative_of_the_width_matches_finite_differences() {
         let keys = line(&[-1.3, -0.4, 0.0, 0.2, 0.7, 1.9]);
         let values = line(&[2.0, -1.0, 0.5, 3.0, 1.0, -2.0]);
-        // One query lies on a key, and one has no support by the narrow kernels.
+        // One query is on a key, and one is outside the support of the narrow kernels.
         let queries = line(&[0.0, 0.45, 1.2, 30.0]);
-        let ask = line(&[1.0, -2.0, 0.7, 0.3]);
+        let target = line(&[1.0, -2.0, 0.7, 0.3]);
         for shape in ALL {
             let loss = |inverse_width: &Tensor| {
                 let score = Kernel { shape, inverse_width: inverse_width.clone() };
                 let Pooled { values, .. } = pool(&score, &queries, &keys, &values, None).unwrap();
-                (values * &ask).unwrap().sum_all().unwrap()
+                (values * &target).unwrap().sum_all().unwrap()
             };
             let at = |w: f64| loss(&Tensor::new(&[w], &Device::Cpu).unwrap()).to_scalar::<f64>().unwrap();
             for w in [0.3, 0.9, 1.7] {

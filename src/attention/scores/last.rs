@@ -1,36 +1,35 @@
-//! No score at all: what each direction of the encoder read last, the fixed context of a translator without attention
-//! (Sutskever et al. 2014; Cho et al. 2014).
+//! Fixed context of a translator without attention: the final state of each encoder direction (Sutskever et al. 2014;
+//! Cho et al. 2014).
 //!
 //! ```text
 //! c = [→h_S ; ←h_1]
 //! ```
 //!
-//! It is a pooling in two parts: the forward half of the annotations has all its weight on the last word, the backward
-//! half on the first, since ←h_S has seen nothing but the sentence's end. Energies that rise or fall steeply from word
-//! to word say so without knowing where the sentence ends.
+//! Two pools: the forward half of the annotations has all weight on the last position, the backward half on the first.
+//! Energies that rise or fall steeply from position to position select them without knowing the length.
 
 use candle_core::{Result, Tensor};
 
-use super::family::{self, Needs, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, HeadSlice, Projections, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 
-/// By how much energies differ from word to word: enough for a softmax to give all to one.
+/// Difference of energies between neighboring positions, large enough for a one-hot softmax.
 const STEEP: f32 = 1e3;
 
-/// One part of the annotations, in both forms.
+/// One pool, in both implementations.
 #[derive(Clone, Copy)]
-pub struct Sentence {
-    /// How energies change from word to word.
+pub struct CpuEdgeState {
+    /// Change of the energy from one position to the next.
     rise: f32,
 }
 
-impl Sentence {
+impl CpuEdgeState {
     fn of_part(part: usize) -> Self {
         Self { rise: if part == 0 { STEEP } else { -STEEP } }
     }
 }
 
-impl Score for Sentence {
+impl Score for CpuEdgeState {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
         let (batch, length, _) = keys.dims3()?;
         let row: Vec<f32> = (0..length).map(|position| position as f32 * self.rise).collect();
@@ -39,36 +38,36 @@ impl Score for Sentence {
     }
 }
 
-impl SentenceScore for Sentence {
+impl CpuScore for CpuEdgeState {
     #[inline(always)]
     fn head(self, head: usize, _heads: usize) -> Self {
         Self::of_part(head)
     }
 
     #[inline(always)]
-    fn energies(self, _query: &[f32], _keys: Rows, energies: &mut [f32]) {
+    fn energies_forward(self, _query: &[f32], _keys: HeadRows, energies: &mut [f32]) {
         for (position, energy) in energies.iter_mut().enumerate() {
             *energy = position as f32 * self.rise;
         }
     }
 
     #[inline(always)]
-    fn backward(self, _query: &[f32], _keys: Rows, _d_energies: &[f32], d: ScoreDerivatives) {
-        d.query.fill(0.0);
+    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], d: ScoreGrads) {
+        d.d_query.fill(0.0);
     }
 }
 
-pub(super) struct Family;
+pub(super) struct LastDef;
 
-impl family::Family for Family {
-    const NEEDS: Needs = Needs { fixed: true, parts: 2, ..Needs::projections(Projections::None) };
-    type Sentence<'a> = Sentence;
+impl spec::ScoreDef for LastDef {
+    const SPEC: ScoreSpec = ScoreSpec { fixed: true, pools: 2, ..ScoreSpec::projections(Projections::None) };
+    type Cpu<'a> = CpuEdgeState;
 
-    fn plain(_own: Option<&Tensor>, part: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Sentence::of_part(part.head)))
+    fn reference(_own: Option<&Tensor>, part: HeadSlice) -> Result<Box<dyn Score>> {
+        Ok(Box::new(CpuEdgeState::of_part(part.head)))
     }
 
-    fn sentence(_own: &[f32]) -> Sentence {
-        Sentence::of_part(0)
+    fn cpu(_own: &[f32]) -> CpuEdgeState {
+        CpuEdgeState::of_part(0)
     }
 }

@@ -1,4 +1,4 @@
-//! No score at all: every word counts the same, so that the context is the mean of the annotations.
+//! Uniform weights: the context is the mean of the annotations.
 //!
 //! ```text
 //! e_j = 0            α_j = 1 / length
@@ -6,51 +6,51 @@
 
 use candle_core::{Result, Tensor};
 
-use super::family::{self, Needs, Part, Projections};
-use crate::attention::score::{Rows, Score, ScoreDerivatives, SentenceScore};
+use super::spec::{self, HeadSlice, Projections, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 
-/// The plain form.
-pub struct Even;
+/// Uniform weights in candle's operations.
+pub struct Uniform;
 
-impl Score for Even {
+impl Score for Uniform {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
         let (batch, length, _) = keys.dims3()?;
         Tensor::zeros((batch, queries.dim(1)?, length), keys.dtype(), keys.device())
     }
 }
 
-/// The fast form.
+/// Uniform weights on slices.
 #[derive(Clone, Copy)]
-pub struct Sentence;
+pub struct CpuUniform;
 
-impl SentenceScore for Sentence {
+impl CpuScore for CpuUniform {
     #[inline(always)]
     fn head(self, _head: usize, _heads: usize) -> Self {
         self
     }
 
     #[inline(always)]
-    fn energies(self, _query: &[f32], _keys: Rows, energies: &mut [f32]) {
+    fn energies_forward(self, _query: &[f32], _keys: HeadRows, energies: &mut [f32]) {
         energies.fill(0.0);
     }
 
     #[inline(always)]
-    fn backward(self, _query: &[f32], _keys: Rows, _d_energies: &[f32], d: ScoreDerivatives) {
-        d.query.fill(0.0);
+    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], d: ScoreGrads) {
+        d.d_query.fill(0.0);
     }
 }
 
-pub(super) struct Family;
+pub(super) struct MeanDef;
 
-impl family::Family for Family {
-    const NEEDS: Needs = Needs { fixed: true, ..Needs::projections(Projections::None) };
-    type Sentence<'a> = Sentence;
+impl spec::ScoreDef for MeanDef {
+    const SPEC: ScoreSpec = ScoreSpec { fixed: true, ..ScoreSpec::projections(Projections::None) };
+    type Cpu<'a> = CpuUniform;
 
-    fn plain(_own: Option<&Tensor>, _head: Part) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Even))
+    fn reference(_own: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
+        Ok(Box::new(Uniform))
     }
 
-    fn sentence(_own: &[f32]) -> Sentence {
-        Sentence
+    fn cpu(_own: &[f32]) -> CpuUniform {
+        CpuUniform
     }
 }

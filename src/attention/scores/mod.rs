@@ -1,76 +1,76 @@
-//! The scores that a translator may have, each in a file of its own, and the enum that picks one.
+//! Attention scores, one file each, and the enum that selects one.
 //!
-//! A score is one file with its equation, its plain form, its fast form and a [`Family`] that says what it needs, and
-//! one line below.
+//! A score's file has its equations, a [`Score`] for the reference backend, a [`CpuScore`] for the CPU backend, and a
+//! [`ScoreDef`] that registers both; one line below adds it to the enum.
 
 mod additive;
 mod cosine;
 mod dot;
-mod family;
 mod general;
 mod kernel;
 mod last;
 mod mean;
 mod scaled_dot;
+mod spec;
 
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::pooling::{AttentionStep, AttentionStepBack};
-use super::score::{Score, SentenceScore};
-use family::{Family, Needs};
+use super::cpu::pooling::{AttentionBackward, AttentionForward};
+use super::score_traits::{CpuScore, Score};
+use spec::{ScoreDef, ScoreSpec};
 
 pub use additive::Additive;
 pub use cosine::Cosine;
 pub use dot::Dot;
-pub(super) use family::{Own, Part, Projections};
 pub use kernel::{Kernel, KernelShape};
-pub use mean::Even;
+pub use mean::Uniform;
+pub(super) use spec::{HeadSlice, Projections, ScoreParam};
 
 macro_rules! scores {
     ($($(#[$marked:meta])* $name:ident = $family:ty, $called:literal, $about:literal);+ $(;)?) => {
-        /// What the translator compares queries with keys by.
+        /// Attention score.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub enum ScoreName {
             $($(#[$marked])* #[doc = $about] #[serde(rename = $called)] $name),+
         }
 
         impl ScoreName {
-            /// All there are.
+            /// All scores.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// What users call it.
+            /// Name on the command line and in config.json.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => $called),+
                 }
             }
 
-            /// What it is, in a few words.
+            /// Short description for the help.
             pub fn about(self) -> &'static str {
                 match self {
                     $(Self::$name => $about),+
                 }
             }
 
-            pub(super) fn needs(self) -> Needs {
+            pub(super) fn spec(self) -> ScoreSpec {
                 match self {
-                    $(Self::$name => <$family>::NEEDS),+
+                    $(Self::$name => <$family>::SPEC),+
                 }
             }
 
-            /// The plain form for one of several heads; `own` is the score's own parameter, where it has one.
-            pub(super) fn plain(self, own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
+            /// Returns the reference score for one of several heads; `param` is the score's own parameter, if any.
+            pub(super) fn reference(self, param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
                 match self {
-                    $(Self::$name => <$family>::plain(own, head)),+
+                    $(Self::$name => <$family>::reference(param, head)),+
                 }
             }
 
-            /// Runs something that is compiled anew for each fast form; `own` holds the score's own numbers, those of all
+            /// Runs `visit`, which is compiled for each CPU score; `param` holds the score's own parameter for all
             /// heads.
-            fn visit<V: Visit>(self, own: &[f32], visit: V) {
+            fn visit<V: Visit>(self, param: &[f32], visit: V) {
                 match self {
-                    $(Self::$name => visit.with(<$family>::sentence(own))),+
+                    $(Self::$name => visit.visit(<$family>::cpu(param))),+
                 }
             }
         }
@@ -79,45 +79,45 @@ macro_rules! scores {
 
 scores! {
     #[default]
-    Additive = additive::Family, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
-    Dot = dot::Family, "dot", "q k, Luong et al. 2015";
-    ScaledDot = scaled_dot::Family, "scaled-dot", "q k / √d, Vaswani et al. 2017";
-    General = general::Family, "general", "q M k, Luong et al. 2015";
-    Cosine = cosine::Family, "cosine", "The cosine of q and k times a learnt number, Graves et al. 2014";
-    Mean = mean::Family, "mean", "No attention: always the mean of all annotations";
-    Last = last::Family, "last", "No attention: always what either direction of the encoder read last";
+    Additive = additive::AdditiveDef, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
+    Dot = dot::DotDef, "dot", "q k, Luong et al. 2015";
+    ScaledDot = scaled_dot::ScaledDotDef, "scaled-dot", "q k / √d, Vaswani et al. 2017";
+    General = general::GeneralDef, "general", "q M k, Luong et al. 2015";
+    Cosine = cosine::CosineDef, "cosine", "The cosine of q and k times a learnt number, Graves et al. 2014";
+    Mean = mean::MeanDef, "mean", "No attention: always the mean of all annotations";
+    Last = last::LastDef, "last", "No attention: always what either direction of the encoder read last";
 }
 
-/// Work on the fast form of some score.
+/// Work that is generic over the CPU score.
 trait Visit {
-    fn with<S: SentenceScore>(self, score: S);
+    fn visit<S: CpuScore>(self, score: S);
 }
 
-impl<R: Iterator<Item = usize>> Visit for AttentionStep<'_, R> {
-    fn with<S: SentenceScore>(self, score: S) {
-        self.take(score);
+impl<R: Iterator<Item = usize>> Visit for AttentionForward<'_, R> {
+    fn visit<S: CpuScore>(self, score: S) {
+        self.run(score);
     }
 }
 
-impl Visit for AttentionStepBack<'_> {
-    fn with<S: SentenceScore>(self, score: S) {
-        self.take(score);
+impl Visit for AttentionBackward<'_> {
+    fn visit<S: CpuScore>(self, score: S) {
+        self.run(score);
     }
 }
 
 impl ScoreName {
-    /// Whether it looks at the same places whatever is asked.
+    /// Returns true if the weights do not depend on the query.
     pub fn is_fixed(self) -> bool {
-        self.needs().fixed
+        self.spec().fixed
     }
 
-    /// Takes one step of attention; `own` holds the score's own numbers, those of all heads.
-    pub fn attend<R: Iterator<Item = usize>>(self, own: &[f32], step: AttentionStep<R>) {
-        self.visit(own, step);
+    /// Forward pass of one step of attention; `param` holds the score's own parameter for all heads.
+    pub fn attention_forward<R: Iterator<Item = usize>>(self, param: &[f32], step: AttentionForward<R>) {
+        self.visit(param, step);
     }
 
-    /// Takes a step back.
-    pub fn attend_back(self, own: &[f32], step: AttentionStepBack) {
-        self.visit(own, step);
+    /// Backward pass of one step of attention.
+    pub fn attention_backward(self, param: &[f32], step: AttentionBackward) {
+        self.visit(param, step);
     }
 }

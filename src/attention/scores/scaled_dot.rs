@@ -1,5 +1,4 @@
-//! The dot product at a temperature of √d (Vaswani et al. 2017, section 3.2.1), so that its spread does not grow with
-//! the vectors.
+//! Scaled dot product score (Vaswani et al. 2017, section 3.2.1): the variance does not grow with the dimension.
 //!
 //! ```text
 //! e_j = q · k_j / √d
@@ -8,20 +7,21 @@
 use candle_core::{Result, Tensor};
 
 use super::dot;
-use super::family::{self, Needs, Part};
-use crate::attention::score::Score;
+use super::spec::{self, HeadSlice, ScoreSpec};
+use crate::attention::score_traits::Score;
 
-pub(super) struct Family;
+pub(super) struct ScaledDotDef;
 
-impl family::Family for Family {
-    const NEEDS: Needs = Needs { temperature: |size| (size as f64).sqrt(), ..<dot::Family as family::Family>::NEEDS };
-    type Sentence<'a> = dot::Sentence;
+impl spec::ScoreDef for ScaledDotDef {
+    const SPEC: ScoreSpec =
+        ScoreSpec { temperature: |size| (size as f64).sqrt(), ..<dot::DotDef as spec::ScoreDef>::SPEC };
+    type Cpu<'a> = dot::CpuDot;
 
-    fn plain(own: Option<&Tensor>, head: Part) -> Result<Box<dyn Score>> {
-        <dot::Family as family::Family>::plain(own, head)
+    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+        <dot::DotDef as spec::ScoreDef>::reference(param, head)
     }
 
-    fn sentence(own: &[f32]) -> dot::Sentence {
-        <dot::Family as family::Family>::sentence(own)
+    fn cpu(param: &[f32]) -> dot::CpuDot {
+        <dot::DotDef as spec::ScoreDef>::cpu(param)
     }
 }

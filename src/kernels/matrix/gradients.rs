@@ -1,28 +1,28 @@
-//! Gradients of weights, made of the rows of all steps and parts at once.
+//! Gradients of linear layers, from the rows of all steps and shards at once.
 
 use rayon::prelude::*;
 
-use super::{Matrix, Packed, Store, add_row_sums, multiply_packed};
-use crate::kernels::buffer::Buffer;
+use super::{Matrix, PackedMatrix, WriteMode, add_row_sums, multiply_packed};
+use crate::kernels::buffer_pool::Buffer;
 
-/// Rows of a gradient that one thread makes at a time.
+/// Rows of a gradient per rayon task.
 const ROWS: usize = 128;
 
-/// Σ dyᵀ x over the parts, for the gradient of W in y = x Wᵀ: each factor is `(dy, x)` with one row for each y. The
-/// result's rows lie `stride` apart.
-pub fn weight_gradient(out: &mut [f32], stride: usize, factors: &[(Matrix, Matrix)], into: Store) {
-    let inputs: Vec<Packed> = factors.par_iter().map(|(_, input)| Packed::new(*input)).collect();
+/// Gradient of W in y = x Wᵀ: Σ dyᵀ x over `factors`, pairs `(dy, x)` with one row per y. Rows of `out` are `stride`
+/// apart.
+pub fn weight_gradient(out: &mut [f32], stride: usize, factors: &[(Matrix, Matrix)], mode: WriteMode) {
+    let inputs: Vec<PackedMatrix> = factors.par_iter().map(|(_, input)| PackedMatrix::new(*input)).collect();
     out.par_chunks_mut(ROWS * stride).enumerate().for_each(|(block, out)| {
         for (index, ((d_output, _), input)) in factors.iter().zip(&inputs).enumerate() {
-            let turned = d_output.t();
-            let count = (turned.row_count() - block * ROWS).min(ROWS);
-            let into = if index == 0 { into } else { Store::Add };
-            multiply_packed(out, stride, turned.rows(block * ROWS, count), input, into);
+            let transposed = d_output.t();
+            let count = (transposed.row_count() - block * ROWS).min(ROWS);
+            let mode = if index == 0 { mode } else { WriteMode::Accumulate };
+            multiply_packed(out, stride, transposed.rows(block * ROWS, count), input, mode);
         }
     });
 }
 
-/// Σ dy over the rows of all parts, for the gradient of b in y = x Wᵀ + b.
+/// Gradient of b in y = x Wᵀ + b: Σ dy over the rows of all `d_outputs`.
 pub fn bias_gradient(out: &mut [f32], d_outputs: &[&[f32]]) {
     let sums = |d_output: &&[f32]| {
         let mut sums = Buffer::zeros(out.len());

@@ -1,22 +1,21 @@
-//! Products of matrices that lie in plain slices.
+//! Products of matrices in slices.
 //!
-//! A product of one part of a batch runs on one thread: the batch is divided over the cores above this level, by
-//! sentences. The right factor is laid out in [`Packed`] panels first; a weight that many steps multiply by is packed
-//! once.
+//! Each product runs on one thread; batches are divided over the cores above this level. The right factor is packed
+//! into [`PackedMatrix`] panels, once for a weight that many steps multiply by.
 
 mod gradients;
 mod packed;
+mod packed_weight;
 mod product;
-mod weight;
 
 pub use gradients::{bias_gradient, weight_gradient};
-pub use packed::Packed;
-pub use product::{Store, multiply, multiply_packed};
-pub use weight::PackedWeight;
+pub use packed::PackedMatrix;
+pub use packed_weight::PackedWeight;
+pub use product::{WriteMode, multiply, multiply_packed};
 
-use super::simd::{add_scaled, vectorised};
+use super::simd::{add_scaled, vectorized};
 
-/// A matrix over a slice.
+/// View of a matrix in a slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     data: &'a [f32],
@@ -27,34 +26,34 @@ pub struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// A matrix that lies row by row.
+    /// Row-major matrix.
     pub fn new(data: &'a [f32], rows: usize, columns: usize) -> Self {
         assert!(rows * columns <= data.len(), "{rows} × {columns} in {}", data.len());
         Self { data, rows, columns, row_stride: columns, column_stride: 1 }
     }
 
-    /// All rows that the slice holds.
+    /// Row-major matrix of all rows that the slice holds.
     pub fn rows_of(data: &'a [f32], columns: usize) -> Self {
         Self::new(data, data.len() / columns, columns)
     }
 
-    /// A matrix whose rows lie `stride` apart, of which each has its first `columns` numbers.
+    /// Matrix of `columns` columns whose rows are `stride` apart.
     pub fn strided(data: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
         assert!(rows == 0 || (rows - 1) * stride + columns <= data.len(), "{rows} × {columns} in {}", data.len());
         Self { data, rows, columns, row_stride: stride, column_stride: 1 }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn row_count(&self) -> usize {
         self.rows
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub fn column_count(&self) -> usize {
         self.columns
     }
 
-    /// The transpose.
+    /// Transpose.
     pub fn t(self) -> Self {
         Self {
             rows: self.columns,
@@ -65,22 +64,22 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// `count` rows from `first` on.
+    /// `count` rows, from row `first`.
     pub fn rows(self, first: usize, count: usize) -> Self {
         assert!(first + count <= self.rows);
         let start = (first * self.row_stride).min(self.data.len());
         Self { data: &self.data[start..], rows: count, ..self }
     }
 
-    /// `count` columns from `first` on.
+    /// `count` columns, from column `first`.
     pub fn columns(self, first: usize, count: usize) -> Self {
         self.t().rows(first, count).t()
     }
 }
 
-/// Adds the sum of all rows to `sums`: a bias' gradient.
+/// Adds the sum of all rows to `sums`.
 pub fn add_row_sums(sums: &mut [f32], rows: &[f32]) {
-    vectorised(
+    vectorized(
         #[inline(always)]
         || {
             for row in rows.chunks_exact(sums.len().max(1)) {
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn products_of_all_shapes() {
+    fn product_matches_naive_sum_in_all_shapes_and_modes() {
         let shapes = [(1, 1, 1), (1, 5, 9), (3, 0, 4), (0, 2, 2), (17, 9, 33), (5, 64, 1), (9, 700, 100), (300, 3, 50)];
         for (m, k, n) in shapes {
             let (a, b) = (values(m * k, 0), values(n * k, 3));
@@ -109,17 +108,17 @@ mod tests {
             let lefts = [Matrix::new(&a, m, k), Matrix::new(&at, k, m).t()];
             let rights = [Matrix::new(&b, k, n), Matrix::new(&bt, n, k).t()];
             for (left, right) in lefts.into_iter().flat_map(|left| rights.map(|right| (left, right))) {
-                for into in [Store::Replace, Store::Add, Store::Row(&row)] {
+                for mode in [WriteMode::Overwrite, WriteMode::Accumulate, WriteMode::AddBias(&row)] {
                     let mut out = vec![1.0; m * stride];
-                    multiply(&mut out, stride, left, right, into);
+                    multiply(&mut out, stride, left, right, mode);
                     for (i, j) in (0..m).flat_map(|i| (0..stride).map(move |j| (i, j))) {
                         let sum: f32 = if j < n { (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum() } else { 0.0 };
-                        let before = match into {
-                            Store::Replace if j < n => 0.0,
-                            Store::Row(row) if j < n => row[j],
+                        let before = match mode {
+                            WriteMode::Overwrite if j < n => 0.0,
+                            WriteMode::AddBias(row) if j < n => row[j],
                             _ => 1.0,
                         };
-                        assert_eq!(out[i * stride + j], before + sum, "{m} {k} {n} {into:?}");
+                        assert_eq!(out[i * stride + j], before + sum, "{m} {k} {n} {mode:?}");
                     }
                 }
             }
@@ -127,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tiny_becomes_zero() {
+    fn tiny_factors_and_products_are_flushed_to_zero() {
         let tiny = [1e-42, -1e-20, 1e-18, f32::NAN];
         for columns in [1, 48, 50] {
             let right: Vec<f32> = tiny.iter().flat_map(|&x| vec![x; columns]).collect();
             let product = |left: Matrix| {
                 let mut out = vec![1.0; columns];
-                multiply(&mut out, columns, left, Matrix::new(&right, left.columns, columns), Store::Replace);
+                multiply(&mut out, columns, left, Matrix::new(&right, left.columns, columns), WriteMode::Overwrite);
                 out
             };
             assert_eq!(product(Matrix::new(&[1e9, 1e9], 1, 2)), vec![0.0; columns]);
@@ -143,7 +142,7 @@ mod tests {
             assert!(product(Matrix::new(&[1.0; 4], 1, 4)).iter().all(|x| x.is_nan()));
             let left: Vec<f32> = [1e-20; 17].into_iter().chain([1.0; 17]).collect();
             let mut out = vec![1.0; 17];
-            multiply(&mut out, 1, Matrix::new(&left, 2, 17).t(), Matrix::new(&[1e18, 3.0], 2, 1), Store::Replace);
+            multiply(&mut out, 1, Matrix::new(&left, 2, 17).t(), Matrix::new(&[1e18, 3.0], 2, 1), WriteMode::Overwrite);
             assert_eq!(out, vec![3.0; 17]);
         }
     }
@@ -153,32 +152,32 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_matrix() {
+    fn product_of_a_transposed_submatrix() {
         let a: Vec<f32> = (0..12).map(|i| i as f32).collect();
-        // [[1, 5], [2, 6]]: two columns of the first two rows, turned.
+        // [[1, 5], [2, 6]]: the transpose of two columns of the first two rows.
         let part = Matrix::new(&a, 3, 4).columns(1, 2).t().columns(0, 2);
         let mut out = vec![0.0; 2];
-        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, Store::Replace);
+        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, WriteMode::Overwrite);
         assert_eq!(out, [3.0, 11.0]);
         let empty = Matrix::new(&a, 3, 4).rows(3, 0);
         assert_eq!((empty.rows, empty.columns), (0, 4));
     }
 
     #[test]
-    fn a_row_does_not_depend_on_its_company() {
+    fn product_of_a_row_does_not_depend_on_other_rows() {
         let (a, b) = (values(21 * 600, 1), values(600 * 70, 2));
         let a: Vec<f32> = a.iter().map(|x| x * 0.123).collect();
-        let b = Packed::new(Matrix::new(&b, 600, 70));
+        let b = PackedMatrix::new(Matrix::new(&b, 600, 70));
         let [mut together, mut alone] = [vec![0.0; 21 * 70], vec![0.0; 21 * 70]];
-        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, Store::Replace);
+        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, WriteMode::Overwrite);
         for (row, out) in alone.chunks_exact_mut(70).enumerate() {
-            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, Store::Replace);
+            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, WriteMode::Overwrite);
         }
         assert_eq!(together, alone);
     }
 
     #[test]
-    fn row_sums() {
+    fn row_sums_are_added() {
         let mut sums = [1.0, 1.0];
         add_row_sums(&mut sums, &[1.0, 2.0, 3.0, 4.0]);
         assert_eq!(sums, [5.0, 7.0]);

@@ -1,83 +1,82 @@
-//! The right factor of a product, laid out in the order in which the kernel reads it.
+//! Right factor of a product, in the memory order in which the product reads it.
 
 use super::Matrix;
-use crate::kernels::buffer::Buffer;
-use crate::kernels::simd::{copy_flushed, flushed};
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::simd::{copy_flush_denormals, flush_denormal};
 
 /// Columns of a panel: three AVX-512 vectors, or six of AVX2.
 pub(super) const WIDTH: usize = 48;
 
-/// Rows that are turned at a time where the matrix lies column by column: several cache lines of each column, few
-/// enough for the nearest cache.
-const TURNED: usize = 64;
+/// Rows per block when packing a column-major matrix: several cache lines of each column, few enough for the L1 cache.
+const TRANSPOSE_ROWS: usize = 64;
 
-/// A matrix cut into panels of 48 columns, each row by row; the last panel is filled up with zeros.
+/// Matrix cut into panels of 48 columns, each row-major; the last panel is zero-padded.
 #[derive(Debug, Default)]
-pub struct Packed {
+pub struct PackedMatrix {
     panels: Buffer,
     rows: usize,
     columns: usize,
 }
 
-impl Packed {
+impl PackedMatrix {
     /// Packs a matrix.
     pub fn new(matrix: Matrix) -> Self {
         let Matrix { rows, columns, .. } = matrix;
-        let mut panels = Buffer::any(columns.div_ceil(WIDTH) * rows * WIDTH);
+        let mut panels = Buffer::scratch(columns.div_ceil(WIDTH) * rows * WIDTH);
         if matrix.column_stride == 1 {
-            copy(&mut panels, matrix);
+            pack_rows(&mut panels, matrix);
         } else {
             for (panel, first) in panels.chunks_exact_mut((rows * WIDTH).max(1)).zip((0..columns).step_by(WIDTH)) {
                 let part = matrix.columns(first, (columns - first).min(WIDTH));
-                turn(panel.as_chunks_mut::<WIDTH>().0, part);
+                pack_transposed(panel.as_chunks_mut::<WIDTH>().0, part);
             }
         }
         Self { panels, rows, columns }
     }
 
-    /// Rows of the matrix.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns of the matrix.
+    /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Some rows of the panel that begins at a column.
+    /// `rows` of the panel that starts at `column`.
     pub(super) fn panel(&self, column: usize, rows: std::ops::Range<usize>) -> &[[f32; WIDTH]] {
         let panel = &self.panels.as_chunks::<WIDTH>().0[column / WIDTH * self.rows..][..self.rows];
         &panel[rows]
     }
 }
 
-/// Packs a matrix that lies row by row: each row goes to all panels, so that it is read in one go.
-fn copy(panels: &mut [f32], matrix: Matrix) {
+/// Packs a row-major matrix, reading each row once for all panels.
+fn pack_rows(panels: &mut [f32], matrix: Matrix) {
     let panels = panels.as_chunks_mut::<WIDTH>().0;
     for row in 0..matrix.rows {
         let values = &matrix.data[row * matrix.row_stride..][..matrix.columns];
         let (whole, rest) = values.as_chunks::<WIDTH>();
         for (panel, part) in whole.iter().enumerate() {
-            copy_flushed(&mut panels[panel * matrix.rows + row], part);
+            copy_flush_denormals(&mut panels[panel * matrix.rows + row], part);
         }
         if !rest.is_empty() {
             let last = &mut panels[whole.len() * matrix.rows + row];
-            copy_flushed(last, rest);
+            copy_flush_denormals(last, rest);
             last[rest.len()..].fill(0.0);
         }
     }
 }
 
-fn turn(panel: &mut [[f32; WIDTH]], part: Matrix) {
-    for (block, rows) in panel.chunks_mut(TURNED).enumerate() {
+fn pack_transposed(panel: &mut [[f32; WIDTH]], part: Matrix) {
+    for (block, rows) in panel.chunks_mut(TRANSPOSE_ROWS).enumerate() {
         for row in rows.iter_mut() {
             row[part.columns..].fill(0.0);
         }
         for column in 0..part.columns {
-            let start = column * part.column_stride + block * TURNED * part.row_stride;
+            let start = column * part.column_stride + block * TRANSPOSE_ROWS * part.row_stride;
             for (row, value) in rows.iter_mut().zip(part.data[start..].iter().step_by(part.row_stride)) {
-                row[column] = flushed(*value);
+                row[column] = flush_denormal(*value);
             }
         }
     }

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 
 use super::auto::AutoConfig;
 use super::{GUIDED_ALIGNMENT, Preset, TrainConfig, explain};
-use crate::attention::{Choice, Settings};
+use crate::attention::{AttentionConfig, SelectionMode};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState};
 use crate::text::{Atoms, BatchSize, NormalForm, Normalisation, Pair, Profile, TextSettings, Units};
@@ -58,7 +58,7 @@ impl TrainConfig {
             decoder: Some(model.decoder),
             heads: Some(attention.heads),
             attention_temperature: Some(attention.temperature),
-            hard_attention: attention.choice == Choice::Sampled,
+            hard_attention: attention.choice == SelectionMode::Sampled,
             layers: Some(model.layers),
             no_tied_embeddings: !model.tied_output,
             initial_state: Some(model.initial_state),
@@ -191,14 +191,14 @@ impl ResolvedConfig {
         }
     }
 
-    fn attention(&self) -> Settings {
+    fn attention(&self) -> AttentionConfig {
         let given = &self.given;
-        Settings {
+        AttentionConfig {
             score: given.attention.unwrap_or_default(),
             heads: given.heads.unwrap_or(1),
             temperature: given.attention_temperature.unwrap_or(1.0),
-            choice: if given.hard_attention { Choice::Sampled } else { Choice::Soft },
-            shown: None,
+            choice: if given.hard_attention { SelectionMode::Sampled } else { SelectionMode::Soft },
+            reported_head: None,
         }
     }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::TrainConfig;
 use crate::error::usage;
-use crate::model::{LARGEST, MOST_LAYERS};
+use crate::model::{MAX_LAYERS, MAX_SIZE};
 use crate::text::{SPECIALS, Units};
 
 /// Largest vocabulary that may be asked for.
@@ -43,13 +43,13 @@ impl TrainConfig {
     }
 
     fn validate_model(&self) -> Result<()> {
-        within("--hidden-size", self.hidden_size, 1, LARGEST)?;
+        within("--hidden-size", self.hidden_size, 1, MAX_SIZE)?;
         if let Some(odd) = self.hidden_size.filter(|size| !size.is_multiple_of(2)) {
             return usage(format!("--hidden-size {odd} is odd; each encoder direction has half of it"));
         }
-        within("--embedding-size", self.embedding_size, 1, LARGEST)?;
-        within("--attention-size", self.attention_size, 1, LARGEST)?;
-        within("--layers", self.layers, 1, MOST_LAYERS)
+        within("--embedding-size", self.embedding_size, 1, MAX_SIZE)?;
+        within("--attention-size", self.attention_size, 1, MAX_SIZE)?;
+        within("--layers", self.layers, 1, MAX_LAYERS)
     }
 
     fn validate_training(&self) -> Result<()> {

@@ -1,0 +1,128 @@
+//! Attention of the translator on slices, with hand-written derivatives.
+//!
+//! Typestates of one pass: [`ForwardTape`], then [`GuidedTape`] with the guided alignment gradient, then
+//! [`BackwardPass`]. Sentences are ragged: a cell is one position of one sentence, without padding, sentence by
+//! sentence.
+
+mod backward;
+mod forward;
+mod guided_alignment;
+pub mod pooling;
+mod weights;
+
+pub use backward::{BackwardPass, GradientInputs};
+pub use forward::{ForwardTape, GuidedTape, TapeStep};
+pub use weights::{PackedAttention, RaggedMemory};
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Tensor};
+
+    use super::*;
+    use crate::attention::config::{AttentionConfig, AttentionDims};
+    use crate::attention::reference;
+    use crate::attention::scores::ScoreName;
+    use crate::attention::selection::SelectionMode;
+    use crate::kernels::buffer_pool::Buffer;
+    use crate::parameters::{ParameterSpec, ParameterViews, Parameters};
+    use crate::random::Stream;
+
+    const N: usize = 24;
+    const DIMENSIONS: AttentionDims = AttentionDims { hidden: N, attention: 20 };
+    const LENGTHS: [usize; 3] = [500, 7, 1];
+
+    fn numbers(count: usize, purpose: &str) -> Vec<f32> {
+        let mut stream = Stream::new(1, purpose, 0);
+        (0..count).map(|_| stream.normal() as f32).collect()
+    }
+
+    fn all_settings() -> Vec<AttentionConfig> {
+        let mut all = Vec::new();
+        for &score in ScoreName::ALL {
+            let heads = if score.is_fixed() { &[1][..] } else { &[1, 4] };
+            for (&heads, choice) in
+                heads.iter().flat_map(|heads| [(heads, SelectionMode::Soft), (heads, SelectionMode::Hardest)])
+            {
+                // At a temperature of 1e-4 energies near 1 become some ten thousands.
+                let temperatures = if score.is_fixed() { &[1.0][..] } else { &[1.0, 1e-4, 1e4] };
+                let with = |&temperature: &f64| AttentionConfig {
+                    score,
+                    heads,
+                    temperature,
+                    choice,
+                    ..AttentionConfig::default()
+                };
+                all.extend(temperatures.iter().map(with));
+            }
+        }
+        all
+    }
+
+    /// Weights and contexts for one state of each sentence, by the CPU backend.
+    fn attend_cpu(
+        settings: &AttentionConfig,
+        parameters: &Parameters,
+        annotations: &[f32],
+        states: &[f32],
+    ) -> [Vec<Vec<f32>>; 2] {
+        let attend = |slices: &ParameterViews| {
+            let weights = PackedAttention::new(settings, DIMENSIONS, slices, false);
+            let starts: Vec<usize> = (0..=LENGTHS.len()).map(|end| LENGTHS[..end].iter().sum()).collect();
+            let memory = weights.project_memory(Buffer::from_slice(annotations), &starts);
+            let mut tape = ForwardTape::new(&weights, &memory, LENGTHS.len(), 1);
+            let mut contexts = vec![0.0; LENGTHS.len() * N];
+            let into = TapeStep { tape: &mut tape, step: 0, contexts: &mut contexts };
+            weights.attend(&memory, 0..LENGTHS.len(), states, None, into);
+            let reported = |(row, &length)| tape.reported(&weights, 0, row, length);
+            Ok([LENGTHS.iter().enumerate().map(reported).collect(), contexts.chunks(N).map(<[f32]>::to_vec).collect()])
+        };
+        Parameters::with_views(&[parameters], |slices| attend(&slices[0])).unwrap()
+    }
+
+    /// Weights and context for one sentence, by the reference backend.
+    fn attend_reference(
+        settings: &AttentionConfig,
+        parameters: &Parameters,
+        annotations: &[f32],
+        state: &[f32],
+    ) -> [Vec<f32>; 2] {
+        let attention = reference::Attention::new(settings, DIMENSIONS, parameters).unwrap();
+        let length = annotations.len() / N;
+        let annotations = Tensor::from_slice(annotations, (1, length, N), &Device::Cpu).unwrap();
+        let mask = Tensor::ones((1, length), candle_core::DType::F32, &Device::Cpu).unwrap();
+        let memory = attention.project_memory(annotations, mask).unwrap();
+        let state = Tensor::from_slice(state, (1, N), &Device::Cpu).unwrap();
+        let attended = attention.attend(&memory, &state, None).unwrap();
+        [attended.reported, attended.context].map(|tensor| tensor.flatten_all().unwrap().to_vec1().unwrap())
+    }
+
+    #[test]
+    fn every_score_equals_its_reference_and_sums_to_one() {
+        for settings in all_settings() {
+            let mut spec = ParameterSpec::default();
+            settings.add_parameters(&mut spec, DIMENSIONS);
+            let parameters = Parameters::initialize(&spec, 3, &Device::Cpu).unwrap();
+            let cells: usize = LENGTHS.iter().sum();
+            let (annotations, states) = (numbers(cells * N, "annotations"), numbers(LENGTHS.len() * N, "states"));
+            let [weights, contexts] = attend_cpu(&settings, &parameters, &annotations, &states);
+            let mut first = 0;
+            for (row, length) in LENGTHS.into_iter().enumerate() {
+                let sum: f32 = weights[row].iter().sum();
+                assert!((sum - 1.0).abs() < 1e-4, "{settings:?} {length}: {sum}");
+                assert!(
+                    weights[row].iter().all(|&weight| weight >= 0.0) && contexts[row].iter().all(|c| c.is_finite())
+                );
+                let sentence = &annotations[first * N..(first + length) * N];
+                let [reference_weights, reference_context] =
+                    attend_reference(&settings, &parameters, sentence, &states[row * N..][..N]);
+                let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-3);
+                // At a high temperature rounding may exceed the differences between energies.
+                assert!(
+                    near(&weights[row], &reference_weights) && near(&contexts[row], &reference_context),
+                    "{settings:?} {length}"
+                );
+                first += length;
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Packed parameters of attention, and the memory that it attends to.
+
+use super::pooling::RaggedKeyValues;
+use crate::attention::config::{
+    AttentionConfig, AttentionDims, AttentionLayout, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT,
+    score_param_name,
+};
+use crate::attention::scores::ScoreName;
+use crate::attention::selection::SelectionMode;
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::matrix::{PackedWeight, WriteMode};
+use crate::parameters::ParameterViews;
+
+/// Attention's parameters, packed for the CPU.
+pub struct PackedAttention<'a> {
+    pub(super) layout: AttentionLayout,
+    pub(super) score: ScoreName,
+    pub(super) choice: SelectionMode,
+    pub(super) reported_head: Option<usize>,
+    /// W_q, W_k, W_v, W_o, if used
+    pub(super) query: Option<PackedWeight>,
+    pub(super) key: Option<PackedWeight>,
+    pub(super) value: Option<PackedWeight>,
+    pub(super) output: Option<PackedWeight>,
+    /// The score's own parameter
+    pub(super) param: &'a [f32],
+}
+
+/// Annotations of several sentences with their keys and values, projected once.
+pub struct RaggedMemory {
+    /// `[cells, n]`, sentence by sentence
+    pub(super) annotations: Buffer,
+    /// W_k h: `[cells, d]`, if keys are projected
+    pub(super) keys: Option<Buffer>,
+    /// W_v h: `[cells, n]`, if values are projected
+    pub(super) values: Option<Buffer>,
+    /// First cell of each sentence, and the end of the last.
+    pub(super) starts: Vec<usize>,
+    pub(super) longest: usize,
+}
+
+impl<'a> PackedAttention<'a> {
+    /// Packs the parameters; `derivatives` enables the backward pass.
+    pub fn new(
+        settings: &AttentionConfig,
+        dimensions: AttentionDims,
+        parameters: &ParameterViews<'a>,
+        derivatives: bool,
+    ) -> Self {
+        let layout = settings.layout(dimensions);
+        let pack = |there: bool, name| there.then(|| PackedWeight::new(parameters.matrix(name), derivatives));
+        Self {
+            score: settings.score,
+            choice: settings.choice,
+            reported_head: settings.reported_head,
+            query: pack(layout.projects_queries, QUERY_WEIGHT),
+            key: pack(layout.projects_keys, KEY_WEIGHT),
+            value: pack(layout.projects_values, VALUE_WEIGHT),
+            output: pack(layout.projects_values, OUTPUT_WEIGHT),
+            param: layout.param.map(|param| parameters.get(&score_param_name(param))).unwrap_or_default(),
+            layout,
+        }
+    }
+
+    /// Projects annotations `[cells, n]` to keys and values. `starts` holds the first cell of each sentence and the end
+    /// of the last.
+    pub fn project_memory(&self, annotations: Buffer, starts: &[usize]) -> RaggedMemory {
+        let project = |weight: &PackedWeight| {
+            let mut projected = Buffer::scratch(annotations.len() / self.layout.hidden * weight.outputs());
+            weight.forward(&mut projected, weight.outputs(), &annotations, WriteMode::Overwrite);
+            projected
+        };
+        let longest = starts.windows(2).map(|cells| cells[1] - cells[0]).max().unwrap_or(0);
+        let (keys, values) = (self.key.as_ref().map(project), self.value.as_ref().map(project));
+        RaggedMemory { keys, values, annotations, starts: starts.to_vec(), longest }
+    }
+
+    /// Number of random numbers that one step with `rows` rows consumes.
+    pub fn draw_count(&self, rows: usize) -> usize {
+        if self.choice == SelectionMode::Sampled { rows * self.layout.heads } else { 0 }
+    }
+}
+
+impl RaggedMemory {
+    /// `[cells, n]`, sentence by sentence.
+    pub fn annotations(&self) -> &[f32] {
+        &self.annotations
+    }
+
+    /// Range of a sentence's cells.
+    pub fn cells(&self, sentence: usize) -> std::ops::Range<usize> {
+        self.starts[sentence]..self.starts[sentence + 1]
+    }
+
+    pub(super) fn key_values(&self, layout: &AttentionLayout) -> RaggedKeyValues<'_> {
+        RaggedKeyValues {
+            keys: self.keys.as_ref().unwrap_or(&self.annotations),
+            values: self.values.as_ref().unwrap_or(&self.annotations),
+            sizes: [layout.query, layout.hidden],
+            heads: layout.heads,
+            starts: &self.starts,
+            longest: self.longest,
+            inverse_temperature: layout.inverse_temperature as f32,
+        }
+    }
+}

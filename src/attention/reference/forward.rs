@@ -1,0 +1,181 @@
+//! Attention of the translator: projections, heads, selection.
+
+use candle_core::{Result, Tensor};
+
+use super::pooling::{Pooled, pool};
+use crate::attention::config::{
+    AttentionConfig, AttentionDims, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT, score_param_name,
+};
+use crate::attention::score_traits::{ScaledScore, Score};
+use crate::attention::scores::HeadSlice;
+use crate::attention::selection::{Selection, select_position};
+use crate::parameters::Parameters;
+
+/// Attention over one set of parameters.
+pub struct Attention {
+    settings: AttentionConfig,
+    /// W_q, W_k, W_v, W_o, if used
+    query: Option<Tensor>,
+    key: Option<Tensor>,
+    value: Option<Tensor>,
+    output: Option<Tensor>,
+    /// One per head.
+    scores: Vec<ScaledScore<Box<dyn Score>>>,
+}
+
+/// Annotations with their keys and values, projected once per sentence.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// `[batch, length, n]`
+    annotations: Tensor,
+    /// `[batch, length, d]`
+    keys: Tensor,
+    /// `[batch, length, n]`
+    values: Tensor,
+    /// `[batch, length]`
+    mask: Tensor,
+}
+
+/// Results of one step of attention.
+#[derive(Clone, Debug)]
+pub struct AttentionOutput {
+    /// c: `[batch, n]`
+    pub context: Tensor,
+    /// α, mean over the heads, `[batch, length]`, whatever the selection. Guided alignment and the lexicon refer to it.
+    pub alphas: Tensor,
+    /// Reported weights, `[batch, length]`: those that pooled, mean over the heads or those of one head.
+    pub reported: Tensor,
+}
+
+impl Memory {
+    /// Memory of the sentences `rows`, in that order, with repetitions.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn select(&self, rows: &Tensor) -> Result<Self> {
+        Ok(Self {
+            annotations: self.annotations.index_select(rows, 0)?,
+            keys: self.keys.index_select(rows, 0)?,
+            values: self.values.index_select(rows, 0)?,
+            mask: self.mask.index_select(rows, 0)?,
+        })
+    }
+
+    /// Mean annotation over real positions: `[batch, n]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn mean(&self) -> Result<Tensor> {
+        let shares = self.mask.broadcast_div(&self.mask.sum_keepdim(1)?)?;
+        shares.unsqueeze(1)?.matmul(&self.annotations)?.squeeze(1)
+    }
+
+    /// Backward half of the annotation at the first position: `[batch, n/2]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn backward_first(&self) -> Result<Tensor> {
+        let half = self.annotations.dim(2)? / 2;
+        self.annotations.narrow(1, 0, 1)?.squeeze(1)?.narrow(1, half, half)
+    }
+}
+
+impl Attention {
+    /// Selects the attention's parameters.
+    ///
+    /// # Errors
+    /// One is missing.
+    pub fn new(settings: &AttentionConfig, dimensions: AttentionDims, parameters: &Parameters) -> Result<Self> {
+        let layout = settings.layout(dimensions);
+        let pick = |there: bool, name: &str| there.then(|| parameters.get(name)).transpose();
+        let param = layout.param.map(|param| parameters.get(&score_param_name(param))).transpose()?;
+        let score = |head| {
+            let score = settings.score.reference(param.as_ref(), HeadSlice { head, heads: layout.heads })?;
+            Ok(ScaledScore { score, temperature: 1.0 / layout.inverse_temperature })
+        };
+        Ok(Self {
+            settings: settings.clone(),
+            query: pick(layout.projects_queries, QUERY_WEIGHT)?,
+            key: pick(layout.projects_keys, KEY_WEIGHT)?,
+            value: pick(layout.projects_values, VALUE_WEIGHT)?,
+            output: pick(layout.projects_values, OUTPUT_WEIGHT)?,
+            scores: (0..layout.heads).map(score).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Projects annotations `[batch, length, n]` to keys and values; `mask`, `[batch, length]`, is 1 on real positions.
+    ///
+    /// # Errors
+    /// The shapes do not match.
+    pub fn project_memory(&self, annotations: Tensor, mask: Tensor) -> Result<Memory> {
+        let keys = project(&annotations, self.key.as_ref())?;
+        let values = project(&annotations, self.value.as_ref())?;
+        Ok(Memory { annotations, keys, values, mask })
+    }
+
+    /// Attends for queries' states `[batch, n]`. `draws` has a number in `0.0..1.0` per row and head, `[batch ×
+    /// heads]`, if hard attention is sampled.
+    ///
+    /// # Errors
+    /// The shapes do not match.
+    pub fn attend(&self, memory: &Memory, state: &Tensor, draws: Option<&[f32]>) -> Result<AttentionOutput> {
+        let query = match &self.query {
+            Some(weight) => state.matmul(&weight.t()?)?,
+            None => state.clone(),
+        };
+        let (mut alphas, mut pooling, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
+        for (head, score) in self.scores.iter().enumerate() {
+            let part = HeadSlice { head, heads: self.scores.len() };
+            let [keys, values] = [&memory.keys, &memory.values].map(|all| part.narrow(all, 2)?.contiguous());
+            let (queries, values) = (part.narrow(&query, 1)?.unsqueeze(1)?, values?);
+            let Pooled { values: pooled, weights } = pool(score, &queries, &keys?, &values, Some(&memory.mask))?;
+            match self.selection(draws) {
+                Selection::Soft => contexts.push(pooled.squeeze(1)?),
+                selection => {
+                    let choices = choices(&weights, selection, part)?;
+                    // Straight-through estimator: the value of the choices, the gradient of the weights.
+                    let through = (&choices + (&weights - weights.detach())?)?;
+                    contexts.push(through.matmul(&values)?.squeeze(1)?);
+                    pooling.push(choices.squeeze(1)?);
+                }
+            }
+            alphas.push(weights.squeeze(1)?);
+        }
+        let context = Tensor::cat(&contexts, 1)?;
+        let context = match &self.output {
+            Some(weight) => context.matmul(&weight.t()?)?,
+            None => context,
+        };
+        let pooling = if pooling.is_empty() { &alphas } else { &pooling };
+        let reported = match self.settings.reported_head {
+            Some(head) => pooling[head].clone(),
+            None => mean(pooling)?,
+        };
+        Ok(AttentionOutput { context, alphas: mean(&alphas)?, reported })
+    }
+
+    fn selection<'d>(&self, draws: Option<&'d [f32]>) -> Selection<'d> {
+        self.settings.choice.resolve(draws)
+    }
+}
+
+/// x Wᵀ of `[batch, length, n]`, or x without a W.
+fn project(x: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
+    let Some(weight) = weight else { return Ok(x.clone()) };
+    let (batch, length, size) = x.dims3()?;
+    x.reshape((batch * length, size))?.matmul(&weight.t()?)?.reshape((batch, length, weight.dim(0)?))
+}
+
+fn mean(heads: &[Tensor]) -> Result<Tensor> {
+    Tensor::stack(heads, 0)?.mean(0)
+}
+
+/// One-hot rows at the selected positions of weights `[batch, 1, length]`.
+fn choices(weights: &Tensor, selection: Selection, part: HeadSlice) -> Result<Tensor> {
+    let rows = weights.squeeze(1)?.to_vec2::<f32>()?;
+    let mut choices = vec![0f32; weights.elem_count()];
+    for (row, weights) in rows.iter().enumerate() {
+        choices[row * weights.len() + select_position(weights, selection, row * part.heads + part.head)] = 1.0;
+    }
+    Tensor::from_vec(choices, weights.shape(), weights.device())
+}

@@ -1,0 +1,45 @@
+//! Weights and pooled values from energies, for any score.
+//!
+//! ```text
+//! weights    α = softmax_j(e_j / temperature)      0 on padding
+//! pooled     c = Σ_j α_j v_j
+//! ```
+
+use candle_core::{D, Result, Tensor};
+use candle_nn::ops::softmax;
+
+use crate::attention::score_traits::Score;
+
+/// Attention's results for each query.
+#[derive(Clone, Debug)]
+pub struct Pooled {
+    /// Σ_j α_j v_j: `[batch, m, v]`
+    pub values: Tensor,
+    /// α: `[batch, m, length]`, each row with sum 1
+    pub weights: Tensor,
+}
+
+/// Attention(q, K, V) = Σ_j α(q, k_j) v_j, with α the softmax of a score.
+///
+/// Queries are `[batch, m, d]`, keys `[batch, length, d]`, values `[batch, length, v]`. `mask`, `[batch, length]`, is 1
+/// on real positions and 0 on padding; every row needs a 1. If all energies are equal, for example because no key
+/// supports the query, the weights are uniform.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn pool(
+    score: &dyn Score,
+    queries: &Tensor,
+    keys: &Tensor,
+    values: &Tensor,
+    mask: Option<&Tensor>,
+) -> Result<Pooled> {
+    let mut energies = score.energies(queries, keys)?;
+    if let Some(mask) = mask {
+        let real = mask.unsqueeze(1)?.broadcast_as(energies.shape())?.ne(0.0)?;
+        let padding = Tensor::full(f32::NEG_INFINITY, energies.shape(), energies.device())?;
+        energies = real.where_cond(&energies, &padding)?;
+    }
+    let weights = softmax(&energies, D::Minus1)?;
+    Ok(Pooled { values: weights.matmul(&values.contiguous()?)?, weights })
+}

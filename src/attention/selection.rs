@@ -1,0 +1,84 @@
+//! Selection of the weights that pool the values: soft, or hard at one position.
+//!
+//! Hard attention pools with a weight of 1 at one position instead of α: the position of the largest weight, or during
+//! training one sampled from α. The straight-through estimator takes the gradient as if α had pooled (Bengio, Léonard &
+//! Courville 2013, "Estimating or Propagating Gradients Through Stochastic Neurons", section 4).
+
+use serde::{Deserialize, Serialize};
+
+/// Soft or hard attention. The variants' names are saved in config.json.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SelectionMode {
+    /// Soft attention: α pools.
+    #[default]
+    Soft,
+    /// Hard attention: the position of the largest weight.
+    Hardest,
+    /// Hard attention: a position sampled from α during training, with the straight-through estimator; the position of
+    /// the largest weight at inference.
+    Sampled,
+}
+
+impl SelectionMode {
+    /// Returns the selection of a step; `draws` are the random numbers of a training step.
+    pub(in crate::attention) fn resolve(self, draws: Option<&[f32]>) -> Selection<'_> {
+        match (self, draws) {
+            (Self::Soft, _) => Selection::Soft,
+            (Self::Sampled, Some(draws)) => Selection::Sampled(draws),
+            (Self::Hardest | Self::Sampled, _) => Selection::Hardest,
+        }
+    }
+}
+/// Weights that pool in one step.
+#[derive(Clone, Copy, Debug)]
+pub enum Selection<'a> {
+    /// α itself.
+    Soft,
+    /// 1 at the position of the largest weight.
+    Hardest,
+    /// 1 at a position sampled from α, by a number in `0.0..1.0` per row and head, `[rows × heads]`.
+    Sampled(&'a [f32]),
+}
+
+/// Returns the position selected among the weights of one row and head; `row` is their index in the draws.
+pub(in crate::attention) fn select_position(weights: &[f32], selection: Selection, row: usize) -> usize {
+    match selection {
+        Selection::Soft | Selection::Hardest => {
+            // The first of equals.
+            let larger = |best: usize, (position, weight): (usize, &f32)| {
+                if *weight > weights[best] { position } else { best }
+            };
+            weights.iter().enumerate().fold(0, larger)
+        }
+        Selection::Sampled(draws) => {
+            let mut sum = 0.0;
+            let reached = |weight: &f32| {
+                sum += weight;
+                sum > draws[row]
+            };
+            // Rounding may leave the sum below 1.
+            weights.iter().position(reached).unwrap_or(weights.len().saturating_sub(1))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hard_selection_picks_one_position() {
+        let weights = [0.2, 0.5, 0.3];
+        assert_eq!(select_position(&weights, Selection::Hardest, 0), 1);
+        assert_eq!(select_position(&[0.5, 0.5], Selection::Hardest, 0), 0, "the first of equals");
+        for (draw, expected) in [(0.0, 0), (0.19, 0), (0.21, 1), (0.71, 2), (0.999_999_9, 2)] {
+            assert_eq!(select_position(&weights, Selection::Sampled(&[9.0, draw]), 1), expected, "{draw}");
+        }
+        assert_eq!(
+            select_position(&[0.0, 0.5], Selection::Sampled(&[0.7]), 0),
+            1,
+            "a draw above the sum left by rounding"
+        );
+    }
+}

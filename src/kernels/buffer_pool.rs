@@ -1,0 +1,153 @@
+//! Pool of reusable f32 buffers, shared by all threads.
+//!
+//! Every training step needs the same large buffers as the step before. A fresh one would have to be mapped by the
+//! operating system and zeroed page by page.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static POOL: Mutex<BufferPool> = Mutex::new(BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 });
+
+/// Free blocks, with the sizes of all blocks in numbers.
+///
+/// Batches vary in shape, and a large block may serve a small request. Without eviction every rare coincidence of
+/// requests would enlarge the pool permanently.
+struct BufferPool {
+    /// Free blocks, the longest unused first.
+    free: Vec<Vec<f32>>,
+    /// Total capacity of all blocks, free or in use.
+    capacity: usize,
+    /// Total length requested of the blocks in use.
+    in_use: usize,
+    /// Maximum of `in_use` so far.
+    peak: usize,
+}
+
+impl BufferPool {
+    fn global() -> MutexGuard<'static, Self> {
+        POOL.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the smallest free block of at least `length` numbers, or a new one.
+    fn take(&mut self, length: usize) -> Vec<f32> {
+        self.in_use += length;
+        self.peak = self.peak.max(self.in_use);
+        let fitting = self.free.iter().enumerate().filter(|(_, block)| block.capacity() >= length);
+        if let Some((index, _)) = fitting.min_by_key(|(_, block)| block.capacity()) {
+            return self.free.remove(index);
+        }
+        let block = Vec::with_capacity(length);
+        self.capacity += block.capacity();
+        self.evict();
+        block
+    }
+
+    /// Takes back a block, whose length is still the requested one.
+    fn put(&mut self, block: Vec<f32>) {
+        self.in_use -= block.len();
+        self.free.push(block);
+        self.evict();
+    }
+
+    /// Bounds fragmentation: frees the longest unused blocks once the capacity exceeds 1.25 times the peak demand. At a
+    /// tighter bound a fifth of the blocks of a training run would be new allocations.
+    fn evict(&mut self) {
+        while self.capacity > self.peak + self.peak / 4 && !self.free.is_empty() {
+            self.capacity -= self.free.remove(0).capacity();
+        }
+    }
+}
+
+/// Numbers in a block that returns to the pool on drop.
+#[derive(Debug, Default)]
+pub struct Buffer(Vec<f32>);
+
+impl Buffer {
+    /// `length` numbers of unspecified value, to be overwritten before they are read.
+    pub fn scratch(length: usize) -> Self {
+        let mut values = BufferPool::global().take(length);
+        values.resize(length, 0.0);
+        Self(values)
+    }
+
+    /// `length` zeros.
+    pub fn zeros(length: usize) -> Self {
+        let mut values = BufferPool::global().take(length);
+        values.clear();
+        values.resize(length, 0.0);
+        Self(values)
+    }
+
+    /// Sets the length; if it changes, all values are unspecified.
+    pub fn resize_scratch(&mut self, length: usize) {
+        if self.0.len() != length {
+            *self = Self::scratch(length);
+        }
+    }
+
+    /// Copy of a slice.
+    pub fn from_slice(values: &[f32]) -> Self {
+        let mut copy = BufferPool::global().take(values.len());
+        copy.clear();
+        copy.extend_from_slice(values);
+        Self(copy)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.0.capacity() > 0 {
+            BufferPool::global().put(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        &mut self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pool_keeps_at_most_a_quarter_beyond_peak_demand() {
+        let mut shelf = BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 };
+        // Each round requests little, some of it in blocks larger than any before.
+        for round in 1..200 {
+            let lengths: [usize; 5] = std::array::from_fn(|index| if round % 5 == index { 1000 + round } else { 10 });
+            let free = lengths.map(|length| {
+                let mut block = shelf.take(length);
+                block.resize(length, 0.0);
+                block
+            });
+            for block in free {
+                shelf.put(block);
+            }
+            let capacity: usize = shelf.free.iter().map(Vec::capacity).sum();
+            assert_eq!((shelf.capacity, shelf.in_use), (capacity, 0));
+            assert!(capacity <= shelf.peak + shelf.peak / 4, "round {round}: {capacity} for {}", shelf.peak);
+        }
+    }
+
+    #[test]
+    fn buffers_have_the_requested_length_and_values() {
+        for length in [0, 1, 70_001, 3] {
+            let mut buffer = Buffer::scratch(length);
+            assert_eq!(buffer.len(), length);
+            buffer.fill(7.0);
+        }
+        assert!(Buffer::zeros(70_000).iter().all(|&value| value == 0.0));
+        assert_eq!(&*Buffer::from_slice(&[1.0, 2.0]), [1.0, 2.0]);
+    }
+}

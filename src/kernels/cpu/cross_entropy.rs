@@ -1,0 +1,122 @@
+//! Cross-entropy loss and its derivative in one pass over each row of logits; the loss is in
+//! `reference/cross_entropy.rs`.
+//!
+//! ```text
+//! dz_k = p_k − ε/V − (1 − ε) [k = y]
+//! ```
+
+use crate::kernels::simd::{LANES, exp, sum_of_lanes, sum_over, vectorized};
+
+/// Returns the smoothed loss and the negative log-likelihood, summed over the rows of `logits`, `[rows, V]`. Replaces
+/// the logits by the smoothed loss's derivatives times `scale`.
+pub fn cross_entropy_forward_backward(logits: &mut [f32], targets: &[u32], smoothing: f32, scale: f32) -> (f64, f64) {
+    let size = logits.len() / targets.len().max(1);
+    let (mut smoothed, mut likelihood) = (0.0, 0.0);
+    for (row, &target) in logits.chunks_exact_mut(size).zip(targets) {
+        let logit = row[target as usize];
+        let statistics = vectorized(
+            #[inline(always)]
+            || exp_in_place(row),
+        );
+        let (row_smoothed, log_probability) = row_losses(logit, &statistics, size, smoothing);
+        smoothed += row_smoothed;
+        likelihood -= log_probability;
+        let (factor, uniform) = (scale / statistics.sum, scale * smoothing / size as f32);
+        vectorized(
+            #[inline(always)]
+            || row.iter_mut().for_each(|z| *z = *z * factor - uniform),
+        );
+        row[target as usize] -= scale * (1.0 - smoothing);
+    }
+    (smoothed, likelihood)
+}
+
+/// Returns the smoothed loss and the target's log-probability of each row of `logits`, `[rows, V]`.
+pub fn cross_entropy_forward(logits: &[f32], targets: &[u32], smoothing: f32) -> Vec<(f64, f64)> {
+    let size = logits.len() / targets.len().max(1);
+    let rows = logits.chunks_exact(size).zip(targets);
+    rows.map(|(row, &target)| row_losses(row[target as usize], &logit_stats(row), size, smoothing)).collect()
+}
+
+/// log Σ exp z of a row of logits.
+pub fn log_sum_exp(row: &[f32]) -> f32 {
+    logit_stats(row).log_sum()
+}
+
+/// Adds the softmax of a row of logits to `sums`.
+pub fn add_softmax(sums: &mut [f32], logits: &[f32]) {
+    let log_sum = log_sum_exp(logits);
+    vectorized(
+        #[inline(always)]
+        || sums.iter_mut().zip(logits).for_each(|(sum, &logit)| *sum += exp(logit - log_sum)),
+    );
+}
+
+/// Reductions of a row that its losses need.
+struct LogitStats {
+    largest: f32,
+    /// Σ exp(z − largest)
+    sum: f32,
+    /// Σ z
+    total: f32,
+}
+
+impl LogitStats {
+    fn log_sum(&self) -> f32 {
+        self.largest + self.sum.ln()
+    }
+}
+
+/// Smoothed loss of a row and log-probability of its target, whose logit is `logit`.
+fn row_losses(logit: f32, statistics: &LogitStats, size: usize, smoothing: f32) -> (f64, f64) {
+    let log_sum = f64::from(statistics.log_sum());
+    let log_probability = f64::from(logit) - log_sum;
+    let mean = f64::from(statistics.total) / size as f64 - log_sum;
+    let epsilon = f64::from(smoothing);
+    (-(1.0 - epsilon) * log_probability - epsilon * mean, log_probability)
+}
+
+fn logit_stats(row: &[f32]) -> LogitStats {
+    vectorized(
+        #[inline(always)]
+        || {
+            let largest = largest(row);
+            let sum = sum_over(row, row, |z, _| exp(z - largest));
+            LogitStats { largest, sum, total: sum_over(row, row, |z, _| z) }
+        },
+    )
+}
+
+/// As [`logit_stats`], and replaces each logit z by exp(z − largest).
+#[inline(always)]
+fn exp_in_place(row: &mut [f32]) -> LogitStats {
+    let largest = largest(row);
+    let (mut sums, mut totals) = ([0.0f32; LANES], [0.0f32; LANES]);
+    let mut replace = |lane: usize, z: &mut f32| {
+        totals[lane] += *z;
+        *z = exp(*z - largest);
+        sums[lane] += *z;
+    };
+    let (chunks, rest) = row.as_chunks_mut::<LANES>();
+    for chunk in chunks {
+        for (lane, z) in chunk.iter_mut().enumerate() {
+            replace(lane, z);
+        }
+    }
+    for (lane, z) in rest.iter_mut().enumerate() {
+        replace(lane, z);
+    }
+    LogitStats { largest, sum: sum_of_lanes(sums), total: sum_of_lanes(totals) }
+}
+
+#[inline(always)]
+fn largest(row: &[f32]) -> f32 {
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (largest, &z) in lanes.iter_mut().zip(chunk) {
+            *largest = if z > *largest { z } else { *largest };
+        }
+    }
+    lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
+}

@@ -1,0 +1,6 @@
+//! Operations in candle, with automatic differentiation: the specification, the oracle in tests of the CPU kernels, and
+//! the path on a GPU.
+
+pub mod adam;
+pub mod cross_entropy;
+pub mod gru;

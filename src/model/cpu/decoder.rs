@@ -1,0 +1,305 @@
+//! Decoder over one shard of a batch, forward and backward.
+//!
+//! [`DecoderPass`] is generic over the attention's typestate: forward tape, guided tape, backward pass.
+
+use candle_core::Result;
+
+use super::decoder_loop::{CellTape, ContextTape, DecoderLoop};
+use super::output_layer::{DecoderOutput, OutputGrads};
+use super::shard::Shard;
+use super::weights::{PackedContextInput, PackedModel};
+use crate::attention::cpu::{BackwardPass, ForwardTape, GradientInputs, GuidedTape, RaggedMemory};
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
+use crate::kernels::matrix::{Matrix, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::simd::{add_scaled, tanh, vectorized};
+use crate::model::architecture::{context_cell_param, word_cell_param};
+use crate::model::{Dropout, DropoutSite, InitialState};
+use crate::parameters::Gradients;
+
+/// Decoder over one shard, in one of attention's typestates.
+pub struct DecoderPass<'w, Attention> {
+    /// y_{t-1} of each target position, step by step.
+    previous: Vec<u32>,
+    memory: RaggedMemory,
+    /// m, the summary of s_0 = tanh(W_init m + b): `[rows, n]`, or `[rows, n/2]`
+    summary: Buffer,
+    /// States of all steps.
+    pub steps: DecoderLoop<'w>,
+    attention: Attention,
+}
+
+/// Finished backward pass of one shard, with the inputs of the parameter gradients.
+pub struct DecoderBackward<'w> {
+    pass: DecoderPass<'w, BackwardPass>,
+    /// With respect to the embeddings: `[steps × rows, e]`
+    d_embedded: Buffer,
+    /// With respect to W_init m + b: `[rows, n]`
+    d_initial: Buffer,
+}
+
+impl<'w> DecoderPass<'w, ForwardTape> {
+    /// Forward pass over annotations `[cells, n]`, row by row.
+    pub fn forward(weights: &'w PackedModel<'w>, shard: &Shard, dropout: &Dropout, annotations: Buffer) -> Self {
+        let e = weights.architecture.embedding_size;
+        let previous = shard.previous_ids();
+        let mut embedded = Buffer::scratch(previous.len() * e);
+        gather_forward(&mut embedded, weights.get("target_embedding.weight"), &previous, e);
+        shard.apply_target_dropout(&mut embedded, dropout.mask(DropoutSite::Target), e);
+        let gates = weights.input_gates(&previous, &embedded);
+        let memory = weights.attention.project_memory(annotations, shard.source.row_starts());
+        let summary = summary(weights, shard, memory.annotations());
+        let rows = shard.size();
+        let mut steps =
+            DecoderLoop::new(weights, rows, embedded, gates, |state| initial_state(weights, &summary, state));
+        let mut attention = ForwardTape::new(&weights.attention, &memory, rows, shard.target_length);
+        for step in 0..shard.target_length {
+            let draws = shard.draws(dropout.selection_draws(), step, weights.attention.draw_count(1));
+            steps.forward_step(&memory, &mut attention, step, 0..rows, draws.as_deref());
+        }
+        Self { previous, memory, summary, steps, attention }
+    }
+
+    /// Returns the inputs of the output layer.
+    pub fn output(&self) -> DecoderOutput<'_> {
+        DecoderOutput { steps: &self.steps, tape: &self.attention }
+    }
+
+    /// Reported α of each row: one row of weights per target unit.
+    pub fn reported(&self, weights: &PackedModel, shard: &Shard) -> Vec<Vec<Vec<f32>>> {
+        let mut reported = vec![Vec::new(); shard.size()];
+        for position in &shard.positions {
+            let length = shard.source.length(position.row);
+            reported[position.row].push(self.attention.reported(
+                &weights.attention,
+                position.step,
+                position.row,
+                length,
+            ));
+        }
+        reported
+    }
+
+    /// Computes the guided alignment loss −Σ w log α of the shard and `scale` times its gradient.
+    pub fn guided(self, shard: &Shard, scale: f32) -> (DecoderPass<'w, GuidedTape>, f64) {
+        let Self { previous, memory, summary, steps, attention } = self;
+        let (attention, loss) = attention.guided(&memory, |row| shard.guide(row), scale);
+        (DecoderPass { previous, memory, summary, steps, attention }, loss)
+    }
+}
+
+impl<'w> DecoderPass<'w, GuidedTape> {
+    /// Returns the inputs of the output layer.
+    pub fn output(&self) -> DecoderOutput<'_> {
+        DecoderOutput { steps: &self.steps, tape: self.attention.tape() }
+    }
+
+    /// Backward pass from the output layer's derivatives; returns those with respect to the annotations, `[cells, n]`.
+    pub fn backward(
+        self,
+        weights: &PackedModel,
+        shard: &Shard,
+        dropout: &Dropout,
+        grads: OutputGrads,
+    ) -> (DecoderBackward<'w>, Buffer) {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let rows = shard.size();
+        let OutputGrads { mut d_states, d_contexts, mut d_embedded, d_alphas } = grads;
+        let Self { previous, memory, summary, mut steps, mut attention } = self;
+        if let Some(d_alphas) = d_alphas {
+            attention.add_alpha_grads(&memory, &d_alphas);
+        }
+        let mut attention = attention.into_backward(&weights.attention, &memory, d_contexts);
+        // With respect to the state before the step that follows; nothing follows the last one.
+        let mut carried = Buffer::zeros(rows * n);
+        for step in (0..shard.target_length).rev() {
+            let d_state = &mut d_states[step * rows * n..][..rows * n];
+            vectorized(
+                #[inline(always)]
+                || add_scaled(d_state, 1.0, &carried),
+            );
+            carried.copy_from_slice(d_state);
+            steps.backward_step(&memory, &mut attention, step, &mut carried);
+        }
+        weights.word_cell.input.backward(&mut d_embedded, &steps.word.gates, WriteMode::Accumulate);
+        shard.apply_target_dropout(&mut d_embedded, dropout.mask(DropoutSite::Target), e);
+        let mut d_annotations = attention.finish(&weights.attention, &memory);
+        let pass = DecoderPass { previous, memory, summary, steps, attention };
+        let d_initial = pass.initial_backward(weights, shard, carried, &mut d_annotations);
+        (DecoderBackward { pass, d_embedded, d_initial }, d_annotations)
+    }
+}
+
+impl DecoderPass<'_, BackwardPass> {
+    /// Backward pass of s_0 = tanh(W_init m + b). Adds to the derivatives with respect to the annotations and returns
+    /// those with respect to W_init m + b, `[rows, n]`.
+    fn initial_backward(
+        &self,
+        weights: &PackedModel,
+        shard: &Shard,
+        mut d_state: Buffer,
+        d_annotations: &mut [f32],
+    ) -> Buffer {
+        let n = weights.architecture.hidden_size;
+        d_state.iter_mut().zip(self.steps.initial_state()).for_each(|(d_state, state)| *d_state *= 1.0 - state * state);
+        let mut d_summary = Buffer::scratch(self.summary.len());
+        weights.initial.backward(&mut d_summary, &d_state, WriteMode::Overwrite);
+        let width = weights.architecture.summary_size();
+        for (row, d_summary) in d_summary.chunks_exact(width).enumerate() {
+            for (position, share) in summary_shares(weights, shard, row) {
+                let d_annotation = &mut d_annotations[(shard.source.row(row).start + position) * n..][..n];
+                add_scaled(&mut d_annotation[n - width..], share, d_summary);
+            }
+        }
+        d_state
+    }
+}
+
+impl<'w> DecoderBackward<'w> {
+    /// Writes the gradients of the decoder's parameters except the output layer's, from all shards. That of the target
+    /// embedding is accumulated, the others are overwritten.
+    pub fn gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let embedded: Vec<_> = shards.iter().map(|shard| (&*shard.pass.previous, &*shard.d_embedded)).collect();
+        gradients.with_slice_mut("target_embedding.weight", |values| gather_backward(values, e, &embedded))?;
+        let passed: Vec<GradientInputs> = shards.iter().map(Self::passed).collect();
+        BackwardPass::gradients(&passed, &weights.attention, gradients)?;
+
+        Self::cell_gradients(shards, weights, gradients)?;
+        let width = weights.architecture.summary_size();
+        let initial = factors(shards, n, |shard| &shard.d_initial, width, |shard| &shard.pass.summary);
+        gradients.with_slice_mut("decoder.initial.weight", |out| {
+            weight_gradient(out, width, &initial, WriteMode::Overwrite)
+        })?;
+        gradients
+            .with_slice_mut("decoder.initial.bias", |out| bias_gradient(out, &all(shards, |shard| &shard.d_initial)))
+    }
+
+    /// Writes the gradients of the cells.
+    fn cell_gradients(shards: &[Self], weights: &PackedModel, gradients: &mut Gradients) -> Result<()> {
+        let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
+        let embedded =
+            factors(shards, 3 * n, |shard| &shard.pass.steps.word.gates, e, |shard| &shard.pass.steps.embedded);
+        let d_context = |shard| &*Self::context_cell(shard).gates;
+        let contexts = factors(shards, 3 * n, d_context, n, |shard| &shard.pass.steps.contexts);
+        match weights.context {
+            PackedContextInput::Gates(_) => gradients.with_slice_mut(&word_cell_param("weight_ih"), |out| {
+                weight_gradient(out, e + n, &embedded, WriteMode::Overwrite);
+                weight_gradient(&mut out[e..], e + n, &contexts, WriteMode::Overwrite);
+            })?,
+            PackedContextInput::Cell(_) => {
+                let mut write = |name: &str, width, factors: &[_]| {
+                    gradients.with_slice_mut(name, |out| weight_gradient(out, width, factors, WriteMode::Overwrite))
+                };
+                write(&word_cell_param("weight_ih"), e, &embedded)?;
+                write(&context_cell_param("weight_ih"), n, &contexts)?;
+                state_gradients(
+                    shards,
+                    n,
+                    Self::context_cell,
+                    |shard| shard.pass.steps.queries(),
+                    context_cell_param,
+                    gradients,
+                )?;
+            }
+        }
+        state_gradients(
+            shards,
+            n,
+            |shard| &shard.pass.steps.word,
+            |shard| shard.pass.steps.states(),
+            word_cell_param,
+            gradients,
+        )
+    }
+
+    /// Cell that consumes the context: its own, or the word's.
+    fn context_cell(&self) -> &CellTape<'w> {
+        match &self.pass.steps.context {
+            ContextTape::Gates(_) => &self.pass.steps.word,
+            ContextTape::Cell { cell, .. } => cell,
+        }
+    }
+
+    fn passed(&self) -> GradientInputs<'_> {
+        GradientInputs { back: &self.pass.attention, memory: &self.pass.memory, states: self.pass.steps.queries() }
+    }
+}
+
+/// Writes the gradients of a cell of state size n except W_ih; `before` returns the states before its steps.
+fn state_gradients<'p, 'w: 'p>(
+    shards: &'p [DecoderBackward<'w>],
+    n: usize,
+    cell: impl Fn(&'p DecoderBackward<'w>) -> &'p CellTape<'w>,
+    before: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
+    name: fn(&str) -> String,
+    gradients: &mut Gradients,
+) -> Result<()> {
+    let states = factors(shards, 3 * n, |shard| &cell(shard).state_gates, n, before);
+    gradients.with_slice_mut(&name("weight_hh"), |out| weight_gradient(out, n, &states, WriteMode::Overwrite))?;
+    gradients
+        .with_slice_mut(&name("bias_hh"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).state_gates)))?;
+    gradients.with_slice_mut(&name("bias_ih"), |out| bias_gradient(out, &all(shards, |shard| &cell(shard).gates)))
+}
+
+/// The same slice of every shard.
+fn all<'p, 'w: 'p>(
+    shards: &'p [DecoderBackward<'w>],
+    of: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
+) -> Vec<&'p [f32]> {
+    shards.iter().map(of).collect()
+}
+
+/// Factors of a weight gradient: for each shard the derivatives with respect to y = x Wᵀ, and x.
+fn factors<'p, 'w: 'p>(
+    shards: &'p [DecoderBackward<'w>],
+    d_width: usize,
+    d_y: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
+    width: usize,
+    x: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
+) -> Vec<(Matrix<'p>, Matrix<'p>)> {
+    let factor = |shard| {
+        let d_y = Matrix::rows_of(d_y(shard), d_width);
+        (d_y, Matrix::new(x(shard), d_y.row_count(), width))
+    };
+    shards.iter().map(factor).collect()
+}
+
+/// s_0 of a shard: `[rows, n]`.
+pub fn first_state(weights: &PackedModel, shard: &Shard, annotations: &[f32]) -> Buffer {
+    let mut state = Buffer::scratch(shard.size() * weights.architecture.hidden_size);
+    initial_state(weights, &summary(weights, shard, annotations), &mut state);
+    state
+}
+
+/// Positions whose annotations the summary averages, each with its share.
+fn summary_shares(weights: &PackedModel, shard: &Shard, row: usize) -> impl Iterator<Item = (usize, f32)> + use<> {
+    let count = match weights.architecture.initial_state {
+        InitialState::Mean => shard.source.length(row),
+        InitialState::BackwardFirst => 1,
+    };
+    (0..count).map(move |position| (position, 1.0 / count as f32))
+}
+
+/// m: the mean annotation, `[rows, n]`, or the backward half of the first one, `[rows, n/2]`.
+fn summary(weights: &PackedModel, shard: &Shard, annotations: &[f32]) -> Buffer {
+    let (n, width) = (weights.architecture.hidden_size, weights.architecture.summary_size());
+    let mut summary = Buffer::zeros(shard.size() * width);
+    for (row, sum) in summary.chunks_exact_mut(width).enumerate() {
+        for (position, share) in summary_shares(weights, shard, row) {
+            let annotation = &annotations[(shard.source.row(row).start + position) * n..][..n];
+            add_scaled(sum, share, &annotation[n - width..]);
+        }
+    }
+    summary
+}
+
+/// s_0 = tanh(W_init m + b)
+fn initial_state(weights: &PackedModel, summary: &[f32], state: &mut [f32]) {
+    let n = weights.architecture.hidden_size;
+    weights.initial.forward(state, n, summary, WriteMode::AddBias(weights.get("decoder.initial.bias")));
+    vectorized(
+        #[inline(always)]
+        || state.iter_mut().for_each(|value| *value = tanh(*value)),
+    );
+}

@@ -1,0 +1,100 @@
+//! Step-by-step decoding of many rows, without derivatives.
+
+use super::decoder::first_state;
+use super::decoder_loop::DecoderLoop;
+use super::encoder::EncoderPass;
+use super::lexical_bias::LexicalBias;
+use super::output_layer::readout;
+use super::shard::Shard;
+use super::weights::PackedModel;
+use crate::attention::cpu::{ForwardTape, RaggedMemory};
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::embedding::gather_forward;
+use crate::kernels::matrix::WriteMode;
+use crate::model::Dropout;
+use crate::model::reference::StepOutput;
+use crate::text::{Batch, Padded};
+
+/// Decoder states of any number of rows over a batch of sources.
+pub struct CpuIncrementalDecoder<'w> {
+    weights: &'w PackedModel<'w>,
+    memory: RaggedMemory,
+    /// Source of each row, as its row in the memory.
+    sentences: Vec<usize>,
+    /// `[rows, n]`
+    states: Buffer,
+    /// Units of each source, by its row in the memory.
+    sources: Vec<Vec<u32>>,
+}
+
+impl<'w> CpuIncrementalDecoder<'w> {
+    /// Encodes sources and returns a decoder with one row for each.
+    pub fn new(weights: &'w PackedModel<'w>, source: &Padded) -> Self {
+        let batch = Batch::of_sources(source);
+        let shard = Shard::split(&batch, 1).remove(0);
+        let (_, annotations) = EncoderPass::forward(weights, &shard, &Dropout::none());
+        let mut places = vec![0; shard.size()];
+        shard.rows.iter().zip(0..).for_each(|(&row, place)| places[row] = place);
+        let mut states = Buffer::scratch(places.len() * weights.architecture.hidden_size);
+        gather_forward(
+            &mut states,
+            &first_state(weights, &shard, &annotations),
+            &places,
+            weights.architecture.hidden_size,
+        );
+        let memory = weights.attention.project_memory(annotations, shard.source.row_starts());
+        let sentences = places.into_iter().map(|place| place as usize).collect();
+        let sources = (0..shard.size()).map(|row| shard.source_of(row).collect()).collect();
+        Self { weights, memory, sentences, states, sources }
+    }
+
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
+    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> StepOutput {
+        let Self { weights, .. } = *self;
+        let (e, n, rows) = (weights.architecture.embedding_size, weights.architecture.hidden_size, parents.len());
+        self.sentences = parents.iter().map(|&row| self.sentences[row]).collect();
+        let parents: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
+        let mut embedded = Buffer::scratch(rows * e);
+        gather_forward(&mut embedded, weights.get("target_embedding.weight"), units, e);
+        let gates = weights.input_gates(units, &embedded);
+        let mut steps =
+            DecoderLoop::new(weights, rows, embedded, gates, |state| gather_forward(state, &self.states, &parents, n));
+        let mut tape = ForwardTape::new(&weights.attention, &self.memory, rows, 1);
+        steps.forward_step(&self.memory, &mut tape, 0, self.sentences.iter().copied(), None);
+        let reported = |(row, &sentence): (usize, &usize)| {
+            tape.reported(&weights.attention, 0, row, self.memory.cells(sentence).len())
+        };
+        let attention = self.sentences.iter().enumerate().map(reported).collect();
+        let mut logits = self.logits(&steps);
+        if let Some(lexicon) = weights.lexicon {
+            self.translate(&mut LexicalBias::new(lexicon), &tape, &mut logits);
+        }
+        self.states = steps.into_last_state();
+        StepOutput { logits, attention }
+    }
+
+    /// Adds the lexicon's bias.
+    fn translate(&self, bias: &mut LexicalBias, tape: &ForwardTape, logits: &mut [f32]) {
+        let rows = logits.chunks_exact_mut(self.weights.architecture.target_vocabulary).enumerate();
+        for ((row, logits), &sentence) in rows.zip(&self.sentences) {
+            let source = &self.sources[sentence];
+            let mut alphas = vec![0.0; source.len()];
+            tape.mean_alphas(0, row, &mut alphas);
+            bias.forward(logits, &alphas, source.iter().copied());
+        }
+    }
+
+    fn logits(&self, steps: &DecoderLoop) -> Buffer {
+        let sizes = self.weights.architecture;
+        let (width, vocabulary) = (sizes.embedding_size + 2 * sizes.hidden_size, sizes.target_vocabulary);
+        let rows = self.sentences.len();
+        let mut input = Buffer::scratch(rows * width);
+        for (row, input) in input.chunks_exact_mut(width).enumerate() {
+            steps.readout_input(0, row, input);
+        }
+        let mut logits = Buffer::scratch(rows * vocabulary);
+        let bias = WriteMode::AddBias(self.weights.get("output.bias"));
+        self.weights.output.forward(&mut logits, vocabulary, &readout(self.weights, &input), bias);
+        logits
+    }
+}

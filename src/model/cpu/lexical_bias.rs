@@ -1,0 +1,109 @@
+//! Output bias of a [`UnitLexicon`], forward and backward.
+
+use crate::model::UnitLexicon;
+use crate::model::unit_lexicon::EPSILON;
+
+/// Working memory for the bias of one row at a time.
+pub struct LexicalBias<'l> {
+    lexicon: &'l UnitLexicon,
+    /// l of the row, sparse: `[V]`, 0 except at `touched`
+    l: Vec<f32>,
+    /// Target units with l > 0.
+    touched: Vec<u32>,
+}
+
+impl<'l> LexicalBias<'l> {
+    /// Empty working memory.
+    pub fn new(lexicon: &'l UnitLexicon) -> Self {
+        Self { lexicon, l: vec![0.0; lexicon.target_vocabulary], touched: Vec::new() }
+    }
+
+    /// Sums the lexicon rows of the source units, weighted by α.
+    fn mix(&mut self, alphas: &[f32], sources: impl Iterator<Item = u32>) {
+        for (&alpha, source) in alphas.iter().zip(sources).filter(|(alpha, _)| **alpha > 0.0) {
+            let (units, probabilities) = self.lexicon.row(source);
+            for (&unit, &probability) in units.iter().zip(probabilities) {
+                let l = &mut self.l[unit as usize];
+                if *l == 0.0 {
+                    self.touched.push(unit);
+                }
+                *l += alpha * probability;
+            }
+        }
+    }
+
+    /// Forward pass: adds ln(1 + l / ε) to a row of logits, `[V]`, given its weights and source units.
+    pub fn forward(&mut self, logits: &mut [f32], alphas: &[f32], sources: impl Iterator<Item = u32>) {
+        self.mix(alphas, sources);
+        for unit in self.touched.drain(..) {
+            logits[unit as usize] += (std::mem::take(&mut self.l[unit as usize]) / EPSILON).ln_1p();
+        }
+    }
+
+    /// Backward pass: writes the derivatives with respect to the weights, given those with respect to the logits.
+    pub fn backward(
+        &mut self,
+        d_logits: &[f32],
+        alphas: &[f32],
+        sources: impl Iterator<Item = u32> + Clone,
+        d_alphas: &mut [f32],
+    ) {
+        self.mix(alphas, sources.clone());
+        for (d_alpha, source) in d_alphas.iter_mut().zip(sources) {
+            let (units, probabilities) = self.lexicon.row(source);
+            let term = |(&unit, probability): (&u32, &f32)| {
+                d_logits[unit as usize] * probability / (EPSILON + self.l[unit as usize])
+            };
+            *d_alpha = units.iter().zip(probabilities).map(term).sum();
+        }
+        self.touched.drain(..).for_each(|unit| self.l[unit as usize] = 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Tensor};
+
+    use super::*;
+    use crate::model::reference::lexical_bias::{dense_rows, lexical_bias};
+    use crate::text::{END, Padded};
+
+    fn lexicon() -> UnitLexicon {
+        let (starts, units) = (vec![0, 0, 2, 3, 4], vec![3, 5, 2, 4]);
+        UnitLexicon::from_parts([starts, units], vec![0.25, 0.75, 1.0, 1.0], [4, 6]).unwrap()
+    }
+
+    #[test]
+    fn bias_equals_reference_and_gradient_matches_finite_differences() {
+        let lexicon = lexicon();
+        let mut bias = LexicalBias::new(&lexicon);
+        let sources = [1u32, 3, END];
+        let alphas = [0.5f32, 0.3, 0.2];
+        let mut logits = [0.1f32; 6];
+        bias.forward(&mut logits, &alphas, sources.into_iter());
+        let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
+        let rows = dense_rows(&lexicon, &Padded::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
+        let reference = lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        assert!(
+            logits.iter().zip(&reference).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),
+            "{logits:?} {reference:?}"
+        );
+        assert!(logits[5] > 5.0 && logits[0] == 0.1, "{logits:?}");
+
+        let d_logits = [0.3f32, -0.1, 0.7, 0.2, -0.4, 0.5];
+        let mut d_alphas = [9.0f32; 3];
+        bias.backward(&d_logits, &alphas, sources.into_iter(), &mut d_alphas);
+        let value = |alphas: &[f32]| -> f64 {
+            let mut logits = [0.0f32; 6];
+            LexicalBias::new(&lexicon).forward(&mut logits, alphas, sources.into_iter());
+            logits.iter().zip(d_logits).map(|(logit, d_logit)| f64::from(logit * d_logit)).sum()
+        };
+        for j in 0..3 {
+            let shifted =
+                |step: f32| value(&std::array::from_fn::<f32, 3, _>(|i| alphas[i] + if i == j { step } else { 0.0 }));
+            let slope = (shifted(0.01) - shifted(-0.01)) / 0.02;
+            assert!((slope - f64::from(d_alphas[j])).abs() < 1e-2 * (1.0 + slope.abs()), "{slope} {d_alphas:?}");
+        }
+        assert!(bias.l.iter().all(|&value| value == 0.0) && bias.touched.is_empty());
+    }
+}

@@ -1,0 +1,98 @@
+//! The model on slices, with hand-written derivatives, in parallel over shards of a batch.
+//!
+//! A batch is split into as many shards as there are threads. Each shard runs the recurrences forward and backward on
+//! one thread, so that no small product is divided. The output layer in between and the weight gradients, which need
+//! the rows of all steps and shards, are a few large products that all threads share. The equations are those of the
+//! reference backend, which is the oracle in tests; both drop the same numbers.
+
+mod decoder;
+mod decoder_loop;
+mod encoder;
+mod incremental;
+mod lexical_bias;
+mod output_layer;
+mod ragged;
+mod shard;
+mod weights;
+
+use candle_core::Result;
+use rayon::prelude::*;
+
+use super::view::ModelView;
+use super::{BatchLoss, Dropout, ForcedScores};
+use crate::attention::cpu::GuidedTape;
+use crate::parameters::Gradients;
+use crate::text::Batch;
+use decoder::{DecoderBackward, DecoderPass};
+use encoder::{EncoderBackward, EncoderPass};
+pub use incremental::CpuIncrementalDecoder;
+use output_layer::{DecoderOutput, Objective, OutputPass};
+use shard::Shard;
+pub use weights::{PackedModel, PackingMode, with_all_packed, with_packed};
+
+/// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided alignment
+/// included.
+pub fn gradients(
+    model: ModelView,
+    batch: &Batch,
+    smoothing: f64,
+    dropout: &Dropout,
+    gradients: &mut Gradients,
+) -> Result<BatchLoss> {
+    let shards = Shard::split(batch, rayon::current_num_threads());
+    let scale = 1.0 / batch.target.units() as f32;
+    with_packed(model, PackingMode::Training, |weights| {
+        let objective = Objective { smoothing: smoothing as f32, scale };
+        let forward = |shard: &Shard| {
+            let (encoder, annotations) = EncoderPass::forward(weights, shard, dropout);
+            let (decoder, guidance) = DecoderPass::forward(weights, shard, dropout, annotations).guided(shard, scale);
+            ShardPass { encoder, decoder, guidance }
+        };
+        let passes: Vec<ShardPass> = shards.par_iter().map(forward).collect();
+        let guidance = passes.iter().map(|pass| pass.guidance).sum();
+        let outputs: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
+        let (loss, output) = OutputPass::run(weights, &shards, &outputs, dropout, objective, gradients)?;
+        let passes = passes.into_par_iter().enumerate();
+        let (encoders, decoders): (Vec<_>, Vec<_>) = passes
+            .map(|(number, ShardPass { encoder, decoder, .. })| {
+                let (shard, shard_grads) = (&shards[number], output.shard_grads(weights, &shards[number], number));
+                let (decoder, d_annotations) = decoder.backward(weights, shard, dropout, shard_grads);
+                (encoder.backward(weights, shard, dropout, &d_annotations), decoder)
+            })
+            .unzip();
+        DecoderBackward::gradients(&decoders, weights, gradients)?;
+        EncoderBackward::gradients(&encoders, weights, gradients)?;
+        Ok(BatchLoss { guidance, ..loss })
+    })
+}
+
+/// Forward pass of one shard.
+struct ShardPass<'w> {
+    encoder: EncoderPass,
+    decoder: DecoderPass<'w, GuidedTape>,
+    guidance: f64,
+}
+
+/// Scores each pair of a batch by forced decoding.
+pub fn force_decode(model: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
+    let shards = Shard::split(batch, rayon::current_num_threads());
+    with_packed(model, PackingMode::Inference, |weights| {
+        let run = |shard: &Shard| -> Vec<ForcedScores> {
+            let (_, annotations) = EncoderPass::forward(weights, shard, &Dropout::none());
+            let decoder = DecoderPass::forward(weights, shard, &Dropout::none(), annotations);
+            let scores = OutputPass::score(weights, shard, decoder.output(), smoothing as f32);
+            let pairs = scores.into_iter().zip(decoder.reported(weights, shard));
+            pairs
+                .map(|((smoothed, log_probabilities), weights)| ForcedScores { log_probabilities, smoothed, weights })
+                .collect()
+        };
+        let results: Vec<Vec<ForcedScores>> = shards.par_iter().map(run).collect();
+        let mut pairs: Vec<Option<ForcedScores>> = (0..batch.target.batch()).map(|_| None).collect();
+        for (shard, forced) in shards.iter().zip(results) {
+            for (&row, pair) in shard.rows.iter().zip(forced) {
+                pairs[row] = Some(pair);
+            }
+        }
+        Ok(pairs.into_iter().flatten().collect())
+    })
+}

@@ -1,0 +1,198 @@
+//! Parameters packed for products while a batch runs.
+
+use candle_core::Result;
+use rayon::prelude::*;
+
+use crate::attention::cpu as attention;
+use crate::kernels::buffer_pool::Buffer;
+use crate::kernels::cpu::embedding::gather_forward;
+use crate::kernels::matrix::{Matrix, PackedWeight, WriteMode};
+use crate::model::architecture::encoder_cell_param;
+use crate::model::architecture::{context_cell_param, word_cell_param};
+use crate::model::view::ModelView;
+use crate::model::{Architecture, DecoderKind, UnitLexicon};
+use crate::parameters::{ParameterViews, Parameters};
+
+/// Maximum size of a gate table: 128 MiB.
+const MAX_TABLE: usize = 1 << 25;
+/// Rows of a gate table per rayon task.
+const TABLE_ROWS: usize = 256;
+
+/// Use that weights are packed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackingMode {
+    /// Forward passes.
+    Inference,
+    /// Forward passes over so many rows that a table of the target embeddings' share of the gates pays off.
+    LongInference,
+    /// Forward and backward passes.
+    Training,
+}
+
+/// Packed weights of a GRU cell of state size h.
+pub struct CellWeights<'a> {
+    /// W_ih: `[3h, input]`
+    pub input: PackedWeight,
+    /// W_hh: `[3h, h]`
+    pub state: PackedWeight,
+    /// b_ih
+    pub bias_ih: &'a [f32],
+    /// b_hh
+    pub bias_hh: &'a [f32],
+}
+
+/// Path of the context into the decoder's state.
+pub enum PackedContextInput<'a> {
+    /// Consumed with the word, by these columns of the cell's W_ih.
+    Gates(PackedWeight),
+    /// Consumed after the word, by a cell of its own.
+    Cell(CellWeights<'a>),
+}
+
+/// Packed parameters of the model.
+pub struct PackedModel<'a> {
+    /// Sizes and variants.
+    pub architecture: &'a Architecture,
+    /// Lexicon that biases the output, if any.
+    pub lexicon: Option<&'a UnitLexicon>,
+    parameters: ParameterViews<'a>,
+    /// Both directions of each encoder layer.
+    pub encoder: Vec<[CellWeights<'a>; 2]>,
+    /// W_init
+    pub initial: PackedWeight,
+    /// Attention's parameters.
+    pub attention: attention::PackedAttention<'a>,
+    /// Decoder's cell that consumes the word, with the embedding's columns of W_ih only
+    pub word_cell: CellWeights<'a>,
+    /// Path of the context into the state
+    pub context: PackedContextInput<'a>,
+    /// W_r
+    pub readout: PackedWeight,
+    /// E_out
+    pub output: PackedWeight,
+    /// Embeddings' share of the gates for every target unit, `[V, 3n]`, under [`PackingMode::LongInference`]
+    gate_table: Option<Buffer>,
+}
+
+/// Packs a model's parameters and passes them to `work`.
+///
+/// # Errors
+/// A parameter is not a contiguous f32 tensor on the CPU, or `work` fails.
+pub fn with_packed<R>(model: ModelView, mode: PackingMode, work: impl FnOnce(&PackedModel) -> Result<R>) -> Result<R> {
+    with_all_packed(&[model], mode, |weights| work(&weights[0]))
+}
+
+/// [`with_packed`] for several models.
+///
+/// # Errors
+/// As [`with_packed`].
+pub fn with_all_packed<R>(
+    models: &[ModelView],
+    mode: PackingMode,
+    work: impl FnOnce(&[PackedModel]) -> Result<R>,
+) -> Result<R> {
+    let parameters: Vec<&Parameters> = models.iter().map(|model| model.parameters).collect();
+    Parameters::with_views(&parameters, |slices| {
+        let mut weights = Vec::with_capacity(models.len());
+        for (&ModelView { architecture, lexicon, .. }, slices) in models.iter().zip(slices) {
+            weights.push(PackedModel { lexicon, ..PackedModel::new(architecture, slices.clone(), mode) });
+        }
+        work(&weights)
+    })
+}
+
+impl<'a> CellWeights<'a> {
+    /// Packs a cell; `name` maps PyTorch's parameter names to full ones, and `columns` selects columns of W_ih.
+    fn new(
+        parameters: &ParameterViews<'a>,
+        name: impl Fn(&str) -> String,
+        columns: impl FnOnce(Matrix<'a>) -> Matrix<'a>,
+        derivatives: bool,
+    ) -> Self {
+        let [input, state] = ["weight_ih", "weight_hh"].map(|part| parameters.matrix(&name(part)));
+        let [input, state] = PackedWeight::pack_all([columns(input), state], derivatives);
+        let [bias_ih, bias_hh] = ["bias_ih", "bias_hh"].map(|part| parameters.get(&name(part)));
+        Self { input, state, bias_ih, bias_hh }
+    }
+}
+
+impl<'a> PackedModel<'a> {
+    fn new(architecture: &'a Architecture, parameters: ParameterViews<'a>, mode: PackingMode) -> Self {
+        let (e, n) = (architecture.embedding_size, architecture.hidden_size);
+        let derivatives = mode == PackingMode::Training;
+        let [output, initial, readout] = PackedWeight::pack_all(
+            [
+                parameters.matrix(architecture.output_weight()),
+                parameters.matrix("decoder.initial.weight"),
+                parameters.matrix("readout.weight"),
+            ],
+            derivatives,
+        );
+        let encoder_cell = |layer: usize, direction: usize| {
+            let name = |name: &str| encoder_cell_param(name, layer, direction);
+            CellWeights::new(&parameters, name, |input| input, derivatives)
+        };
+        let encoder = (0..architecture.layers).map(|layer| [0, 1].map(|direction| encoder_cell(layer, direction)));
+        let encoder = encoder.collect();
+        // The embedding's columns come first; they are all columns if the context has a cell of its own.
+        let word_cell = CellWeights::new(&parameters, word_cell_param, |input| input.columns(0, e), derivatives);
+        let context = match architecture.decoder {
+            DecoderKind::Bahdanau => {
+                let input = parameters.matrix(&word_cell_param("weight_ih"));
+                PackedContextInput::Gates(PackedWeight::new(input.columns(e, n), derivatives))
+            }
+            DecoderKind::Conditional => {
+                PackedContextInput::Cell(CellWeights::new(&parameters, context_cell_param, |input| input, derivatives))
+            }
+        };
+        let dimensions = architecture.dimensions();
+        let mut weights = Self {
+            architecture,
+            lexicon: None,
+            encoder,
+            attention: attention::PackedAttention::new(&architecture.attention, dimensions, &parameters, derivatives),
+            initial,
+            word_cell,
+            context,
+            readout,
+            output,
+            gate_table: None,
+            parameters,
+        };
+        if mode == PackingMode::LongInference {
+            weights.gate_table = weights.build_gate_table();
+        }
+        weights
+    }
+
+    fn build_gate_table(&self) -> Option<Buffer> {
+        let Architecture { target_vocabulary: units, embedding_size: e, hidden_size: n, .. } = *self.architecture;
+        if units * 3 * n > MAX_TABLE {
+            return None;
+        }
+        let mut table = Buffer::scratch(units * 3 * n);
+        let embeddings = self.get("target_embedding.weight").par_chunks(TABLE_ROWS * e);
+        table.par_chunks_mut(TABLE_ROWS * 3 * n).zip(embeddings).for_each(|(gates, embedded)| {
+            self.word_cell.input.forward(gates, 3 * n, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
+        });
+        Some(table)
+    }
+
+    /// Previous words' share of the decoder's gates: `[rows, 3n]`.
+    pub fn input_gates(&self, units: &[u32], embedded: &[f32]) -> Buffer {
+        let width = 3 * self.architecture.hidden_size;
+        let mut gates = Buffer::scratch(units.len() * width);
+        match &self.gate_table {
+            Some(table) => gather_forward(&mut gates, table, units, width),
+            None => {
+                self.word_cell.input.forward(&mut gates, width, embedded, WriteMode::AddBias(self.word_cell.bias_ih));
+            }
+        }
+        gates
+    }
+
+    /// Returns a parameter's values. The name must be in the architecture's parameter spec.
+    pub fn get(&self, name: &str) -> &'a [f32] {
+        self.parameters.get(name)
+    }
+}

@@ -1,0 +1,27 @@
+//! Step-by-step decoding on either backend.
+
+use candle_core::Result;
+
+use super::cpu::CpuIncrementalDecoder;
+use super::reference::{ReferenceIncrementalDecoder, StepOutput};
+
+/// Decoder states of any number of rows over a batch of sources.
+pub enum IncrementalDecoder<'a> {
+    /// On the CPU backend.
+    Cpu(CpuIncrementalDecoder<'a>),
+    /// On the reference backend.
+    Reference(ReferenceIncrementalDecoder<'a>),
+}
+
+impl IncrementalDecoder<'_> {
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
+        match self {
+            Self::Cpu(decoder) => Ok(decoder.step(parents, units)),
+            Self::Reference(decoder) => decoder.step(parents, units),
+        }
+    }
+}

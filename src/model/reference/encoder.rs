@@ -1,0 +1,70 @@
+//! Bidirectional GRU encoder (Bahdanau et al. 2014, section 3.2): one annotation per source unit.
+
+use candle_core::{Device, Result, Tensor};
+
+use crate::kernels::reference::gru::GruWeights;
+use crate::model::architecture::encoder_cell_param;
+use crate::model::{Dropout, DropoutSite};
+use crate::parameters::Parameters;
+use crate::text::Padded;
+
+/// Annotations of a batch of sources.
+#[derive(Clone, Debug)]
+pub struct Annotations {
+    /// H: `[batch, length, n]`, the forward direction's half first; unspecified on padding.
+    pub values: Tensor,
+    /// `[batch, length]`: 1 on real positions, 0 on padding.
+    pub mask: Tensor,
+}
+
+/// Embedding and bidirectional GRU, in one or more layers.
+pub struct BidirectionalEncoder {
+    embedding: Tensor,
+    /// Forward and backward cell of each layer.
+    layers: Vec<[GruWeights; 2]>,
+}
+
+impl BidirectionalEncoder {
+    /// Selects the parameters of `layers` layers.
+    ///
+    /// # Errors
+    /// A parameter is missing.
+    pub fn new(layers: usize, parameters: &Parameters) -> Result<Self> {
+        let cell = |layer, direction| parameters.gru(|part| encoder_cell_param(part, layer, direction));
+        let layers = (0..layers).map(|layer| Ok([cell(layer, 0)?, cell(layer, 1)?]));
+        Ok(Self { embedding: parameters.get("source_embedding.weight")?, layers: layers.collect::<Result<_>>()? })
+    }
+
+    /// Encodes a batch of sources.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
+        let device = self.embedding.device();
+        let (batch, length) = (source.batch(), source.length);
+        let ids = Tensor::from_slice(&source.ids, (batch, length), device)?.t()?.flatten_all()?;
+        let mut rows = dropout.apply(&self.embedding.index_select(&ids, 0)?, DropoutSite::Source)?;
+        let mask = mask(source, device)?;
+        let step_mask = mask.t()?.unsqueeze(2)?;
+        for (layer, [forward, backward]) in self.layers.iter().enumerate() {
+            let run = |cell: &GruWeights, backwards: bool| {
+                let gates = cell.input_gates(&rows)?;
+                cell.sequence(&gates.reshape((length, batch, gates.dim(1)?))?, &step_mask, backwards)
+            };
+            let states = Tensor::cat(&[run(forward, false)?, run(backward, true)?], 2)?;
+            rows = dropout.apply(&states.flatten_to(1)?, DropoutSite::Annotations(layer))?;
+        }
+        let size = rows.dim(1)?;
+        let values = rows.reshape((length, batch, size))?.transpose(0, 1)?.contiguous()?;
+        Ok(Annotations { values, mask })
+    }
+}
+
+/// `[batch, length]`: 1 on real positions, 0 on padding.
+fn mask(sequences: &Padded, device: &Device) -> Result<Tensor> {
+    let mut mask = Vec::with_capacity(sequences.ids.len());
+    for &length in &sequences.lengths {
+        mask.extend((0..sequences.length).map(|position| if position < length { 1.0f32 } else { 0.0 }));
+    }
+    Tensor::from_vec(mask, (sequences.batch(), sequences.length), device)
+}

@@ -1,0 +1,100 @@
+//! Step-by-step decoding of many rows, without derivatives.
+
+use candle_core::{Result, Tensor};
+
+use super::ReferenceModel;
+use super::lexical_bias::{dense_rows, lexical_bias};
+use crate::attention::Memory;
+use crate::kernels::buffer_pool::Buffer;
+use crate::model::Dropout;
+use crate::model::view::ModelView;
+use crate::text::Padded;
+
+/// Decoder states of any number of rows over a batch of sources.
+pub struct ReferenceIncrementalDecoder<'a> {
+    model: &'a ReferenceModel,
+    /// Memory of every sentence of the batch.
+    memory: Memory,
+    /// All sources.
+    source: Padded,
+    /// Sentence of each row.
+    sentences: Vec<usize>,
+    /// Memory of each row's sentence; recomputed only if the rows' sentences change.
+    row_memory: Memory,
+    /// Lexicon rows of every sentence, `[sentences, length, V]`, if there is a lexicon.
+    lexical: Option<Tensor>,
+    /// Lexicon rows of each row's sentence.
+    row_lexical: Option<Tensor>,
+    /// s_{t-1}: `[rows, n]`
+    state: Tensor,
+}
+
+/// Predictions for the rows of one step.
+pub struct StepOutput {
+    /// `[rows, V]`
+    pub logits: Buffer,
+    /// Reported α of each row, one weight per unit of its source.
+    pub attention: Vec<Vec<f32>>,
+}
+
+impl ReferenceModel {
+    /// Encodes sources and returns a decoder with one row for each.
+    pub fn incremental_decoder(&self, view: ModelView, source: &Padded) -> Result<ReferenceIncrementalDecoder<'_>> {
+        let memory = self.project_memory(source, &Dropout::none())?;
+        let dense = |lexicon| dense_rows(lexicon, source, self.decoder.device());
+        let lexical = view.lexicon.map(dense).transpose()?;
+        Ok(ReferenceIncrementalDecoder {
+            model: self,
+            state: self.decoder.initial_state(&memory)?,
+            sentences: (0..source.batch()).collect(),
+            source: source.clone(),
+            row_memory: memory.clone(),
+            memory,
+            row_lexical: lexical.clone(),
+            lexical,
+        })
+    }
+}
+
+impl ReferenceIncrementalDecoder<'_> {
+    /// Makes the former rows `parents` the current rows.
+    fn select(&mut self, parents: &[usize]) -> Result<()> {
+        let device = self.model.decoder.device();
+        let rows: Vec<u32> = parents.iter().map(|&row| row as u32).collect();
+        self.state = self.state.index_select(&Tensor::new(rows, device)?, 0)?;
+        let sentences: Vec<usize> = parents.iter().map(|&row| self.sentences[row]).collect();
+        if sentences != self.sentences {
+            let rows: Vec<u32> = sentences.iter().map(|&sentence| sentence as u32).collect();
+            let rows = Tensor::new(rows, device)?;
+            self.row_memory = self.memory.select(&rows)?;
+            self.row_lexical = self.lexical.as_ref().map(|lexical| lexical.index_select(&rows, 0)).transpose()?;
+            self.sentences = sentences;
+        }
+        Ok(())
+    }
+
+    /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
+        self.select(parents)?;
+        let decoder = &self.model.decoder;
+        let embedded = decoder.embed(&Tensor::new(units, self.model.decoder.device())?)?;
+        let step = decoder.step(&self.row_memory, &embedded, &self.state)?;
+        let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
+        let logits = match &self.row_lexical {
+            Some(rows) => (logits + lexical_bias(&step.attention.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
+            None => logits,
+        };
+        self.state = step.state;
+        let values = logits.flatten_all()?.to_vec1::<f32>()?;
+        let mut logits = Buffer::scratch(values.len());
+        logits.copy_from_slice(&values);
+        let mut attention = step.attention.reported.to_vec2::<f32>()?;
+        for (row, &sentence) in attention.iter_mut().zip(&self.sentences) {
+            row.truncate(self.source.lengths[sentence]);
+        }
+        Ok(StepOutput { logits, attention })
+    }
+}

@@ -1,0 +1,28 @@
+//! Output bias of a [`UnitLexicon`].
+
+use candle_core::{Device, Result, Tensor};
+
+use crate::model::UnitLexicon;
+use crate::model::unit_lexicon::EPSILON;
+use crate::text::Padded;
+
+/// ln(1 + l / ε): `[batch, T, V]` from weights `[batch, T, S]`, 0 on padding, and lexicon rows `[batch, S, V]`.
+///
+/// # Errors
+/// The shapes do not match.
+pub fn lexical_bias(alphas: &Tensor, rows: &Tensor) -> Result<Tensor> {
+    alphas.contiguous()?.matmul(rows)?.affine(1.0 / f64::from(EPSILON), 1.0)?.log()
+}
+
+/// Dense lexicon rows of a batch's source units, padding included: `[batch, S, V]`.
+///
+/// # Errors
+/// The device is out of memory.
+pub fn dense_rows(lexicon: &UnitLexicon, sources: &Padded, device: &Device) -> Result<Tensor> {
+    let mut dense = vec![0.0f32; sources.ids.len() * lexicon.target_vocabulary];
+    for (&source, values) in sources.ids.iter().zip(dense.chunks_exact_mut(lexicon.target_vocabulary)) {
+        let (units, shares) = lexicon.row(source);
+        units.iter().zip(shares).for_each(|(&unit, &share)| values[unit as usize] = share);
+    }
+    Tensor::from_vec(dense, (sources.batch(), sources.length, lexicon.target_vocabulary), device)
+}

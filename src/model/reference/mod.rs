@@ -1,0 +1,171 @@
+//! The model in candle's operations, with automatic differentiation: the specification, the oracle of the CPU backend's
+//! tests, and the path on a GPU.
+//!
+//! Sequences are padded and time-major, `[length, batch, ·]`, in the recurrences; annotations and keys are
+//! `[batch, length, ·]`.
+
+mod decoder;
+mod decoder_loop;
+mod encoder;
+mod incremental;
+pub(super) mod lexical_bias;
+mod output_layer;
+
+use candle_core::{Result, Tensor};
+
+use super::view::ModelView;
+use super::{Architecture, BatchLoss, Dropout, DropoutSite, ForcedScores};
+use crate::attention::{Memory, guided_alignment_loss};
+use crate::kernels::reference::cross_entropy::cross_entropy_sums;
+use crate::parameters::{Gradients, Parameters};
+use crate::text::{BEGIN, Batch, Padded};
+use decoder::AttentionDecoder;
+use decoder_loop::DecoderStep;
+use encoder::BidirectionalEncoder;
+use lexical_bias::{dense_rows, lexical_bias};
+
+pub use encoder::Annotations;
+pub use incremental::{ReferenceIncrementalDecoder, StepOutput};
+
+/// Encoder and decoder over one set of parameters.
+pub struct ReferenceModel {
+    encoder: BidirectionalEncoder,
+    decoder: AttentionDecoder,
+}
+
+/// Logits of a batch under teacher forcing.
+struct TeacherForcing {
+    /// `[rows, V]`, one row per target unit, step by step.
+    logits: Tensor,
+    /// `[rows]`: units to predict.
+    targets: Tensor,
+    /// Sentence of each row.
+    sentences: Vec<usize>,
+    /// α that guided alignment refers to: `[target length, batch, source length]`
+    alphas: Tensor,
+    /// Reported α, shaped like `alphas`.
+    reported: Tensor,
+}
+
+impl ReferenceModel {
+    /// Selects all parameters.
+    ///
+    /// # Errors
+    /// A parameter is missing.
+    pub fn new(architecture: &Architecture, parameters: &Parameters) -> Result<Self> {
+        Ok(Self {
+            encoder: BidirectionalEncoder::new(architecture.layers, parameters)?,
+            decoder: AttentionDecoder::new(architecture, parameters)?,
+        })
+    }
+
+    /// Returns the encoder's annotations of a batch of sources.
+    pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
+        self.encoder.annotate(source, dropout)
+    }
+
+    /// Returns annotations, keys and values of a batch of sources.
+    fn project_memory(&self, source: &Padded, dropout: &Dropout) -> Result<Memory> {
+        self.decoder.project_memory(self.annotate(source, dropout)?)
+    }
+
+    /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, by automatic differentiation.
+    ///
+    /// # Errors
+    /// The parameters are no variables; see [`Parameters::with_grad`].
+    pub fn gradients(
+        &self,
+        view: ModelView,
+        batch: &Batch,
+        smoothing: f64,
+        dropout: &Dropout,
+        gradients: &mut Gradients,
+    ) -> Result<BatchLoss> {
+        let forced = self.teacher_forcing(view, batch, dropout)?;
+        let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
+        let units = batch.target.units();
+        let guidance = guided_alignment_loss(&forced.alphas, &batch.guides)?;
+        *gradients = Gradients::from_loss(&((&smoothed + &guidance)? / units as f64)?, view.parameters)?;
+        let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
+        Ok(BatchLoss {
+            smoothed: scalar(&smoothed)?,
+            negative_log_likelihood: scalar(&likelihood)?,
+            guidance: scalar(&guidance)?,
+            units,
+        })
+    }
+
+    /// Scores each pair of a batch by forced decoding, without dropout.
+    pub fn force_decode(&self, view: ModelView, batch: &Batch, smoothing: f64) -> Result<Vec<ForcedScores>> {
+        let forced = self.teacher_forcing(view, batch, &Dropout::none())?;
+        let log_probabilities = candle_nn::ops::log_softmax(&forced.logits, 1)?;
+        let chosen = log_probabilities.gather(&forced.targets.unsqueeze(1)?, 1)?.flatten_all()?.to_vec1::<f32>()?;
+        let mean = log_probabilities.mean(1)?.to_vec1::<f32>()?;
+        let weights = forced.reported.to_vec3::<f32>()?;
+        let rows = |sentence: usize| {
+            let row = |step: &Vec<Vec<f32>>| step[sentence][..batch.source.lengths[sentence]].to_vec();
+            weights[..batch.target.lengths[sentence]].iter().map(row).collect()
+        };
+        let pair = |sentence| ForcedScores { log_probabilities: Vec::new(), smoothed: 0.0, weights: rows(sentence) };
+        let mut pairs: Vec<ForcedScores> = (0..batch.target.batch()).map(pair).collect();
+        for (&sentence, (&chosen, &mean)) in forced.sentences.iter().zip(chosen.iter().zip(&mean)) {
+            pairs[sentence].log_probabilities.push(f64::from(chosen));
+            pairs[sentence].smoothed -= (1.0 - smoothing) * f64::from(chosen) + smoothing * f64::from(mean);
+        }
+        Ok(pairs)
+    }
+
+    /// Logits and attention of a batch, each step given the correct previous words.
+    fn teacher_forcing(&self, view: ModelView, batch: &Batch, dropout: &Dropout) -> Result<TeacherForcing> {
+        let (target, device) = (&batch.target, self.decoder.device());
+        let (size, length) = (target.batch(), target.length);
+        let memory = self.project_memory(&batch.source, dropout)?;
+        let previous = Tensor::from_vec(previous_ids(target), length * size, device)?;
+        let embedded = dropout.apply(&self.decoder.embed(&previous)?, DropoutSite::Target)?;
+        let draws = |step| draws(view.architecture, dropout, step * size..(step + 1) * size);
+        let steps = self.decoder.unroll(&memory, &embedded, [length, size], draws)?;
+        let all = |part: fn(&DecoderStep) -> &Tensor| Tensor::cat(&steps.iter().map(part).collect::<Vec<_>>(), 0);
+        let stacked = |part: fn(&DecoderStep) -> &Tensor| Tensor::stack(&steps.iter().map(part).collect::<Vec<_>>(), 0);
+
+        // The output layer runs once, over the rows that are not padding.
+        let real = || {
+            (0..length)
+                .flat_map(|step| (0..size).filter(move |&row| step < target.lengths[row]).map(move |row| (step, row)))
+        };
+        let rows: Vec<u32> = real().map(|(step, row)| (step * size + row) as u32).collect();
+        let rows = Tensor::new(rows, device)?;
+        let pick = |tensor: Tensor| tensor.index_select(&rows, 0);
+        let mut logits = self.decoder.output.logits(
+            &pick(all(|step| &step.state)?)?,
+            &pick(embedded)?,
+            &pick(all(|step| &step.attention.context)?)?,
+            dropout,
+        )?;
+        let alphas = stacked(|step| &step.attention.alphas)?;
+        if let Some(lexicon) = view.lexicon {
+            let bias = lexical_bias(&alphas.transpose(0, 1)?, &dense_rows(lexicon, &batch.source, device)?)?;
+            logits = (logits + pick(bias.transpose(0, 1)?.flatten(0, 1)?)?)?;
+        }
+        Ok(TeacherForcing {
+            logits,
+            targets: Tensor::new(real().map(|(step, row)| target.id(row, step)).collect::<Vec<_>>(), device)?,
+            sentences: real().map(|(_, row)| row).collect(),
+            alphas,
+            reported: stacked(|step| &step.attention.reported)?,
+        })
+    }
+}
+
+/// y_{t-1} of every target position, `[length × batch]` step by step.
+fn previous_ids(target: &Padded) -> Vec<u32> {
+    (0..target.length)
+        .flat_map(|step| (0..target.batch()).map(move |row| if step == 0 { BEGIN } else { target.id(row, step - 1) }))
+        .collect()
+}
+
+/// Random numbers that sampled hard attention consumes at some of the batch's target positions, `[length × batch]`.
+fn draws(architecture: &Architecture, dropout: &Dropout, cells: std::ops::Range<usize>) -> Option<Vec<f32>> {
+    let heads = architecture.attention.heads;
+    let positions = dropout.selection_draws()?;
+    Some((cells.start * heads..cells.end * heads).map(|cell| positions.uniform(cell as u32)).collect())
+}

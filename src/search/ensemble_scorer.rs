@@ -1,0 +1,74 @@
+//! Models as a [`Scorer`]: one decoder state per live hypothesis, all in one batch. An ensemble predicts the mean of
+//! its models' probabilities and of their attention.
+
+use candle_core::Result;
+use rayon::prelude::*;
+
+use super::{Predictions, Scorer};
+use crate::kernels::Backend;
+use crate::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
+use crate::model::{IncrementalDecoder, RnnSearch, StepOutput};
+use crate::text::Padded;
+
+/// One model, or several over the same vocabularies.
+pub struct EnsembleScorer<'a> {
+    decoders: Vec<IncrementalDecoder<'a>>,
+}
+
+impl<'a> EnsembleScorer<'a> {
+    /// Encodes sources on the CPU backend.
+    pub fn cpu(models: &'a [PackedModel<'a>], source: &Padded) -> Self {
+        let decoder = |weights| IncrementalDecoder::Cpu(CpuIncrementalDecoder::new(weights, source));
+        Self { decoders: models.iter().map(decoder).collect() }
+    }
+
+    /// Encodes sources on the reference backend.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn reference(models: &[&'a RnnSearch], source: &Padded) -> Result<Self> {
+        let decoder = |model: &&'a RnnSearch| Ok(IncrementalDecoder::Reference(model.reference_decoder(source)?));
+        Ok(Self { decoders: models.iter().map(decoder).collect::<Result<_>>()? })
+    }
+}
+
+impl Scorer for EnsembleScorer<'_> {
+    fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
+        let step = |decoder: &mut IncrementalDecoder| {
+            let StepOutput { logits, attention } = decoder.step(parents, units)?;
+            Ok(Predictions::of_logits(logits, attention))
+        };
+        let mut predictions: Vec<Predictions> = self.decoders.iter_mut().map(step).collect::<Result<_>>()?;
+        Ok(if predictions.len() == 1 { predictions.remove(0) } else { Predictions::together(&predictions) })
+    }
+}
+
+/// Decodes batches of sources and returns the results in order. `pad` returns a batch's sources; `decode` searches with
+/// a scorer over them.
+///
+/// # Errors
+/// The first error of a model or of `decode`.
+pub(super) fn map_batches<T: Sync, R: Send>(
+    models: &[&RnnSearch],
+    mode: PackingMode,
+    batches: &[T],
+    pad: impl Fn(&T) -> Padded + Sync,
+    decode: impl Fn(&T, &Padded, &mut dyn Scorer) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    if models.iter().all(|model| model.backend() == Backend::Cpu) {
+        // One batch per core: the products of one batch are too small to divide.
+        RnnSearch::with_packed(models, mode, |weights| {
+            let run = |batch: &T| {
+                let source = pad(batch);
+                decode(batch, &source, &mut EnsembleScorer::cpu(weights, &source))
+            };
+            batches.par_iter().with_max_len(1).map(run).collect()
+        })
+    } else {
+        let run = |batch: &T| {
+            let source = pad(batch);
+            decode(batch, &source, &mut EnsembleScorer::reference(models, &source)?)
+        };
+        batches.iter().map(run).collect()
+    }
+}
