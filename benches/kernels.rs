@@ -11,7 +11,7 @@ use softalign::kernels::cross_entropy::fused::forward_backward;
 use softalign::kernels::gru::fused::{Step, backward, forward};
 use softalign::kernels::matrix::{Matrix, Packed, Store, multiply_packed};
 use softalign::kernels::simd::{tanh, vectorised};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 
 /// Rows of a part of a batch, source length, sizes of state and attention, target vocabulary.
 const ROWS: usize = 32;
@@ -20,7 +20,7 @@ const SIZE: usize = 512;
 const VOCABULARY: usize = 7900;
 
 fn numbers(count: usize) -> Vec<f32> {
-    let mut stream = Stream::new(1, "bench", count as u64);
+    let mut stream = SeededRng::new(1, "bench", count as u64);
     (0..count).map(|_| stream.normal() as f32).collect()
 }
 

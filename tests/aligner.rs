@@ -2,12 +2,12 @@
 
 use softalign::aligner::{self, Tables, WordAligner};
 use softalign::alignment::{Beliefs, Link};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::text::{NormalForm, Pair};
 
 /// Sentences of made-up words `w3` with translations `x3`, adjectives (odd numbers) after nouns on the target's side.
 fn pairs(count: usize) -> (Vec<Pair>, Vec<Vec<Link>>) {
-    let mut stream = Stream::new(1, "pairs", 0);
+    let mut stream = SeededRng::new(1, "pairs", 0);
     let mut pairs = Vec::new();
     let mut links = Vec::new();
     for _ in 0..count {

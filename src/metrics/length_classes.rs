@@ -92,7 +92,7 @@ fn joined(classes: &[LengthClass], sorted: &[usize]) -> Vec<LengthClass> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     /// Classes as pairs, of lengths that each occur so many times.
     fn classes(counted: &[(usize, usize)]) -> Vec<(usize, usize)> {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn every_sentence_is_in_one_class() {
-        let mut random = Stream::new(7, "lengths", 0);
+        let mut random = SeededRng::new(7, "lengths", 0);
         for round in 1..200 {
             let most = 1 + round * round % 977;
             let lengths: Vec<usize> = (0..round * 3).map(|_| random.below(most)).collect();

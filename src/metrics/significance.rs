@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::counts::{Counts, as_float};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// How often segments are drawn.
 const DRAWS: u64 = 1000;
@@ -53,7 +53,7 @@ pub fn significance<C: Counts>(baseline: &[C], system: &[C], seed: u64) -> Signi
     let mean = mean(&drawn);
     drawn.iter_mut().for_each(|apart| *apart -= mean);
     let deal = |deal: u64| {
-        let mut stream = Stream::new(seed, "deal", deal);
+        let mut stream = SeededRng::new(seed, "deal", deal);
         let (mut one, mut other) = (C::default(), C::default());
         for (of_baseline, of_system) in baseline.iter().zip(system) {
             let (first, second) =
@@ -69,7 +69,7 @@ pub fn significance<C: Counts>(baseline: &[C], system: &[C], seed: u64) -> Signi
 
 /// As many segments as there are, drawn with replacement; the same for every system.
 fn drawn<C: Counts>(seed: u64, draw: u64, segments: &[C]) -> C {
-    let mut stream = Stream::new(seed, "draw", draw);
+    let mut stream = SeededRng::new(seed, "draw", draw);
     let mut sum = C::default();
     segments.iter().for_each(|_| sum.add(&segments[stream.below(segments.len())]));
     sum
@@ -104,7 +104,7 @@ mod tests {
 
     /// References, and hypotheses of which a share is right.
     fn corpus(right: f64, seed: u64) -> [Vec<String>; 2] {
-        let mut stream = Stream::new(seed, "corpus", 0);
+        let mut stream = SeededRng::new(seed, "corpus", 0);
         let reference = |number: usize| format!("the fox number {number} sleeps in the {number}th wood today");
         let references: Vec<String> = (0..300).map(reference).collect();
         let wrong =

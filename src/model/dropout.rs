@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::simd::vectorised;
-use crate::random::Positions;
+use crate::random::CounterRng;
 
 /// The share of numbers set to zero at each place, in `0.0..1.0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub struct Dropout {
 /// The numbers that are dropped at one place.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask {
-    positions: Positions,
+    positions: CounterRng,
     /// A number whose bits are below this is dropped.
     threshold: u32,
     /// 1 / (1 − rate)
@@ -69,8 +69,8 @@ impl Dropout {
     }
 
     /// What attention draws its choices by, while training.
-    pub fn choices(&self) -> Option<Positions> {
-        self.training.then(|| Positions::new(self.seed, "choices", self.step))
+    pub fn choices(&self) -> Option<CounterRng> {
+        self.training.then(|| CounterRng::new(self.seed, "choices", self.step))
     }
 
     /// The mask at a place, if anything is dropped there.
@@ -83,7 +83,7 @@ impl Dropout {
             Place::Readout => ("dropout of readout".to_owned(), self.rates.readout),
         };
         (rate > 0.0).then(|| Mask {
-            positions: Positions::new(self.seed, &name, self.step),
+            positions: CounterRng::new(self.seed, &name, self.step),
             threshold: (rate * 2f64.powi(32)) as u32,
             keep: (1.0 / (1.0 - rate)) as f32,
         })

@@ -7,7 +7,7 @@ use candle_core::{CpuStorage, DType, Device, Result, Shape, Storage, Tensor, Var
 use super::{Plan, Slices};
 use crate::kernels::gru::GruWeights;
 use crate::kernels::values::all_finite;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Tensors by name.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ impl Parameters {
     /// Draws initial parameters; each from a stream of its own, so that none depends on another's size.
     pub fn initialise(plan: &Plan, seed: u64, device: &Device) -> Result<Self> {
         let draw = |planned: &super::plan::Planned| {
-            let values = planned.start.draw(&planned.shape, &mut Stream::new(seed, &planned.name, 0));
+            let values = planned.start.draw(&planned.shape, &mut SeededRng::new(seed, &planned.name, 0));
             Ok((planned.name.clone(), Tensor::from_vec(values, planned.shape.as_slice(), device)?))
         };
         Ok(Self { tensors: plan.iter().map(draw).collect::<Result<_>>()? })

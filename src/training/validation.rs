@@ -124,7 +124,7 @@ impl ValidationSet<'_> {
     fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<Forced> {
         let lengths: Vec<(usize, usize)> =
             self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-        let mut stream = crate::random::Stream::new(0, "validation", 0);
+        let mut stream = crate::random::SeededRng::new(0, "validation", 0);
         let (mut loss, mut attention) = (BatchLoss::default(), AttentionTotals::default());
         let mut samples = BTreeMap::new();
         let sampled = &translated(self.examples.len())[..SAMPLES.min(self.examples.len())];

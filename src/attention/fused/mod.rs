@@ -21,14 +21,14 @@ mod tests {
     use super::*;
     use crate::kernels::buffer::Buffer;
     use crate::parameters::{Parameters, Plan, Slices};
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     const N: usize = 24;
     const DIMENSIONS: Dimensions = Dimensions { hidden: N, compared: 20 };
     const LENGTHS: [usize; 3] = [500, 7, 1];
 
     fn numbers(count: usize, purpose: &str) -> Vec<f32> {
-        let mut stream = Stream::new(1, purpose, 0);
+        let mut stream = SeededRng::new(1, purpose, 0);
         (0..count).map(|_| stream.normal() as f32).collect()
     }
 

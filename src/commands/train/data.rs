@@ -12,7 +12,7 @@ use super::super::usage::UsageError;
 use super::user_guide::GivenLinks;
 use crate::checkpoint::{DataSummary, GuideSummary, Ingredient, fingerprint, fingerprint_of_text};
 use crate::cli::{TrainArgs, WeightedFile};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::text::{Corpus, Forms, Layout, NormalForm, Normalisation, Pair, Vocabulary};
 
 /// Validation pairs held out where none are given, at most.
@@ -335,7 +335,7 @@ fn hold_out(pairs: &mut Vec<Pair>, normalisation: Normalisation, seed: u64, cons
             usable - distinct.len()
         ));
     }
-    Stream::new(seed, "held out", 0).shuffle(&mut distinct);
+    SeededRng::new(seed, "held out", 0).shuffle(&mut distinct);
     let validation = distinct.split_off(distinct.len() - (distinct.len() / 20).min(MOST_HELD_OUT));
     if distinct.len() + validation.len() == pairs.len() {
         *pairs = distinct;

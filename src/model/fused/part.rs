@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::super::Mask;
 use super::ragged::Ragged;
-use crate::random::Positions;
+use crate::random::CounterRng;
 use crate::text::{BEGIN, Batch, Look};
 
 /// Some sentences of a batch, the longest source first. What belongs to target units lies `[length, rows, ·]`, by the
@@ -115,7 +115,7 @@ impl<'a> Part<'a> {
 
     /// What attention draws its choices by at one step: `count` numbers for each row, which are those of the whole
     /// batch's cells, `[length, batch, count]`.
-    pub fn draws(&self, chance: Option<Positions>, step: usize, count: usize) -> Option<Vec<f32>> {
+    pub fn draws(&self, chance: Option<CounterRng>, step: usize, count: usize) -> Option<Vec<f32>> {
         let first = |row: &usize| (step * self.batch.target.batch() + row) * count;
         let chance = chance.filter(|_| count > 0)?;
         let positions = self.rows.iter().flat_map(|row| (first(row)..).take(count));
