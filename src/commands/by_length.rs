@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::numbers::readable;
 use crate::alignment::{Agreement, AgreementCounts, Gold, Link};
-use crate::metrics::{LengthClass, Scores, length_classes, perplexity, translation_edit_rate};
+use crate::metrics::{LengthBucket, Scores, length_buckets, perplexity, translation_edit_rate};
 use crate::render::{Axis, Counts, Figure, Series, Span};
 use crate::text::{Pair, Words, word_spans};
 
@@ -45,7 +45,7 @@ impl Measures {
         let sums = |all: Vec<(f64, usize)>| all.into_iter().fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         Self {
             pairs: outcomes.len(),
-            scores: Scores::of(&translations, &references),
+            scores: Scores::compute(&translations, &references),
             ter: translation_edit_rate(&translations, &references),
             perplexity: likelihoods.map(sums).map(|(log_probability, units)| perplexity(-log_probability, units)),
         }
@@ -56,7 +56,7 @@ impl Measures {
 #[derive(Serialize)]
 pub struct ClassMeasures {
     #[serde(flatten)]
-    class: LengthClass,
+    class: LengthBucket,
     /// Words of a source, as the mean over the class.
     mean_length: f64,
     #[serde(flatten)]
@@ -69,7 +69,7 @@ pub struct ClassMeasures {
 pub struct Lengths {
     /// Words of each pair's source.
     words: Vec<usize>,
-    classes: Vec<LengthClass>,
+    classes: Vec<LengthBucket>,
 }
 
 impl Lengths {
@@ -81,7 +81,7 @@ impl Lengths {
         // The text's own words, whatever is linked.
         let words: Vec<usize> = pairs.iter().map(|pair| word_spans(&pair.source, Words::Whitespace).len()).collect();
         ensure!(words.iter().any(|&length| length > 0), "no source has a word, so there are no scores by length");
-        Ok(Self { classes: length_classes(&words), words })
+        Ok(Self { classes: length_buckets(&words), words })
     }
 
     /// The measures of each class; one outcome for each pair.
@@ -89,7 +89,7 @@ impl Lengths {
         self.classes.iter().map(|&class| self.measures_of(class, outcomes)).collect()
     }
 
-    fn measures_of(&self, class: LengthClass, outcomes: &[Outcome]) -> ClassMeasures {
+    fn measures_of(&self, class: LengthBucket, outcomes: &[Outcome]) -> ClassMeasures {
         let members = self.words.iter().zip(outcomes).filter(|(words, _)| class.contains(**words));
         let (words, outcomes): (Vec<usize>, Vec<Outcome>) = members.unzip();
         ClassMeasures {
@@ -135,7 +135,7 @@ pub fn print(out: &mut dyn Write, classes: &[ClassMeasures]) -> std::io::Result<
 }
 
 /// A class by its ends, or by its one length.
-fn named(class: LengthClass) -> String {
+fn named(class: LengthBucket) -> String {
     if class.from == class.to { class.to.to_string() } else { format!("{}-{}", class.from, class.to) }
 }
 

@@ -128,10 +128,10 @@ fn print_all(out: &mut dyn Write, models: &[Compared]) -> std::io::Result<()> {
             ("chrF", own.scores.chrf - first.scores.chrf, significance.chrf),
             ("TER", own.ter - first.ter, significance.ter),
         ] {
-            let Significance { bootstrap, randomisation } = chance;
+            let Significance { bootstrap, randomization } = chance;
             writeln!(
                 out,
-                "{name:<14} {difference:>+8.2}   by chance: p = {bootstrap:.3} (bootstrap), {randomisation:.4} (randomisation)"
+                "{name:<14} {difference:>+8.2}   by chance: p = {bootstrap:.3} (bootstrap), {randomization:.4} (randomization)"
             )?;
         }
     }

@@ -108,7 +108,7 @@ impl ValidationSet<'_> {
         Ok(ValidationReport {
             loss: loss.smoothed / loss.units as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
-            scores: Scores::of(&translations, &references),
+            scores: Scores::compute(&translations, &references),
             attention,
             samples: translated
                 .iter()
