@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn ignores_n_grams_longer_than_the_reference() {
-        // OrderCounts 1: 3 of 5 and 3 of 3; order 2: only those of the second segment, 1 of 1.
+        // Order 1: 3 of 5 and 3 of 3; order 2: only those of the second segment, 1 of 1.
         assert_close(chrf(&["xyz", "ab"], &["x", "ab"]), 100.0 * 4.0 / 4.2);
     }
 

@@ -14,7 +14,7 @@ const BOOTSTRAP_SAMPLES: u64 = 1000;
 /// Trials of approximate randomization.
 const RANDOMIZATION_TRIALS: u64 = 10_000;
 
-/// Bootstrap estimate of a score (Koehn 2004, section 3).
+/// Bootstrap estimate of a score (Koehn 2004).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Confidence {
     /// Mean over the samples.
