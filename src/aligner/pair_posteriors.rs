@@ -1,106 +1,108 @@
-//! One pair of sentences: what is believed of its links, by the words and by their order.
+//! Link posteriors of one sentence pair under Model 1 and the HMM.
 
-use super::hmm::{JumpCounts, Jumps, Lattice};
-use super::lexicon::{Counts, Lexicon};
-use super::words::Id;
+use super::hmm::{JumpCounts, JumpDistribution, Lattice};
+use super::translation_table::{LinkCounts, TranslationTable};
+use super::vocab::WordId;
 
-/// p(word | a word never seen with it): what unknown words are left with.
-const UNSEEN: f32 = 1e-7;
-/// How strongly beliefs without an order lean to the diagonal, and how likely a word comes from nothing there.
-const DIAGONAL: f32 = 2.5;
-const NOTHING: f32 = 0.08;
+/// Floor of translation probabilities, which unseen word pairs and unknown words get.
+const MIN_PROBABILITY: f32 = 1e-7;
+/// λ and p₀ of the diagonal prior (Dyer, Chahuneau & Smith 2013, section 2).
+const DIAGONAL_TENSION: f32 = 2.5;
+const NULL_PROBABILITY: f32 = 0.08;
 
-/// Beliefs of one pair, kept between pairs for their memory.
+/// Posteriors of one pair; buffers are reused between pairs.
 #[derive(Default)]
-pub struct Sentence {
+pub struct PairPosteriors {
     sources: usize,
     targets: usize,
-    /// The lexicon's entries of its pairs of words: `[target, source]`
+    /// Table entries: `[target, source]`.
     entries: Vec<Option<usize>>,
-    /// t(target | source): `[target, source]`
+    /// t(target | source): `[target, source]`.
     forward: Vec<f32>,
-    /// t(source | target): `[source, target]`
+    /// t(source | target): `[source, target]`.
     backward: Vec<f32>,
-    /// p(target | nothing), p(source | nothing)
-    nothing: [Vec<f32>; 2],
-    /// p(t comes from s): `[target, source]`
+    /// p(target word | NULL), p(source word | NULL).
+    null: [Vec<f32>; 2],
+    /// p(t is aligned to s): `[target, source]`.
     pub by_source: Vec<f32>,
-    /// p(s comes from t): `[source, target]`
+    /// p(s is aligned to t): `[source, target]`.
     pub by_target: Vec<f32>,
     lattice: Lattice,
 }
 
-impl Sentence {
-    /// Looks up what is believed of the pair's words. `nothing` has p(target word | nothing) and p(source word |
-    /// nothing).
-    pub fn meet(&mut self, lexicon: &Lexicon, nothing: &[Vec<f32>; 2], source: &[Id], target: &[Id]) {
+impl PairPosteriors {
+    /// Looks up the translation probabilities of a pair. `null` holds p(target word | NULL) and p(source word | NULL).
+    pub fn load_pair(&mut self, table: &TranslationTable, null: &[Vec<f32>; 2], source: &[WordId], target: &[WordId]) {
         (self.sources, self.targets) = (source.len(), target.len());
         self.entries.clear();
-        self.entries.extend(lexicon.entries.of_pair(source, target));
+        self.entries.extend(table.pairs.entries_of_pair(source, target));
         let cells = source.len() * target.len();
         for values in [&mut self.forward, &mut self.backward, &mut self.by_source, &mut self.by_target] {
             values.resize(cells, 0.0);
         }
-        let value = |table: &[f32], entry: Option<usize>| entry.map_or(UNSEEN, |entry| table[entry].max(UNSEEN));
+        let value = |values: &[f32], entry: Option<usize>| {
+            entry.map_or(MIN_PROBABILITY, |entry| values[entry].max(MIN_PROBABILITY))
+        };
         for (index, &entry) in self.entries.iter().enumerate() {
             let (t, s) = (index / self.sources, index % self.sources);
-            self.forward[index] = value(&lexicon.forward, entry);
-            self.backward[s * self.targets + t] = value(&lexicon.backward, entry);
+            self.forward[index] = value(&table.forward, entry);
+            self.backward[s * self.targets + t] = value(&table.backward, entry);
         }
         for (side, words) in [target, source].into_iter().enumerate() {
-            let share = |word: &Id| word.map_or(UNSEEN, |word| nothing[side][word as usize].max(UNSEEN));
-            self.nothing[side].clear();
-            self.nothing[side].extend(words.iter().map(share));
+            let share =
+                |word: &WordId| word.map_or(MIN_PROBABILITY, |word| null[side][word as usize].max(MIN_PROBABILITY));
+            self.null[side].clear();
+            self.null[side].extend(words.iter().map(share));
         }
     }
 
-    /// Raises what is believed of two words to at least t(target | source) and t(source | target).
+    /// Raises t(target | source) and t(source | target) of two words to at least the given values.
     pub fn raise(&mut self, source: usize, target: usize, [forward, backward]: [f32; 2]) {
         let values = [
             (&mut self.forward[target * self.sources + source], forward),
             (&mut self.backward[source * self.targets + target], backward),
         ];
-        for (value, least) in values {
-            *value = value.max(least);
+        for (value, min) in values {
+            *value = value.max(min);
         }
     }
 
-    /// Beliefs by words and jumps. Returns ln p(target | source).
-    pub fn believe(&mut self, jumps: &[Jumps; 2], counts: Option<&mut [JumpCounts; 2]>) -> f64 {
+    /// Computes posteriors under the HMM. Returns ln p(target | source).
+    pub fn hmm_posteriors(&mut self, jumps: &[JumpDistribution; 2], counts: Option<&mut [JumpCounts; 2]>) -> f64 {
         let [forward_counts, backward_counts] = match counts {
             Some([forward, backward]) => [Some(forward), Some(backward)],
             None => [None, None],
         };
         let log_probability =
-            self.lattice.posteriors(&self.forward, &self.nothing[0], &jumps[0], &mut self.by_source, forward_counts);
-        self.lattice.posteriors(&self.backward, &self.nothing[1], &jumps[1], &mut self.by_target, backward_counts);
+            self.lattice.posteriors(&self.forward, &self.null[0], &jumps[0], &mut self.by_source, forward_counts);
+        self.lattice.posteriors(&self.backward, &self.null[1], &jumps[1], &mut self.by_target, backward_counts);
         log_probability
     }
 
-    /// Beliefs by words and their distance from the diagonal.
-    pub fn believe_without_order(&mut self) {
-        let near = |i: usize, all: usize| (i as f32 + 0.5) / all as f32;
-        let believe = |translations: &[f32], nothing: &[f32], beliefs: &mut [f32], states: usize| {
-            let observations = nothing.len();
-            let rows = translations.chunks_exact(states).zip(beliefs.chunks_exact_mut(states));
-            for (t, ((translations, beliefs), nothing)) in rows.zip(nothing).enumerate() {
-                let mut all = 0.0;
-                for (s, (belief, translation)) in beliefs.iter_mut().zip(translations).enumerate() {
-                    let leaning = (-DIAGONAL * (near(t, observations) - near(s, states)).abs()).exp();
-                    *belief = leaning * translation;
-                    all += leaning;
+    /// Computes posteriors under Model 1 (Brown et al. 1993) with a diagonal prior (Dyer, Chahuneau & Smith 2013).
+    pub fn model1_posteriors(&mut self) {
+        let relative = |i: usize, length: usize| (i as f32 + 0.5) / length as f32;
+        let compute = |translations: &[f32], null: &[f32], posteriors: &mut [f32], states: usize| {
+            let observations = null.len();
+            let rows = translations.chunks_exact(states).zip(posteriors.chunks_exact_mut(states));
+            for (t, ((translations, posteriors), null)) in rows.zip(null).enumerate() {
+                let mut prior_sum = 0.0;
+                for (s, (posterior, translation)) in posteriors.iter_mut().zip(translations).enumerate() {
+                    let prior = (-DIAGONAL_TENSION * (relative(t, observations) - relative(s, states)).abs()).exp();
+                    *posterior = prior * translation;
+                    prior_sum += prior;
                 }
-                beliefs.iter_mut().for_each(|belief| *belief *= (1.0 - NOTHING) / all);
-                let sum = beliefs.iter().sum::<f32>() + NOTHING * nothing;
-                beliefs.iter_mut().for_each(|belief| *belief /= sum);
+                posteriors.iter_mut().for_each(|posterior| *posterior *= (1.0 - NULL_PROBABILITY) / prior_sum);
+                let sum = posteriors.iter().sum::<f32>() + NULL_PROBABILITY * null;
+                posteriors.iter_mut().for_each(|posterior| *posterior /= sum);
             }
         };
-        believe(&self.forward, &self.nothing[0], &mut self.by_source, self.sources);
-        believe(&self.backward, &self.nothing[1], &mut self.by_target, self.targets);
+        compute(&self.forward, &self.null[0], &mut self.by_source, self.sources);
+        compute(&self.backward, &self.null[1], &mut self.by_target, self.targets);
     }
 
-    /// Adds the links that both directions believe in, and the words that come from nothing.
-    pub fn count(&self, source: &[Id], target: &[Id], counts: &Counts, nothing: &[Counts; 2]) {
+    /// Adds the agreement counts of all links, the product of both posteriors, and the NULL counts of both sides.
+    pub fn accumulate_counts(&self, source: &[WordId], target: &[WordId], counts: &LinkCounts, null: &[LinkCounts; 2]) {
         for (index, entry) in self.entries.iter().enumerate() {
             let (t, s) = (index / self.sources, index % self.sources);
             if let Some(entry) = *entry {
@@ -108,9 +110,9 @@ impl Sentence {
             }
         }
         let sides = [(&self.by_source, self.sources, target), (&self.by_target, self.targets, source)];
-        for ((beliefs, states, words), counts) in sides.into_iter().zip(nothing) {
-            for (beliefs, word) in beliefs.chunks_exact(states).zip(words.iter().flatten()) {
-                counts.add(*word as usize, (1.0 - beliefs.iter().sum::<f32>()).max(0.0));
+        for ((posteriors, states, words), counts) in sides.into_iter().zip(null) {
+            for (posteriors, word) in posteriors.chunks_exact(states).zip(words.iter().flatten()) {
+                counts.add(*word as usize, (1.0 - posteriors.iter().sum::<f32>()).max(0.0));
             }
         }
     }

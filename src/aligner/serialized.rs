@@ -1,85 +1,92 @@
-//! An aligner as plain tables, for storing.
+//! Plain arrays of an aligner, for storage.
 
 use anyhow::{Context, Result, ensure};
 
-use super::hmm::Jumps;
-use super::lexicon::{Entries, Lexicon};
+use super::hmm::JumpDistribution;
+use super::translation_table::{TranslationTable, WordPairs};
+use super::vocab::AlignerVocab;
 use super::word_aligner::WordAligner;
-use super::words::Words;
 use crate::text::NormalForm;
 
-/// Entries less likely than this in both directions are not kept.
-const LEAST: f32 = 1e-4;
+/// Minimum probability, in either direction, of a stored entry.
+const MIN_PROBABILITY: f32 = 1e-4;
 
-/// All that an aligner has learnt, but for entries next to impossible.
+/// Parameters of an aligner, without entries of negligible probability.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tables {
-    /// In which words are looked up.
+pub struct SerializedAligner {
+    /// Normal form in which words are looked up.
     pub form: NormalForm,
-    /// Source words and target words in their normal form.
+    /// Normalized source and target words by id.
     pub words: [Vec<String>; 2],
-    /// Of each entry of the lexicon the source word and the target word, by number and in this order.
+    /// Source and target word ids of each table entry, sorted.
     pub entries: [Vec<u32>; 2],
-    /// t(target word | source word) and t(source word | target word) of each entry.
+    /// t(target | source) and t(source | target) by entry.
     pub translations: [Vec<f32>; 2],
-    /// p(target word | nothing) and p(source word | nothing).
-    pub nothing: [Vec<f32>; 2],
-    /// How often each source word and each target word was seen.
-    pub seen: [Vec<u32>; 2],
-    /// How likely jumps are, from the longest backwards: of the source's positions, and of the target's.
+    /// p(target word | NULL) and p(source word | NULL).
+    pub null: [Vec<f32>; 2],
+    /// Training counts of source and target words.
+    pub counts: [Vec<u32>; 2],
+    /// Jump distributions by length, from −L to L: over source positions and over target positions.
     pub jumps: [Vec<f64>; 2],
 }
 
 impl WordAligner {
-    /// Its tables.
-    pub fn tables(&self) -> Tables {
-        let mut tables = Tables {
+    /// Returns the aligner's parameters as plain arrays.
+    pub fn to_serialized(&self) -> SerializedAligner {
+        let mut arrays = SerializedAligner {
             form: self.form,
-            words: self.words.each_ref().map(|words| words.all().to_vec()),
-            nothing: self.nothing.clone(),
-            seen: self.seen.clone(),
+            words: self.words.each_ref().map(|words| words.words().to_vec()),
+            null: self.null.clone(),
+            counts: self.counts.clone(),
             jumps: self.jumps.each_ref().map(|jumps| jumps.values().to_vec()),
-            ..Tables::default()
+            ..SerializedAligner::default()
         };
-        for (source, target, translations) in self.lexicon.likely(LEAST) {
-            tables.entries[0].push(source);
-            tables.entries[1].push(target);
-            for (all, share) in tables.translations.iter_mut().zip(translations) {
+        for (source, target, translations) in self.table.likely(MIN_PROBABILITY) {
+            arrays.entries[0].push(source);
+            arrays.entries[1].push(target);
+            for (all, share) in arrays.translations.iter_mut().zip(translations) {
                 all.push(share);
             }
         }
-        tables
+        arrays
     }
 
-    /// From tables as [`Self::tables`] makes them.
+    /// Restores an aligner from the arrays of [`Self::to_serialized`].
     ///
     /// # Errors
-    /// They do not fit together.
-    pub fn from_tables(tables: Tables) -> Result<Self> {
-        let Tables { form, words, entries, translations, nothing, seen, jumps } = tables;
-        let counts = words.each_ref().map(Vec::len);
+    /// The arrays are inconsistent.
+    pub fn from_serialized(arrays: SerializedAligner) -> Result<Self> {
+        let SerializedAligner { form, words, entries, translations, null, counts, jumps } = arrays;
+        let sizes = words.each_ref().map(Vec::len);
         let [sources, targets] = entries;
-        ensure!(translations.iter().all(|shares| shares.len() == sources.len()), "entries without translations");
-        ensure!(targets.len() == sources.len(), "entries of one side alone");
+        ensure!(
+            translations.iter().all(|shares| shares.len() == sources.len()),
+            "translation probabilities and entries differ in number"
+        );
+        ensure!(targets.len() == sources.len(), "source and target entries differ in number");
         let within = |ids: &[u32], count: usize| ids.iter().all(|&id| (id as usize) < count);
-        ensure!(within(&sources, counts[0]) && within(&targets, counts[1]), "an entry of a word that is not there");
-        ensure!(nothing[0].len() == counts[1] && nothing[1].len() == counts[0], "words without their shares");
-        ensure!(seen.each_ref().map(Vec::len) == counts, "words without their number");
-        let shares = translations.iter().chain(&nothing).flatten();
-        ensure!(shares.clone().all(|share| (0.0..=1.0).contains(share)), "a share that is none");
+        ensure!(within(&sources, sizes[0]) && within(&targets, sizes[1]), "an entry has an unknown word id");
+        ensure!(
+            null[0].len() == sizes[1] && null[1].len() == sizes[0],
+            "NULL probabilities and words differ in number"
+        );
+        ensure!(counts.each_ref().map(Vec::len) == sizes, "counts and words differ in number");
+        let shares = translations.iter().chain(&null).flatten();
+        ensure!(shares.clone().all(|share| (0.0..=1.0).contains(share)), "a probability is outside 0..=1");
         let keys: Vec<u64> = sources.iter().zip(&targets).map(|(&s, &t)| u64::from(s) << 32 | u64::from(t)).collect();
-        ensure!(keys.is_sorted_by(|a, b| a < b), "entries out of order");
+        ensure!(keys.is_sorted_by(|a, b| a < b), "entries are not sorted");
         let [forward, backward] = translations;
         let words = words.map(|all| {
-            let mut words = Words::default();
+            let mut words = AlignerVocab::default();
             all.into_iter().for_each(|word| {
                 words.add(word);
             });
             words
         });
-        ensure!(words.each_ref().map(|words| words.all().len()) == counts, "a word that is there twice");
-        let [first, second] = jumps.map(|jumps| Jumps::from_values(&jumps).context("jumps that are no shares"));
-        let lexicon = Lexicon { entries: Entries::from_keys(&keys, counts[0]), forward, backward };
-        Ok(Self::new(form, words, lexicon, nothing, [first?, second?], seen))
+        ensure!(words.each_ref().map(|words| words.words().len()) == sizes, "a word occurs twice");
+        let [first, second] =
+            jumps.map(|jumps| JumpDistribution::from_values(&jumps).context("invalid jump distribution"));
+        let table = TranslationTable { pairs: WordPairs::from_keys(&keys, sizes[0]), forward, backward };
+        Ok(Self::new(form, words, table, null, [first?, second?], counts))
     }
 }

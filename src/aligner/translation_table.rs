@@ -1,31 +1,31 @@
-//! Which words translate which, and how likely: a sparse table over the pairs of words that were seen together.
+//! Sparse translation table over the pairs of words that co-occur in the corpus.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::words::{Id, Ids};
+use super::vocab::{WordId, WordIds};
 
-/// The entries of the table: for each source word the target words that it was seen with.
+/// Co-occurring word pairs in CSR format: for each source word its target words.
 #[derive(Clone, Debug, Default)]
-pub struct Entries {
-    /// Where each source word's entries begin, and the end of the last.
+pub struct WordPairs {
+    /// Start of each source word's entries, and the end of the last.
     starts: Vec<usize>,
     targets: Vec<u32>,
 }
 
-impl Entries {
-    /// From the pairs of a corpus, source words before target words.
-    pub fn of(pairs: &[(Ids, Ids)], source_words: usize) -> Self {
-        // Pairs are gone through some thousand at a time, since all their words together could be too many.
+impl WordPairs {
+    /// Collects the pairs of a corpus given as source and target ids.
+    pub fn from_corpus(pairs: &[(WordIds, WordIds)], source_words: usize) -> Self {
+        // Blocks bound the memory of the keys before they are deduplicated.
         const BLOCK: usize = 1 << 14;
         let mut all: Vec<u64> = Vec::new();
         for block in pairs.chunks(BLOCK) {
-            let met = |(source, target): &(Ids, Ids)| -> Vec<u64> {
+            let co_occurring = |(source, target): &(WordIds, WordIds)| -> Vec<u64> {
                 let by_source = |&s: &u32| target.iter().flatten().map(move |&t| u64::from(s) << 32 | u64::from(t));
                 source.iter().flatten().flat_map(by_source).collect()
             };
-            let mut keys: Vec<u64> = block.par_iter().flat_map_iter(met).collect();
+            let mut keys: Vec<u64> = block.par_iter().flat_map_iter(co_occurring).collect();
             keys.par_sort_unstable();
             keys.dedup();
             all.extend(keys);
@@ -35,125 +35,129 @@ impl Entries {
         Self::from_keys(&all, source_words)
     }
 
-    /// From sorted keys, `source << 32 | target`.
+    /// Creates the index from sorted keys `source << 32 | target`.
     pub fn from_keys(keys: &[u64], source_words: usize) -> Self {
         let start = |word: usize| keys.partition_point(|key| (key >> 32) < word as u64);
         Self { starts: (0..=source_words).map(start).collect(), targets: keys.iter().map(|&key| key as u32).collect() }
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// The place of a pair of words among the entries.
+    /// Entry of a word pair.
     pub fn find(&self, source: u32, target: u32) -> Option<usize> {
-        let range = self.of_source(source as usize);
-        let place = self.targets[range.clone()].binary_search(&target).ok()?;
-        Some(range.start + place)
+        let range = self.entries_of_source(source as usize);
+        let offset = self.targets[range.clone()].binary_search(&target).ok()?;
+        Some(range.start + offset)
     }
 
-    /// The places of all pairs of words of two sentences, `[target, source]`.
-    pub fn of_pair<'a>(&'a self, source: &'a [Id], target: &'a [Id]) -> impl Iterator<Item = Option<usize>> + 'a {
-        let place = |s: &Id, t: &Id| self.find((*s)?, (*t)?);
-        target.iter().flat_map(move |t| source.iter().map(move |s| place(s, t)))
+    /// Entries of all word pairs of two sentences, `[target, source]`.
+    pub fn entries_of_pair<'a>(
+        &'a self,
+        source: &'a [WordId],
+        target: &'a [WordId],
+    ) -> impl Iterator<Item = Option<usize>> + 'a {
+        let entry = |s: &WordId, t: &WordId| self.find((*s)?, (*t)?);
+        target.iter().flat_map(move |t| source.iter().map(move |s| entry(s, t)))
     }
 
-    /// The places of a source word's entries.
-    pub fn of_source(&self, source: usize) -> std::ops::Range<usize> {
+    /// Entries of a source word.
+    pub fn entries_of_source(&self, source: usize) -> std::ops::Range<usize> {
         self.starts[source]..self.starts[source + 1]
     }
 
-    /// The target word of an entry.
+    /// Target word of an entry.
     pub fn target(&self, entry: usize) -> u32 {
         self.targets[entry]
     }
 }
 
-/// Expected links of each entry. Whole numbers, so that their sum does not depend on the order in which threads add.
-pub struct Counts(Vec<AtomicU64>);
+/// Expected link counts by entry, in fixed point: sums do not depend on the order in which threads add.
+pub struct LinkCounts(Vec<AtomicU64>);
 
-impl Counts {
+impl LinkCounts {
     const ONE: f32 = (1u64 << 32) as f32;
 
-    /// None yet.
-    pub fn none(entries: usize) -> Self {
+    /// Zero counts.
+    pub fn zeros(entries: usize) -> Self {
         Self((0..entries).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Adds the share of a link.
-    pub fn add(&self, entry: usize, share: f32) {
-        self.0[entry].fetch_add((share * Self::ONE) as u64, Ordering::Relaxed);
+    /// Adds a link's posterior.
+    pub fn add(&self, entry: usize, posterior: f32) {
+        self.0[entry].fetch_add((posterior * Self::ONE) as u64, Ordering::Relaxed);
     }
 
-    /// Takes all, as shares of their sum.
-    pub fn shares(&self) -> Vec<f32> {
+    /// Returns relative frequencies and resets all counts.
+    pub fn take_frequencies(&self) -> Vec<f32> {
         let counts: Vec<f64> = (0..self.0.len()).map(|entry| self.take(entry)).collect();
         let sum = counts.iter().sum::<f64>().max(1.0);
         counts.iter().map(|count| (count / sum) as f32).collect()
     }
 
-    /// Takes an entry's count and leaves none.
+    /// Returns an entry's count and resets it.
     fn take(&self, entry: usize) -> f64 {
         self.0[entry].swap(0, Ordering::Relaxed) as f64 / f64::from(Self::ONE)
     }
 }
 
-/// Both directions' probabilities of the entries.
+/// Translation probabilities of both directions.
 #[derive(Clone, Debug)]
-pub struct Lexicon {
-    /// Which pairs of words there are.
-    pub entries: Entries,
-    /// t(target | source) of each entry
+pub struct TranslationTable {
+    /// Word pairs of the entries.
+    pub pairs: WordPairs,
+    /// t(target | source) by entry.
     pub forward: Vec<f32>,
-    /// t(source | target) of each entry
+    /// t(source | target) by entry.
     pub backward: Vec<f32>,
 }
 
-impl Lexicon {
-    /// Every pair of words equally likely.
-    pub fn even(entries: Entries) -> Self {
-        let even = vec![1.0; entries.len()];
-        Self { forward: even.clone(), backward: even, entries }
+impl TranslationTable {
+    /// Uniform table.
+    pub fn uniform(pairs: WordPairs) -> Self {
+        let uniform = vec![1.0; pairs.len()];
+        Self { forward: uniform.clone(), backward: uniform, pairs }
     }
 
-    /// The entries that are at least so likely in a direction, by source and target word: with t(target | source) and
+    /// Entries with a probability of at least `min` in either direction: source word, target word, t(target | source) and
     /// t(source | target).
-    pub fn likely(&self, least: f32) -> impl Iterator<Item = (u32, u32, [f32; 2])> {
-        let entries = (0..self.entries.starts.len() - 1)
-            .flat_map(|source| self.entries.of_source(source).map(move |entry| (source as u32, entry)));
+    pub fn likely(&self, min: f32) -> impl Iterator<Item = (u32, u32, [f32; 2])> {
+        let entries = (0..self.pairs.starts.len() - 1)
+            .flat_map(|source| self.pairs.entries_of_source(source).map(move |entry| (source as u32, entry)));
         entries
-            .map(|(source, entry)| (source, self.entries.target(entry), [self.forward[entry], self.backward[entry]]))
-            .filter(move |(.., shares)| shares.iter().any(|&share| share >= least))
+            .map(|(source, entry)| (source, self.pairs.target(entry), [self.forward[entry], self.backward[entry]]))
+            .filter(move |(.., shares)| shares.iter().any(|&share| share >= min))
     }
 
-    /// New probabilities from expected links, which are taken, by variational Bayes with a sparse Dirichlet prior
-    /// (Riley & Gildea 2012): exp ψ(c + α) / exp ψ(Σ c + α n).
-    pub fn estimate(&mut self, counts: &Counts, target_words: usize, prior: f64) {
-        let counts: Vec<f64> = (0..self.entries.len()).into_par_iter().map(|entry| counts.take(entry)).collect();
+    /// M-step: re-estimates the probabilities from expected link counts, which are reset, by variational Bayes with a
+    /// sparse Dirichlet prior (Riley & Gildea 2012): exp ψ(c + α) / exp ψ(Σ c + α n).
+    pub fn estimate(&mut self, counts: &LinkCounts, target_words: usize, prior: f64) {
+        let counts: Vec<f64> = (0..self.pairs.len()).into_par_iter().map(|entry| counts.take(entry)).collect();
         let mut sums = vec![(0.0, 0.0); target_words];
         for (entry, count) in counts.iter().enumerate() {
-            let (sum, kinds) = &mut sums[self.entries.target(entry) as usize];
+            let (sum, types) = &mut sums[self.pairs.target(entry) as usize];
             *sum += count;
-            *kinds += 1.0;
+            *types += 1.0;
         }
         let share =
-            |count: f64, (sum, kinds): (f64, f64)| (digamma(count + prior) - digamma(sum + prior * kinds)).exp();
-        for source in 0..self.entries.starts.len() - 1 {
-            let range = self.entries.of_source(source);
+            |count: f64, (sum, types): (f64, f64)| (digamma(count + prior) - digamma(sum + prior * types)).exp();
+        for source in 0..self.pairs.starts.len() - 1 {
+            let range = self.pairs.entries_of_source(source);
             let total = (counts[range.clone()].iter().sum(), range.len() as f64);
             for entry in range {
                 self.forward[entry] = share(counts[entry], total) as f32;
             }
         }
-        let Self { entries, backward, .. } = self;
+        let Self { pairs, backward, .. } = self;
         backward.par_iter_mut().enumerate().for_each(|(entry, value)| {
-            *value = share(counts[entry], sums[entries.target(entry) as usize]) as f32;
+            *value = share(counts[entry], sums[pairs.target(entry) as usize]) as f32;
         });
     }
 }
 
-/// ψ: the derivative of ln Γ, by its recurrence and its asymptotic series.
+/// Digamma function ψ = (ln Γ)′, by its recurrence and asymptotic series.
 fn digamma(mut x: f64) -> f64 {
     let mut result = 0.0;
     while x < 8.0 {
@@ -169,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digamma_is_the_known_function() {
+    fn digamma_matches_known_values() {
         // ψ(1) = −γ, ψ(1/2) = −γ − 2 ln 2, ψ(10) = H₉ − γ
         const EULER: f64 = 0.577_215_664_901_532_9;
         let harmonic: f64 = (1..10).map(|i| 1.0 / f64::from(i)).sum();
@@ -179,9 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_found() {
+    fn finds_entries_of_co_occurring_words() {
         let pairs = [(vec![Some(0), Some(2)], vec![Some(1), Some(1)]), (vec![Some(2)], vec![Some(0)])];
-        let entries = Entries::of(&pairs, 3);
+        let entries = WordPairs::from_corpus(&pairs, 3);
         assert_eq!(entries.len(), 3);
         let found = |source, target| entries.find(source, target);
         assert_eq!([found(0, 1), found(2, 0), found(2, 1)], [Some(0), Some(1), Some(2)]);
@@ -189,19 +193,19 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_follow_the_counts() {
-        let entries = Entries::from_keys(&[0, 1, 1 << 32], 2);
-        let counts = Counts::none(3);
+    fn estimates_probabilities_from_counts() {
+        let entries = WordPairs::from_keys(&[0, 1, 1 << 32], 2);
+        let counts = LinkCounts::zeros(3);
         for (entry, share) in [(0, 0.5), (0, 1.0), (1, 0.25), (2, 3.0)] {
             counts.add(entry, share);
         }
-        let mut lexicon = Lexicon::even(entries);
-        lexicon.estimate(&counts, 2, 1e-9);
-        // Source word 0 went 1.5 times to target 0 and 0.25 times to 1; target 0 came from 0 and, 3 times, from 1.
-        assert!(lexicon.forward[0] > 0.5 && lexicon.forward[0] > lexicon.forward[1]);
-        assert!(lexicon.backward[2] > lexicon.backward[0]);
-        assert!(lexicon.forward[2] > 0.99, "its only translation");
-        lexicon.estimate(&counts, 2, 1e-9);
-        assert!(lexicon.forward.iter().all(|share| share.is_finite()), "counts were taken, none are left");
+        let mut table = TranslationTable::uniform(entries);
+        table.estimate(&counts, 2, 1e-9);
+        // Source word 0 has counts 1.5 and 0.25 with targets 0 and 1; source word 1 has count 3 with target 0.
+        assert!(table.forward[0] > 0.5 && table.forward[0] > table.forward[1]);
+        assert!(table.backward[2] > table.backward[0]);
+        assert!(table.forward[2] > 0.99, "the only translation");
+        table.estimate(&counts, 2, 1e-9);
+        assert!(table.forward.iter().all(|share| share.is_finite()), "counts were reset");
     }
 }

@@ -141,8 +141,8 @@ fn check_reverse(translator: &Translator, reverse: &Translator, by_units: bool, 
 
 /// Learns word alignments, with a bar. Words are the same that are so in a `form`.
 pub fn learn_aligner(pairs: &[Pair], form: NormalForm, console: &Console) -> WordAligner {
-    let bar = Mutex::new(console.bar("learning word alignments", aligner::PASSES * pairs.len()));
-    aligner::learn(pairs, form, &|share| {
+    let bar = Mutex::new(console.bar("learning word alignments", aligner::EM_ITERATIONS * pairs.len()));
+    aligner::train(pairs, form, &|share| {
         if let Ok(mut bar) = bar.lock() {
             bar.advance(share);
         }

@@ -13,7 +13,7 @@ use crate::text::{LineNumbers, NormalForm, Pair};
 /// Words as a word list has them: in NFC, without capitals and outer punctuation, and nothing of what is punctuation alone.
 pub fn listed(words: &[String]) -> Vec<String> {
     let listed = |word: &String| {
-        Some(aligner::normalised(word, NormalForm::Nfc)).filter(|word| word.chars().any(char::is_alphanumeric))
+        Some(aligner::normalize_word(word, NormalForm::Nfc)).filter(|word| word.chars().any(char::is_alphanumeric))
     };
     words.iter().map(|word| listed(word).unwrap_or_default()).collect()
 }

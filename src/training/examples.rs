@@ -232,7 +232,7 @@ mod tests {
         };
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
         let corpus = Corpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
-        let guides = Guides::new(&corpus.pairs, &aligner::learn(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
+        let guides = Guides::new(&corpus.pairs, &aligner::train(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
         let examples = Examples::new(corpus, &vocabularies, Some(guides), variation, LONGEST).unwrap();
         (vocabularies, examples)
     }

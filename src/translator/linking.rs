@@ -185,7 +185,7 @@ impl Linker {
     fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
         match &self.statistical {
             Some(statistical) => statistical.posteriors(source, target),
-            None => Posteriors::none(source.len(), target.len()),
+            None => Posteriors::zeros(source.len(), target.len()),
         }
     }
 
