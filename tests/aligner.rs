@@ -1,7 +1,7 @@
 //! The statistical aligner on made-up languages whose links are known.
 
 use softalign::aligner::{self, SerializedAligner, WordAligner};
-use softalign::alignment::{Beliefs, Link};
+use softalign::alignment::{Link, LinkScores};
 use softalign::random::SeededRng;
 use softalign::text::{NormalForm, Pair};
 
@@ -35,7 +35,7 @@ fn words(text: &str) -> Vec<String> {
 fn links_of(aligner: &WordAligner, pair: &Pair) -> Vec<Link> {
     let (source, target) = (words(&pair.source), words(&pair.target));
     let found = aligner.posteriors(&source, &target);
-    Beliefs::of_both(source.len(), &found.forward, &found.backward).links(0.3)
+    LinkScores::from_directions(source.len(), &found.forward, &found.backward).links(0.3)
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn what_does_not_fit_is_refused_in_one_line() {
     folder.write("more", "0-0\n0-0\n");
     refused(&["symmetrise", "more", "links"], 1, "more has 2");
     folder.write("links", "0-0\n\n");
-    refused(&["symmetrise", "other", "links"], 1, "other:1: \"1\" is no link");
+    refused(&["symmetrise", "other", "links"], 1, "other:1: \"1\" is not a link");
     refused(&["symmetrise", "-", "-"], 2, "standard input");
     refused(&["symmetrise", "links", "other", "--output", "links"], 2, "read as well");
     refused(&["symmetrise", "links", "other", "--base", "1"], 1, "links:1");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::alignment::{Notation, Symmetrisation};
+use crate::alignment::{LinkFormat, Symmetrisation};
 
 /// `softalign symmetrise`
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ pub struct NotationArgs {
 
 impl NotationArgs {
     /// The notation that the options tell of.
-    pub fn notation(self) -> Notation {
-        Notation { turned: self.reverse, base: self.link_base.into() }
+    pub fn notation(self) -> LinkFormat {
+        LinkFormat { target_first: self.reverse, base: self.link_base.into() }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use serde::Serialize;
 
 use super::numbers::readable;
-use crate::alignment::{Agreement, AgreementCounts, Gold, Link};
+use crate::alignment::{AerCounts, AlignmentMetrics, Gold, Link};
 use crate::metrics::{LengthBucket, Scores, length_buckets, perplexity, translation_edit_rate};
 use crate::render::{Axis, Counts, Figure, Series, Span};
 use crate::text::{Pair, Words, word_spans};
@@ -62,7 +62,7 @@ pub struct ClassMeasures {
     #[serde(flatten)]
     measures: Measures,
     #[serde(flatten)]
-    agreement: Option<Agreement>,
+    agreement: Option<AlignmentMetrics>,
 }
 
 /// Pairs sorted into classes by the number of words in their sources.
@@ -102,13 +102,13 @@ impl Lengths {
 }
 
 /// How well links agree with those that there should be; none where these are not known.
-fn agreement(outcomes: &[Outcome]) -> Option<Agreement> {
-    let mut counts = AgreementCounts::default();
+fn agreement(outcomes: &[Outcome]) -> Option<AlignmentMetrics> {
+    let mut counts = AerCounts::default();
     for outcome in outcomes {
         let (links, gold) = outcome.links?;
         counts.add(links, gold);
     }
-    Some(counts.agreement())
+    Some(counts.metrics())
 }
 
 /// Writes the table for one model.

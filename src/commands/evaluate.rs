@@ -19,7 +19,7 @@ use super::reading::translator;
 use super::search::strategy;
 use super::sureness::SegmentCounts;
 use super::usage::UsageError;
-use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
+use crate::alignment::{Gold, OffsetCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::metrics::signature;
 use crate::render::SCHEMA;
@@ -378,7 +378,7 @@ impl Exam<'_> {
 
 /// Holds links against those of the gold file.
 fn judge(linked: &[Linked], gold: &[Gold], search: bool) -> Judgement {
-    let mut counts = ShiftedCounts::default();
+    let mut counts = OffsetCounts::default();
     let mut thresholds = ThresholdSearch::default();
     for (linked, gold) in linked.iter().zip(gold) {
         let size = [linked.alignment.source().len(), linked.alignment.target().len()];
@@ -388,8 +388,8 @@ fn judge(linked: &[Linked], gold: &[Gold], search: bool) -> Judgement {
         }
     }
     Judgement {
-        agreement: counts.unshifted().agreement(),
-        shift: counts.much_better(),
+        agreement: counts.unmoved().metrics(),
+        shift: counts.significant_offset(),
         best: if search { thresholds.best() } else { None },
     }
 }

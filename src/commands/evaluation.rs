@@ -10,7 +10,7 @@ use super::by_length::{self, ClassMeasures, Measures};
 use super::numbers::readable;
 use super::output::Output;
 use super::sureness::OfScores;
-use crate::alignment::{Agreement, Shift, Threshold};
+use crate::alignment::{AlignmentMetrics, BestThreshold, LinkOffset};
 use crate::metrics::{Confidence, Scores, Significance};
 use crate::text::{Pair, Words, word_spans};
 
@@ -57,11 +57,11 @@ impl WordErrors {
 #[derive(Serialize)]
 pub struct Judgement {
     #[serde(flatten)]
-    pub agreement: Agreement,
+    pub agreement: AlignmentMetrics,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shift: Option<Shift>,
+    pub shift: Option<LinkOffset>,
     #[serde(flatten)]
-    pub best: Option<Threshold>,
+    pub best: Option<BestThreshold>,
 }
 
 /// One of those that are measured.

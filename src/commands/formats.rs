@@ -5,7 +5,7 @@ use colorchoice::ColorChoice;
 
 use super::output::Output;
 use super::usage::UsageError;
-use crate::alignment::Notation;
+use crate::alignment::LinkFormat;
 use crate::cli::{AlignmentFormat, View};
 use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
 use crate::translator::{Aligned, Linked, Linker};
@@ -20,7 +20,7 @@ pub struct Manner {
     /// Whether links say how much they are believed in.
     pub probabilities: bool,
     /// How links are written as text.
-    pub notation: Notation,
+    pub notation: LinkFormat,
     /// Whether a sentence may have several translations.
     pub n_best: bool,
 }

@@ -65,7 +65,7 @@ impl Renderer for Json {
             attention: item.alignment.rows().collect(),
             eos: item.alignment.end_weights(),
             links: item.links.iter().map(|link| [link.source, link.target]).collect(),
-            beliefs: item.links.iter().map(|link| item.beliefs.of(*link)).collect(),
+            beliefs: item.links.iter().map(|link| item.beliefs.score(*link)).collect(),
             score: item.score,
             unknown: item.unknown,
         };

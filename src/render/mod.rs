@@ -27,7 +27,7 @@ pub use tensorboard::{event_file_head, event_of_scalars};
 pub use tsv::Tsv;
 pub use visible::{visible, visible_lines};
 
-use crate::alignment::{Alignment, Beliefs, Gold, Link};
+use crate::alignment::{Alignment, Gold, Link, LinkScores};
 
 /// One sentence pair with all that a format may show.
 pub struct Item<'a> {
@@ -42,7 +42,7 @@ pub struct Item<'a> {
     /// The weights.
     pub alignment: &'a Alignment,
     /// How much is believed in each link.
-    pub beliefs: &'a Beliefs,
+    pub beliefs: &'a LinkScores,
     /// The hard links.
     pub links: &'a [Link],
     /// Mean log-probability of a target unit, in nats.
@@ -89,7 +89,7 @@ mod samples {
         let second = Alignment::from_rows(words("नमस्ते 世界"), vec![], &[]);
         let mut out = Vec::new();
         for (id, alignment) in [first, second].iter().enumerate() {
-            let beliefs = Beliefs::of_attention(alignment);
+            let beliefs = LinkScores::from_attention(alignment);
             let links = beliefs.links(0.5);
             renderer.item(&mut out, &item(id, alignment, &beliefs, &links)).unwrap();
         }
@@ -98,7 +98,7 @@ mod samples {
     }
 
     /// A pair whose target was given.
-    pub fn item<'a>(id: usize, alignment: &'a Alignment, beliefs: &'a Beliefs, links: &'a [Link]) -> Item<'a> {
+    pub fn item<'a>(id: usize, alignment: &'a Alignment, beliefs: &'a LinkScores, links: &'a [Link]) -> Item<'a> {
         Item {
             id,
             rank: None,

@@ -4,7 +4,7 @@
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
-use crate::alignment::{Link, Notation};
+use crate::alignment::{Link, LinkFormat};
 
 /// Writes a line of links for each sentence.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub struct Pharaoh {
     /// Whether a sentence may have several lines, which then say whose they are.
     pub numbered: bool,
     /// How a link is written.
-    pub notation: Notation,
+    pub notation: LinkFormat,
 }
 
 impl Renderer for Pharaoh {
@@ -23,9 +23,9 @@ impl Renderer for Pharaoh {
             write!(out, "{} ||| ", item.id)?;
         }
         if !self.probabilities {
-            return writeln!(out, "{}", self.notation.line(item.links));
+            return writeln!(out, "{}", self.notation.format_line(item.links));
         }
-        let written = |link: &Link| format!("{}:{:.4}", self.notation.written(*link), item.beliefs.of(*link));
+        let written = |link: &Link| format!("{}:{:.4}", self.notation.format_link(*link), item.beliefs.score(*link));
         writeln!(out, "{}", item.links.iter().map(written).collect::<Vec<_>>().join(" "))
     }
 }

@@ -71,7 +71,7 @@ fn visible(word: &str) -> String {
 mod tests {
     use super::super::samples;
     use super::*;
-    use crate::alignment::{Alignment, Beliefs};
+    use crate::alignment::{Alignment, LinkScores};
 
     #[test]
     fn snapshot() {
@@ -102,7 +102,7 @@ sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
     fn translations_of_one_sentence_are_told_apart() {
         let words = || vec!["a".to_owned()];
         let alignment = Alignment::from_rows(words(), words(), &[vec![1.0, 0.0]]);
-        let beliefs = Beliefs::of_attention(&alignment);
+        let beliefs = LinkScores::from_attention(&alignment);
         let (mut tsv, mut out) = (Tsv::ranked(), Vec::new());
         tsv.item(&mut out, &Item { rank: Some(2), ..samples::item(7, &alignment, &beliefs, &[]) }).unwrap();
         let text = String::from_utf8(out).unwrap();

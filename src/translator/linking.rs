@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{Aligned, Translator};
 use crate::aligner::{Posteriors, WordAligner};
-use crate::alignment::{Alignment, Beliefs, Link, Signs, Symmetrisation, linked};
+use crate::alignment::{Alignment, Link, LinkScores, NoiseFeatures, Symmetrisation, linked_sources};
 use crate::text::{Pair, Words, word_spans};
 
 /// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to
@@ -60,7 +60,7 @@ pub struct Linked {
     /// of 1 being the share of nothing.
     pub alignment: Alignment,
     /// How much is believed in each link.
-    pub beliefs: Beliefs,
+    pub beliefs: LinkScores,
     /// The links.
     pub links: Vec<Link>,
     /// Mean log-probability of a target unit, or without a model of a target word, in nats.
@@ -76,10 +76,10 @@ impl Linked {
     }
 
     /// What speaks for or against the pair being a translation.
-    pub fn signs(&self) -> Signs {
+    pub fn signs(&self) -> NoiseFeatures {
         let linked = |of: fn(&Link) -> usize| self.links.iter().map(of).collect::<BTreeSet<usize>>().len();
         let words = [self.alignment.source().len(), self.alignment.target().len()];
-        Signs::new(self.score, words, [linked(|link| link.source), linked(|link| link.target)])
+        NoiseFeatures::new(self.score, words, [linked(|link| link.source), linked(|link| link.target)])
     }
 }
 
@@ -150,7 +150,7 @@ impl Linker {
         let score = aligned.mean_log_probability();
         let (beliefs, links) = match self.directions(&alignment, reversed.as_ref()) {
             None => {
-                let beliefs = Beliefs::of_attention(&alignment);
+                let beliefs = LinkScores::from_attention(&alignment);
                 // Whoever else there may be knows nothing of this pair.
                 let links = beliefs.links(self.threshold.unwrap_or(ENOUGH_BY_ATTENTION));
                 (beliefs, links)
@@ -189,10 +189,10 @@ impl Linker {
         }
     }
 
-    /// Beliefs and links by both directions' shares.
-    fn common(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (Beliefs, Vec<Link>) {
+    /// LinkScores and links by both directions' shares.
+    fn common(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (LinkScores, Vec<Link>) {
         let [sources, targets] = [alignment.source().len(), alignment.target().len()];
-        let beliefs = Beliefs::of_both(sources, forward, backward);
+        let beliefs = LinkScores::from_directions(sources, forward, backward);
         let links = match self.symmetrisation {
             None => beliefs.links(self.least_belief()),
             Some(way) => {
@@ -211,7 +211,7 @@ impl Linker {
 fn links_of_rows(values: &[f32], columns: usize, threshold: f32) -> Vec<Link> {
     let rows = values.chunks_exact(columns.max(1)).enumerate();
     let links = rows.flat_map(|(target, row)| {
-        linked(row, 1.0 - row.iter().sum::<f32>(), threshold).map(move |source| Link { source, target })
+        linked_sources(row, 1.0 - row.iter().sum::<f32>(), threshold).map(move |source| Link { source, target })
     });
     links.collect()
 }

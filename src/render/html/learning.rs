@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use serde::Serialize;
 
 use super::{Cells, around_data, inert, opening, script, thousandths};
-use crate::alignment::{Alignment, Beliefs};
+use crate::alignment::{Alignment, LinkScores};
 
 /// What attention did after a step of training.
 pub struct Moment {
@@ -53,7 +53,7 @@ struct State<'a> {
 impl<'a> From<&'a Seen> for State<'a> {
     fn from(seen: &'a Seen) -> Self {
         Self {
-            cells: Cells::new(&seen.alignment, &Beliefs::of_attention(&seen.alignment)),
+            cells: Cells::new(&seen.alignment, &LinkScores::from_attention(&seen.alignment)),
             score: (seen.score * 1e4).round() / 1e4,
             said: &seen.translation,
         }

@@ -2,7 +2,7 @@
 //!
 //! What shows and moves lies in `page/` and is the same in every file; the pairs are a block of JSON that the browser
 //! never runs. Weights are whole thousandths, rounded down, so that comparing them to a threshold in whole thousandths
-//! gives the links that [`Beliefs::links`] gives. The page's policy allows its own style and script by their
+//! gives the links that [`LinkScores::links`] gives. The page's policy allows its own style and script by their
 //! fingerprints and nothing else, and the script writes words as text only: no word can become markup.
 
 mod learning;
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 pub use learning::{Moment, Seen, write_learning};
 
 use super::{Item, Renderer, Units};
-use crate::alignment::{Alignment, Beliefs, Gold, Link};
+use crate::alignment::{Alignment, Gold, Link, LinkScores};
 
 /// The page's frame; `{{…}}` marks where the other parts go.
 const FRAME: &str = include_str!("../page/page.html");
@@ -141,19 +141,19 @@ impl<'a> From<&Item<'a>> for Pair<'a> {
 }
 
 /// The cells that are believed in at all.
-fn believed(beliefs: &Beliefs) -> Vec<usize> {
+fn believed(beliefs: &LinkScores) -> Vec<usize> {
     let thousandths = beliefs.values().iter().map(|&belief| usize::from(thousandths(belief)));
     thousandths.enumerate().filter(|&(_, belief)| belief > 0).flat_map(|(cell, belief)| [cell, belief]).collect()
 }
 
 impl<'a> Matrix<'a> {
-    fn new(alignment: &'a Alignment, beliefs: &Beliefs) -> Self {
+    fn new(alignment: &'a Alignment, beliefs: &LinkScores) -> Self {
         Self { source: alignment.source(), target: alignment.target(), cells: Cells::new(alignment, beliefs) }
     }
 }
 
 impl Cells {
-    fn new(alignment: &Alignment, beliefs: &Beliefs) -> Self {
+    fn new(alignment: &Alignment, beliefs: &LinkScores) -> Self {
         let mut weights = Vec::with_capacity(alignment.weights().len() + alignment.target().len());
         for (row, &end) in alignment.rows().zip(alignment.end_weights()) {
             weights.extend(row.iter().map(|&weight| thousandths(weight)));
@@ -165,7 +165,7 @@ impl Cells {
 
 impl<'a> From<Units<'a>> for UnitMatrix<'a> {
     fn from(units: Units<'a>) -> Self {
-        let matrix = Matrix::new(units.alignment, &Beliefs::of_attention(units.alignment));
+        let matrix = Matrix::new(units.alignment, &LinkScores::from_attention(units.alignment));
         Self { matrix, source_words: units.source_words, target_words: units.target_words }
     }
 }
@@ -284,7 +284,7 @@ mod tests {
         let units = Alignment::from_rows(words("a b"), words("c d"), &rows);
         let alignment = units.merge(words("ab"), &[0, 0], words("c d"), &[0, 1]);
         let gold = parse_gold_line("0-0 0?1").unwrap();
-        let beliefs = Beliefs::of_attention(&alignment);
+        let beliefs = LinkScores::from_attention(&alignment);
         let item = Item {
             rank: Some(2),
             translation: Some("c d"),
@@ -309,7 +309,7 @@ mod tests {
         let source: Vec<String> = hostile.map(str::to_owned).to_vec();
         let alignment = Alignment::from_rows(source.clone(), vec![], &[]);
         let empty = page(&[]);
-        let beliefs = Beliefs::of_attention(&alignment);
+        let beliefs = LinkScores::from_attention(&alignment);
         let item = Item { translation: Some(hostile[0]), ..samples::item(0, &alignment, &beliefs, &[]) };
         let page = page(&[item]);
         let data = data(&page);
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_not_written_as_one() {
         let alignment = Alignment::from_rows(words("a"), words("b"), &[vec![f32::NAN, f32::INFINITY]]);
-        let beliefs = Beliefs::of_attention(&alignment);
+        let beliefs = LinkScores::from_attention(&alignment);
         let item = Item { score: f64::NEG_INFINITY, ..samples::item(0, &alignment, &beliefs, &[]) };
         let page = page(&[item]);
         let read: serde_json::Value = serde_json::from_str(data(&page)).unwrap();

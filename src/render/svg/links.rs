@@ -64,7 +64,7 @@ pub fn links(item: &Item) -> Drawing {
     let mut body = format!("<g fill=\"none\" stroke=\"{INK}\">\n");
     for link in item.links {
         let (start, end) = (above[link.source], below[link.target]);
-        let thickness = 0.5 + 2.0 * item.beliefs.of(*link).clamp(0.0, 1.0);
+        let thickness = 0.5 + 2.0 * item.beliefs.score(*link).clamp(0.0, 1.0);
         body.push_str(&format!(
             "<path d=\"M{start} {from}C{start} {middle} {end} {middle} {end} {to}\" stroke-width=\"{thickness:.2}\"/>\n"
         ));

@@ -87,14 +87,14 @@ fn place(out: &mut dyn Write, drawing: &Drawing, top: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Beliefs, samples};
+    use super::super::{LinkScores, samples};
     use super::*;
     use crate::alignment::Alignment;
 
     fn render(words: [&[&str]; 2], rows: &[Vec<f32>]) -> String {
         let [source, target] = words.map(|side| side.iter().map(|&word| word.to_owned()).collect());
         let alignment = Alignment::from_rows(source, target, rows);
-        let beliefs = Beliefs::of_attention(&alignment);
+        let beliefs = LinkScores::from_attention(&alignment);
         let links = beliefs.links(0.4);
         let (mut svg, mut out) = (Svg::default(), Vec::new());
         svg.item(&mut out, &samples::item(0, &alignment, &beliefs, &links)).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     fn links_run_as_each_side_does() {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let alignment = Alignment::from_rows(words(&["א", "ב"]), words(&["a", "b"]), &vec![vec![0.5, 0.5, 0.0]; 2]);
-        let beliefs = Beliefs::of_attention(&alignment);
+        let beliefs = LinkScores::from_attention(&alignment);
         let (mut svg, mut out) = (Svg::of(View::Links), Vec::new());
         svg.item(&mut out, &samples::item(0, &alignment, &beliefs, &[])).unwrap();
         svg.finish(&mut out).unwrap();
