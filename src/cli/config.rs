@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::train::{FromVocabulary, SETTLED_BY_FROM, is_open_with_from};
 use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
-use crate::render::visible;
+use crate::render::escape_controls;
 
 /// Options that say nothing of what is done: a config has none of them.
 const NO_SETTINGS: [&str; 3] = ["help", "version", "config"];
@@ -119,7 +119,7 @@ impl Expanded {
 }
 
 fn wrong(path: &Path, reason: &str) -> Error {
-    let line = visible(&format!("{}: {reason}", path.display()));
+    let line = escape_controls(&format!("{}: {reason}", path.display()));
     Error::raw(ErrorKind::ValueValidation, format!("{line}\n"))
 }
 

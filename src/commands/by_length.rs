@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::numbers::readable;
 use crate::alignment::{AerCounts, AlignmentMetrics, Gold, Link};
 use crate::metrics::{LengthBucket, Scores, length_buckets, perplexity, translation_edit_rate};
-use crate::render::{Axis, Counts, Figure, Series, Span};
+use crate::render::{Axis, Bracket, BracketCounts, Figure, Series};
 use crate::text::{Pair, Words, word_spans};
 
 /// What a model made of one pair.
@@ -146,12 +146,13 @@ pub fn figure(models: &[(&str, &[ClassMeasures])]) -> Figure {
         name: (*name).to_owned(),
         points: classes.iter().map(point).collect(),
     };
-    let span = |class: &ClassMeasures| Span { from: class.class.from, to: class.class.to, count: class.measures.pairs };
+    let span =
+        |class: &ClassMeasures| Bracket { from: class.class.from, to: class.class.to, count: class.measures.pairs };
     let classes = models.first().map_or(&[][..], |(_, classes)| classes);
     Figure {
         x: Axis { label: "words in the source".to_owned(), whole: true },
         y: Axis { label: "BLEU".to_owned(), whole: false },
         series: models.iter().map(line).collect(),
-        counts: Some(Counts { label: "pairs".to_owned(), spans: classes.iter().map(span).collect() }),
+        counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: classes.iter().map(span).collect() }),
     }
 }

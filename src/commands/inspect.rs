@@ -15,7 +15,7 @@ use super::numbers::readable;
 use super::output::Output;
 use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::cli::InspectArgs;
-use crate::render::{SCHEMA, visible_lines};
+use crate::render::{SCHEMA_VERSION, escape_controls_by_line};
 use crate::text::Units;
 use crate::training::Schedule;
 
@@ -40,7 +40,7 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     }
     let mut output = Output::open(Path::new("-"))?;
     // The folder may come from anywhere.
-    output.with(|out| out.write_all(visible_lines(&String::from_utf8_lossy(&text)).as_bytes()))?;
+    output.with(|out| out.write_all(escape_controls_by_line(&String::from_utf8_lossy(&text)).as_bytes()))?;
     output.finish()
 }
 
@@ -62,7 +62,7 @@ struct Inspection<'a> {
 fn show_json(path: &Path, folder: &Folder, checkpoint: &Checkpoint) -> Result<()> {
     let [best, last] = validations(folder);
     let inspection = Inspection {
-        schema: SCHEMA,
+        schema: SCHEMA_VERSION,
         model: path,
         parameters: checkpoint.config.architecture.parameter_count(),
         config: &checkpoint.config,

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use super::usage::UsageError;
 use crate::checkpoint::{Folder, Growing, remove_abandoned};
-use crate::render::visible;
+use crate::render::escape_controls;
 
 /// What a path may lead to.
 enum Sink {
@@ -53,7 +53,7 @@ impl Output {
 
     /// Text as it may go there: exactly as it is, but on a terminal with nothing in it that would be obeyed.
     pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.is_terminal() { Cow::Owned(visible(text)) } else { Cow::Borrowed(text) }
+        if self.is_terminal() { Cow::Owned(escape_controls(text)) } else { Cow::Borrowed(text) }
     }
 
     /// Writes with a function that only knows `Write`.

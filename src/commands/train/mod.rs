@@ -34,7 +34,7 @@ use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Lock, TextSettings};
 use crate::cli::{Given, TrainArgs};
 use crate::model::{RnnSearch, UnitLexicon};
 use crate::parameters::Parameters;
-use crate::render::visible;
+use crate::render::escape_controls;
 use crate::search::BeamSettings;
 use crate::text::{Corpus, Pair};
 use crate::training::{
@@ -412,7 +412,7 @@ fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let heatmap = heatmap(&output);
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
-            writeln!(out, "\n{}\n{}\n", visible(&sentence.text), visible(&translations[0].text))?;
+            writeln!(out, "\n{}\n{}\n", escape_controls(&sentence.text), escape_controls(&translations[0].text))?;
             heatmap.matrix(out, &translations[0].alignment.by_words())
         })?;
     }

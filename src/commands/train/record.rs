@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::alignment::Alignment;
 use crate::checkpoint::{Checkpoint, EventFile, Folder};
 use crate::render::{
-    Axis, Figure, Moment, Seen, Series, event_file_head, event_of_scalars, write_below_each_other, write_learning,
+    AttentionFrame, Axis, Figure, FramePair, Series, event_file_header, scalars_event, write_stacked,
+    write_training_page,
 };
 use crate::training::Sample;
 use crate::translator::Linker;
@@ -62,7 +63,7 @@ impl<'a> TrainingRecord<'a> {
         let kept = || folder.attention().lines().into_iter().filter_map(Kept::read).collect();
         let begin = || -> Result<EventFile> {
             let mut events = folder.begin_events()?;
-            events.append(&event_file_head(now(), step + 1))?;
+            events.append(&event_file_header(now(), step + 1))?;
             Ok(events)
         };
         let events = settings.tensorboard.then(begin).transpose()?.map(Ok);
@@ -77,7 +78,7 @@ impl<'a> TrainingRecord<'a> {
     pub fn log(&mut self, report: Value) -> Result<Option<&str>> {
         self.folder.log().append(&report)?;
         let step = report["step"].as_u64().unwrap_or_default();
-        let record = event_of_scalars(now(), step, &scalars(&report));
+        let record = scalars_event(now(), step, &scalars(&report));
         self.reports.push(report);
         let Some(Ok(events)) = &mut self.events else { return Ok(None) };
         if let Err(reason) = events.append(&record) {
@@ -102,16 +103,16 @@ impl<'a> TrainingRecord<'a> {
     /// # Errors
     /// The path, with the system's reason.
     pub fn validation(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
-        self.folder.save_curves(|out| write_below_each_other(&curves(&self.reports), out))?;
+        self.folder.save_curves(|out| write_stacked(&curves(&self.reports), out))?;
         let Some(kept) = &mut self.kept else { return Ok(()) };
         let moment = Kept { step, pairs: samples.iter().map(KeptPair::from).collect() };
         self.folder.attention().append(&json!(moment))?;
         kept.push(moment);
         let every = kept.len().div_ceil(MOST_MOMENTS);
-        let mut moments: Vec<Moment> = kept.iter().rev().step_by(every).map(Kept::moment).collect();
+        let mut moments: Vec<AttentionFrame> = kept.iter().rev().step_by(every).map(Kept::moment).collect();
         moments.reverse();
         let threshold = Linker { attention: true, ..Linker::default() }.least_belief();
-        self.folder.save_learning(|out| write_learning(out, "Attention as it was learnt", threshold, &moments))
+        self.folder.save_learning(|out| write_training_page(out, "Attention as it was learnt", threshold, &moments))
     }
 }
 
@@ -126,8 +127,8 @@ impl Kept {
         kept.pairs.iter().all(whole).then_some(kept)
     }
 
-    fn moment(&self) -> Moment {
-        Moment { step: self.step, pairs: self.pairs.iter().map(KeptPair::seen).collect() }
+    fn moment(&self) -> AttentionFrame {
+        AttentionFrame { step: self.step, pairs: self.pairs.iter().map(KeptPair::seen).collect() }
     }
 }
 
@@ -148,10 +149,10 @@ impl From<&Sample> for KeptPair {
 }
 
 impl KeptPair {
-    fn seen(&self) -> Seen {
+    fn seen(&self) -> FramePair {
         let row = |row: &Vec<u16>| row.iter().map(|&weight| f32::from(weight) / 1000.0).collect();
         let rows: Vec<Vec<f32>> = self.weights.iter().map(row).collect();
-        Seen {
+        FramePair {
             alignment: Alignment::from_rows(self.source.clone(), self.target.clone(), &rows),
             score: self.score,
             translation: self.translation.clone(),
