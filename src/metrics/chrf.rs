@@ -14,8 +14,7 @@ const BETA: f64 = 2.0;
 /// Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation", with the defaults of sacrebleu 2.x.
 pub fn chrf(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
     let mut stats = ChrfStats::default();
-    let segments = segments(hypotheses, references);
-    segments.for_each(|(hypothesis, reference)| stats.add(&ChrfStats::from_segment(hypothesis, reference)));
+    segments(hypotheses, references).for_each(|(a, b)| stats.add(&ChrfStats::from_segment(a, b)));
     stats.score()
 }
 

@@ -20,8 +20,7 @@ const BEAM_WIDTH: usize = 25;
 /// tie-breaking follow Tercom, as sacrebleu 2.x does.
 pub fn translation_edit_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
     let mut stats = TerStats::default();
-    let segments = segments(hypotheses, references);
-    segments.for_each(|(hypothesis, reference)| stats.add(&TerStats::from_segment(hypothesis, reference)));
+    segments(hypotheses, references).for_each(|(a, b)| stats.add(&TerStats::from_segment(a, b)));
     stats.score()
 }
 
