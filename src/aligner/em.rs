@@ -62,10 +62,7 @@ pub fn train(pairs: &[Pair], form: NormalForm, on_progress: &(dyn Fn(usize) + Sy
             });
         }
     }
-    let counts = [
-        count_words(pairs.iter().map(|pair| &pair.0), sources),
-        count_words(pairs.iter().map(|pair| &pair.1), targets),
-    ];
+    let counts = [count(pairs.iter().map(|pair| &pair.0), sources), count(pairs.iter().map(|pair| &pair.1), targets)];
     WordAligner::new(form, words, table, null, jumps, counts)
 }
 
@@ -87,7 +84,7 @@ fn to_ids<'a>(
 }
 
 /// Number of occurrences of each word.
-fn count_words<'a>(sentences: impl Iterator<Item = &'a WordIds>, words: usize) -> Vec<u32> {
+fn count<'a>(sentences: impl Iterator<Item = &'a WordIds>, words: usize) -> Vec<u32> {
     let mut counts = vec![0; words];
     sentences.flatten().flatten().for_each(|&word| counts[word as usize] += 1);
     counts

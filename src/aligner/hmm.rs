@@ -19,7 +19,7 @@ const JUMP_BINS: usize = 2 * MAX_JUMP + 1;
 const MAX_DENSE_STATES: usize = 200;
 
 /// p₀: probability that a word is emitted by NULL.
-const NULL_PROBABILITY: f32 = 0.02;
+const P_NULL: f32 = 0.02;
 
 /// J: probability of each jump length, before truncation at the sentence boundaries.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl JumpDistribution {
     fn transition_row(&self, from: isize, row: &mut [f32]) {
         let sum: f64 = (0..row.len()).map(|to| self.0[bin(from, to as isize)]).sum();
         for (to, value) in row.iter_mut().enumerate() {
-            *value = (self.0[bin(from, to as isize)] / sum) as f32 * (1.0 - NULL_PROBABILITY);
+            *value = (self.0[bin(from, to as isize)] / sum) as f32 * (1.0 - P_NULL);
         }
     }
 
@@ -125,7 +125,7 @@ impl Lattice {
         }
         if states > MAX_DENSE_STATES {
             self.transitions.clear();
-            self.convolution.prepare(&jumps.0, states, 1.0 - NULL_PROBABILITY);
+            self.convolution.prepare(&jumps.0, states, 1.0 - P_NULL);
         } else {
             self.fill_transitions(jumps, states);
         }
@@ -149,7 +149,7 @@ impl Lattice {
             if t == 0 {
                 now.copy_from_slice(&self.begin);
                 // NULL before the first word keeps any state equally.
-                null.fill(NULL_PROBABILITY / states as f32);
+                null.fill(P_NULL / states as f32);
             } else {
                 let (before, null_before) = (&before[(t - 1) * states..], &null_before[(t - 1) * states..]);
                 let mass = before.iter().zip(null_before).map(|(word, null)| word + null);
@@ -162,7 +162,7 @@ impl Lattice {
                     }
                 }
                 for ((sum, word), null) in null.iter_mut().zip(before).zip(null_before) {
-                    *sum = NULL_PROBABILITY * (word + null);
+                    *sum = P_NULL * (word + null);
                 }
             }
             now.iter_mut().zip(emission).for_each(|(sum, emission)| *sum *= emission);
@@ -229,7 +229,7 @@ impl Lattice {
             }
         }
         for (next, after) in self.next.iter_mut().zip(&self.backward) {
-            *next += NULL_PROBABILITY * null_emission * after;
+            *next += P_NULL * null_emission * after;
         }
         let (word, null) = (&self.forward[(t - 1) * states..][..states], &self.null[(t - 1) * states..][..states]);
         let mass = word.iter().zip(null).map(|(word, null)| word + null);
@@ -261,11 +261,11 @@ mod tests {
     use super::*;
 
     /// γ by enumerating all state sequences.
-    fn posteriors_by_enumeration(emissions: &[f32], null_emissions: &[f32], jumps: &JumpDistribution) -> Vec<f32> {
+    fn enumerated(emissions: &[f32], null_emissions: &[f32], jumps: &JumpDistribution) -> Vec<f32> {
         let (observations, states) = (null_emissions.len(), emissions.len() / null_emissions.len());
         let share = |from: isize, to: usize| {
             let all: f64 = (0..states).map(|to| jumps.0[bin(from, to as isize)]).sum();
-            jumps.0[bin(from, to as isize)] / all * f64::from(1.0 - NULL_PROBABILITY)
+            jumps.0[bin(from, to as isize)] / all * f64::from(1.0 - P_NULL)
         };
         let (mut gamma, mut total) = (vec![0.0; emissions.len()], 0.0);
         // A choice is a state or, from `states` on, NULL with the kept state.
@@ -278,10 +278,10 @@ mod tests {
                 weight *= match (null, before) {
                     (false, None) => share(-1, state),
                     (false, Some(before)) => share(before as isize, state),
-                    (true, None) => f64::from(NULL_PROBABILITY) / states as f64,
+                    (true, None) => f64::from(P_NULL) / states as f64,
                     (true, Some(before)) => {
                         if before == state {
-                            f64::from(NULL_PROBABILITY)
+                            f64::from(P_NULL)
                         } else {
                             0.0
                         }
@@ -308,7 +308,7 @@ mod tests {
             let mut gamma = vec![0.0; emissions.len()];
             let mut counts = JumpCounts::zeros();
             lattice.posteriors(&emissions, &null_emissions, &jumps, &mut gamma, Some(&mut counts));
-            for (found, expected) in gamma.iter().zip(posteriors_by_enumeration(&emissions, &null_emissions, &jumps)) {
+            for (found, expected) in gamma.iter().zip(enumerated(&emissions, &null_emissions, &jumps)) {
                 assert!((found - expected).abs() < 1e-5, "{observations} × {states}: {found} {expected}");
             }
             assert!(counts.0.iter().all(|count| count.is_finite()));

@@ -5,10 +5,10 @@ use super::translation_table::{LinkCounts, TranslationTable};
 use super::vocab::WordId;
 
 /// Floor of translation probabilities, which unseen word pairs and unknown words get.
-const MIN_PROBABILITY: f32 = 1e-7;
+const FLOOR: f32 = 1e-7;
 /// λ and p₀ of the diagonal prior (Dyer, Chahuneau & Smith 2013, section 2).
 const DIAGONAL_TENSION: f32 = 2.5;
-const NULL_PROBABILITY: f32 = 0.08;
+const P_NULL: f32 = 0.08;
 
 /// Posteriors of one pair; buffers are reused between pairs.
 #[derive(Default)]
@@ -40,19 +40,16 @@ impl PairPosteriors {
         for values in [&mut self.forward, &mut self.backward, &mut self.by_source, &mut self.by_target] {
             values.resize(cells, 0.0);
         }
-        let value = |values: &[f32], entry: Option<usize>| {
-            entry.map_or(MIN_PROBABILITY, |entry| values[entry].max(MIN_PROBABILITY))
-        };
+        let value = |table: &[f32], entry: Option<usize>| entry.map_or(FLOOR, |entry| table[entry].max(FLOOR));
         for (index, &entry) in self.entries.iter().enumerate() {
             let (t, s) = (index / self.sources, index % self.sources);
             self.forward[index] = value(&table.forward, entry);
             self.backward[s * self.targets + t] = value(&table.backward, entry);
         }
         for (side, words) in [target, source].into_iter().enumerate() {
-            let share =
-                |word: &WordId| word.map_or(MIN_PROBABILITY, |word| null[side][word as usize].max(MIN_PROBABILITY));
+            let probability = |word: &WordId| word.map_or(FLOOR, |word| null[side][word as usize].max(FLOOR));
             self.null[side].clear();
-            self.null[side].extend(words.iter().map(share));
+            self.null[side].extend(words.iter().map(probability));
         }
     }
 
@@ -92,8 +89,8 @@ impl PairPosteriors {
                     *posterior = prior * translation;
                     prior_sum += prior;
                 }
-                posteriors.iter_mut().for_each(|posterior| *posterior *= (1.0 - NULL_PROBABILITY) / prior_sum);
-                let sum = posteriors.iter().sum::<f32>() + NULL_PROBABILITY * null;
+                posteriors.iter_mut().for_each(|posterior| *posterior *= (1.0 - P_NULL) / prior_sum);
+                let sum = posteriors.iter().sum::<f32>() + P_NULL * null;
                 posteriors.iter_mut().for_each(|posterior| *posterior /= sum);
             }
         };

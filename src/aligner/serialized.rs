@@ -59,20 +59,14 @@ impl WordAligner {
         let SerializedAligner { form, words, entries, translations, null, counts, jumps } = arrays;
         let sizes = words.each_ref().map(Vec::len);
         let [sources, targets] = entries;
-        ensure!(
-            translations.iter().all(|shares| shares.len() == sources.len()),
-            "translation probabilities and entries differ in number"
-        );
+        ensure!(translations.iter().all(|values| values.len() == sources.len()), "entries without probabilities");
         ensure!(targets.len() == sources.len(), "source and target entries differ in number");
         let within = |ids: &[u32], count: usize| ids.iter().all(|&id| (id as usize) < count);
         ensure!(within(&sources, sizes[0]) && within(&targets, sizes[1]), "an entry has an unknown word id");
-        ensure!(
-            null[0].len() == sizes[1] && null[1].len() == sizes[0],
-            "NULL probabilities and words differ in number"
-        );
+        ensure!(null[0].len() == sizes[1] && null[1].len() == sizes[0], "words without NULL probabilities");
         ensure!(counts.each_ref().map(Vec::len) == sizes, "counts and words differ in number");
-        let shares = translations.iter().chain(&null).flatten();
-        ensure!(shares.clone().all(|share| (0.0..=1.0).contains(share)), "a probability is outside 0..=1");
+        let mut values = translations.iter().chain(&null).flatten();
+        ensure!(values.all(|value| (0.0..=1.0).contains(value)), "a probability is outside 0..=1");
         let keys: Vec<u64> = sources.iter().zip(&targets).map(|(&s, &t)| u64::from(s) << 32 | u64::from(t)).collect();
         ensure!(keys.is_sorted_by(|a, b| a < b), "entries are not sorted");
         let [forward, backward] = translations;
@@ -84,8 +78,7 @@ impl WordAligner {
             words
         });
         ensure!(words.each_ref().map(|words| words.words().len()) == sizes, "a word occurs twice");
-        let [first, second] =
-            jumps.map(|jumps| JumpDistribution::from_values(&jumps).context("invalid jump distribution"));
+        let [first, second] = jumps.map(|jumps| JumpDistribution::from_values(&jumps).context("invalid jumps"));
         let table = TranslationTable { pairs: WordPairs::from_keys(&keys, sizes[0]), forward, backward };
         Ok(Self::new(form, words, table, null, [first?, second?], counts))
     }
