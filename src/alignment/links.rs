@@ -109,9 +109,8 @@ impl LinkFormat {
                 Link { source: first, target: second }
             })
         };
-        let invalid = |entry: &str| {
-            format!("\"{entry}\" is not a link; expected one such as 3-4, words counted from {}", self.base)
-        };
+        let invalid =
+            |entry: &str| format!("\"{entry}\" is not a link such as 3-4 of words counted from {}", self.base);
         line.split_whitespace().map(|entry| parse(entry).ok_or_else(|| invalid(entry))).collect()
     }
 }
