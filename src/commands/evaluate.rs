@@ -22,7 +22,7 @@ use super::usage::UsageError;
 use crate::alignment::{Gold, OffsetCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::metrics::signature;
-use crate::render::SCHEMA_VERSION;
+use crate::render::SCHEMA;
 use crate::text::{LineNumbers, Normalisation, Pair, Words};
 use crate::translator::{Linked, Linker, Sentence, Strategy, Translator};
 
@@ -365,7 +365,7 @@ impl Exam<'_> {
         let measures = Measures::of(&outcomes);
         let given: Vec<Pair> = self.pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
         Evaluation {
-            schema: SCHEMA_VERSION,
+            schema: SCHEMA,
             signature: signature(references.lowercase),
             of_words: WordErrors::of(&given, &measures.scores),
             measures,

@@ -15,7 +15,7 @@ use super::numbers::readable;
 use super::output::Output;
 use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::cli::InspectArgs;
-use crate::render::{SCHEMA_VERSION, escape_controls_by_line};
+use crate::render::{SCHEMA, escape_controls_by_line};
 use crate::text::Units;
 use crate::training::Schedule;
 
@@ -62,7 +62,7 @@ struct Inspection<'a> {
 fn show_json(path: &Path, folder: &Folder, checkpoint: &Checkpoint) -> Result<()> {
     let [best, last] = validations(folder);
     let inspection = Inspection {
-        schema: SCHEMA_VERSION,
+        schema: SCHEMA,
         model: path,
         parameters: checkpoint.config.architecture.parameter_count(),
         config: &checkpoint.config,

@@ -16,7 +16,7 @@ use super::search::check_length_penalty;
 use super::sentence_lines::SentenceLines;
 use super::usage::UsageError;
 use crate::cli::ScoreArgs;
-use crate::render::SCHEMA_VERSION;
+use crate::render::SCHEMA;
 use crate::search::LengthFormula;
 use crate::text::{Hypothetical, Pair, read_lines};
 use crate::translator::{Scored, Translator};
@@ -104,7 +104,7 @@ fn as_json(id: usize, pair: &Pair, scored: &Scored) -> Result<String> {
     let words =
         scored.words.iter().map(|(word, log_probability)| ScoredWord { word, log_probability: *log_probability });
     Ok(serde_json::to_string(&ScoredPair {
-        schema: SCHEMA_VERSION,
+        schema: SCHEMA,
         id,
         source_text: &pair.source,
         target_text: &pair.target,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::aligner;
 use crate::alignment::{LexiconBuilder, NoiseFeatures, noise_scores, rank_by_noise};
 use crate::cli::AlignmentFormat;
-use crate::render::SCHEMA_VERSION;
+use crate::render::SCHEMA;
 use crate::text::{LineNumbers, NormalForm, Pair};
 
 /// Words as a word list has them: in NFC, without capitals and outer punctuation, and nothing of what is punctuation alone.
@@ -78,15 +78,7 @@ pub fn write_suspicions(
     let found = noise_scores(signs);
     let suspicious = |index: usize| {
         let (Pair { source, target }, NoiseFeatures { score, unlinked, .. }) = (&pairs[index], signs[index]);
-        Suspicious {
-            schema: SCHEMA_VERSION,
-            line: numbers.of(index),
-            suspicion: found[index],
-            score,
-            unlinked,
-            source,
-            target,
-        }
+        Suspicious { schema: SCHEMA, line: numbers.of(index), suspicion: found[index], score, unlinked, source, target }
     };
     let list: Vec<Suspicious> = rank_by_noise(&found).into_iter().map(suspicious).collect();
     match format {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Item, Renderer};
 
 /// Schema version of JSON results. It increases when a key changes its meaning or is removed; keys may be added anytime.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA: u32 = 1;
 
 /// Renders one object per sentence, in an array or as JSON Lines.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Renderer for Json {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
         let [source_text, target_text] = item.texts;
         let object = JsonItem {
-            schema: SCHEMA_VERSION,
+            schema: SCHEMA,
             id: item.id,
             rank: item.rank,
             translation: item.translation,

@@ -19,7 +19,7 @@ pub use escape::{escape_controls, escape_controls_by_line};
 pub use figure::{Axis, Bracket, BracketCounts, Figure, Series, write_stacked};
 pub use heatmap::Heatmap;
 pub use html::{AttentionFrame, FramePair, Html, write_training_page};
-pub use json::{Json, SCHEMA_VERSION};
+pub use json::{Json, SCHEMA};
 pub use nematus::Nematus;
 pub use npz::Npz;
 pub use pharaoh::Pharaoh;

@@ -43,10 +43,8 @@ impl AttentionWatch {
 
 /// The figures in one line.
 pub fn attention_line(health: &AttentionStats) -> String {
-    let flatness = health
-        .row_entropy
-        .map(|row_entropy| format!("flatness {:.2}  ", row_entropy.normalized_entropy))
-        .unwrap_or_default();
+    let flatness =
+        health.row_entropy.map(|rows| format!("flatness {:.2}  ", rows.normalized_entropy)).unwrap_or_default();
     format!(
         "attention: {flatness}on the end {:.0} %  on punctuation {:.0} % ({:.0} % of units)  diagonal {:.2}  coverage {:.0} %",
         100.0 * health.end,

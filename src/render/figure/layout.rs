@@ -216,8 +216,8 @@ fn entry_width(series: &Series) -> f64 {
 fn rows(numbers: &[(f64, String)]) -> usize {
     let half = |(_, number): &(f64, String)| text_width(number) / 2.0;
     let apart = |rows: &usize| {
-        let mut neighbours = numbers.iter().zip(numbers.iter().skip(*rows));
-        neighbours.all(|(one, next)| one.0 + half(one) + MARGIN / 2.0 <= next.0 - half(next))
+        let mut neighbors = numbers.iter().zip(numbers.iter().skip(*rows));
+        neighbors.all(|(one, next)| one.0 + half(one) + MARGIN / 2.0 <= next.0 - half(next))
     };
     (1..numbers.len()).find(apart).unwrap_or(numbers.len().max(1))
 }
