@@ -12,7 +12,7 @@ use softalign::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
 use softalign::kernels::matrix::{Matrix, PackedMatrix, WriteMode, multiply_packed};
 use softalign::kernels::reference::adam::{AdamState, AdamStep};
 use softalign::kernels::simd::{tanh, vectorized};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 
 /// Rows of a part of a batch, source length, sizes of state and attention, target vocabulary.
 const ROWS: usize = 32;
@@ -21,7 +21,7 @@ const SIZE: usize = 512;
 const VOCABULARY: usize = 7900;
 
 fn numbers(count: usize) -> Vec<f32> {
-    let mut stream = Stream::new(1, "bench", count as u64);
+    let mut stream = SeededRng::new(1, "bench", count as u64);
     (0..count).map(|_| stream.normal() as f32).collect()
 }
 

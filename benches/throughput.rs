@@ -13,7 +13,7 @@ use candle_core::{Device, Result, Tensor};
 use softalign::attention::{AttentionConfig, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::search::{BeamSettings, Source, search_all};
 use softalign::text::{Batch, BatchSize, Example, bucketed};
 use softalign::training::Optimiser;
@@ -144,13 +144,13 @@ fn model(attention: AttentionConfig) -> Result<RnnSearch> {
 
 /// Made-up pairs around a length in units, the target's near the source's.
 fn examples(length: f64) -> Vec<Example> {
-    let mut stream = Stream::new(1, "bench", 0);
+    let mut stream = SeededRng::new(1, "bench", 0);
     let mut sentence = |length: f64| -> Vec<u32> {
         (0..length.round().max(3.0) as usize)
             .map(|_| 4 + (stream.uniform() * stream.uniform() * 7896.0) as u32)
             .collect()
     };
-    let mut noise = Stream::new(1, "bench lengths", 0);
+    let mut noise = SeededRng::new(1, "bench lengths", 0);
     let mut pair = |_| {
         let common = length * (1.0 + 0.3 * noise.normal());
         Example::new(sentence(common), sentence(common + 0.15 * length * noise.normal()))
@@ -183,7 +183,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
     let rate = 0.3;
     let rates = DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate };
     let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-    let batches = bucketed(&lengths, BatchSize::Sentences(64), &mut Stream::new(1, "shuffle", 0));
+    let batches = bucketed(&lengths, BatchSize::Sentences(64), &mut SeededRng::new(1, "shuffle", 0));
     let mut gradients = Gradients::zeros(model.parameters())?;
     let mut optimiser = Optimiser::new(model.parameters(), 1.0, None)?;
     let mut best = (0.0, 0.0);

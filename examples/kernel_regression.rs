@@ -25,7 +25,7 @@ use candle_core::{DType, Device::Cpu, Tensor};
 use clap::Parser;
 use softalign::attention::{Kernel, KernelShape, Pooled, pool};
 use softalign::parameters::{Gradients, Init, ParameterSpec, Parameters};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::training::Optimiser;
 
 const KERNELS: [KernelShape; 4] =
@@ -92,7 +92,7 @@ struct Points {
 
 impl Points {
     fn draw(seed: u64) -> Self {
-        let mut stream = Stream::new(seed, "points", 0);
+        let mut stream = SeededRng::new(seed, "points", 0);
         let mut x: Vec<f32> = (0..POINTS).map(|_| 4.0 * stream.uniform() as f32).collect();
         x.sort_by(f32::total_cmp);
         let y = x.iter().map(|&x| truth(x) + (NOISE * stream.normal()) as f32).collect();

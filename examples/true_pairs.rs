@@ -29,7 +29,7 @@ use softalign::alignment::Alignment;
 use softalign::attention::{Cosine, Pooled, pool};
 use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::render::Heatmap;
 use softalign::text::{BatchSize, Normalisation, Padded, Units, Vocabulary, bucketed, read_tsv};
 use softalign::training::Optimiser;
@@ -64,7 +64,7 @@ enum Kind {
 fn main() -> Result<()> {
     let common::Run { quick, seed } = common::arguments::<Arguments>().run;
     let mut pairs = read_tsv(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
-    Stream::new(seed, "pairs", 0).shuffle(&mut pairs);
+    SeededRng::new(seed, "pairs", 0).shuffle(&mut pairs);
     pairs.truncate(if quick { HELD_OUT + 6000 } else { pairs.len() });
     let (english, english_words) = encode(pairs.iter().map(|pair| pair.source.to_lowercase()).collect())?;
     let (french, french_words) = encode(pairs.iter().map(|pair| pair.target.to_lowercase()).collect())?;
@@ -88,14 +88,14 @@ fn encode(texts: Vec<String>) -> Result<(Vec<Vec<u32>>, Vocabulary)> {
 }
 
 /// All pairs in batches of like length.
-fn batches<'a>(pairs: &'a [Pair], stream: &mut Stream) -> Vec<Vec<&'a Pair>> {
+fn batches<'a>(pairs: &'a [Pair], stream: &mut SeededRng) -> Vec<Vec<&'a Pair>> {
     let lengths: Vec<_> = pairs.iter().map(|[english, french]| (english.len(), french.len())).collect();
     let batches = bucketed(&lengths, BATCH, stream).into_iter();
     batches.map(|batch| batch.into_iter().map(|index| &pairs[index]).collect()).collect()
 }
 
 /// A batch's pairs as other kinds, by their places.
-fn falsify(batch: &[&Pair], kind: impl Fn(usize) -> Kind, stream: &mut Stream) -> Vec<Pair> {
+fn falsify(batch: &[&Pair], kind: impl Fn(usize) -> Kind, stream: &mut SeededRng) -> Vec<Pair> {
     let falsified = |(row, [english, french]): (usize, &&Pair)| {
         let mut french = french.clone();
         match kind(row) {
@@ -152,7 +152,7 @@ fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Res
     let kind = |row| if row % 4 == 0 { OtherSentence } else { WordExchanged };
     let mut optimiser = Optimiser::new(parameters, 1.0, None)?;
     for epoch in 0..epochs {
-        let mut stream = Stream::new(seed, "batches", epoch);
+        let mut stream = SeededRng::new(seed, "batches", epoch);
         for batch in batches(pairs, &mut stream) {
             let falsified = falsify(&batch, kind, &mut stream);
             let both: Vec<&Pair> = batch.iter().copied().chain(&falsified).collect();
@@ -169,7 +169,7 @@ fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Res
 fn report(parameters: &Parameters, pairs: &[Pair], seed: u64) -> Result<()> {
     writeln!(stdout(), "accuracy on pairs held out, by what they were made")?;
     for (kind, name) in [(True, "true"), (WordExchanged, "one word exchanged"), (OtherSentence, "another sentence")] {
-        let (mut right, mut stream) = (0, Stream::new(seed, "held out", 0));
+        let (mut right, mut stream) = (0, SeededRng::new(seed, "held out", 0));
         for batch in batches(pairs, &mut stream) {
             let made = falsify(&batch, |_| kind, &mut stream);
             let (logits, _) = forward(parameters, &made.iter().collect::<Vec<_>>())?;

@@ -28,7 +28,7 @@ use softalign::alignment::Alignment;
 use softalign::attention::{Additive, Pooled, pool};
 use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::render::Heatmap;
 use softalign::text::{Normalisation, Padded, Pair, Units, Vocabulary, read_tsv};
 use softalign::training::Optimiser;
@@ -64,7 +64,7 @@ struct Answer {
 fn main() -> Result<()> {
     let common::Run { quick, seed } = common::arguments::<Arguments>().run;
     let mut words = words()?;
-    Stream::new(seed, "words", 0).shuffle(&mut words);
+    SeededRng::new(seed, "words", 0).shuffle(&mut words);
     let held_out = words.len() / 5;
     let letters = Vocabulary::train(
         words[held_out..].iter().map(|(text, _)| text.as_str()),
@@ -136,7 +136,7 @@ fn train(parameters: &Parameters, words: &[Word], epochs: u64, seed: u64) -> Res
     let mut optimiser = Optimiser::new(parameters, 1.0, None)?;
     let mut order: Vec<&Word> = words.iter().collect();
     for epoch in 0..epochs {
-        Stream::new(seed, "order", epoch).shuffle(&mut order);
+        SeededRng::new(seed, "order", epoch).shuffle(&mut order);
         for batch in order.chunks(BATCH) {
             let languages = Tensor::from_iter(batch.iter().map(|word| word.language as u32), &Cpu)?;
             let (loss, _) = cross_entropy_sums(&forward(parameters, batch)?.0, &languages, 0.0)?;

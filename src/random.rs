@@ -1,18 +1,18 @@
-//! Seeded streams of random numbers.
+//! Seeded random number generators.
 //!
-//! Every place that needs chance asks for the stream of its own purpose and index (an epoch, a training step), so no
-//! generator's state has to be saved: resuming at step 700 draws what step 700 would have drawn.
+//! Each consumer creates a generator for its own purpose and index (an epoch, a training step), so no generator state
+//! has to be saved: a run resumed at step 700 draws the same numbers as an uninterrupted one.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// A stream of random numbers, fixed by seed, purpose and index.
-pub struct Stream(Xoshiro256PlusPlus);
+/// Xoshiro256++ generator seeded by a seed, a purpose and an index.
+pub struct SeededRng(Xoshiro256PlusPlus);
 
-impl Stream {
-    /// The stream for one purpose ("shuffle", "dropout", a parameter's name) at one index.
+impl SeededRng {
+    /// Creates the generator of one purpose ("shuffle", "dropout", a parameter's name) at one index.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
-        // FNV-1a over everything that names the stream; the generator's own seeding then spreads the bits.
+        // FNV-1a over all three; the generator's own seeding then spreads the bits.
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for byte in seed.to_le_bytes().into_iter().chain(purpose.bytes()).chain(index.to_le_bytes()) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -20,29 +20,29 @@ impl Stream {
         Self(Xoshiro256PlusPlus::seed_from_u64(hash))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in `0.0..1.0`.
+    /// Draws uniformly from `0.0..1.0`.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Normal with mean 0 and standard deviation 1 (Box & Muller 1958).
+    /// Draws from the standard normal distribution (Box & Muller 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Uniform in `0..bound`.
+    /// Draws uniformly from `0..bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        // The product's high half; its bias is below bound / 2^64.
+        // The high half of the product; its bias is below bound / 2^64.
         ((u128::from(self.bits()) * bound as u128) >> 64) as usize
     }
 
-    /// Puts items in a random order (Fisher & Yates).
+    /// Shuffles items (Fisher & Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
@@ -50,21 +50,21 @@ impl Stream {
     }
 }
 
-/// 32 random bits for each position of something, fixed by a stream's first bits: a function that needs no memory, asked
-/// once on the way forward and again on the way back.
+/// Counter-based generator: a stateless function of the position, so that the forward and the backward pass draw the same
+/// numbers without storing them.
 #[derive(Clone, Copy, Debug)]
-pub struct Positions {
+pub struct CounterRng {
     keys: [u32; 2],
 }
 
-impl Positions {
-    /// Those of one purpose at one index.
+impl CounterRng {
+    /// Creates the generator of one purpose at one index.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
-        let bits = Stream::new(seed, purpose, index).bits();
+        let bits = SeededRng::new(seed, purpose, index).bits();
         Self { keys: [bits as u32, (bits >> 32) as u32] }
     }
 
-    /// A position's bits: two rounds of multiplying and shifting, with a key before each.
+    /// Returns 32 random bits for a position: two rounds of a multiply-xorshift hash, each keyed.
     #[inline(always)]
     pub fn bits(self, position: u32) -> u32 {
         let x = position ^ self.keys[0];
@@ -73,7 +73,7 @@ impl Positions {
         x ^ (x >> 16)
     }
 
-    /// A position's number in `0.0..1.0`.
+    /// Returns a uniform number in `0.0..1.0` for a position.
     pub fn uniform(self, position: u32) -> f32 {
         (self.bits(position) >> 8) as f32 / (1u32 << 24) as f32
     }
@@ -84,8 +84,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_fixed_and_apart() {
-        let draw = |seed, purpose, index| Stream::new(seed, purpose, index).bits();
+    fn depends_on_seed_purpose_and_index_alone() {
+        let draw = |seed, purpose, index| SeededRng::new(seed, purpose, index).bits();
         assert_eq!(draw(1, "shuffle", 0), draw(1, "shuffle", 0));
         assert_ne!(draw(1, "shuffle", 0), draw(1, "shuffle", 1));
         assert_ne!(draw(1, "shuffle", 0), draw(1, "dropout", 0));
@@ -93,18 +93,18 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_right() {
-        let mut stream = Stream::new(3, "test", 0);
-        let draws: Vec<f64> = (0..20_000).map(|_| stream.normal()).collect();
+    fn normal_has_mean_zero_and_variance_one() {
+        let mut rng = SeededRng::new(3, "test", 0);
+        let draws: Vec<f64> = (0..20_000).map(|_| rng.normal()).collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
         assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
     }
 
     #[test]
-    fn shuffling_keeps_all_items() {
+    fn shuffle_permutes_all_items() {
         let mut items: Vec<usize> = (0..100).collect();
-        Stream::new(1, "test", 0).shuffle(&mut items);
+        SeededRng::new(1, "test", 0).shuffle(&mut items);
         assert_ne!(items, (0..100).collect::<Vec<_>>());
         items.sort_unstable();
         assert_eq!(items, (0..100).collect::<Vec<_>>());

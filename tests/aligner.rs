@@ -1,13 +1,13 @@
 //! The statistical aligner on made-up languages whose links are known.
 
-use softalign::aligner::{self, Tables, WordAligner};
-use softalign::alignment::{Beliefs, Link};
-use softalign::random::Stream;
+use softalign::aligner::{self, SerializedAligner, WordAligner};
+use softalign::alignment::{Link, LinkScores};
+use softalign::random::SeededRng;
 use softalign::text::{NormalForm, Pair};
 
 /// Sentences of made-up words `w3` with translations `x3`, adjectives (odd numbers) after nouns on the target's side.
 fn pairs(count: usize) -> (Vec<Pair>, Vec<Vec<Link>>) {
-    let mut stream = Stream::new(1, "pairs", 0);
+    let mut stream = SeededRng::new(1, "pairs", 0);
     let mut pairs = Vec::new();
     let mut links = Vec::new();
     for _ in 0..count {
@@ -35,13 +35,13 @@ fn words(text: &str) -> Vec<String> {
 fn links_of(aligner: &WordAligner, pair: &Pair) -> Vec<Link> {
     let (source, target) = (words(&pair.source), words(&pair.target));
     let found = aligner.posteriors(&source, &target);
-    Beliefs::of_both(source.len(), &found.forward, &found.backward).links(0.3)
+    LinkScores::from_directions(source.len(), &found.forward, &found.backward).links(0.3)
 }
 
 #[test]
 fn a_made_up_language_is_learnt() {
     let (pairs, gold) = pairs(1500);
-    let aligner = aligner::learn(&pairs, NormalForm::Nfc, &|_| {});
+    let aligner = aligner::train(&pairs, NormalForm::Nfc, &|_| {});
     let (mut hits, mut all) = (0, 0);
     for (pair, gold) in pairs.iter().zip(&gold) {
         let links = links_of(&aligner, pair);
@@ -54,9 +54,9 @@ fn a_made_up_language_is_learnt() {
 #[test]
 fn what_is_learnt_does_not_depend_on_threads() {
     let (pairs, _) = pairs(600);
-    let with = |threads: usize| -> Tables {
+    let with = |threads: usize| -> SerializedAligner {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| aligner::learn(&pairs, NormalForm::Nfc, &|_| {})).tables()
+        pool.install(|| aligner::train(&pairs, NormalForm::Nfc, &|_| {})).to_serialized()
     };
     assert_eq!(with(1), with(3));
 }
@@ -64,30 +64,30 @@ fn what_is_learnt_does_not_depend_on_threads() {
 #[test]
 fn tables_bring_the_aligner_back() {
     let (pairs, _) = pairs(400);
-    let aligner = aligner::learn(&pairs, NormalForm::Nfc, &|_| {});
-    let again = WordAligner::from_tables(aligner.tables()).unwrap();
+    let aligner = aligner::train(&pairs, NormalForm::Nfc, &|_| {});
+    let again = WordAligner::from_serialized(aligner.to_serialized()).unwrap();
     for pair in &pairs[..50] {
         assert_eq!(links_of(&aligner, pair), links_of(&again, pair));
     }
-    let broken: [fn(&mut Tables); 6] = [
+    let broken: [fn(&mut SerializedAligner); 6] = [
         |tables| tables.entries[0][0] = 1_000_000,
         |tables| tables.entries[0].reverse(),
         |tables| tables.translations[0].truncate(1),
         |tables| tables.translations[1][0] = f32::NAN,
-        |tables| tables.nothing[0].clear(),
+        |tables| tables.null[0].clear(),
         |tables| tables.jumps[1][0] = -1.0,
     ];
     for (number, damage) in broken.into_iter().enumerate() {
-        let mut tables = aligner.tables();
+        let mut tables = aligner.to_serialized();
         damage(&mut tables);
-        assert!(WordAligner::from_tables(tables).is_err(), "{number}");
+        assert!(WordAligner::from_serialized(tables).is_err(), "{number}");
     }
 }
 
 #[test]
 fn little_and_odd_input_is_no_trouble() {
     for count in [0, 1] {
-        let aligner = aligner::learn(&pairs(count).0, NormalForm::Nfc, &|_| {});
+        let aligner = aligner::train(&pairs(count).0, NormalForm::Nfc, &|_| {});
         for (source, target) in [("", ""), ("a", ""), ("", "b"), ("unheard of", "nie gehört"), ("same", "same")] {
             let found = aligner.posteriors(&words(source), &words(target));
             assert_eq!(found.forward.len(), words(source).len() * words(target).len());
@@ -96,7 +96,7 @@ fn little_and_odd_input_is_no_trouble() {
     }
     let empty =
         [Pair { source: String::new(), target: "x".into() }, Pair { source: "a ".repeat(5000), target: "b".into() }];
-    aligner::learn(&empty, NormalForm::Nfc, &|_| {});
+    aligner::train(&empty, NormalForm::Nfc, &|_| {});
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn what_was_seen_once_is_not_repeated() {
         let found = aligner.posteriors(&words(&odd.source), &words(&odd.target));
         (links_of(aligner, &odd), found.log_probability)
     };
-    let (links, log_probability) = believed(&aligner::learn(&pairs, NormalForm::Nfc, &|_| {}));
+    let (links, log_probability) = believed(&aligner::train(&pairs, NormalForm::Nfc, &|_| {}));
     pairs.push(odd.clone());
-    let (links_after, log_probability_after) = believed(&aligner::learn(&pairs, NormalForm::Nfc, &|_| {}));
+    let (links_after, log_probability_after) = believed(&aligner::train(&pairs, NormalForm::Nfc, &|_| {}));
     assert_eq!(links_after, links);
     // A pair that is known by heart has about -5.
     assert!(
@@ -125,7 +125,7 @@ fn rare_words_lean_on_their_kin() {
         pair.source = pair.source.replace("w2 ", "street ");
         pair.target = pair.target.replace("x2 ", "straße ");
     }
-    let aligner = aligner::learn(&pairs, NormalForm::Nfc, &|_| {});
+    let aligner = aligner::train(&pairs, NormalForm::Nfc, &|_| {});
     let pair = Pair { source: "street w4 marathon".into(), target: "marathon x4 straßenfest".into() };
     let link = |source, target| Link { source, target };
     assert_eq!(links_of(&aligner, &pair), [link(0, 2), link(1, 1), link(2, 0)]);

@@ -11,7 +11,7 @@ use paths::{PATHS, run};
 use softalign::attention::{AttentionConfig, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::search::{BeamSettings, Source, search_all};
 use softalign::text::{Batch, Example, SPECIALS, UNKNOWN};
 
@@ -44,7 +44,7 @@ fn model(architecture: Architecture, change: impl Fn(f32) -> f32) -> RnnSearch {
 
 /// Pairs of such lengths, of any units but the marks of beginnings and ends.
 fn examples(lengths: &[(usize, usize)], vocabularies: [usize; 2]) -> Vec<Example> {
-    let mut stream = Stream::new(1, "units", 0);
+    let mut stream = SeededRng::new(1, "units", 0);
     let mut units = |length: usize, vocabulary: usize| -> Vec<u32> {
         (0..length).map(|_| UNKNOWN + stream.below(vocabulary - UNKNOWN as usize) as u32).collect()
     };

@@ -16,7 +16,7 @@ use paths::{PATHS, run};
 use softalign::attention::{AttentionConfig, ScoreName, SelectionMode};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{ParameterSpec, Parameters};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::text::{Batch, Example, Look};
 
 /// Source and target lengths of the batches tried, `</s>` not counted.
@@ -77,7 +77,7 @@ fn scores() -> Vec<Architecture> {
 }
 
 fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
-    let mut stream = Stream::new(5, "batch", lengths.len() as u64);
+    let mut stream = SeededRng::new(5, "batch", lengths.len() as u64);
     let mut ids = |length: usize, vocabulary: usize| (0..length).map(|_| stream.below(vocabulary) as u32).collect();
     let example = |(row, &(source, target)): (usize, &(usize, usize))| Example {
         source: ids(source, architecture.source_vocabulary),
@@ -105,7 +105,7 @@ fn looks(unit: usize, source: usize) -> [Look; 2] {
 fn parameters(architecture: &Architecture) -> Parameters {
     // Initial weights leave gates and attention too flat to show a wrong derivative.
     let drawn = Parameters::initialize(&architecture.parameter_spec(), 3, &Device::Cpu).unwrap();
-    let mut stream = Stream::new(3, "spread", 0);
+    let mut stream = SeededRng::new(3, "spread", 0);
     let spread: BTreeMap<String, Tensor> = drawn
         .iter()
         .map(|(name, tensor)| {

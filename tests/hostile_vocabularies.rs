@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::text::{Atoms, NormalForm, Normalisation, Units, Vocabulary, Words};
 
 /// Mutations of each kind of unit where nothing else is asked for.
@@ -50,7 +50,7 @@ fn mutations() -> usize {
 }
 
 /// One byte changed, put in or taken out; none if that is no text any more.
-fn mutated(json: &str, stream: &mut Stream) -> Option<String> {
+fn mutated(json: &str, stream: &mut SeededRng) -> Option<String> {
     // Most of what matters is written with these.
     const TELLING: &[u8] = b"0123456789-+.eE\"\\{}[]:, \nntfu<>/";
     let mut bytes = json.as_bytes().to_vec();
@@ -68,7 +68,7 @@ fn mutated(json: &str, stream: &mut Stream) -> Option<String> {
 fn no_damage_of_one_byte_does_harm() {
     for units in KINDS {
         let json = learnt(units);
-        let mut stream = Stream::new(1, "mutations", units as u64);
+        let mut stream = SeededRng::new(1, "mutations", units as u64);
         let (mut taken, mut refused) = (0, 0);
         for mutation in 0..mutations() {
             let Some(damaged) = mutated(&json, &mut stream) else { continue };

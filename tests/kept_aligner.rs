@@ -98,7 +98,7 @@ fn what_does_not_fit_is_refused_in_one_line() {
     folder.write("more", "0-0\n0-0\n");
     refused(&["symmetrize", "more", "links"], 1, "more has 2");
     folder.write("links", "0-0\n\n");
-    refused(&["symmetrize", "other", "links"], 1, "other:1: \"1\" is no link");
+    refused(&["symmetrize", "other", "links"], 1, "other:1: \"1\" is not a link");
     refused(&["symmetrize", "-", "-"], 2, "standard input");
     refused(&["symmetrize", "links", "other", "--output", "links"], 2, "read as well");
     refused(&["symmetrize", "links", "other", "--base", "1"], 1, "links:1");

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{Folder, PAIRS, tsv};
 use serde_json::Value;
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 
 /// Kills of each run by default.
 const KILLS: u64 = 3;
@@ -82,7 +82,7 @@ fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
         assert!(command(&whole, &train).status().unwrap().success(), "{options:?}");
         let took = began.elapsed();
 
-        let mut moments = Stream::new(number, "kills", 0);
+        let mut moments = SeededRng::new(number, "kills", 0);
         let mut arguments = train.clone();
         for _ in 0..kills() {
             let mut child = command(&killed, &arguments).spawn().unwrap();

@@ -11,7 +11,7 @@ use softalign::attention::AttentionConfig;
 use softalign::kernels::simd::{SimdLevel, limit_simd};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::search::{BeamSettings, Source, search_all};
 use softalign::text::{Batch, Example};
 use softalign::training::Optimiser;
@@ -50,7 +50,7 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), 4, &Device::Cpu).unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
-    let mut stream = Stream::new(1, "levels", 0);
+    let mut stream = SeededRng::new(1, "levels", 0);
     let mut ids = |length: usize| (0..length).map(|_| 4 + stream.below(86) as u32).collect::<Vec<u32>>();
     let examples: Vec<Example> =
         [(3, 9), (21, 4), (1, 1), (8, 8)].map(|(source, target)| Example::new(ids(source), ids(target))).into();

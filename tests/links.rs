@@ -76,10 +76,10 @@ fn the_links_of_both_directions_become_one_set() {
     }
 }
 
-/// `scripts/reference_symmetrisation.py` made the links by the algorithm of Moses' symal.
+/// `scripts/reference_symmetrization.py` made the links by the algorithm of Moses' symal.
 #[test]
 fn symmetrises_links_as_moses_does() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/symmetrisation.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/symmetrization.json");
     let cases = json(&std::fs::read_to_string(path).unwrap());
     let lines = |name: &str| -> Vec<&str> {
         cases.as_array().unwrap().iter().map(|case| case[name].as_str().unwrap()).collect()

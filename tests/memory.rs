@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use candle_core::Device;
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::search::BeamSettings;
 use softalign::text::{Normalisation, Pair, Units, Vocabulary};
 use softalign::translator::{Sentence, Translator};
@@ -51,7 +51,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Words that nobody has seen before, as a stream of codes or of another script is full of.
-fn new_word(letters: usize, chance: &mut Stream) -> String {
+fn new_word(letters: usize, chance: &mut SeededRng) -> String {
     (0..letters).map(|_| char::from(b'a' + chance.below(26) as u8)).collect()
 }
 
@@ -59,7 +59,7 @@ fn new_word(letters: usize, chance: &mut Stream) -> String {
 fn new_words_are_not_kept_for_ever() {
     const MOST: isize = 16 << 20;
     let _alone = alone();
-    let mut chance = Stream::new(1, "words", 0);
+    let mut chance = SeededRng::new(1, "words", 0);
     for units in [Units::Bpe, Units::Word, Units::Char] {
         let learnt: Vec<String> = (0..20).map(|_| new_word(250, &mut chance)).collect();
         let texts = learnt.iter().chain(&learnt).map(String::as_str);
@@ -78,7 +78,7 @@ fn new_words_are_not_kept_for_ever() {
 fn does_not_grow(what: &str, mut work: impl FnMut(&[Pair])) {
     const HALF: usize = 60;
     let known: Vec<Pair> = include_str!("../data/test.tsv").lines().filter_map(pair).take(50).collect();
-    let mut chance = Stream::new(1, "portions", 0);
+    let mut chance = SeededRng::new(1, "portions", 0);
     let mut half = || {
         let mut most = [0, 0];
         for _ in 0..HALF {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use softalign::metrics::{
-    BleuCounts, ChrfCounts, Counts, EditCounts, bleu, chrf, confidence, significance, tokenize_13a,
+    BleuStats, ChrfStats, SufficientStats, TerStats, bleu, chrf, confidence, significance, tokenize_13a,
     translation_edit_rate,
 };
 
@@ -99,21 +99,21 @@ struct Sureness {
 fn sureness_is_that_of_sacrebleu_within_its_noise() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/significance.json");
     let systems: Systems = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
-    check_sureness::<BleuCounts>(&systems, &systems.bleu, "BLEU");
-    check_sureness::<ChrfCounts>(&systems, &systems.chrf, "chrF");
-    check_sureness::<EditCounts>(&systems, &systems.ter, "TER");
+    check_sureness::<BleuStats>(&systems, &systems.bleu, "BLEU");
+    check_sureness::<ChrfStats>(&systems, &systems.chrf, "chrF");
+    check_sureness::<TerStats>(&systems, &systems.ter, "TER");
 }
 
-fn check_sureness<C: Counts>(systems: &Systems, expected: &Sureness, what: &str) {
+fn check_sureness<C: SufficientStats>(systems: &Systems, expected: &Sureness, what: &str) {
     let counts = |texts: &[String]| -> Vec<C> {
-        texts.iter().zip(&systems.references).map(|(text, reference)| C::of(text, reference)).collect()
+        texts.iter().zip(&systems.references).map(|(text, reference)| C::from_segment(text, reference)).collect()
     };
     let (baseline, system) = (counts(&systems.baseline), counts(&systems.system));
     let sure = confidence(&system, 1);
     assert!((sure.mean - expected.mean).abs() < 0.1 * expected.half_width, "{what}: {sure:?}");
     assert!((sure.half_width / expected.half_width - 1.0).abs() < 0.15, "{what}: {sure:?} {}", expected.half_width);
     let found = significance(&baseline, &system, 1);
-    for (found, expected) in [(found.bootstrap, expected.bootstrap), (found.randomisation, expected.randomisation)] {
+    for (found, expected) in [(found.bootstrap, expected.bootstrap), (found.randomization, expected.randomisation)] {
         let noise = (expected * (1.0 - expected) / 1000.0).sqrt();
         assert!((found - expected).abs() < 5.0 * noise + 0.002, "{what}: {found} instead of {expected}");
     }

@@ -19,7 +19,7 @@ use attacked::{use_arguments, use_bytes, use_config, use_corpus, use_folder, use
 use common::{Folder as Place, PAIRS};
 use serde_json::{Value, json};
 use softalign::checkpoint::Folder;
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::text::{Column, Layout, Words};
 
 /// Mutations of each file and each kind of text where nothing else is asked for.
@@ -61,7 +61,7 @@ impl Drop for Watch {
 }
 
 /// Some bytes changed, put in, taken out, doubled or cut off.
-fn changed_bytes(bytes: &[u8], stream: &mut Stream) -> Vec<u8> {
+fn changed_bytes(bytes: &[u8], stream: &mut SeededRng) -> Vec<u8> {
     const TELLING: &[u8] = b"0123456789-+.eE\"\\{}[]:, \t\n\r\0\x1b\xff\xc3";
     let mut bytes = bytes.to_vec();
     for _ in 0..=stream.below(4) {
@@ -86,7 +86,7 @@ fn changed_bytes(bytes: &[u8], stream: &mut Stream) -> Vec<u8> {
 }
 
 /// A value somewhere in JSON replaced by one that nobody expects there, or a key taken out or renamed.
-fn changed_json(text: &str, stream: &mut Stream) -> Option<String> {
+fn changed_json(text: &str, stream: &mut SeededRng) -> Option<String> {
     let mut value: Value = serde_json::from_str(text).ok()?;
     let unexpected = [
         json!(null),
@@ -139,7 +139,7 @@ fn changed_json(text: &str, stream: &mut Stream) -> Option<String> {
 }
 
 /// The header of a safetensors file changed as JSON, or its length, or numbers behind it.
-fn changed_tensors(bytes: &[u8], stream: &mut Stream) -> Option<Vec<u8>> {
+fn changed_tensors(bytes: &[u8], stream: &mut SeededRng) -> Option<Vec<u8>> {
     let length = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?) as usize;
     let (header, data) = (std::str::from_utf8(bytes.get(8..8 + length)?).ok()?, bytes.get(8 + length..)?);
     match stream.below(4) {
@@ -165,7 +165,7 @@ fn changed_tensors(bytes: &[u8], stream: &mut Stream) -> Option<Vec<u8>> {
 }
 
 /// A line of a file of JSON values changed as JSON.
-fn changed_line(text: &str, stream: &mut Stream) -> Option<String> {
+fn changed_line(text: &str, stream: &mut SeededRng) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let line = stream.below(lines.len().max(1));
     let changed = changed_json(lines.get(line)?, stream)?;
@@ -173,7 +173,7 @@ fn changed_line(text: &str, stream: &mut Stream) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-fn changed(name: &str, bytes: &[u8], stream: &mut Stream) -> Vec<u8> {
+fn changed(name: &str, bytes: &[u8], stream: &mut SeededRng) -> Vec<u8> {
     let structured = match std::str::from_utf8(bytes) {
         _ if stream.below(3) == 0 => None,
         Ok(text) if name.ends_with(".json") => changed_json(text, stream).map(String::into_bytes),
@@ -199,11 +199,11 @@ fn files(place: &Place) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Runs `work` on each of some mutations; says how many were taken and how many refused.
-fn each(what: &str, count: usize, mut work: impl FnMut(&mut Stream) -> bool) {
+fn each(what: &str, count: usize, mut work: impl FnMut(&mut SeededRng) -> bool) {
     let (mut taken, mut refused) = (0, 0);
     for number in 0..count as u64 {
         let _watch = Watch::over(format!("{what}, mutation {number}"));
-        let mut stream = Stream::new(7, what, number);
+        let mut stream = SeededRng::new(7, what, number);
         match catch_unwind(AssertUnwindSafe(|| work(&mut stream))) {
             Ok(true) => taken += 1,
             Ok(false) => refused += 1,

@@ -11,7 +11,7 @@ use softalign::attention::AttentionConfig;
 use softalign::model::cpu::PackingMode;
 use softalign::model::{Architecture, DecoderKind, ForcedScores, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::search::{
     BeamSettings, Bounds, Chance, Demands, DrawSettings, EnsembleScorer, Hypothesis, Ranking, Scorer, Search, Sought,
     Source, draw, search, search_all,
@@ -38,7 +38,7 @@ fn model(seed: u64) -> RnnSearch {
 }
 
 fn sources() -> Vec<Source> {
-    let mut stream = Stream::new(2, "sources", 0);
+    let mut stream = SeededRng::new(2, "sources", 0);
     [1, 7, 3, 12, 1, 5]
         .iter()
         .map(|&length| (0..length).map(|_| 4 + stream.below(27) as u32).collect::<Vec<u32>>().into())

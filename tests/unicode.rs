@@ -5,7 +5,7 @@ mod common;
 
 use common::{Folder, QUICK, json};
 use serde_json::Value;
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::text::{NormalForm, Normalisation, Units, Vocabulary, Words};
 
 const NFC: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: false };
@@ -87,7 +87,7 @@ fn no_text_confuses_words() {
         "각", "ﬁ", "\u{a8}", "ﷺ", "\u{fdfa}", "\u{958}", "\u{93c}", "\u{3099}", "か", " ", "\u{3000}", ".", "≠",
         "\u{f73}",
     ];
-    let mut stream = Stream::new(1, "texts", 0);
+    let mut stream = SeededRng::new(1, "texts", 0);
     let vocabularies: Vec<Vocabulary> =
         ALL.into_iter().flat_map(|normalisation| KINDS.map(|units| learnt(units, normalisation))).collect();
     for _ in 0..400 {

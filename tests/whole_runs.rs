@@ -7,7 +7,7 @@ use softalign::attention::AttentionConfig;
 use softalign::checkpoint::Folder;
 use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
-use softalign::random::Stream;
+use softalign::random::SeededRng;
 use softalign::search::{BeamSettings, Demands, EnsembleScorer, Sought, Source, search, search_all};
 use softalign::text::{Batch, BatchSize, Example, Padded, bucketed};
 use softalign::training::Optimiser;
@@ -16,7 +16,7 @@ const STEPS: usize = 200;
 
 /// Pairs that can be learned: the target is the source backwards, each unit moved by one.
 fn examples() -> Vec<Example> {
-    let mut stream = Stream::new(1, "examples", 0);
+    let mut stream = SeededRng::new(1, "examples", 0);
     let mut example = |length: usize| {
         let source: Vec<u32> = (0..length).map(|_| 4 + stream.below(20) as u32).collect();
         let target = source.iter().rev().map(|unit| unit + 1).collect();
@@ -50,7 +50,7 @@ fn losses(path: Gradient) -> Vec<f64> {
     let rates = DropoutRates { embeddings: 0.1, annotations: 0.1, states: 0.1, readout: 0.1 };
     let examples = examples();
     let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-    let batches = bucketed(&lengths, BatchSize::Sentences(16), &mut Stream::new(1, "shuffle", 0));
+    let batches = bucketed(&lengths, BatchSize::Sentences(16), &mut SeededRng::new(1, "shuffle", 0));
     let step = |(step, chosen): (usize, &Vec<usize>)| {
         let batch = Batch::new(&examples, chosen);
         let dropout = Dropout::new(rates, 1, step as u64);

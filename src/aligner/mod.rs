@@ -1,20 +1,20 @@
-//! A statistical word aligner, learnt from sentence pairs alone in seconds.
+//! Statistical word aligner, trained on sentence pairs alone in seconds.
 //!
-//! Two hidden Markov models, one for each direction, that are made to agree while they learn (Liang, Taskar & Klein
-//! 2006, "Alignment by Agreement"): a link counts as much as both believe in it. First without an order of words (Brown
-//! et al. 1993, Model 1) but for a leaning to the diagonal (Dyer, Chahuneau & Smith 2013), then with jumps.
+//! One HMM alignment model per direction (Vogel, Ney & Tillmann 1996), trained jointly (Liang, Taskar & Klein 2006,
+//! "Alignment by Agreement"): expected counts are products of both directions' posteriors. Model 1 (Brown et al. 1993)
+//! with the diagonal prior of fast_align (Dyer, Chahuneau & Smith 2013) initializes the HMMs.
 
-mod band;
+mod cognates;
+mod em;
 mod hmm;
-mod kinship;
-mod learn;
-mod lexicon;
-mod sentence;
-mod tables;
+mod jump_convolution;
+mod pair_posteriors;
+mod serialized;
+mod translation_table;
+mod vocab;
 mod word_aligner;
-mod words;
 
-pub use learn::{PASSES, learn};
-pub use tables::Tables;
+pub use em::{EM_ITERATIONS, train};
+pub use serialized::SerializedAligner;
+pub use vocab::normalize_word;
 pub use word_aligner::{Posteriors, WordAligner};
-pub use words::normalised;

@@ -1,85 +1,85 @@
-//! What has been learnt, and what it makes of a pair.
+//! The trained aligner and its link posteriors.
 
-use super::hmm::Jumps;
-use super::kinship::Translations;
-use super::lexicon::Lexicon;
-use super::sentence::Sentence;
-use super::words::{Id, Ids, Words, normalised};
+use super::cognates::LikelyTranslations;
+use super::hmm::JumpDistribution;
+use super::pair_posteriors::PairPosteriors;
+use super::translation_table::TranslationTable;
+use super::vocab::{AlignerVocab, WordId, WordIds, normalize_word};
 use crate::text::NormalForm;
 
-/// A word seen this often was seen with one pair, perhaps with the very one that is to be aligned, and then what it
-/// learnt there would only be repeated: so nothing is taken as learnt.
-const ONCE: u32 = 1;
+/// Words with this count are treated as unknown: their only pair may be the one to be aligned, and training links would
+/// merely be repeated.
+const SINGLETON: u32 = 1;
 
-/// What has been learnt.
+/// Statistical word aligner of both directions.
 #[derive(Clone, Debug)]
 pub struct WordAligner {
-    /// In which words are looked up.
+    /// Normal form in which words are looked up.
     pub(super) form: NormalForm,
-    /// Source words and target words.
-    pub(super) words: [Words; 2],
-    pub(super) lexicon: Lexicon,
-    /// p(target word | nothing), p(source word | nothing)
-    pub(super) nothing: [Vec<f32>; 2],
-    /// Of the source's positions from one target word to the next, and the other way round.
-    pub(super) jumps: [Jumps; 2],
-    /// How often each source word and each target word was seen.
-    pub(super) seen: [Vec<u32>; 2],
-    translations: Translations,
+    /// Source and target vocabulary.
+    pub(super) words: [AlignerVocab; 2],
+    pub(super) table: TranslationTable,
+    /// p(target word | NULL), p(source word | NULL).
+    pub(super) null: [Vec<f32>; 2],
+    /// Jumps over source positions and over target positions.
+    pub(super) jumps: [JumpDistribution; 2],
+    /// Training counts of source and target words.
+    pub(super) counts: [Vec<u32>; 2],
+    translations: LikelyTranslations,
 }
 
-/// Beliefs in the links of one pair.
+/// Link posteriors of one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posteriors {
-    /// p(target word t comes from source word s), `[target × source]`: a row sums to 1 with the share of nothing.
+    /// p(target word t is aligned to source word s), `[target × source]`: a row sums to 1 − p(NULL).
     pub forward: Vec<f32>,
-    /// p(source word s comes from target word t), `[target × source]`: a column sums to 1 with the share of nothing.
+    /// p(source word s is aligned to target word t), `[target × source]`: a column sums to 1 − p(NULL).
     pub backward: Vec<f32>,
-    /// ln p(target | source)
+    /// ln p(target | source).
     pub log_probability: f64,
 }
 
 impl Posteriors {
-    /// No belief in any link of so many words.
-    pub fn none(sources: usize, targets: usize) -> Self {
-        let none = vec![0.0; sources * targets];
-        Self { forward: none.clone(), backward: none, log_probability: 0.0 }
+    /// All-zero posteriors.
+    pub fn zeros(sources: usize, targets: usize) -> Self {
+        let zeros = vec![0.0; sources * targets];
+        Self { forward: zeros.clone(), backward: zeros, log_probability: 0.0 }
     }
 }
 
 impl WordAligner {
-    /// From what was learnt; likely translations are collected from the lexicon.
+    /// Assembles an aligner; likely translations are collected from the table.
     pub(super) fn new(
         form: NormalForm,
-        words: [Words; 2],
-        lexicon: Lexicon,
-        nothing: [Vec<f32>; 2],
-        jumps: [Jumps; 2],
-        seen: [Vec<u32>; 2],
+        words: [AlignerVocab; 2],
+        table: TranslationTable,
+        null: [Vec<f32>; 2],
+        jumps: [JumpDistribution; 2],
+        counts: [Vec<u32>; 2],
     ) -> Self {
-        let translations = Translations::of(&lexicon, words.each_ref().map(|words| words.all().len()));
-        Self { form, words, lexicon, nothing, jumps, seen, translations }
+        let translations = LikelyTranslations::new(&table, words.each_ref().map(|words| words.words().len()));
+        Self { form, words, table, null, jumps, counts, translations }
     }
 
-    /// Beliefs in the links of a pair of sentences, given as words.
+    /// Computes the link posteriors of a sentence pair.
     pub fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
-        let normal =
-            |words: &[String]| -> Vec<String> { words.iter().map(|word| normalised(word, self.form)).collect() };
-        let texts = [source, target].map(normal);
+        let normalize =
+            |words: &[String]| -> Vec<String> { words.iter().map(|word| normalize_word(word, self.form)).collect() };
+        let texts = [source, target].map(normalize);
         let [source, target] =
-            [0, 1].map(|side| -> Ids { texts[side].iter().map(|word| self.id(side, word)).collect() });
-        let mut found = Sentence::default();
-        found.meet(&self.lexicon, &self.nothing, &source, &target);
+            [0, 1].map(|side| -> WordIds { texts[side].iter().map(|word| self.id(side, word)).collect() });
+        let mut pair = PairPosteriors::default();
+        pair.load_pair(&self.table, &self.null, &source, &target);
         let (texts, ids) = ([&texts[0][..], &texts[1]], [&source[..], &target]);
-        self.translations.ask_kin(&mut found, texts, ids, &self.words, &self.seen);
-        let log_probability = found.believe(&self.jumps, None);
-        let backward = |index: usize| found.by_target[index % source.len() * target.len() + index / source.len()];
-        let backward = (0..found.by_source.len()).map(backward).collect();
-        Posteriors { forward: found.by_source, backward, log_probability }
+        self.translations.apply_cognate_prior(&mut pair, texts, ids, &self.words, &self.counts);
+        let log_probability = pair.hmm_posteriors(&self.jumps, None);
+        let backward = |index: usize| pair.by_target[index % source.len() * target.len() + index / source.len()];
+        let backward = (0..pair.by_source.len()).map(backward).collect();
+        Posteriors { forward: pair.by_source, backward, log_probability }
     }
 
-    /// The number of a side's word, if enough was learnt of it.
-    fn id(&self, side: usize, word: &str) -> Id {
-        self.words[side].id(word).filter(|&id| self.seen[side][id as usize] > ONCE)
+    /// Id of a side's word; `None` if it is unknown or a singleton.
+    fn id(&self, side: usize, word: &str) -> WordId {
+        self.words[side].id(word).filter(|&id| self.counts[side][id as usize] > SINGLETON)
     }
 }

@@ -1,7 +1,7 @@
-//! Hard links between words, and the text in which they are written.
+//! Word links and their text formats.
 //!
-//! A link is written `s-t`, both 0-indexed (the format of Pharaoh and Moses); in gold files `s?t` or `spt` is a link
-//! that annotators hold possible but not certain (Och & Ney 2003, section 6), and some count words from 1.
+//! Links are written `s-t`, 0-indexed (Pharaoh, Moses). In gold files, `s?t` or `spt` is a possible as opposed to a sure link
+//! (Och & Ney 2003, section 6), and some count words from 1.
 
 use std::collections::BTreeSet;
 
@@ -15,47 +15,46 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link so many words further on either side; none before the first word.
+    /// Moves the link by an offset on either side; `None` if it would precede the first word.
     pub fn moved(self, source: isize, target: isize) -> Option<Self> {
         Some(Self { source: self.source.checked_add_signed(source)?, target: self.target.checked_add_signed(target)? })
     }
 
-    /// Whether both its words are among so many source and target words.
-    pub fn lies_within(self, [sources, targets]: [usize; 2]) -> bool {
+    /// Returns true if both words exist in a pair of so many source and target words.
+    pub fn in_bounds(self, [sources, targets]: [usize; 2]) -> bool {
         self.source < sources && self.target < targets
     }
 }
 
-/// The links of one sentence pair as an annotator sees them. `possible` includes every sure link.
+/// Gold alignment of one sentence pair. `possible` includes all sure links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gold {
-    /// Links that must be there.
+    /// Sure links, S.
     pub sure: BTreeSet<Link>,
-    /// Links that may be there.
+    /// Possible links, P ⊇ S.
     pub possible: BTreeSet<Link>,
 }
 
 impl Gold {
-    /// The links of a file that gives the first word the number `first`, counted from 0. None if a link lies before
-    /// the first word.
-    pub fn counted_from(&self, first: usize) -> Option<Self> {
+    /// Converts links counted from `first` to 0-indexed ones; `None` if a link precedes the first word.
+    pub fn to_zero_based(&self, first: usize) -> Option<Self> {
         let back = -isize::try_from(first).ok()?;
-        let counted = |links: &BTreeSet<Link>| -> Option<BTreeSet<Link>> {
+        let converted = |links: &BTreeSet<Link>| -> Option<BTreeSet<Link>> {
             links.iter().map(|link| link.moved(back, back)).collect()
         };
-        Some(Self { sure: counted(&self.sure)?, possible: counted(&self.possible)? })
+        Some(Self { sure: converted(&self.sure)?, possible: converted(&self.possible)? })
     }
 
-    /// The first link with a word that is not among so many source and target words.
-    pub fn link_beyond(&self, size: [usize; 2]) -> Option<Link> {
-        self.possible.iter().copied().find(|link| !link.lies_within(size))
+    /// First link outside a pair of so many source and target words.
+    pub fn out_of_bounds(&self, size: [usize; 2]) -> Option<Link> {
+        self.possible.iter().copied().find(|link| !link.in_bounds(size))
     }
 }
 
-/// Reads one line of a gold file: `s-t` for a sure link, `s?t` or `spt` for a possible one, separated by spaces.
+/// Parses one line of a gold file: `s-t` for a sure link, `s?t` or `spt` for a possible one, separated by whitespace.
 ///
 /// # Errors
-/// A sentence that names the first entry which is no link.
+/// Names the first invalid entry.
 pub fn parse_gold_line(line: &str) -> Result<Gold, String> {
     let mut gold = Gold::default();
     for entry in line.split_whitespace() {
@@ -63,7 +62,7 @@ pub fn parse_gold_line(line: &str) -> Result<Gold, String> {
         let link = entry
             .split_once(if sure { &['-'][..] } else { &['?', 'p'] })
             .and_then(|(source, target)| Some(Link { source: source.parse().ok()?, target: target.parse().ok()? }))
-            .ok_or_else(|| format!("\"{entry}\" is no link; write 3-4 for a sure link, 3?4 for a possible one"))?;
+            .ok_or_else(|| format!("\"{entry}\" is not a link; expected 3-4 for a sure or 3?4 for a possible link"))?;
         gold.possible.insert(link);
         if sure {
             gold.sure.insert(link);
@@ -72,47 +71,47 @@ pub fn parse_gold_line(line: &str) -> Result<Gold, String> {
     Ok(gold)
 }
 
-/// How links are written: as Pharaoh has them, unless said otherwise; some programs want the target word first, or words
-/// counted from 1.
+/// Text format of links; the default is Pharaoh's. Some programs write the target first or count words from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Notation {
-    /// Whether the target word stands first.
-    pub turned: bool,
-    /// The number of a sentence's first word.
+pub struct LinkFormat {
+    /// Writes the target word first.
+    pub target_first: bool,
+    /// Index of a sentence's first word.
     pub base: usize,
 }
 
-impl Notation {
-    /// One link.
-    pub fn written(self, link: Link) -> String {
-        let (first, second) = if self.turned { (link.target, link.source) } else { (link.source, link.target) };
+impl LinkFormat {
+    /// Formats one link.
+    pub fn format_link(self, link: Link) -> String {
+        let (first, second) = if self.target_first { (link.target, link.source) } else { (link.source, link.target) };
         format!("{}-{}", first + self.base, second + self.base)
     }
 
-    /// A line of links, in the order given.
-    pub fn line(self, links: &[Link]) -> String {
-        links.iter().map(|&link| self.written(link)).collect::<Vec<_>>().join(" ")
+    /// Formats a line of links, in the order given.
+    pub fn format_line(self, links: &[Link]) -> String {
+        links.iter().map(|&link| self.format_link(link)).collect::<Vec<_>>().join(" ")
     }
 
-    /// The links of a line: `s-t` or, with probabilities, which are not read, `s-t:p`.
+    /// Parses a line of links, `s-t` or `s-t:p` with a probability, which is ignored.
     ///
     /// # Errors
-    /// A sentence that names the first entry which is no link, or has a number below the base.
-    pub fn read(self, line: &str) -> Result<Vec<Link>, String> {
-        let read = |entry: &str| {
+    /// Names the first entry that is not a link or has an index below the base.
+    pub fn parse_line(self, line: &str) -> Result<Vec<Link>, String> {
+        let parse = |entry: &str| {
             let (link, _) = entry.split_once(':').unwrap_or((entry, ""));
             let (first, second) = link.split_once('-')?;
-            // No line has so many words that adding a base to a number could overflow.
+            // Parsed as u32, so that adding a base cannot overflow.
             let number = |text: &str| (text.parse::<u32>().ok()? as usize).checked_sub(self.base);
             let (first, second) = (number(first)?, number(second)?);
-            Some(if self.turned {
+            Some(if self.target_first {
                 Link { source: second, target: first }
             } else {
                 Link { source: first, target: second }
             })
         };
-        let refused = |entry: &str| format!("\"{entry}\" is no link such as 3-4 of words counted from {}", self.base);
-        line.split_whitespace().map(|entry| read(entry).ok_or_else(|| refused(entry))).collect()
+        let invalid =
+            |entry: &str| format!("\"{entry}\" is not a link such as 3-4 of words counted from {}", self.base);
+        line.split_whitespace().map(|entry| parse(entry).ok_or_else(|| invalid(entry))).collect()
     }
 }
 
@@ -121,27 +120,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_written_and_read_in_any_notation() {
+    fn formats_and_parses_links_in_any_format() {
         let link = Link { source: 3, target: 1 };
-        for (notation, text) in [
-            (Notation::default(), "3-1"),
-            (Notation { turned: true, base: 0 }, "1-3"),
-            (Notation { turned: false, base: 1 }, "4-2"),
-            (Notation { turned: true, base: 1 }, "2-4"),
+        for (format, text) in [
+            (LinkFormat::default(), "3-1"),
+            (LinkFormat { target_first: true, base: 0 }, "1-3"),
+            (LinkFormat { target_first: false, base: 1 }, "4-2"),
+            (LinkFormat { target_first: true, base: 1 }, "2-4"),
         ] {
-            assert_eq!(notation.written(link), text);
-            assert_eq!(notation.line(&[link, link]), format!("{text} {text}"));
-            assert_eq!(notation.read(&format!(" {text}  {text}:0.25")), Ok(vec![link, link]));
+            assert_eq!(format.format_link(link), text);
+            assert_eq!(format.format_line(&[link, link]), format!("{text} {text}"));
+            assert_eq!(format.parse_line(&format!(" {text}  {text}:0.25")), Ok(vec![link, link]));
         }
-        let from_1 = Notation { turned: false, base: 1 };
+        let from_1 = LinkFormat { target_first: false, base: 1 };
         for broken in ["x", "1", "1-", "-1", "1-2-3", "0-1", "1?2", "1.5-2", "18446744073709551615-4"] {
-            assert!(from_1.read(broken).unwrap_err().contains(broken), "{broken}");
+            assert!(from_1.parse_line(broken).unwrap_err().contains(broken), "{broken}");
         }
-        assert_eq!(from_1.read(""), Ok(Vec::new()));
+        assert_eq!(from_1.parse_line(""), Ok(Vec::new()));
     }
 
     #[test]
-    fn gold_lines_are_read() {
+    fn parses_gold_lines() {
         let gold = parse_gold_line("0-0 2?1  12-3 4p5").unwrap();
         assert_eq!(gold.sure.len(), 2);
         assert_eq!(gold.possible.len(), 4);
@@ -154,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn gold_may_be_counted_from_1() {
+    fn converts_gold_links_counted_from_1() {
         let gold = parse_gold_line("1-1 3?2").unwrap();
-        assert_eq!(gold.counted_from(1), Some(parse_gold_line("0-0 2?1").unwrap()));
-        assert_eq!(gold.counted_from(0), Some(gold.clone()));
-        assert_eq!(parse_gold_line("1-1 2?0").unwrap().counted_from(1), None);
-        assert_eq!(gold.link_beyond([4, 3]), None);
-        assert_eq!(gold.link_beyond([4, 2]), Some(Link { source: 3, target: 2 }));
-        assert_eq!(gold.link_beyond([3, 3]), Some(Link { source: 3, target: 2 }));
+        assert_eq!(gold.to_zero_based(1), Some(parse_gold_line("0-0 2?1").unwrap()));
+        assert_eq!(gold.to_zero_based(0), Some(gold.clone()));
+        assert_eq!(parse_gold_line("1-1 2?0").unwrap().to_zero_based(1), None);
+        assert_eq!(gold.out_of_bounds([4, 3]), None);
+        assert_eq!(gold.out_of_bounds([4, 2]), Some(Link { source: 3, target: 2 }));
+        assert_eq!(gold.out_of_bounds([3, 3]), Some(Link { source: 3, target: 2 }));
     }
 }

@@ -1,49 +1,46 @@
-//! Alignments: which source word each target word came from.
+//! Word alignments: attention matrices, link scores, links, and their evaluation.
 //!
-//! An [`Alignment`] is a plain matrix with the words beside it. This layer knows no tensor, no vocabulary and
-//! no file, and of text only what is punctuation: it is what the model's attention becomes once the model is done with it.
+//! An [`Alignment`] is a plain matrix with its words. The module knows no tensors, vocabularies or files.
 
-mod agreement;
-mod beliefs;
-mod health;
-mod lexicon;
+mod aer;
+mod attention_stats;
+mod lexicon_extraction;
+mod link_scores;
 mod links;
-mod shift;
-mod suspicion;
-mod symmetrisation;
-mod threshold;
+mod noise_score;
+mod offset_check;
+mod symmetrization;
+mod threshold_search;
 
-pub use agreement::{Agreement, AgreementCounts};
-pub use beliefs::Beliefs;
-pub use health::{AttentionHealth, AttentionTotals, Collapse, Evenness};
-pub use lexicon::{Entry, LinkedWords};
-pub use links::{Gold, Link, Notation, parse_gold_line};
-pub use shift::{Shift, ShiftedCounts};
-pub use suspicion::{Signs, by_suspicion, suspicions};
-pub use symmetrisation::Symmetrisation;
-pub use threshold::{Threshold, ThresholdSearch};
+pub use aer::{AerCounts, AlignmentMetrics};
+pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy};
+pub use lexicon_extraction::{LexiconBuilder, LexiconEntry};
+pub use link_scores::LinkScores;
+pub use links::{Gold, Link, LinkFormat, parse_gold_line};
+pub use noise_score::{NoiseFeatures, noise_scores, rank_by_noise};
+pub use offset_check::{LinkOffset, OffsetCounts};
+pub use symmetrization::Symmetrization;
+pub use threshold_search::{BestThreshold, ThresholdSearch};
 
 /// Attention of one sentence pair, by unit or by word.
 ///
-/// `weight(t, s)` is the share of target word `t`'s attention that lay on source word `s` (α of Bahdanau et al.
-/// 2014, section 3.1). The source's end-of-sentence mark is no word and is kept apart, so that for every `t`
-/// `Σ_s weight(t, s) + end_weight(t) = 1`.
+/// `weight(t, s)` is α_ts, the attention of target word `t` to source word `s` (Bahdanau et al. 2014, section 3.1). The
+/// source's end-of-sentence mark is kept apart: `Σ_s weight(t, s) + end_weight(t) = 1` for every `t`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alignment {
     source: Vec<String>,
     target: Vec<String>,
-    /// `[target × source]`, row by row.
+    /// `[target × source]`, row-major.
     weights: Vec<f32>,
-    /// `[target]`
+    /// `[target]`.
     end_weights: Vec<f32>,
-    /// The row of the target's own end, `[source]`, and its weight on the source's end.
+    /// Row of the target's `</s>`, `[source]`, and its weight on the source's end.
     last_row: (Vec<f32>, f32),
 }
 
 impl Alignment {
-    /// Builds an alignment from attention rows, one for each target unit, whose last column is the source's
-    /// end-of-sentence mark: every row has `source.len() + 1` weights. One more row may follow, for the target's end;
-    /// else that end belongs to the source's.
+    /// Creates an alignment from attention rows `[target, source + 1]`, whose last column is the source's end-of-sentence
+    /// mark. One more row may follow for the target's end, which is otherwise aligned to the source's.
     pub fn from_rows(source: Vec<String>, target: Vec<String>, rows: &[Vec<f32>]) -> Self {
         debug_assert!(rows.len() >= target.len());
         let mut weights = Vec::with_capacity(source.len() * target.len());
@@ -53,51 +50,50 @@ impl Alignment {
             weights.extend_from_slice(&row[..source.len()]);
             end_weights.push(row[source.len()]);
         }
-        let nothing = || [vec![0.0; source.len()], vec![1.0]].concat();
-        let mut last_row = rows.get(target.len()).cloned().unwrap_or_else(nothing);
+        let end_only = || [vec![0.0; source.len()], vec![1.0]].concat();
+        let mut last_row = rows.get(target.len()).cloned().unwrap_or_else(end_only);
         let end = last_row.pop().unwrap_or(1.0);
         Self { source, target, weights, end_weights, last_row: (last_row, end) }
     }
 
-    /// The source words, columns of the matrix.
+    /// Source words, the columns of the matrix.
     pub fn source(&self) -> &[String] {
         &self.source
     }
 
-    /// The target words, rows of the matrix.
+    /// Target words, the rows of the matrix.
     pub fn target(&self) -> &[String] {
         &self.target
     }
 
-    /// The weights of target word `target` over all source words.
+    /// Weights of target word `target` over all source words.
     pub fn row(&self, target: usize) -> &[f32] {
         &self.weights[target * self.source.len()..(target + 1) * self.source.len()]
     }
 
-    /// All rows, target word by target word.
+    /// Rows, one per target word.
     pub fn rows(&self) -> impl Iterator<Item = &[f32]> {
         (0..self.target.len()).map(|target| self.row(target))
     }
 
-    /// The matrix as it lies: `[target × source]`, row by row.
+    /// Weights `[target × source]`, row-major.
     pub fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// For each target word, the weight on the source's end-of-sentence mark.
+    /// Weights on the source's end-of-sentence mark, `[target]`.
     pub fn end_weights(&self) -> &[f32] {
         &self.end_weights
     }
 
-    /// The weights of the target's end over all source words, and on the source's end.
+    /// Weights of the target's end on all source words, and on the source's end.
     pub fn last_row(&self) -> (Vec<f32>, f32) {
         self.last_row.clone()
     }
 
-    /// Merges units into words. `source_words[j]` tells which of `source` the `j`-th source unit belongs to, and
-    /// `target_words[i]` which of `target` the `i`-th target unit belongs to. A word's column is the sum of its units'
-    /// columns, its row the mean of its units' rows, so that every row still sums to 1. Where the sums of thousands of units
-    /// are rounded, the row is scaled to 1 again. A target word without a unit gets a row of zeros.
+    /// Merges units into words. `source_words[j]` and `target_words[i]` are the words of source unit `j` and target unit `i`.
+    /// Columns are summed and rows averaged, so that every row still sums to 1; where the sums of thousands of units are
+    /// rounded, the row is scaled to 1 again. Target words without units get zeros.
     pub fn merge(
         &self,
         source: Vec<String>,
@@ -146,18 +142,18 @@ fn normalize(row: &mut [f32], end: &mut f32) {
     }
 }
 
-/// Which of a word's weights are links: the heaviest, unless it weighs less than `nothing`, and every other of at least
+/// Source words linked to a target word: the one of the largest weight, unless that is below `end`, and all of at least
 /// `threshold`.
-pub fn linked(row: &[f32], nothing: f32, threshold: f32) -> impl Iterator<Item = usize> {
-    let heaviest = heaviest(row).filter(|&index| row[index] >= nothing);
+pub fn linked_sources(row: &[f32], end: f32, threshold: f32) -> impl Iterator<Item = usize> {
+    let largest = argmax(row).filter(|&index| row[index] >= end);
     let weights = row.iter().enumerate();
     weights
-        .filter(move |&(index, &weight)| weight > 0.0 && (Some(index) == heaviest || weight >= threshold))
+        .filter(move |&(index, &weight)| weight > 0.0 && (Some(index) == largest || weight >= threshold))
         .map(|(index, _)| index)
 }
 
-/// The index of the largest weight, the first of equals; none in an empty row.
-fn heaviest(row: &[f32]) -> Option<usize> {
+/// Index of the largest weight, the first of ties; `None` for an empty row.
+fn argmax(row: &[f32]) -> Option<usize> {
     let mut best: Option<usize> = None;
     for (index, &weight) in row.iter().enumerate() {
         if best.is_none_or(|best| weight > row[best]) {
@@ -181,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_keeps_every_row_a_distribution() {
+    fn merge_keeps_every_row_a_distribution() {
         let merged = sample().merge(words("unbelievable"), &[0, 0, 0], words("incroyable ."), &[0, 0, 1]);
         assert_eq!(merged.source(), ["unbelievable"]);
         for (row, end) in merged.rows().zip(merged.end_weights()) {
@@ -203,11 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn a_row_links_its_heaviest_word_and_all_from_the_threshold_on() {
-        let links = |row: &[f32], nothing, threshold| linked(row, nothing, threshold).collect::<Vec<_>>();
+    fn links_the_largest_weight_and_all_above_the_threshold() {
+        let links = |row: &[f32], end, threshold| linked_sources(row, end, threshold).collect::<Vec<_>>();
         assert_eq!(links(&[0.6, 0.3, 0.1], 0.0, 0.9), [0]);
         assert_eq!(links(&[0.6, 0.3, 0.1], 0.0, 0.3), [0, 1]);
-        // The full stop leans on the end mark and stays unlinked.
+        // A full stop that attends to the end mark stays unlinked.
         assert!(links(&[0.1, 0.1, 0.2], 0.6, 0.9).is_empty());
         assert!(links(&[], 1.0, 0.0).is_empty());
     }

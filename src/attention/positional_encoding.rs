@@ -26,7 +26,7 @@ pub fn sinusoids(length: usize, size: usize, device: &Device) -> Result<Tensor> 
 mod tests {
     use super::super::{Dot, ScaledScore, pool};
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     fn rows(tensor: &Tensor) -> Vec<Vec<f32>> {
         tensor.to_vec2().unwrap()
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn attention_is_permutation_equivariant_without_positions() {
         let (length, size) = (6, 4);
-        let mut stream = Stream::new(1, "sequence", 0);
+        let mut stream = SeededRng::new(1, "sequence", 0);
         let values: Vec<f32> = (0..length * size).map(|_| stream.normal() as f32).collect();
         let sequence = Tensor::from_vec(values, (length, size), &Device::Cpu).unwrap();
         let order = [3u32, 0, 5, 1, 4, 2];

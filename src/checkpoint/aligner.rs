@@ -8,7 +8,7 @@ use bytemuck::cast_slice;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::tensors::{Header, array};
-use crate::aligner::{Tables, WordAligner};
+use crate::aligner::{SerializedAligner, WordAligner};
 use crate::text::NormalForm;
 
 /// The sides' names, in the order in which the tables have them.
@@ -18,20 +18,20 @@ const FORM: &str = "words.form";
 
 /// The file's content, with what is noted beside it.
 pub fn serialise(aligner: &WordAligner, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
-    let tables = aligner.tables();
+    let tables = aligner.to_serialized();
     let mut arrays: Vec<(String, Dtype, Vec<u8>)> = Vec::new();
     for (index, side) in SIDES.iter().enumerate() {
         let text: String = tables.words[index].iter().flat_map(|word| [word, "\n"]).collect();
         let other = SIDES[1 - index];
         arrays.push((format!("{side}.words"), Dtype::U8, text.into_bytes()));
-        arrays.push((format!("{side}.seen"), Dtype::U32, cast_slice(&tables.seen[index]).to_vec()));
+        arrays.push((format!("{side}.seen"), Dtype::U32, cast_slice(&tables.counts[index]).to_vec()));
         arrays.push((format!("entries.{side}"), Dtype::U32, cast_slice(&tables.entries[index]).to_vec()));
         arrays.push((
             format!("entries.{other}_given_{side}"),
             Dtype::F32,
             cast_slice(&tables.translations[index]).to_vec(),
         ));
-        arrays.push((format!("{other}.given_nothing"), Dtype::F32, cast_slice(&tables.nothing[index]).to_vec()));
+        arrays.push((format!("{other}.given_nothing"), Dtype::F32, cast_slice(&tables.null[index]).to_vec()));
         arrays.push((format!("jumps.{side}"), Dtype::F64, cast_slice(&tables.jumps[index]).to_vec()));
     }
     if tables.form != NormalForm::None {
@@ -69,13 +69,13 @@ pub fn deserialise(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>
         Ok(name) => NormalForm::named(std::str::from_utf8(name.data())?).context("words of an unknown form")?,
         Err(_) => NormalForm::None,
     };
-    let aligner = WordAligner::from_tables(Tables {
+    let aligner = WordAligner::from_serialized(SerializedAligner {
         form,
         words: [source?, target?],
         entries: [sources?, targets?],
         translations: [forward?, backward?],
-        nothing: [nothing_target?, nothing_source?],
-        seen: [seen_source?, seen_target?],
+        null: [nothing_target?, nothing_source?],
+        counts: [seen_source?, seen_target?],
         jumps: [jumps?, jumps_back?],
     })?;
     Ok((aligner, header.metadata))

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::checkpoint::Config;
 use crate::metrics::edit_distance;
-use crate::render::visible;
+use crate::render::escape_controls;
 use crate::trainer::InitVocabulary;
 
 /// Options that say nothing of what is done: a config has none of them.
@@ -119,7 +119,7 @@ impl Expanded {
 }
 
 fn wrong(path: &Path, reason: &str) -> Error {
-    let line = visible(&format!("{}: {reason}", path.display()));
+    let line = escape_controls(&format!("{}: {reason}", path.display()));
     Error::raw(ErrorKind::ValueValidation, format!("{line}\n"))
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::alignment::Symmetrisation;
+use crate::alignment::Symmetrization;
 use crate::text::Words;
 
 /// What links are made from.
@@ -41,7 +41,7 @@ pub struct LinkArgs {
 
     /// Link by each direction and make one set of both, instead of linking what both believe in together.
     #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
-    pub symmetrize: Option<Symmetrisation>,
+    pub symmetrize: Option<Symmetrization>,
 
     /// Link from this much belief on [default: 0.15; 0.1 without attention; 0.35 by attention alone; 0.4 for
     /// --symmetrize].

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::alignment::{Notation, Symmetrisation};
+use crate::alignment::{LinkFormat, Symmetrization};
 
 /// `softalign symmetrize`
 #[derive(Debug, Args)]
@@ -22,8 +22,8 @@ pub struct SymmetrizeArgs {
 
     /// Which links of both are taken. The grow-diag ways give the links that Moses' symal gives; fast_align's atools tries
     /// links in another order, so that some of its links differ.
-    #[arg(long, value_enum, default_value_t = Symmetrisation::GrowDiagFinalAnd)]
-    pub way: Symmetrisation,
+    #[arg(long, value_enum, default_value_t = Symmetrization::GrowDiagFinalAnd)]
+    pub way: Symmetrization,
 
     /// The second file has t-s where the first has s-t.
     #[arg(long)]
@@ -55,7 +55,7 @@ pub struct NotationArgs {
 
 impl NotationArgs {
     /// The notation that the options tell of.
-    pub fn notation(self) -> Notation {
-        Notation { turned: self.reverse, base: self.link_base.into() }
+    pub fn notation(self) -> LinkFormat {
+        LinkFormat { target_first: self.reverse, base: self.link_base.into() }
     }
 }

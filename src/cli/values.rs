@@ -5,7 +5,7 @@
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::alignment::Symmetrisation;
+use crate::alignment::Symmetrization;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
 use crate::search::LengthFormula;
@@ -104,7 +104,7 @@ impl ValueEnum for Words {
     }
 }
 
-impl ValueEnum for Symmetrisation {
+impl ValueEnum for Symmetrization {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::Intersection, Self::Union, Self::GrowDiag, Self::GrowDiagFinal, Self::GrowDiagFinalAnd]
     }

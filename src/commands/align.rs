@@ -15,7 +15,7 @@ use super::output::{Output, apart};
 use super::pairs::{given_pairs, in_portions};
 use super::reading::{refuse_reading, translator};
 use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
-use crate::alignment::{Gold, Link, LinkedWords, Notation, Signs};
+use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
 use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
 use crate::error::UsageError;
@@ -68,7 +68,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         gold,
         renderer: renderer(manner, &linker, &output),
         output,
-        lexicon: lexicon.map(|output| (output, LinkedWords::default())),
+        lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
         signs: Vec::new(),
     };
     let mut odd = OddLines::of(&pairs.numbers);
@@ -140,7 +140,7 @@ fn check(args: &AlignArgs) -> Result<()> {
     if args.probs && args.format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));
     }
-    if args.notation.notation() != Notation::default() && args.format != AlignmentFormat::Pharaoh {
+    if args.notation.notation() != LinkFormat::default() && args.format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--reverse and --link-base are for --format pharaoh".to_owned()));
     }
     if args.save_aligner.is_some() && args.links.links_from != LinksFrom::Pairs {
@@ -180,9 +180,9 @@ struct Dump<'a> {
     renderer: Box<dyn Renderer>,
     output: Output,
     /// The word list, and where it goes, if one is asked for.
-    lexicon: Option<(Output, LinkedWords)>,
+    lexicon: Option<(Output, LexiconBuilder)>,
     /// Each pair's signs, if the suspicious ones are asked for.
-    signs: Vec<Signs>,
+    signs: Vec<NoiseFeatures>,
 }
 
 impl Dump<'_> {

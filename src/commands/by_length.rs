@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use crate::alignment::{Agreement, AgreementCounts, Gold, Link};
-use crate::metrics::{LengthClass, Scores, length_classes, perplexity, translation_edit_rate};
+use crate::alignment::{AerCounts, AlignmentMetrics, Gold, Link};
+use crate::metrics::{LengthBucket, Scores, length_buckets, perplexity, translation_edit_rate};
 use crate::render::readable;
-use crate::render::{Axis, Counts, Figure, Series, Span};
+use crate::render::{Axis, Bracket, BracketCounts, Figure, Series};
 use crate::text::{Pair, Words, word_spans};
 
 /// What a model made of one pair.
@@ -45,7 +45,7 @@ impl Measures {
         let sums = |all: Vec<(f64, usize)>| all.into_iter().fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         Self {
             pairs: outcomes.len(),
-            scores: Scores::of(&translations, &references),
+            scores: Scores::compute(&translations, &references),
             ter: translation_edit_rate(&translations, &references),
             perplexity: likelihoods.map(sums).map(|(log_probability, units)| perplexity(-log_probability, units)),
         }
@@ -56,20 +56,20 @@ impl Measures {
 #[derive(Serialize)]
 pub struct ClassMeasures {
     #[serde(flatten)]
-    class: LengthClass,
+    class: LengthBucket,
     /// Words of a source, as the mean over the class.
     mean_length: f64,
     #[serde(flatten)]
     measures: Measures,
     #[serde(flatten)]
-    agreement: Option<Agreement>,
+    agreement: Option<AlignmentMetrics>,
 }
 
 /// Pairs sorted into classes by the number of words in their sources.
 pub struct Lengths {
     /// Words of each pair's source.
     words: Vec<usize>,
-    classes: Vec<LengthClass>,
+    classes: Vec<LengthBucket>,
 }
 
 impl Lengths {
@@ -81,7 +81,7 @@ impl Lengths {
         // The text's own words, whatever is linked.
         let words: Vec<usize> = pairs.iter().map(|pair| word_spans(&pair.source, Words::Whitespace).len()).collect();
         ensure!(words.iter().any(|&length| length > 0), "no source has a word, so there are no scores by length");
-        Ok(Self { classes: length_classes(&words), words })
+        Ok(Self { classes: length_buckets(&words), words })
     }
 
     /// The measures of each class; one outcome for each pair.
@@ -89,7 +89,7 @@ impl Lengths {
         self.classes.iter().map(|&class| self.measures_of(class, outcomes)).collect()
     }
 
-    fn measures_of(&self, class: LengthClass, outcomes: &[Outcome]) -> ClassMeasures {
+    fn measures_of(&self, class: LengthBucket, outcomes: &[Outcome]) -> ClassMeasures {
         let members = self.words.iter().zip(outcomes).filter(|(words, _)| class.contains(**words));
         let (words, outcomes): (Vec<usize>, Vec<Outcome>) = members.unzip();
         ClassMeasures {
@@ -102,13 +102,13 @@ impl Lengths {
 }
 
 /// How well links agree with those that there should be; none where these are not known.
-fn agreement(outcomes: &[Outcome]) -> Option<Agreement> {
-    let mut counts = AgreementCounts::default();
+fn agreement(outcomes: &[Outcome]) -> Option<AlignmentMetrics> {
+    let mut counts = AerCounts::default();
     for outcome in outcomes {
         let (links, gold) = outcome.links?;
         counts.add(links, gold);
     }
-    Some(counts.agreement())
+    Some(counts.metrics())
 }
 
 /// Writes the table for one model.
@@ -135,7 +135,7 @@ pub fn print(out: &mut dyn Write, classes: &[ClassMeasures]) -> std::io::Result<
 }
 
 /// A class by its ends, or by its one length.
-fn named(class: LengthClass) -> String {
+fn named(class: LengthBucket) -> String {
     if class.from == class.to { class.to.to_string() } else { format!("{}-{}", class.from, class.to) }
 }
 
@@ -146,12 +146,13 @@ pub fn figure(models: &[(&str, &[ClassMeasures])]) -> Figure {
         name: (*name).to_owned(),
         points: classes.iter().map(point).collect(),
     };
-    let span = |class: &ClassMeasures| Span { from: class.class.from, to: class.class.to, count: class.measures.pairs };
+    let span =
+        |class: &ClassMeasures| Bracket { from: class.class.from, to: class.class.to, count: class.measures.pairs };
     let classes = models.first().map_or(&[][..], |(_, classes)| classes);
     Figure {
         x: Axis { label: "words in the source".to_owned(), whole: true },
         y: Axis { label: "BLEU".to_owned(), whole: false },
         series: models.iter().map(line).collect(),
-        counts: Some(Counts { label: "pairs".to_owned(), spans: classes.iter().map(span).collect() }),
+        counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: classes.iter().map(span).collect() }),
     }
 }

@@ -10,7 +10,7 @@ use super::console::Console;
 use super::linking::{Stored, linker};
 use super::output::{Output, apart, is_standard_output};
 use super::pairs::{PORTION, given_pairs};
-use crate::alignment::{Signs, by_suspicion, suspicions};
+use crate::alignment::{NoiseFeatures, noise_scores, rank_by_noise};
 use crate::cli::{CleanArgs, LinkArgs};
 use crate::error::UsageError;
 use crate::text::{Defect, LineNumbers, NormalForm, Pair, defects};
@@ -117,13 +117,13 @@ fn mark_suspicious(
         None => Linker { statistical: Some(learn_aligner(&good, NormalForm::Nfc, console)), ..Linker::default() },
     };
     let mut bar = console.bar("linking", good.len());
-    let mut signs: Vec<Signs> = Vec::with_capacity(good.len());
+    let mut signs: Vec<NoiseFeatures> = Vec::with_capacity(good.len());
     for part in good.chunks(PORTION) {
         signs.extend(linker.link(part, &mut |count| bar.advance(count))?.iter().map(LinkedPair::signs));
     }
     drop(bar);
     let count = (percent / 100.0 * good.len() as f64).round() as usize;
-    by_suspicion(&suspicions(&signs))[..count]
+    rank_by_noise(&noise_scores(&signs))[..count]
         .iter()
         .for_each(|&place| found[places[place]] = Some(Defect::Suspicious));
     Ok(())

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::{visible, visible_lines};
+use crate::render::{escape_controls, escape_controls_by_line};
 use crate::reporter::{Reporter, Stage};
 use crate::training::Observer;
 
@@ -45,7 +45,7 @@ impl Console {
 
     /// A line that is said in any case, since it was asked for. If standard error is gone, so is the line.
     pub fn say(&self, line: impl AsRef<str>) {
-        let text = visible_lines(line.as_ref());
+        let text = escape_controls_by_line(line.as_ref());
         let fitted = |line: &str| self.width.map_or_else(|| line.to_owned(), |width| wrapped(line, width));
         let lines: Vec<String> = text.split('\n').map(fitted).collect();
         let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
@@ -69,7 +69,7 @@ impl Console {
     /// The one line that says what failed.
     pub fn error(&self, error: &anyhow::Error) {
         let line = format!("{error:#}").replace('\n', " ");
-        let _ = writeln!(std::io::stderr(), "error: {}", visible(&line));
+        let _ = writeln!(std::io::stderr(), "error: {}", escape_controls(&line));
     }
 
     /// A bar over so many things, if that is known, named by what is done with them. Where there is no terminal, nothing is

@@ -18,7 +18,7 @@ use super::pairs::given_pairs;
 use super::reading::translator;
 use super::search::strategy;
 use super::sureness::SegmentCounts;
-use crate::alignment::{Gold, ShiftedCounts, ThresholdSearch};
+use crate::alignment::{Gold, OffsetCounts, ThresholdSearch};
 use crate::cli::EvaluateArgs;
 use crate::error::UsageError;
 use crate::metrics::signature;
@@ -398,7 +398,7 @@ impl Exam<'_> {
 
 /// Holds links against those of the gold file.
 fn judge(linked: &[LinkedPair], gold: &[Gold], search: bool) -> Judgement {
-    let mut counts = ShiftedCounts::default();
+    let mut counts = OffsetCounts::default();
     let mut thresholds = ThresholdSearch::default();
     for (linked, gold) in linked.iter().zip(gold) {
         let size = [linked.alignment.source().len(), linked.alignment.target().len()];
@@ -408,8 +408,8 @@ fn judge(linked: &[LinkedPair], gold: &[Gold], search: bool) -> Judgement {
         }
     }
     Judgement {
-        agreement: counts.unshifted().agreement(),
-        shift: counts.much_better(),
+        agreement: counts.unmoved().metrics(),
+        shift: counts.significant_offset(),
         best: if search { thresholds.best() } else { None },
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::by_length::{self, ClassMeasures, Measures};
 use super::output::Output;
 use super::sureness::OfScores;
-use crate::alignment::{Agreement, Shift, Threshold};
+use crate::alignment::{AlignmentMetrics, BestThreshold, LinkOffset};
 use crate::metrics::{Confidence, Scores, Significance};
 use crate::render::readable;
 use crate::text::{Pair, Words, word_spans};
@@ -57,11 +57,11 @@ impl WordErrors {
 #[derive(Serialize)]
 pub struct Judgement {
     #[serde(flatten)]
-    pub agreement: Agreement,
+    pub agreement: AlignmentMetrics,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shift: Option<Shift>,
+    pub shift: Option<LinkOffset>,
     #[serde(flatten)]
-    pub best: Option<Threshold>,
+    pub best: Option<BestThreshold>,
 }
 
 /// One of those that are measured.
@@ -128,10 +128,10 @@ fn print_all(out: &mut dyn Write, models: &[Compared]) -> std::io::Result<()> {
             ("chrF", own.scores.chrf - first.scores.chrf, significance.chrf),
             ("TER", own.ter - first.ter, significance.ter),
         ] {
-            let Significance { bootstrap, randomisation } = chance;
+            let Significance { bootstrap, randomization } = chance;
             writeln!(
                 out,
-                "{name:<14} {difference:>+8.2}   by chance: p = {bootstrap:.3} (bootstrap), {randomisation:.4} (randomisation)"
+                "{name:<14} {difference:>+8.2}   by chance: p = {bootstrap:.3} (bootstrap), {randomization:.4} (randomization)"
             )?;
         }
     }

@@ -4,10 +4,10 @@ use anyhow::{Result, bail};
 use colorchoice::ColorChoice;
 
 use super::output::Output;
-use crate::alignment::Notation;
+use crate::alignment::LinkFormat;
 use crate::cli::{AlignmentFormat, View};
 use crate::error::UsageError;
-use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, Units};
+use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, UnitAlignment};
 use crate::translator::{Aligned, LinkedPair, Linker};
 
 /// How alignments are to be written.
@@ -20,7 +20,7 @@ pub struct Manner {
     /// Whether links say how much they are believed in.
     pub probabilities: bool,
     /// How links are written as text.
-    pub notation: Notation,
+    pub notation: LinkFormat,
     /// Whether a sentence may have several translations.
     pub n_best: bool,
 }
@@ -32,13 +32,13 @@ pub fn renderer(manner: Manner, linker: &Linker, output: &Output) -> Box<dyn Ren
         AlignmentFormat::Text => Box::new(heatmap(output)),
         AlignmentFormat::Json => Box::new(Json::default()),
         AlignmentFormat::Jsonl => Box::new(Json::lines()),
-        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities, numbered: n_best, notation }),
+        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities, numbered: n_best, link_format: notation }),
         AlignmentFormat::Npz => Box::new(Npz::default()),
         AlignmentFormat::Tsv if n_best => Box::new(Tsv::ranked()),
         AlignmentFormat::Tsv => Box::new(Tsv::default()),
         AlignmentFormat::Nematus => Box::new(Nematus),
         AlignmentFormat::Html => Box::new(Html::new(title, linker.least_belief())),
-        AlignmentFormat::Svg => Box::new(Svg::of(drawn(view))),
+        AlignmentFormat::Svg => Box::new(Svg::new(drawn(view))),
     }
 }
 
@@ -50,10 +50,10 @@ pub fn check_view(view: View, format: Option<AlignmentFormat>) -> Result<()> {
     Ok(())
 }
 
-fn drawn(view: View) -> render::View {
+fn drawn(view: View) -> render::SvgView {
     match view {
-        View::Matrix => render::View::Matrix,
-        View::Links => render::View::Links,
+        View::Matrix => render::SvgView::Matrix,
+        View::Links => render::SvgView::Links,
     }
 }
 
@@ -61,7 +61,7 @@ fn drawn(view: View) -> render::View {
 pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_units: bool) -> Item<'a> {
     let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
         let [source_words, target_words] = aligned.words_of_units();
-        Units { alignment: aligned.by_units(), source_words, target_words }
+        UnitAlignment { alignment: aligned.by_units(), source_words, target_words }
     });
     Item {
         id,
@@ -69,7 +69,7 @@ pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_uni
         texts,
         translation: None,
         alignment: &linked.alignment,
-        beliefs: &linked.beliefs,
+        link_scores: &linked.beliefs,
         links: &linked.links,
         score: linked.score,
         unknown: linked.aligned.as_ref().map(Aligned::unknown_share),

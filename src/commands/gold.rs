@@ -20,10 +20,10 @@ pub fn read_gold(path: &Path, pairs: &[Pair], words: [Words; 2], base: usize) ->
     let sizes: Vec<[usize; 2]> = pairs.iter().map(size).collect();
     let mut gold = Vec::with_capacity(lines.len());
     for (index, (links, &size)) in written.iter().zip(&sizes).enumerate() {
-        let Some(counted) = links.counted_from(base) else {
+        let Some(counted) = links.to_zero_based(base) else {
             bail!("{}: a word is numbered 0, but --gold-base {base} counts words from {base}", place(index))
         };
-        if let Some(link) = counted.link_beyond(size) {
+        if let Some(link) = counted.out_of_bounds(size) {
             let hint = if base == 0 && all_fit(&written, &sizes, 1) {
                 "; counted from 1 every link of the file fits: give --gold-base 1"
             } else {
@@ -37,7 +37,8 @@ pub fn read_gold(path: &Path, pairs: &[Pair], words: [Words; 2], base: usize) ->
 }
 
 fn all_fit(written: &[Gold], sizes: &[[usize; 2]], base: usize) -> bool {
-    let fits = |links: &Gold, size| links.counted_from(base).is_some_and(|counted| counted.link_beyond(size).is_none());
+    let fits =
+        |links: &Gold, size| links.to_zero_based(base).is_some_and(|counted| counted.out_of_bounds(size).is_none());
     written.iter().zip(sizes).all(|(links, &size)| fits(links, size))
 }
 

@@ -15,7 +15,7 @@ use crate::checkpoint::{Checkpoint, Config, Folder};
 use crate::cli::InspectArgs;
 use crate::render::clock;
 use crate::render::readable;
-use crate::render::{SCHEMA, visible_lines};
+use crate::render::{SCHEMA, escape_controls_by_line};
 use crate::text::Units;
 use crate::training::Schedule;
 
@@ -40,7 +40,7 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     }
     let mut output = Output::open(Path::new("-"))?;
     // The folder may come from anywhere.
-    output.with(|out| out.write_all(visible_lines(&String::from_utf8_lossy(&text)).as_bytes()))?;
+    output.with(|out| out.write_all(escape_controls_by_line(&String::from_utf8_lossy(&text)).as_bytes()))?;
     output.finish()
 }
 

@@ -81,7 +81,7 @@ pub fn linker(
         attention: args.links_from.attention(),
         fixed: fixed.is_some(),
         reverse: args.reverse_model.as_deref().map(reverse).transpose()?,
-        symmetrisation: args.symmetrize,
+        symmetrization: args.symmetrize,
         threshold: args.threshold,
         words: translator.map_or([args.words.unwrap_or_default(); 2], Translator::words),
         by_units,

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::checkpoint::{Folder, Growing, remove_abandoned};
 use crate::error::UsageError;
-use crate::render::visible;
+use crate::render::escape_controls;
 use crate::text::{check_read_once, is_standard, open_descriptor};
 
 /// What a path may lead to.
@@ -54,7 +54,7 @@ impl Output {
 
     /// Text as it may go there: exactly as it is, but on a terminal with nothing in it that would be obeyed.
     pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.is_terminal() { Cow::Owned(visible(text)) } else { Cow::Borrowed(text) }
+        if self.is_terminal() { Cow::Owned(escape_controls(text)) } else { Cow::Borrowed(text) }
     }
 
     /// Writes with a function that only knows `Write`.

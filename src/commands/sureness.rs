@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::metrics::{BleuCounts, ChrfCounts, Confidence, Counts, EditCounts, Significance, confidence, significance};
+use crate::metrics::{
+    BleuStats, ChrfStats, Confidence, Significance, SufficientStats, TerStats, confidence, significance,
+};
 
 /// Something of each score for which it can be had.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -17,19 +19,19 @@ pub struct OfScores<T> {
 
 /// The counts of all segments, of which scores are made.
 pub struct SegmentCounts {
-    bleu: Vec<BleuCounts>,
-    chrf: Vec<ChrfCounts>,
-    ter: Vec<EditCounts>,
+    bleu: Vec<BleuStats>,
+    chrf: Vec<ChrfStats>,
+    ter: Vec<TerStats>,
 }
 
 impl SegmentCounts {
     /// Of translations and their references.
     pub fn of(translations: &[String], references: &[Cow<str>]) -> Self {
-        fn counts<C: Counts>(translations: &[String], references: &[Cow<str>]) -> Vec<C> {
+        fn counts<C: SufficientStats>(translations: &[String], references: &[Cow<str>]) -> Vec<C> {
             translations
                 .par_iter()
                 .zip(references)
-                .map(|(translation, reference)| C::of(translation, reference))
+                .map(|(translation, reference)| C::from_segment(translation, reference))
                 .collect()
         }
         Self {

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::output::{Output, apart};
 use super::pairs::in_portions;
-use crate::alignment::{Link, Notation};
+use crate::alignment::{Link, LinkFormat};
 use crate::cli::SymmetrizeArgs;
 use crate::error::UsageError;
 use crate::text::PairFiles;
@@ -19,7 +19,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     }
     apart([forward, backward], [("--output", args.output.as_path())])?;
     let base = usize::from(args.base);
-    let notations = [Notation { turned: false, base }, Notation { turned: args.second_reversed, base }];
+    let notations = [LinkFormat { target_first: false, base }, LinkFormat { target_first: args.second_reversed, base }];
     let files = PairFiles::parallel(forward, backward, &Layout::default());
     let mut output = Output::open(&args.output)?;
     // Lines of two files that belong together, whatever they say.
@@ -29,7 +29,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
             let one = read(notations[0], source, forward, number)?;
             let other = read(notations[1], target, backward, number)?;
             let links = args.way.links(&one, &other);
-            output.with(|out| writeln!(out, "{}", args.notation.notation().line(&links)))?;
+            output.with(|out| writeln!(out, "{}", args.notation.notation().format_line(&links)))?;
         }
         output.flush()
     };
@@ -37,6 +37,6 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     output.finish()
 }
 
-fn read(notation: Notation, line: &str, path: &Path, number: usize) -> Result<Vec<Link>> {
-    notation.read(line).map_err(|reason| anyhow!("{}:{number}: {reason}", file_name(path)))
+fn read(notation: LinkFormat, line: &str, path: &Path, number: usize) -> Result<Vec<Link>> {
+    notation.parse_line(line).map_err(|reason| anyhow!("{}:{number}: {reason}", file_name(path)))
 }

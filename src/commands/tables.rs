@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use serde::Serialize;
 
 use crate::aligner;
-use crate::alignment::{LinkedWords, Signs, by_suspicion, suspicions};
+use crate::alignment::{LexiconBuilder, NoiseFeatures, noise_scores, rank_by_noise};
 use crate::cli::AlignmentFormat;
 use crate::render::SCHEMA;
 use crate::text::{LineNumbers, NormalForm, Pair};
@@ -13,13 +13,13 @@ use crate::text::{LineNumbers, NormalForm, Pair};
 /// Words as a word list has them: in NFC, without capitals and outer punctuation, and nothing of what is punctuation alone.
 pub fn listed(words: &[String]) -> Vec<String> {
     let listed = |word: &String| {
-        Some(aligner::normalised(word, NormalForm::Nfc)).filter(|word| word.chars().any(char::is_alphanumeric))
+        Some(aligner::normalize_word(word, NormalForm::Nfc)).filter(|word| word.chars().any(char::is_alphanumeric))
     };
     words.iter().map(|word| listed(word).unwrap_or_default()).collect()
 }
 
 /// One line a word and translation.
-pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LinkedWords) -> Result<()> {
+pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LexiconBuilder) -> Result<()> {
     writeln!(out, "word\ttranslation\tcount\tp(translation|word)\tp(word|translation)\texample\texample_translation")?;
     for entry in words.entries() {
         let Pair { source, target } = &pairs[entry.example];
@@ -72,15 +72,15 @@ pub fn write_suspicions(
     out: &mut dyn Write,
     format: ListFormat,
     pairs: &[Pair],
-    signs: &[Signs],
+    signs: &[NoiseFeatures],
     numbers: &LineNumbers,
 ) -> Result<()> {
-    let found = suspicions(signs);
+    let found = noise_scores(signs);
     let suspicious = |index: usize| {
-        let (Pair { source, target }, Signs { score, unlinked, .. }) = (&pairs[index], signs[index]);
+        let (Pair { source, target }, NoiseFeatures { score, unlinked, .. }) = (&pairs[index], signs[index]);
         Suspicious { schema: SCHEMA, line: numbers.of(index), suspicion: found[index], score, unlinked, source, target }
     };
-    let list: Vec<Suspicious> = by_suspicion(&found).into_iter().map(suspicious).collect();
+    let list: Vec<Suspicious> = rank_by_noise(&found).into_iter().map(suspicious).collect();
     match format {
         ListFormat::Table => write_table(out, &list),
         ListFormat::Json => Ok(writeln!(out, "{}", serde_json::to_string(&list)?)?),

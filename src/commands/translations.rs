@@ -8,7 +8,7 @@ use super::formats::{Manner, heatmap, item, renderer};
 use super::lines::OddLines;
 use super::linking::{Stored, linker};
 use super::output::Output;
-use crate::alignment::Notation;
+use crate::alignment::LinkFormat;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Item, Renderer};
 use crate::text::Pair;
@@ -43,7 +43,7 @@ impl<'a> Results<'a> {
             title,
             view: args.view,
             probabilities: false,
-            notation: Notation::default(),
+            notation: LinkFormat::default(),
             n_best: args.n_best > 1,
         };
         let renderer = renderer(manner, &linker, &output);

@@ -1,29 +1,29 @@
-//! BLEU, the share of a translation's n-grams that its reference has too.
+//! BLEU: modified n-gram precision with a brevity penalty (Papineni et al. 2002).
 
 use serde::Serialize;
 
-use super::counts::{Counts, as_float, segments, share};
 use super::ngrams::{clipped_matches, ngram_total};
+use super::sufficient_stats::{SufficientStats, as_float, ratio, segments};
 use super::tokenize_13a::tokenize_13a;
-use super::words::{is_space, words};
+use super::whitespace::{is_space, words};
 
 const MAX_ORDER: usize = 4;
 
-/// What [`bleu`] leaves open and how it is decided, in sacrebleu's words; scores with the same signature compare. Where
-/// both sides were made `lowercase` first, it is what sacrebleu computes when it is told to do that (`-lc`).
+/// sacrebleu's signature of [`bleu`]: scores are comparable only if their signatures are equal. `lowercase` states that
+/// both sides were lowercased first, as by sacrebleu's `-lc`.
 pub fn signature(lowercase: bool) -> String {
     let case = if lowercase { "lc" } else { "mixed" };
     format!("nrefs:1|case:{case}|eff:no|tok:13a|smooth:exp|version:2.6.0")
 }
 
-/// A BLEU score and the numbers it is made of.
+/// A BLEU score and its components.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bleu {
     /// The geometric mean of the precisions times the brevity penalty, 0 to 100.
     pub score: f64,
     /// The smoothed precision of 1-grams to 4-grams, each 0 to 100.
     pub precisions: [f64; MAX_ORDER],
-    /// 1, or less where the hypotheses together are shorter than the references.
+    /// 1, or less if the hypotheses are shorter than the references.
     pub brevity_penalty: f64,
     /// Tokens in all hypotheses.
     pub hypothesis_length: usize,
@@ -31,51 +31,48 @@ pub struct Bleu {
     pub reference_length: usize,
 }
 
-/// Corpus BLEU of plain text, by the definition that published scores share.
+/// Corpus BLEU of detokenized text (Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation").
 ///
-/// BLEU is from Papineni et al. (2002), "BLEU: a Method for Automatic Evaluation of Machine
-/// Translation". What it leaves open follows the defaults of sacrebleu 2.x (Post, 2018): the 13a
-/// tokenisation, case kept, n-grams up to order 4, exponential smoothing, one reference.
+/// Open choices follow the defaults of sacrebleu 2.x (Post 2018): 13a tokenization, case-sensitive, n-grams up to order 4,
+/// exponential smoothing, one reference.
 pub fn bleu(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Bleu {
     bleu_of_tokens(&tokenize_all(hypotheses), &tokenize_all(references))
 }
 
-/// Corpus BLEU of text in which white space already separates the tokens, as in sacrebleu 2.x
-/// without a tokeniser.
+/// Corpus BLEU of text tokenized by whitespace, as sacrebleu 2.x computes it with `--tokenize none`.
 ///
-/// Scores in papers are often on the tokens of a prepared corpus; they compare with this one and
-/// not with [`bleu`].
+/// Comparable with papers that score the tokens of a preprocessed corpus, but not with [`bleu`].
 pub fn bleu_of_tokens(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Bleu {
-    let mut counts = BleuCounts::default();
+    let mut stats = BleuStats::default();
     for (hypothesis, reference) in segments(hypotheses, references) {
-        counts.add_segment(&words(hypothesis), &words(reference));
+        stats.add_segment(&words(hypothesis), &words(reference));
     }
-    counts.bleu()
+    stats.bleu()
 }
 
 fn tokenize_all(lines: &[impl AsRef<str>]) -> Vec<String> {
     lines.iter().map(|line| tokenize(line.as_ref())).collect()
 }
 
-/// A line break at the end would make the tokeniser take a final dash for hyphenation.
+/// Tokenizes a segment. A final line break would make a final dash look like hyphenation.
 fn tokenize(line: &str) -> String {
     tokenize_13a(line.trim_end_matches(is_space))
 }
 
-/// All that [`bleu`] needs to know of a corpus; arrays run over the n-gram orders.
+/// Sufficient statistics of [`bleu`]; arrays are indexed by n-gram order − 1.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BleuCounts {
+pub struct BleuStats {
     matches: [usize; MAX_ORDER],
     totals: [usize; MAX_ORDER],
     hypothesis_length: usize,
     reference_length: usize,
 }
 
-impl Counts for BleuCounts {
-    fn of(hypothesis: &str, reference: &str) -> Self {
-        let mut counts = Self::default();
-        counts.add_segment(&words(&tokenize(hypothesis)), &words(&tokenize(reference)));
-        counts
+impl SufficientStats for BleuStats {
+    fn from_segment(hypothesis: &str, reference: &str) -> Self {
+        let mut stats = Self::default();
+        stats.add_segment(&words(&tokenize(hypothesis)), &words(&tokenize(reference)));
+        stats
     }
 
     fn add(&mut self, other: &Self) {
@@ -92,7 +89,7 @@ impl Counts for BleuCounts {
     }
 }
 
-impl BleuCounts {
+impl BleuStats {
     fn add_segment(&mut self, hypothesis: &[&str], reference: &[&str]) {
         for order in 1..=MAX_ORDER {
             self.matches[order - 1] += clipped_matches(hypothesis, reference, order);
@@ -106,7 +103,7 @@ impl BleuCounts {
         let precisions = self.precisions();
         let brevity_penalty = self.brevity_penalty();
         Bleu {
-            // Roots and exponentials can come out a rounding above the perfect score.
+            // Rounding can push a perfect score slightly above 100.
             score: (brevity_penalty * geometric_mean(&precisions)).min(100.0),
             precisions,
             brevity_penalty,
@@ -115,12 +112,11 @@ impl BleuCounts {
         }
     }
 
-    /// Precision by order in percent. The k-th order without a match counts as if 2⁻ᵏ n-grams
-    /// had matched, method 3 of Chen and Cherry (2014), "A Systematic Comparison of Smoothing
-    /// Techniques for Sentence-Level BLEU".
+    /// Precision by order in percent. The k-th order without a match counts as 2⁻ᵏ matches: method 3 of Chen & Cherry
+    /// (2014), "A Systematic Comparison of Smoothing Techniques for Sentence-Level BLEU".
     fn precisions(&self) -> [f64; MAX_ORDER] {
         let mut precisions = [0.0; MAX_ORDER];
-        // Smoothing is for orders that found nothing, not for a corpus that matched nothing.
+        // A corpus without any match is not smoothed.
         if self.matches == [0; MAX_ORDER] {
             return precisions;
         }
@@ -129,25 +125,25 @@ impl BleuCounts {
             let (matches, total) = (self.matches[order], self.totals[order]);
             *precision = if matches == 0 {
                 smoothed_matches /= 2.0;
-                100.0 * smoothed_matches * share(1, total)
+                100.0 * smoothed_matches * ratio(1, total)
             } else {
-                100.0 * share(matches, total)
+                100.0 * ratio(matches, total)
             };
         }
         precisions
     }
 
-    /// exp(1 - r / c) for c hypothesis tokens that fall short of r reference tokens.
+    /// exp(1 − r / c) for c < r, else 1, where c and r count hypothesis and reference tokens.
     fn brevity_penalty(&self) -> f64 {
         if self.hypothesis_length >= self.reference_length {
             return 1.0;
         }
-        // The inverse of the ratio, so that no tokens at all give 0 and not a division by zero.
-        (1.0 - share(self.hypothesis_length, self.reference_length).recip()).exp()
+        // r / c as the inverse of c / r: without tokens the penalty is 0 instead of a division by zero.
+        (1.0 - ratio(self.hypothesis_length, self.reference_length).recip()).exp()
     }
 }
 
-/// Zero if any of the values is zero: its logarithm is minus infinity.
+/// Geometric mean; 0 if any value is 0, whose logarithm is −∞.
 fn geometric_mean(values: &[f64; MAX_ORDER]) -> f64 {
     let mean_logarithm = values.map(f64::ln).iter().sum::<f64>() / as_float(MAX_ORDER);
     mean_logarithm.exp()
@@ -162,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn precisions_by_hand() {
+    fn computes_precisions_of_worked_example() {
         let found = bleu(&["the cat sat on the mat"], &["the cat sat on a mat"]);
         let shares = [5.0 / 6.0, 3.0 / 5.0, 2.0 / 4.0, 1.0 / 3.0];
         for (precision, share) in found.precisions.into_iter().zip(shares) {
@@ -173,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn short_hypotheses_pay_the_brevity_penalty() {
+    fn penalizes_short_hypotheses() {
         let found = bleu(&["a b c d"], &["a b c d e"]);
         assert_close(found.brevity_penalty, (-0.25_f64).exp());
         assert_close(found.score, 100.0 * (-0.25_f64).exp());
@@ -182,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn each_order_without_a_match_halves_the_smoothed_count() {
+    fn smooths_orders_without_a_match_exponentially() {
         let found = bleu(&["a b c d"], &["d c b a"]);
         let shares = [1.0, 0.5 / 3.0, 0.25 / 2.0, 0.125];
         for (precision, share) in found.precisions.into_iter().zip(shares) {
@@ -192,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_summed_over_segments() {
+    fn sums_statistics_over_segments() {
         let found = bleu(&["a b c d", "x"], &["a b c d", "y z"]);
         assert_close(found.precisions[0], 80.0);
         assert_close(found.precisions[3], 100.0);
@@ -200,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corpus_too_short_for_four_grams_scores_zero() {
+    fn scores_zero_without_four_grams() {
         let found = bleu(&["a b c"], &["a b c"]);
         assert_close(found.score, 0.0);
         assert_close(found.precisions[2], 100.0);
@@ -208,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_match_nothing_is_smoothed() {
+    fn does_not_smooth_a_corpus_without_matches() {
         let found = bleu(&["a b c d e"], &["v w x y z"]);
         assert_close(found.score, 0.0);
         assert_close(found.precisions.iter().sum(), 0.0);
     }
 
     #[test]
-    fn empty_hypotheses_have_a_brevity_penalty_of_zero() {
+    fn gives_empty_hypotheses_a_brevity_penalty_of_zero() {
         let found = bleu(&[""], &["a b c d"]);
         assert_close(found.brevity_penalty, 0.0);
         assert_close(found.score, 0.0);
@@ -223,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn case_counts_and_punctuation_is_a_token() {
+    fn distinguishes_case_and_splits_punctuation() {
         assert_close(bleu(&["Yes"], &["yes"]).precisions[0], 0.0);
         assert_close(bleu(&["Yes!"], &["Yes."]).precisions[0], 50.0);
         assert_close(bleu_of_tokens(&["Yes!"], &["Yes."]).precisions[0], 0.0);
     }
 
     #[test]
-    fn a_line_break_at_the_end_is_no_hyphenation() {
+    fn does_not_take_a_final_line_break_for_hyphenation() {
         assert_eq!(bleu(&["a -\n"], &["a -"]).hypothesis_length, 2);
     }
 }

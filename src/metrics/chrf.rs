@@ -1,31 +1,30 @@
-//! chrF, an F-score of character n-grams.
+//! chrF: F-score of character n-grams (Popović 2015).
 
-use super::counts::{Counts, segments, share};
 use super::ngrams::ngram_total;
-use super::words::is_space;
+use super::sufficient_stats::{SufficientStats, ratio, segments};
+use super::whitespace::is_space;
 
 const MAX_ORDER: usize = 6;
-/// How many times more recall counts than precision.
+/// β: weight of recall relative to precision.
 const BETA: f64 = 2.0;
 
-/// Corpus chrF2 on a scale of 0 to 100: the F-score with β = 2 of the precision and the recall of
-/// character n-grams, each averaged over the orders 1 to 6. White space does not count.
+/// Corpus chrF2, 0 to 100: F-score with β = 2 of character n-gram precision and recall, each averaged over orders 1 to 6.
+/// Whitespace is ignored.
 ///
-/// From Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation", with the
-/// defaults of sacrebleu 2.x.
+/// Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation", with the defaults of sacrebleu 2.x.
 pub fn chrf(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    let mut counts = ChrfCounts::default();
-    segments(hypotheses, references).for_each(|(hypothesis, reference)| counts.add(&Counts::of(hypothesis, reference)));
-    counts.score()
+    let mut stats = ChrfStats::default();
+    segments(hypotheses, references).for_each(|(a, b)| stats.add(&ChrfStats::from_segment(a, b)));
+    stats.score()
 }
 
-/// All that [`chrf`] needs to know of a corpus, by the n-grams' order.
+/// Sufficient statistics of [`chrf`], by n-gram order − 1.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ChrfCounts([Order; MAX_ORDER]);
+pub struct ChrfStats([OrderCounts; MAX_ORDER]);
 
-impl Counts for ChrfCounts {
-    fn of(hypothesis: &str, reference: &str) -> Self {
-        Self::between(&ChrfText::of(hypothesis), &ChrfText::of(reference))
+impl SufficientStats for ChrfStats {
+    fn from_segment(hypothesis: &str, reference: &str) -> Self {
+        Self::from_texts(&ChrfText::new(hypothesis), &ChrfText::new(reference))
     }
 
     fn add(&mut self, other: &Self) {
@@ -41,9 +40,9 @@ impl Counts for ChrfCounts {
     }
 }
 
-impl ChrfCounts {
-    /// Those of one segment, whose texts may be compared with others too.
-    pub fn between(hypothesis: &ChrfText, reference: &ChrfText) -> Self {
+impl ChrfStats {
+    /// Statistics of one segment from precomputed n-gram counts.
+    pub fn from_texts(hypothesis: &ChrfText, reference: &ChrfText) -> Self {
         let mut counts = Self::default();
         for (counts, order) in counts.0.iter_mut().zip(1..) {
             counts.add_segment(hypothesis, reference, order);
@@ -52,32 +51,32 @@ impl ChrfCounts {
     }
 }
 
-/// A text with its n-grams counted.
+/// N-gram counts of a text, reusable for several comparisons.
 pub struct ChrfText {
     characters: Vec<char>,
-    /// By order where each different n-gram stands first, in the order of their characters, and how often it is there.
+    /// By order − 1: start of the first occurrence and count of each distinct n-gram, sorted by its characters.
     ngrams: [Vec<(usize, usize)>; MAX_ORDER],
 }
 
 impl ChrfText {
-    /// Counts them.
-    pub fn of(text: &str) -> Self {
+    /// Counts the n-grams of `text`.
+    pub fn new(text: &str) -> Self {
         let characters: Vec<char> = text.chars().filter(|&character| !is_space(character)).collect();
         let ngrams = std::array::from_fn(|index| {
-            let at = |place: &usize| &characters[*place..=place + index];
-            let mut places: Vec<usize> = (0..ngram_total(characters.len(), index + 1)).collect();
-            places.sort_unstable_by(|a, b| at(a).cmp(at(b)));
-            places.chunk_by(|a, b| at(a) == at(b)).map(|equal| (equal[0], equal.len())).collect()
+            let at = |start: &usize| &characters[*start..=start + index];
+            let mut starts: Vec<usize> = (0..ngram_total(characters.len(), index + 1)).collect();
+            starts.sort_unstable_by(|a, b| at(a).cmp(at(b)));
+            starts.chunk_by(|a, b| at(a) == at(b)).map(|equal| (equal[0], equal.len())).collect()
         });
         Self { characters, ngrams }
     }
 
-    /// The different n-grams of an order, each with its count.
+    /// Distinct n-grams of an order with their counts.
     fn of_order(&self, order: usize) -> impl Iterator<Item = (&[char], usize)> {
-        self.ngrams[order - 1].iter().map(move |&(place, count)| (&self.characters[place..place + order], count))
+        self.ngrams[order - 1].iter().map(move |&(start, count)| (&self.characters[start..start + order], count))
     }
 
-    /// How many n-grams of an order are in both texts.
+    /// Number of n-grams of an order that both texts have (clipped matches), by merging the sorted lists.
     fn matches(&self, other: &Self, order: usize) -> usize {
         let mut theirs = other.of_order(order).peekable();
         let mut matches = 0;
@@ -89,18 +88,18 @@ impl ChrfText {
     }
 }
 
-/// The n-grams of one order in a corpus.
+/// Corpus counts of one n-gram order.
 #[derive(Clone, Copy, Debug, Default)]
-struct Order {
+struct OrderCounts {
     matches: usize,
     hypothesis: usize,
     reference: usize,
 }
 
-impl Order {
+impl OrderCounts {
     fn add_segment(&mut self, hypothesis: &ChrfText, reference: &ChrfText, order: usize) {
         let reference_total = ngram_total(reference.characters.len(), order);
-        // As in sacrebleu, a hypothesis is not blamed for n-grams longer than its reference.
+        // As in sacrebleu, n-grams longer than the reference do not lower precision.
         if reference_total == 0 {
             return;
         }
@@ -110,13 +109,13 @@ impl Order {
     }
 }
 
-/// The F-score of precision and recall, averaged over the orders that both sides have.
-fn f_score(orders: &[Order]) -> f64 {
+/// F-score of precision and recall averaged over the orders present on both sides.
+fn f_score(orders: &[OrderCounts]) -> f64 {
     let (mut precision, mut recall, mut effective_orders) = (0.0, 0.0, 0.0);
     for counts in orders {
         if counts.hypothesis > 0 && counts.reference > 0 {
-            precision += share(counts.matches, counts.hypothesis);
-            recall += share(counts.matches, counts.reference);
+            precision += ratio(counts.matches, counts.hypothesis);
+            recall += ratio(counts.matches, counts.reference);
             effective_orders += 1.0;
         }
     }
@@ -137,31 +136,31 @@ mod tests {
     }
 
     #[test]
-    fn equal_lengths_by_hand() {
+    fn averages_precision_and_recall_over_orders() {
         // Precision and recall are 2/3, 1/2 and 0/1; there are no longer n-grams.
         assert_close(chrf(&["abc"], &["abd"]), 100.0 * 7.0 / 18.0);
     }
 
     #[test]
-    fn recall_counts_more_than_precision() {
+    fn weights_recall_above_precision() {
         // Precision is 1; recall is the mean of 2/3 and 1/2.
         assert_close(chrf(&["ab"], &["abc"]), 100.0 * 7.0 / 11.0);
         assert!(chrf(&["abc"], &["ab"]) > chrf(&["ab"], &["abc"]));
     }
 
     #[test]
-    fn n_grams_longer_than_the_reference_do_not_count() {
+    fn ignores_n_grams_longer_than_the_reference() {
         // Order 1: 3 of 5 and 3 of 3; order 2: only those of the second segment, 1 of 1.
         assert_close(chrf(&["xyz", "ab"], &["x", "ab"]), 100.0 * 4.0 / 4.2);
     }
 
     #[test]
-    fn white_space_does_not_count() {
+    fn ignores_whitespace() {
         assert_close(chrf(&["a b\u{a0}c "], &["abc"]), 100.0);
     }
 
     #[test]
-    fn nothing_and_single_characters() {
+    fn handles_empty_and_single_character_texts() {
         assert_close(chrf(&[""; 0], &[""; 0]), 0.0);
         assert_close(chrf(&[""], &[""]), 0.0);
         assert_close(chrf(&["a"], &[""]), 0.0);

@@ -1,16 +1,15 @@
-//! The edit distance, and the error rates and exact matches of a corpus.
+//! Levenshtein distance, word and character error rate, and exact match.
 
-use super::counts::{segments, share};
-use super::words::words;
+use super::sufficient_stats::{ratio, segments};
+use super::whitespace::words;
 
-/// The Levenshtein distance (1966): the smallest number of insertions, deletions and
-/// substitutions of single units that turn one sequence into the other.
+/// Levenshtein distance (1966): the minimum number of insertions, deletions and substitutions that turn one sequence
+/// into the other.
 ///
-/// Takes time in proportion to the product of the lengths, and memory to the smaller one.
+/// O(m n) time and O(min(m, n)) memory.
 pub fn edit_distance<T: PartialEq>(left: &[T], right: &[T]) -> usize {
     let (long, short) = if left.len() < right.len() { (right, left) } else { (left, right) };
-    // Rows of the table of distances between prefixes: `previous[j]` is from the units of `long`
-    // read so far to the first j of `short`.
+    // Rows of the prefix distance table: `previous[j]` is the distance of the units of `long` read so far to `short[..j]`.
     let mut previous: Vec<usize> = (0..=short.len()).collect();
     let mut current = previous.clone();
     for (i, unit) in long.iter().enumerate() {
@@ -25,25 +24,22 @@ pub fn edit_distance<T: PartialEq>(left: &[T], right: &[T]) -> usize {
     previous[short.len()]
 }
 
-/// Word error rate: the word edits between hypotheses and references, in percent of the words in
-/// the references. Words are what white space separates.
+/// Word error rate: word edits in percent of the reference words. Words are separated by whitespace.
 ///
-/// Hypotheses that are too long can bring it above 100. Where the references have no words, it is
-/// 0 for hypotheses without words and 100 for others.
+/// Long hypotheses can exceed 100. Without reference words, the rate is 0 for empty hypotheses and 100 otherwise.
 pub fn word_error_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
     error_rate(hypotheses, references, words)
 }
 
-/// Character error rate: like [`word_error_rate`] in characters (Unicode scalar values), white
-/// space included.
+/// Character error rate: [`word_error_rate`] over Unicode scalar values, whitespace included.
 pub fn character_error_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
     error_rate(hypotheses, references, |text| text.chars().collect())
 }
 
-/// The percentage of hypotheses that equal their references to the character; 0 if there are none.
+/// Percentage of hypotheses identical to their reference; 0 if there are none.
 pub fn exact_match(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
     let matches = segments(hypotheses, references).filter(|(hypothesis, reference)| hypothesis == reference).count();
-    100.0 * share(matches, references.len())
+    100.0 * ratio(matches, references.len())
 }
 
 fn error_rate<'a, T: PartialEq>(
@@ -60,7 +56,7 @@ fn error_rate<'a, T: PartialEq>(
     if reference_length == 0 && edits > 0 {
         return 100.0;
     }
-    100.0 * share(edits, reference_length)
+    100.0 * ratio(edits, reference_length)
 }
 
 #[cfg(test)]
@@ -78,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_by_hand() {
+    fn computes_known_distances() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("Saturday", "Sunday"), 3);
         assert_eq!(distance("abcdef", "azced"), 3);
@@ -86,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_of_nothing_and_single_units() {
+    fn handles_empty_and_single_unit_sequences() {
         assert_eq!(distance("", ""), 0);
         assert_eq!(distance("a", ""), 1);
         assert_eq!(distance("", "abc"), 3);
@@ -95,38 +91,38 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_is_symmetric() {
+    fn is_symmetric() {
         for (left, right) in [("flaw", "lawn"), ("a", "banana"), ("", "x")] {
             assert_eq!(distance(left, right), distance(right, left));
         }
     }
 
     #[test]
-    fn units_need_only_compare() {
+    fn accepts_any_comparable_units() {
         assert_eq!(edit_distance(&["a", "b"], &["b"]), 1);
         assert_eq!(edit_distance(&[0.5, 1.5, 2.5], &[0.5, 2.5]), 1);
     }
 
     #[test]
-    fn word_errors_are_summed_before_they_are_divided() {
+    fn sums_word_errors_before_dividing() {
         // 1 edit on 1 word and none on 4; the mean of the two rates would be 50.
         let rate = word_error_rate(&["no", "a b  c d"], &["yes", "a b c d"]);
         assert_close(rate, 20.0);
     }
 
     #[test]
-    fn long_hypotheses_exceed_one_hundred() {
+    fn exceeds_one_hundred_for_long_hypotheses() {
         assert_close(word_error_rate(&["a b c"], &["x"]), 300.0);
     }
 
     #[test]
-    fn character_errors_count_spaces() {
+    fn counts_spaces_as_characters() {
         assert_close(character_error_rate(&["ab"], &["a b"]), 100.0 / 3.0);
         assert_close(character_error_rate(&["ü"], &["u"]), 100.0);
     }
 
     #[test]
-    fn empty_references_divide_nothing_by_zero() {
+    fn does_not_divide_by_zero_for_empty_references() {
         assert_close(word_error_rate(&[""], &[""]), 0.0);
         assert_close(word_error_rate(&["a b"], &[" "]), 100.0);
         assert_close(character_error_rate(&["abc"], &[""]), 100.0);
@@ -134,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_matches_are_to_the_character() {
+    fn requires_exact_matches_to_be_identical() {
         assert_close(exact_match(&["a", "b", "c ", ""], &["a", "B", "c", ""]), 50.0);
         assert_close(exact_match(&[""; 0], &[""; 0]), 0.0);
     }

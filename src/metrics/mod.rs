@@ -1,61 +1,55 @@
-//! How good a translation is, in the numbers of the field.
+//! Translation metrics.
 //!
-//! Hypotheses (what the model wrote) are scored against one reference each (what a person
-//! wrote): BLEU and chrF exactly as sacrebleu 2.x computes them, word and character error rate,
-//! the share of exact matches, and perplexity. Every score but perplexity is in percent, and
-//! every one is a corpus score: counts are summed over all segments first and divided
-//! once, because a mean of segment scores would give a two-word sentence the weight of a long one.
+//! Hypotheses are scored against one reference each: BLEU, chrF and TER exactly as sacrebleu 2.x computes them, word and
+//! character error rate, exact match, and perplexity. All but perplexity are in percent, and all are corpus scores: counts
+//! are summed over segments and divided once, since a mean of segment scores would weight short sentences like long ones.
+//! `significance.rs` adds confidence intervals and paired significance tests by resampling segments.
 //!
-//! How sure a score is, and whether one system's differs from another's by more than chance, is asked by
-//! drawing segments anew (`significance.rs`).
-//!
-//! Hypotheses and references are parallel slices; slices of different length are a mistake of
-//! the caller, caught in debug builds.
-//!
-//! This module knows strings and numbers only: no tensors, no files, no command line.
+//! Hypotheses and references are parallel slices; debug builds assert equal lengths. The module knows only strings and
+//! numbers: no tensors, no files, no command line.
 
 mod bleu;
 mod chrf;
-mod counts;
 mod edit_distance;
-mod length_classes;
+mod length_buckets;
 mod ngrams;
 mod significance;
+mod sufficient_stats;
 mod ter;
 mod tokenize_13a;
-mod words;
+mod whitespace;
 
 use serde::Serialize;
 
-pub use bleu::{Bleu, BleuCounts, bleu, bleu_of_tokens, signature};
-pub use chrf::{ChrfCounts, ChrfText, chrf};
-pub use counts::Counts;
+pub use bleu::{Bleu, BleuStats, bleu, bleu_of_tokens, signature};
+pub use chrf::{ChrfStats, ChrfText, chrf};
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
-pub use length_classes::{LengthClass, length_classes};
+pub use length_buckets::{LengthBucket, length_buckets};
 pub use significance::{Confidence, Significance, confidence, significance};
-pub use ter::{EditCounts, translation_edit_rate};
+pub use sufficient_stats::SufficientStats;
+pub use ter::{TerStats, translation_edit_rate};
 pub use tokenize_13a::tokenize_13a;
 
-use counts::as_float;
+use sufficient_stats::as_float;
 
-/// All scores of a set of hypotheses, each in percent.
+/// Scores of a set of hypotheses in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
-    /// BLEU, as [`bleu`] computes it.
+    /// Corpus BLEU, see [`bleu`].
     pub bleu: f64,
-    /// chrF, as [`chrf`] computes it.
+    /// Corpus chrF2, see [`chrf`].
     pub chrf: f64,
-    /// How many hypotheses equal their reference.
+    /// Share of hypotheses identical to their reference.
     pub exact_match: f64,
-    /// Word edits for each reference word; may exceed 100.
+    /// Word edits per reference word; may exceed 100.
     pub word_error_rate: f64,
-    /// Character edits for each reference character; may exceed 100.
+    /// Character edits per reference character; may exceed 100.
     pub character_error_rate: f64,
 }
 
 impl Scores {
-    /// Scores `hypotheses` against the `references` at the same positions.
-    pub fn of(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Self {
+    /// Scores each hypothesis against the reference at the same position.
+    pub fn compute(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Self {
         Self {
             bleu: bleu(hypotheses, references).score,
             chrf: chrf(hypotheses, references),
@@ -66,11 +60,10 @@ impl Scores {
     }
 }
 
-/// Perplexity: the exponential of the mean negative log-likelihood (natural logarithm) per token.
+/// Perplexity: exp of the mean negative log-likelihood per token, in nats.
 ///
-/// Takes the sum over all tokens of a corpus, so that the mean is over tokens and does not depend
-/// on how they were batched. Without tokens there is no perplexity, and the result is NaN, so that
-/// no comparison takes it for an improvement.
+/// Takes the sum over a corpus, so that the mean does not depend on batching. NaN without tokens, so that no comparison
+/// takes it for an improvement.
 #[must_use]
 pub fn perplexity(total_negative_log_likelihood: f64, tokens: usize) -> f64 {
     if tokens == 0 {
@@ -93,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn perplexity_of_no_tokens_is_not_a_number() {
+    fn perplexity_without_tokens_is_nan() {
         assert!(perplexity(0.0, 0).is_nan());
     }
 
     #[test]
-    fn identical_texts_score_best() {
+    fn gives_identical_texts_perfect_scores() {
         let texts = ["Where is the station, please?", "It costs 3.50 euros."];
-        let scores = Scores::of(&texts, &texts);
+        let scores = Scores::compute(&texts, &texts);
         assert!((scores.bleu - 100.0).abs() < 1e-9);
         assert!((scores.chrf - 100.0).abs() < 1e-9);
         assert!((scores.exact_match - 100.0).abs() < 1e-9);
@@ -109,17 +102,17 @@ mod tests {
     }
 
     #[test]
-    fn no_segments_score_zero() {
-        let scores = Scores::of(&NONE, &NONE);
+    fn scores_zero_without_segments() {
+        let scores = Scores::compute(&NONE, &NONE);
         let expected =
             Scores { bleu: 0.0, chrf: 0.0, exact_match: 0.0, word_error_rate: 0.0, character_error_rate: 0.0 };
         assert_eq!(scores, expected);
     }
 
     #[test]
-    fn empty_strings_give_finite_scores() {
+    fn gives_empty_strings_finite_scores() {
         for (hypothesis, reference) in [("", ""), ("a", ""), ("", "a"), (" ", "\n")] {
-            let scores = Scores::of(&[hypothesis], &[reference]);
+            let scores = Scores::compute(&[hypothesis], &[reference]);
             assert!(scores.bleu.abs() < 1e-9);
             assert!(scores.chrf.abs() < 1e-9);
             assert!(scores.word_error_rate.is_finite());
@@ -130,7 +123,7 @@ mod tests {
     #[test]
     #[cfg(debug_assertions)]
     #[should_panic(expected = "exactly one reference")]
-    fn slices_of_different_length_are_caught() {
+    fn asserts_slices_of_equal_length() {
         let _ = exact_match(&["a", "b"], &["a"]);
     }
 }

@@ -1,15 +1,15 @@
-//! Counting the n-grams that a hypothesis shares with its reference.
+//! N-gram counts and clipped matches.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// How many n-grams of `order` (at least 1) a sequence of `length` units has.
+/// Number of n-grams of `order` ≥ 1 in a sequence of `length` units.
 pub(super) fn ngram_total(length: usize, order: usize) -> usize {
     (length + 1).saturating_sub(order)
 }
 
-/// How many n-grams of `order` (at least 1) in the hypothesis occur in the reference, where each
-/// occurrence in the reference can be matched only once.
+/// Clipped matches: n-grams of `order` ≥ 1 of the hypothesis found in the reference, each of whose occurrences can be
+/// matched once (Papineni et al. 2002, section 2.1).
 pub(super) fn clipped_matches<T: Eq + Hash>(hypothesis: &[T], reference: &[T], order: usize) -> usize {
     let mut unmatched: HashMap<&[T], usize> = HashMap::new();
     for ngram in reference.windows(order) {
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn totals_of_short_sequences() {
+    fn totals_are_zero_for_sequences_shorter_than_the_order() {
         assert_eq!(ngram_total(0, 1), 0);
         assert_eq!(ngram_total(1, 1), 1);
         assert_eq!(ngram_total(1, 2), 0);
@@ -38,8 +38,8 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_word_matches_as_often_as_the_reference_has_it() {
-        // Papineni et al. (2002), section 2.1: "the" stands twice in the reference.
+    fn clips_matches_of_repeated_words() {
+        // The example of Papineni et al. (2002), section 2.1.
         let hypothesis = ["the"; 7];
         let reference = ["the", "cat", "is", "on", "the", "mat"];
         assert_eq!(clipped_matches(&hypothesis, &reference, 1), 2);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_shorter_than_the_order_match_nothing() {
+    fn finds_no_match_in_sequences_shorter_than_the_order() {
         assert_eq!(clipped_matches::<char>(&[], &[], 1), 0);
         assert_eq!(clipped_matches(&['a'], &['a'], 1), 1);
         assert_eq!(clipped_matches(&['a'], &['a'], 2), 0);

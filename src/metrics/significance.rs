@@ -1,81 +1,82 @@
-//! How far a score can be trusted, and whether two systems differ by more than chance.
+//! Confidence intervals and paired significance tests of corpus scores.
 //!
-//! Segments are drawn anew, with replacement, as if another test set of the kind had been taken (Koehn 2004), or dealt
-//! anew to two systems (Riezler & Maxwell 2005). Drawn are counts, so that a draw is some sums and one division.
+//! Bootstrap resampling draws segments with replacement (Koehn 2004); approximate randomization swaps the outputs of two
+//! systems segment by segment (Riezler & Maxwell 2005). Both resample sufficient statistics, so that a sample costs a sum.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::counts::{Counts, as_float};
-use crate::random::Stream;
+use super::sufficient_stats::{SufficientStats, as_float};
+use crate::random::SeededRng;
 
-/// How often segments are drawn.
-const DRAWS: u64 = 1000;
-/// How often they are dealt.
-const DEALS: u64 = 10_000;
+/// Bootstrap samples.
+const BOOTSTRAP_SAMPLES: u64 = 1000;
+/// Trials of approximate randomization.
+const RANDOMIZATION_TRIALS: u64 = 10_000;
 
-/// What a score would be on other segments of the kind.
+/// Bootstrap estimate of a score (Koehn 2004).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Confidence {
-    /// The mean over the draws.
+    /// Mean over the samples.
     pub mean: f64,
-    /// Half of the interval that 95 % of them lie in.
+    /// Half the width of the 95 % confidence interval.
     pub half_width: f64,
 }
 
-/// How probable a difference at least as large as that of two systems is where there is none: two ways to ask.
+/// p-values of the score difference of two systems under the null hypothesis of no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Significance {
-    /// By paired bootstrap resampling.
+    /// Paired bootstrap resampling.
     pub bootstrap: f64,
-    /// By approximate randomisation.
-    pub randomisation: f64,
+    /// Approximate randomization.
+    #[serde(rename = "randomisation")]
+    pub randomization: f64,
 }
 
-/// By the counts of all segments.
-pub fn confidence<C: Counts>(segments: &[C], seed: u64) -> Confidence {
-    let mut scores: Vec<f64> = (0..DRAWS).into_par_iter().map(|draw| drawn(seed, draw, segments).score()).collect();
+/// Estimates the confidence interval from the statistics of all segments.
+pub fn confidence<C: SufficientStats>(segments: &[C], seed: u64) -> Confidence {
+    let mut scores: Vec<f64> =
+        (0..BOOTSTRAP_SAMPLES).into_par_iter().map(|sample| resample(seed, sample, segments).score()).collect();
     let mean = mean(&scores);
     scores.sort_by(f64::total_cmp);
-    let beyond = scores.len() / 40;
-    Confidence { mean, half_width: (scores[scores.len() - beyond - 1] - scores[beyond]) / 2.0 }
+    let tail = scores.len() / 40;
+    Confidence { mean, half_width: (scores[scores.len() - tail - 1] - scores[tail]) / 2.0 }
 }
 
-/// By the counts that two systems have of the same segments.
-pub fn significance<C: Counts>(baseline: &[C], system: &[C], seed: u64) -> Significance {
+/// Tests the difference of two systems from their statistics of the same segments.
+pub fn significance<C: SufficientStats>(baseline: &[C], system: &[C], seed: u64) -> Significance {
     let difference = (total(baseline).score() - total(system).score()).abs();
-    let apart = |draw: u64| {
-        let [one, other] = [baseline, system].map(|side| drawn(seed, draw, side).score());
+    let resampled = |sample: u64| {
+        let [one, other] = [baseline, system].map(|side| resample(seed, sample, side).score());
         (one - other).abs()
     };
-    let mut drawn: Vec<f64> = (0..DRAWS).into_par_iter().map(apart).collect();
-    // Centred, they are what chance alone would do.
-    let mean = mean(&drawn);
-    drawn.iter_mut().for_each(|apart| *apart -= mean);
-    let deal = |deal: u64| {
-        let mut stream = Stream::new(seed, "deal", deal);
+    let mut bootstrap: Vec<f64> = (0..BOOTSTRAP_SAMPLES).into_par_iter().map(resampled).collect();
+    // Centered, they follow the null hypothesis.
+    let mean = mean(&bootstrap);
+    bootstrap.iter_mut().for_each(|difference| *difference -= mean);
+    let swapped = |trial: u64| {
+        let mut rng = SeededRng::new(seed, "deal", trial);
         let (mut one, mut other) = (C::default(), C::default());
         for (of_baseline, of_system) in baseline.iter().zip(system) {
-            let (first, second) =
-                if stream.below(2) == 0 { (of_baseline, of_system) } else { (of_system, of_baseline) };
+            let (first, second) = if rng.below(2) == 0 { (of_baseline, of_system) } else { (of_system, of_baseline) };
             one.add(first);
             other.add(second);
         }
         (one.score() - other.score()).abs()
     };
-    let dealt: Vec<f64> = (0..DEALS).into_par_iter().map(deal).collect();
-    Significance { bootstrap: share_beyond(&drawn, difference), randomisation: share_beyond(&dealt, difference) }
+    let randomized: Vec<f64> = (0..RANDOMIZATION_TRIALS).into_par_iter().map(swapped).collect();
+    Significance { bootstrap: p_value(&bootstrap, difference), randomization: p_value(&randomized, difference) }
 }
 
-/// As many segments as there are, drawn with replacement; the same for every system.
-fn drawn<C: Counts>(seed: u64, draw: u64, segments: &[C]) -> C {
-    let mut stream = Stream::new(seed, "draw", draw);
+/// Draws as many segments as there are, with replacement; the same ones for every system.
+fn resample<C: SufficientStats>(seed: u64, sample: u64, segments: &[C]) -> C {
+    let mut rng = SeededRng::new(seed, "draw", sample);
     let mut sum = C::default();
-    segments.iter().for_each(|_| sum.add(&segments[stream.below(segments.len())]));
+    segments.iter().for_each(|_| sum.add(&segments[rng.below(segments.len())]));
     sum
 }
 
-fn total<C: Counts>(segments: &[C]) -> C {
+fn total<C: SufficientStats>(segments: &[C]) -> C {
     let mut sum = C::default();
     segments.iter().for_each(|segment| sum.add(segment));
     sum
@@ -85,70 +86,74 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / as_float(values.len())
 }
 
-/// The p-value: never 0, since the real difference itself is one of those that chance could have brought. What is as large
-/// counts, but for rounding: sacrebleu leaves it out, by which two systems that say the same would differ significantly.
-fn share_beyond(chance: &[f64], difference: f64) -> f64 {
+/// p-value with the observed difference counted as one sample, so that it is never 0. Unlike in sacrebleu, differences
+/// equal up to rounding count: otherwise identical systems would differ significantly.
+fn p_value(null: &[f64], difference: f64) -> f64 {
     const ROUNDING: f64 = 1e-9;
-    let beyond = chance.iter().filter(|&&value| value >= difference - ROUNDING).count();
-    (as_float(beyond) + 1.0) / (as_float(chance.len()) + 1.0)
+    let beyond = null.iter().filter(|&&value| value >= difference - ROUNDING).count();
+    (as_float(beyond) + 1.0) / (as_float(null.len()) + 1.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{BleuCounts, ChrfCounts, EditCounts};
+    use crate::metrics::{BleuStats, ChrfStats, TerStats};
 
-    fn counts<C: Counts>(hypotheses: &[String], references: &[String]) -> Vec<C> {
-        hypotheses.iter().zip(references).map(|(hypothesis, reference)| C::of(hypothesis, reference)).collect()
+    fn stats<C: SufficientStats>(hypotheses: &[String], references: &[String]) -> Vec<C> {
+        hypotheses
+            .iter()
+            .zip(references)
+            .map(|(hypothesis, reference)| C::from_segment(hypothesis, reference))
+            .collect()
     }
 
-    /// References, and hypotheses of which a share is right.
+    /// Hypotheses, of which a share is correct, and references.
     fn corpus(right: f64, seed: u64) -> [Vec<String>; 2] {
-        let mut stream = Stream::new(seed, "corpus", 0);
+        let mut rng = SeededRng::new(seed, "corpus", 0);
         let reference = |number: usize| format!("the fox number {number} sleeps in the {number}th wood today");
         let references: Vec<String> = (0..300).map(reference).collect();
-        let wrong =
-            |text: &String| if stream.uniform() < right { text.clone() } else { text.replace("fox", "red owl") };
+        let wrong = |text: &String| if rng.uniform() < right { text.clone() } else { text.replace("fox", "red owl") };
         [references.iter().map(wrong).collect(), references]
     }
 
-    fn check<C: Counts>() {
+    fn tells_chance_from_difference<C: SufficientStats>() {
         let [good, references] = corpus(0.9, 1);
         let [same, _] = corpus(0.9, 2);
         let [bad, _] = corpus(0.6, 3);
-        let [good, same, bad] = [good, same, bad].map(|hypotheses| counts::<C>(&hypotheses, &references));
-        let sure = confidence(&good, 1);
-        assert!((sure.mean - total(&good).score()).abs() < sure.half_width && sure.half_width > 0.1, "{sure:?}");
-        assert_eq!(sure, confidence(&good, 1));
+        let [good, same, bad] = [good, same, bad].map(|hypotheses| stats::<C>(&hypotheses, &references));
+        let interval = confidence(&good, 1);
+        assert!((interval.mean - total(&good).score()).abs() < interval.half_width, "{interval:?}");
+        assert!(interval.half_width > 0.1, "{interval:?}");
+        assert_eq!(interval, confidence(&good, 1));
         let certain = significance(&good, &bad, 1);
-        assert!(certain.bootstrap < 0.01 && certain.randomisation < 0.01, "{certain:?}");
+        assert!(certain.bootstrap < 0.01 && certain.randomization < 0.01, "{certain:?}");
         let chance = significance(&good, &same, 1);
-        assert!(chance.bootstrap > 0.05 && chance.randomisation > 0.1, "{chance:?}");
+        assert!(chance.bootstrap > 0.05 && chance.randomization > 0.1, "{chance:?}");
         let equal = significance(&good, &good, 1);
-        assert!(equal.bootstrap <= 1.0 && equal.randomisation <= 1.0);
+        assert!(equal.bootstrap <= 1.0 && equal.randomization <= 1.0);
     }
 
     #[test]
-    fn chance_is_told_from_difference() {
-        check::<BleuCounts>();
-        check::<ChrfCounts>();
-        check::<EditCounts>();
+    fn separates_chance_from_real_differences() {
+        tells_chance_from_difference::<BleuStats>();
+        tells_chance_from_difference::<ChrfStats>();
+        tells_chance_from_difference::<TerStats>();
     }
 
     #[test]
-    fn one_segment_leaves_no_doubt() {
-        let one = counts::<BleuCounts>(&["a b c d".to_owned()], &["a b c d".to_owned()]);
+    fn gives_a_single_segment_an_interval_of_zero_width() {
+        let one = stats::<BleuStats>(&["a b c d".to_owned()], &["a b c d".to_owned()]);
         assert!(confidence(&one, 1).half_width.abs() < 1e-9);
     }
 
-    /// Of two deals of two segments one is as the systems are, or the other way round; between equal systems all are alike.
+    /// Of two segments, half of all swaps reproduce the observed difference; identical systems always do.
     #[test]
-    fn what_is_as_far_apart_counts() {
+    fn counts_equal_differences() {
         let references = ["a b c d e", "f g h i j"].map(str::to_owned);
         let system = ["a b c d x", "f g h i y"].map(str::to_owned);
-        let [baseline, system] = [&references, &system].map(|texts| counts::<BleuCounts>(texts, &references));
+        let [baseline, system] = [&references, &system].map(|texts| stats::<BleuStats>(texts, &references));
         let equal = significance(&baseline, &baseline, 1);
-        assert_eq!((equal.bootstrap, equal.randomisation), (1.0, 1.0));
-        assert!((significance(&baseline, &system, 1).randomisation - 0.5).abs() < 0.05);
+        assert_eq!((equal.bootstrap, equal.randomization), (1.0, 1.0));
+        assert!((significance(&baseline, &system, 1).randomization - 0.5).abs() < 0.05);
     }
 }

@@ -1,38 +1,38 @@
-//! Translation edit rate: the edits that make a hypothesis its reference, where a run of words may move at the price of one.
+//! Translation edit rate (TER): word edits, where moving a run of words (a shift) counts as one (Snover et al. 2006).
 
 use std::collections::VecDeque;
 
-use super::counts::{Counts, segments, share};
-use super::words::words;
+use super::sufficient_stats::{SufficientStats, ratio, segments};
+use super::whitespace::words;
 
-/// Words of a run that moves, at most.
-const LONGEST_SHIFT: usize = 10;
-/// How far apart its places in hypothesis and reference may be.
-const FARTHEST_SHIFT: usize = 50;
-/// Shifts that are tried for a segment, about.
-const MOST_TRIED: usize = 1000;
-/// Cells of the table of distances on either side of its diagonal.
-const BAND: usize = 25;
+/// Maximum number of words of a shift.
+const MAX_SHIFT_SIZE: usize = 10;
+/// Maximum distance of a shift's positions in hypothesis and reference.
+const MAX_SHIFT_DISTANCE: usize = 50;
+/// Shift candidates evaluated per segment, approximately.
+const MAX_SHIFT_CANDIDATES: usize = 1000;
+/// Half width of the band around the diagonal to which the distance table is restricted.
+const BEAM_WIDTH: usize = 25;
 
-/// Corpus TER in percent of the references' words, case ignored; may exceed 100.
+/// Corpus TER in percent of the reference words, case-insensitive; may exceed 100.
 ///
-/// From Snover et al. (2006), "A Study of Translation Edit Rate with Targeted Human Annotation". Which shifts are tried, and
-/// which of equally good ones is taken, follows the Tercom program as sacrebleu 2.x does.
+/// Snover et al. (2006), "A Study of Translation Edit Rate with Targeted Human Annotation". The search over shifts and its
+/// tie-breaking follow Tercom, as sacrebleu 2.x does.
 pub fn translation_edit_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    let mut counts = EditCounts::default();
-    segments(hypotheses, references).for_each(|(hypothesis, reference)| counts.add(&Counts::of(hypothesis, reference)));
-    counts.score()
+    let mut stats = TerStats::default();
+    segments(hypotheses, references).for_each(|(a, b)| stats.add(&TerStats::from_segment(a, b)));
+    stats.score()
 }
 
-/// All that [`translation_edit_rate`] needs to know of a corpus.
+/// Sufficient statistics of [`translation_edit_rate`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EditCounts {
+pub struct TerStats {
     edits: usize,
     reference_length: usize,
 }
 
-impl Counts for EditCounts {
-    fn of(hypothesis: &str, reference: &str) -> Self {
+impl SufficientStats for TerStats {
+    fn from_segment(hypothesis: &str, reference: &str) -> Self {
         let [hypothesis, reference] = [hypothesis, reference].map(str::to_lowercase);
         let (hypothesis, reference) = (words(&hypothesis), words(&reference));
         Self { edits: edits(hypothesis, &reference), reference_length: reference.len() }
@@ -47,11 +47,11 @@ impl Counts for EditCounts {
         if self.reference_length == 0 && self.edits > 0 {
             return 100.0;
         }
-        100.0 * share(self.edits, self.reference_length)
+        100.0 * ratio(self.edits, self.reference_length)
     }
 }
 
-/// Shifts as long as they help, and the edits that are left then.
+/// Number of edits: greedy shifts as long as they help, plus the remaining edit distance.
 fn edits(mut hypothesis: Vec<&str>, reference: &[&str]) -> usize {
     if reference.is_empty() {
         return hypothesis.len();
@@ -61,91 +61,95 @@ fn edits(mut hypothesis: Vec<&str>, reference: &[&str]) -> usize {
         shifts += 1;
         hypothesis = shifted;
     }
-    shifts + Path::between(&hypothesis, reference).length
+    shifts + EditPath::between(&hypothesis, reference).length
 }
 
-/// What shifts are compared by: the edits they save; among equals the longest run, from the earliest place, to the earliest.
+/// Sort key of a shift: edits saved, then the longest run, the earliest start and the earliest target.
 type Rank = (isize, usize, isize, isize);
 
-/// The hypothesis after the shift that saves most edits; none where none saves any, or enough have been tried.
+/// Applies the shift that saves most edits; `None` if none saves any or [`MAX_SHIFT_CANDIDATES`] were evaluated.
 fn best_shift<'t>(hypothesis: &[&'t str], reference: &[&str], tried: &mut usize) -> Option<Vec<&'t str>> {
-    let path = Path::between(hypothesis, reference);
-    let places = Places::along(&path);
+    let path = EditPath::between(hypothesis, reference);
+    let alignment = PathAlignment::along(&path);
     let mut best: Option<(Rank, Vec<&str>)> = None;
     for (from, to, length) in common_runs(hypothesis, reference) {
-        // What is right already stays, and nothing moves to where it is, or to what is right.
-        let wrong = places.wrong_words[from..from + length].contains(&true)
-            && places.wrong_references[to..to + length].contains(&true);
+        // Shifts neither move correct words, nor replace correct words, nor overlap their own target.
+        let has_errors = alignment.hypothesis_errors[from..from + length].contains(&true)
+            && alignment.reference_errors[to..to + length].contains(&true);
         let within = from as isize..(from + length) as isize;
-        if !wrong || within.contains(&places.word_of_reference[to]) {
+        if !has_errors || within.contains(&alignment.hypothesis_of_reference[to]) {
             continue;
         }
-        let before = to.checked_sub(1).map_or(0, |before| places.after(before));
+        let before = to.checked_sub(1).map_or(0, |before| alignment.after(before));
         let mut targets: Vec<usize> =
-            std::iter::once(before).chain((to..to + length).map(|at| places.after(at))).collect();
+            std::iter::once(before).chain((to..to + length).map(|at| alignment.after(at))).collect();
         targets.dedup();
         for target in targets {
             let shifted = shifted(hypothesis, from, length, target);
-            let saved = path.length as isize - Path::between(&shifted, reference).length as isize;
+            let saved = path.length as isize - EditPath::between(&shifted, reference).length as isize;
             *tried += 1;
             let rank: Rank = (saved, length, -(from as isize), -(target as isize));
             if best.as_ref().is_none_or(|(best, _)| rank > *best) {
                 best = Some((rank, shifted));
             }
         }
-        if *tried >= MOST_TRIED {
+        if *tried >= MAX_SHIFT_CANDIDATES {
             break;
         }
     }
-    best.filter(|((saved, ..), _)| *saved > 0 && *tried < MOST_TRIED).map(|(_, shifted)| shifted)
+    best.filter(|((saved, ..), _)| *saved > 0 && *tried < MAX_SHIFT_CANDIDATES).map(|(_, shifted)| shifted)
 }
 
-/// Runs of words that both have: where they begin in each, and how long they are.
+/// Common runs of words as `(start in hypothesis, start in reference, length)`.
 fn common_runs<'a>(hypothesis: &'a [&str], reference: &'a [&str]) -> impl Iterator<Item = (usize, usize, usize)> {
     let starts = (0..hypothesis.len()).flat_map(|from| (0..reference.len()).map(move |to| (from, to)));
-    starts.filter(|(from, to)| from.abs_diff(*to) <= FARTHEST_SHIFT).flat_map(|(from, to)| {
+    starts.filter(|(from, to)| from.abs_diff(*to) <= MAX_SHIFT_DISTANCE).flat_map(|(from, to)| {
         let equal = hypothesis[from..].iter().zip(&reference[to..]).take_while(|(word, other)| word == other).count();
-        (1..=equal.min(LONGEST_SHIFT)).map(move |length| (from, to, length))
+        (1..=equal.min(MAX_SHIFT_SIZE)).map(move |length| (from, to, length))
     })
 }
 
-/// The words with a run of them taken out and put in again before what was the word `target`.
+/// Moves the run of `length` words at `from` before the word that was at `target`.
 fn shifted<'t>(words: &[&'t str], from: usize, length: usize, target: usize) -> Vec<&'t str> {
     let (run, mut rest) = (&words[from..from + length], [&words[..from], &words[from + length..]].concat());
-    // Within the run itself, as Tercom has it, the target counts the words that are left.
+    // As in Tercom, a target within the run counts the remaining words.
     let place = if target > from + length { target - length } else { target.min(rest.len()) };
     rest.splice(place..place, run.iter().copied());
     rest
 }
 
-/// One edit on the way from hypothesis to reference.
+/// Edit operation from hypothesis to reference.
 #[derive(Clone, Copy, PartialEq)]
 enum Edit {
     Keep,
     Substitute,
-    /// Of a word of the hypothesis.
+    /// Deletes a hypothesis word.
     Delete,
-    /// Of a word of the reference.
+    /// Inserts a reference word.
     Insert,
 }
 
-/// A shortest way from hypothesis to reference, near the diagonal.
-struct Path {
+/// A shortest edit path within the band around the diagonal.
+struct EditPath {
     length: usize,
     edits: VecDeque<Edit>,
 }
 
-impl Path {
+impl EditPath {
     fn between(hypothesis: &[&str], reference: &[&str]) -> Self {
         let width = reference.len() + 1;
         let slope = if hypothesis.is_empty() { 1.0 } else { reference.len() as f64 / hypothesis.len() as f64 };
-        let band = if (BAND as f64) < slope / 2.0 { (slope / 2.0 + BAND as f64).ceil() as usize } else { BAND };
-        let mut table = vec![Row { first: 0, cells: (0..width).map(|place| (place, Edit::Insert)).collect() }];
+        let band = if (BEAM_WIDTH as f64) < slope / 2.0 {
+            (slope / 2.0 + BEAM_WIDTH as f64).ceil() as usize
+        } else {
+            BEAM_WIDTH
+        };
+        let mut table = vec![BandRow { first: 0, cells: (0..width).map(|place| (place, Edit::Insert)).collect() }];
         for (i, word) in (1..).zip(hypothesis) {
             let diagonal = (i as f64 * slope).floor() as usize;
             let end = if i == hypothesis.len() { width } else { width.min(diagonal + band) };
             let above = &table[i - 1];
-            let mut row = Row { first: diagonal.saturating_sub(band), cells: Vec::with_capacity(2 * band) };
+            let mut row = BandRow { first: diagonal.saturating_sub(band), cells: Vec::with_capacity(2 * band) };
             for j in row.first..end {
                 let mut cell = (above.cost(j) + 1, Edit::Delete);
                 if j > 0 {
@@ -153,7 +157,7 @@ impl Path {
                     let edit = if same { Edit::Keep } else { Edit::Substitute };
                     let across = (above.cost(j - 1) + usize::from(!same), edit);
                     let before = (row.cost(j - 1) + 1, Edit::Insert);
-                    // Of equals the first of these three.
+                    // Ties: match or substitution, then deletion, then insertion.
                     cell = [across, cell, before].into_iter().min_by_key(|(cost, _)| *cost).unwrap_or(cell);
                 }
                 row.cells.push(cell);
@@ -172,18 +176,18 @@ impl Path {
     }
 }
 
-/// The cells of a row of the table of distances that lie near the diagonal: costs, and the last edits.
-struct Row {
-    /// The first one's column.
+/// Cells of one row of the distance table within the band: cost and last edit.
+struct BandRow {
+    /// Column of the first cell.
     first: usize,
     cells: Vec<(usize, Edit)>,
 }
 
-impl Row {
+impl BandRow {
     fn cell(&self, column: usize) -> (usize, Edit) {
-        /// What no path goes through.
-        const FAR: (usize, Edit) = (usize::MAX / 2, Edit::Keep);
-        column.checked_sub(self.first).and_then(|place| self.cells.get(place)).copied().unwrap_or(FAR)
+        /// A cell outside the band.
+        const OUTSIDE: (usize, Edit) = (usize::MAX / 2, Edit::Keep);
+        column.checked_sub(self.first).and_then(|place| self.cells.get(place)).copied().unwrap_or(OUTSIDE)
     }
 
     fn cost(&self, column: usize) -> usize {
@@ -191,34 +195,34 @@ impl Row {
     }
 }
 
-/// What belongs to what along a path, and what is wrong there.
+/// Word correspondences and errors along an edit path.
 #[derive(Default)]
-struct Places {
-    /// The word of the hypothesis at or before each word of the reference; −1 before the first.
-    word_of_reference: Vec<isize>,
-    wrong_words: Vec<bool>,
-    wrong_references: Vec<bool>,
+struct PathAlignment {
+    /// Hypothesis position at or before each reference word; −1 before the first.
+    hypothesis_of_reference: Vec<isize>,
+    hypothesis_errors: Vec<bool>,
+    reference_errors: Vec<bool>,
 }
 
-impl Places {
-    fn along(path: &Path) -> Self {
-        let mut places = Self::default();
+impl PathAlignment {
+    fn along(path: &EditPath) -> Self {
+        let mut alignment = Self::default();
         for &edit in &path.edits {
             let wrong = edit != Edit::Keep;
             if edit != Edit::Insert {
-                places.wrong_words.push(wrong);
+                alignment.hypothesis_errors.push(wrong);
             }
             if edit != Edit::Delete {
-                places.wrong_references.push(wrong);
-                places.word_of_reference.push(places.wrong_words.len() as isize - 1);
+                alignment.reference_errors.push(wrong);
+                alignment.hypothesis_of_reference.push(alignment.hypothesis_errors.len() as isize - 1);
             }
         }
-        places
+        alignment
     }
 
-    /// The place in the hypothesis after what belongs to a word of the reference.
+    /// Hypothesis position after the word that corresponds to a reference word.
     fn after(&self, reference: usize) -> usize {
-        (self.word_of_reference[reference] + 1) as usize
+        (self.hypothesis_of_reference[reference] + 1) as usize
     }
 }
 
@@ -227,22 +231,22 @@ mod tests {
     use super::*;
 
     fn edits_of(hypothesis: &str, reference: &str) -> usize {
-        EditCounts::of(hypothesis, reference).edits
+        TerStats::from_segment(hypothesis, reference).edits
     }
 
     #[test]
-    fn edits_by_hand() {
+    fn counts_edits_and_shifts_of_worked_examples() {
         assert_eq!(edits_of("a b c", "a b c"), 0);
-        assert_eq!(edits_of("A b C", "a B c"), 0, "case does not count");
+        assert_eq!(edits_of("A b C", "a B c"), 0, "case is ignored");
         assert_eq!(edits_of("a b", "a x b c"), 2);
-        assert_eq!(edits_of("c d a b", "a b c d"), 1, "a run moves at the price of one");
+        assert_eq!(edits_of("c d a b", "a b c d"), 1, "a shift counts as one edit");
         assert_eq!(edits_of("x c d a b", "a b c d"), 2);
         assert_eq!(edits_of("", "a b"), 2);
         assert_eq!(edits_of("a b", ""), 2);
     }
 
     #[test]
-    fn corpora_are_summed_before_they_are_divided() {
+    fn sums_edits_before_dividing() {
         let rate = translation_edit_rate(&["x", "a b c"], &["y", "a b c"]);
         assert!((rate - 25.0).abs() < 1e-9, "{rate}");
         assert!(translation_edit_rate(&[""], &[""]).abs() < 1e-9);
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn very_unlike_lengths_find_their_way() {
+    fn handles_very_different_lengths() {
         let long = "a ".repeat(300);
         assert_eq!(edits_of("a", &long), 299);
         assert_eq!(edits_of(&long, "a"), 299);

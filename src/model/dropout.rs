@@ -7,7 +7,7 @@ use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::kernels::simd::vectorized;
-use crate::random::Positions;
+use crate::random::CounterRng;
 
 /// Dropout rates, in `0.0..1.0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub struct Dropout {
 /// Dropout mask of one site.
 #[derive(Clone, Copy, Debug)]
 pub struct DropoutMask {
-    positions: Positions,
+    positions: CounterRng,
     /// Values whose random bits are below this are dropped.
     threshold: u32,
     /// 1 / (1 − rate)
@@ -69,8 +69,8 @@ impl Dropout {
     }
 
     /// Returns the random numbers of sampled hard attention, or `None` at inference.
-    pub fn selection_draws(&self) -> Option<Positions> {
-        self.training.then(|| Positions::new(self.seed, "choices", self.step))
+    pub fn selection_draws(&self) -> Option<CounterRng> {
+        self.training.then(|| CounterRng::new(self.seed, "choices", self.step))
     }
 
     /// Returns the mask of a site, or `None` at a rate of 0.
@@ -83,7 +83,7 @@ impl Dropout {
             DropoutSite::Readout => ("dropout of readout".to_owned(), self.rates.readout),
         };
         (rate > 0.0).then(|| DropoutMask {
-            positions: Positions::new(self.seed, &name, self.step),
+            positions: CounterRng::new(self.seed, &name, self.step),
             threshold: (rate * 2f64.powi(32)) as u32,
             keep: (1.0 / (1.0 - rate)) as f32,
         })

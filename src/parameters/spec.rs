@@ -1,6 +1,6 @@
 //! Specification of a model's parameters: names, shapes and initialization.
 
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// All parameters of a model, in a fixed order.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,7 @@ impl ParameterSpec {
 }
 
 impl Init {
-    pub(super) fn draw(self, shape: &[usize], stream: &mut Stream) -> Vec<f32> {
+    pub(super) fn draw(self, shape: &[usize], stream: &mut SeededRng) -> Vec<f32> {
         let count: usize = shape.iter().product();
         match self {
             Self::Constant(value) => vec![value; count],
@@ -76,7 +76,7 @@ impl Init {
 }
 
 /// Random orthogonal matrix `[size × size]`: normal rows, orthonormalized by the Gram–Schmidt process.
-fn orthogonal(size: usize, stream: &mut Stream) -> Vec<f32> {
+fn orthogonal(size: usize, stream: &mut SeededRng) -> Vec<f32> {
     let mut rows: Vec<Vec<f64>> = Vec::with_capacity(size);
     while rows.len() < size {
         let mut row: Vec<f64> = (0..size).map(|_| stream.normal()).collect();
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn orthogonal_rows_are_orthonormal() {
         let size = 17;
-        let matrix = orthogonal(size, &mut Stream::new(1, "test", 0));
+        let matrix = orthogonal(size, &mut SeededRng::new(1, "test", 0));
         for a in 0..size {
             for b in 0..size {
                 let dot: f32 = (0..size).map(|k| matrix[a * size + k] * matrix[b * size + k]).sum();

@@ -8,7 +8,7 @@ use super::{ParameterSpec, ParameterViews};
 use crate::kernels::Backend;
 use crate::kernels::reference::gru::GruWeights;
 use crate::kernels::tensor_mut::all_finite;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// Tensors by name.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ impl Parameters {
     /// The device is out of memory.
     pub fn initialize(spec: &ParameterSpec, seed: u64, device: &Device) -> Result<Self> {
         let draw = |entry: &super::spec::ParameterEntry| {
-            let values = entry.init.draw(&entry.shape, &mut Stream::new(seed, &entry.name, 0));
+            let values = entry.init.draw(&entry.shape, &mut SeededRng::new(seed, &entry.name, 0));
             Ok((entry.name.clone(), Tensor::from_vec(values, entry.shape.as_slice(), device)?))
         };
         Ok(Self { tensors: spec.iter().map(draw).collect::<Result<_>>()? })

@@ -1,27 +1,26 @@
-//! A heatmap for the terminal: target words down, source words across, weights in percent.
+//! Terminal heatmaps: target words down, source words across, weights in percent.
 //!
-//! Every cell says its weight twice, as a number and as a shade, so it reads without colour; colour only adds to it. A
-//! matrix wider than the terminal is broken into panels. Whatever the script, the first word stands leftmost, above its own
-//! weights.
+//! Every cell shows its weight as a number and as a shade, so that color is optional. Matrices wider than the terminal are
+//! split into panels. In every script, the first word is leftmost, above its own weights.
 
 use std::io::{Result, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::direction::isolated;
-use super::{Item, Renderer, visible};
+use super::bidi::bidi_isolate;
+use super::{Item, Renderer, escape_controls};
 use crate::alignment::Alignment;
 
-/// The name of the column for the source's end of sentence.
+/// Label of the column of the source's end of sentence.
 const END: &str = "</s>";
-/// Narrowest column: a shade, a blank and three digits.
+/// Minimum column width: a shade, a space and three digits.
 const CELL: usize = 5;
 
-/// Draws matrices for the terminal.
+/// Renders attention matrices for the terminal.
 pub struct Heatmap {
-    /// Whether to colour cells by ANSI escapes.
+    /// Colors cells by ANSI escapes.
     color: bool,
-    /// Columns of the terminal; none if lines may be of any length.
+    /// Columns of the terminal; `None` for unlimited lines.
     width: Option<usize>,
     begun: bool,
 }
@@ -32,21 +31,21 @@ impl Renderer for Heatmap {
             writeln!(out)?;
         }
         if let Some(translation) = item.translation {
-            writeln!(out, "{}", visible(translation))?;
+            writeln!(out, "{}", escape_controls(translation))?;
         }
         self.matrix(out, item.alignment)
     }
 }
 
 impl Heatmap {
-    /// Heatmaps, coloured or not, for a terminal of so many columns; none if lines may be of any length.
+    /// Creates a renderer for a terminal of `width` columns; `None` for unlimited lines.
     pub fn new(color: bool, width: Option<usize>) -> Self {
         Self { color, width, begun: false }
     }
 
-    /// Draws one matrix.
+    /// Writes one matrix.
     pub fn matrix(&self, out: &mut dyn Write, alignment: &Alignment) -> Result<()> {
-        let label = |word: &String| isolated(visible(word));
+        let label = |word: &String| bidi_isolate(escape_controls(word));
         let rows: Vec<String> = alignment.target().iter().map(label).collect();
         let columns: Vec<String> = alignment.source().iter().map(label).chain([END.to_owned()]).collect();
         let margin = rows.iter().map(|word| word.width()).max().unwrap_or(0);
@@ -75,7 +74,7 @@ impl Heatmap {
         Ok(())
     }
 
-    /// The first column that no longer fits beside those from `first` on; at least one does.
+    /// End of the panel that starts at column `first`; it has at least one column.
     fn panel_end(&self, margin: usize, widths: &[usize], first: usize) -> usize {
         let Some(available) = self.width else { return widths.len() };
         let mut used = margin;
@@ -88,7 +87,7 @@ impl Heatmap {
         widths.len()
     }
 
-    /// One weight, right-aligned in its column.
+    /// Formats one weight, right-aligned in its column.
     fn cell(&self, weight: f32, width: usize) -> String {
         let percent = (weight * 100.0).round() as usize;
         let shade = match percent {
@@ -103,14 +102,14 @@ impl Heatmap {
         if !self.color {
             return text;
         }
-        // Greys of the 256-colour palette, dark to light, under text that stays readable.
-        let grey = 234 + percent.min(100) * 18 / 100;
+        // Grays of the 256-color palette, dark to light, under readable text.
+        let gray = 234 + percent.min(100) * 18 / 100;
         let ink = if percent < 50 { 255 } else { 16 };
-        format!("\x1b[48;5;{grey}m\x1b[38;5;{ink}m{text}\x1b[0m")
+        format!("\x1b[48;5;{gray}m\x1b[38;5;{ink}m{text}\x1b[0m")
     }
 }
 
-/// A word, right-aligned by its width on screen. Words may be wider than what `{:>width$}` takes, which is 65,535.
+/// Right-aligns a word by its display width, which may exceed the limit of `{:>width$}`, 65,535.
 fn padded(word: &str, width: usize) -> String {
     format!("{}{word}", " ".repeat(width.saturating_sub(word.width())))
 }
@@ -135,7 +134,7 @@ noir      ·  █  85     10      5
     }
 
     #[test]
-    fn words_from_right_to_left_stay_above_their_weights() {
+    fn keeps_right_to_left_words_above_their_weights() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let alignment = Alignment::from_rows(words("שלום עולם."), words("مرحبا x"), &vec![vec![0.75, 0.25, 0.0]; 2]);
         let mut out = Vec::new();
@@ -149,7 +148,7 @@ noir      ·  █  85     10      5
     }
 
     #[test]
-    fn narrow_terminals_get_panels() {
+    fn splits_wide_matrices_into_panels() {
         let text = String::from_utf8(samples::render(&mut Heatmap::new(false, Some(19)))).unwrap();
         assert!(text.starts_with("        the  black\n  le  █  90      5\n"), "{text}");
         assert!(text.lines().all(|line| line.width() <= 19), "{text}");
@@ -158,18 +157,18 @@ noir      ·  █  85     10      5
     }
 
     #[test]
-    fn colour_changes_nothing_but_colour() {
+    fn color_changes_only_color() {
         let render = |color| String::from_utf8(samples::render(&mut Heatmap::new(color, None))).unwrap();
-        let (coloured, mut plain) = (render(true), String::new());
-        assert!(coloured.contains("\x1b["), "{coloured}");
-        for (index, part) in coloured.split('\x1b').enumerate() {
+        let (colored, mut plain) = (render(true), String::new());
+        assert!(colored.contains("\x1b["), "{colored}");
+        for (index, part) in colored.split('\x1b').enumerate() {
             plain.push_str(if index == 0 { part } else { part.split_once('m').unwrap().1 });
         }
         assert_eq!(plain, render(false));
     }
 
     #[test]
-    fn words_may_be_of_any_width() {
+    fn accepts_words_of_any_width() {
         let words = |word: &str| vec![word.repeat(70_000), "b".to_owned()];
         let alignment = Alignment::from_rows(words("a"), words("世"), &vec![vec![0.5, 0.5, 0.0]; 2]);
         let mut out = Vec::new();
@@ -179,7 +178,7 @@ noir      ·  █  85     10      5
     }
 
     #[test]
-    fn what_a_terminal_obeys_is_shown_not_sent() {
+    fn escapes_control_characters() {
         let words = vec!["\u{1b}[2J\u{202e}".to_owned()];
         let alignment = Alignment::from_rows(words.clone(), words, &[vec![0.5, 0.5]]);
         let mut out = Vec::new();

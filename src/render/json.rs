@@ -1,7 +1,7 @@
-//! JSON: an array with one object for each sentence, or an object a line.
+//! JSON: an array of one object per sentence, or JSON Lines.
 //!
-//! Rows of `attention` are target words, columns source words; with the weight on the source's end of sentence, `eos`,
-//! each row sums to 1.
+//! Rows of `attention` are target words, columns source words; each row and its entry of `eos`, the weight on the source's
+//! end of sentence, sum to 1.
 
 use std::io::{Result, Write};
 
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::{Item, Renderer};
 
-/// The version of what JSON results hold. It rises when a key changes its meaning or goes; keys may come at any time.
+/// Schema version of JSON results. It increases when a key changes its meaning or is removed; keys may be added anytime.
 pub const SCHEMA: u32 = 1;
 
-/// Writes an object for each sentence, inside an array or on a line of its own.
+/// Renders one object per sentence, in an array or as JSON Lines.
 #[derive(Default)]
 pub struct Json {
     items: usize,
@@ -20,14 +20,14 @@ pub struct Json {
 }
 
 impl Json {
-    /// An object a line, without an array around them.
+    /// Creates a renderer of JSON Lines.
     pub fn lines() -> Self {
         Self { lines: true, ..Self::default() }
     }
 }
 
 #[derive(Serialize)]
-struct Object<'a> {
+struct JsonItem<'a> {
     schema: u32,
     id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     translation: Option<&'a str>,
     source_text: &'a str,
-    /// None where it is the translation.
+    /// `None` if it is the translation.
     #[serde(skip_serializing_if = "Option::is_none")]
     target_text: Option<&'a str>,
     source: &'a [String],
@@ -43,8 +43,9 @@ struct Object<'a> {
     attention: Vec<&'a [f32]>,
     eos: &'a [f32],
     links: Vec<[usize; 2]>,
-    /// Of each link.
-    beliefs: Vec<f32>,
+    /// Score of each link.
+    #[serde(rename = "beliefs")]
+    link_scores: Vec<f32>,
     score: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<f64>,
@@ -53,7 +54,7 @@ struct Object<'a> {
 impl Renderer for Json {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
         let [source_text, target_text] = item.texts;
-        let object = Object {
+        let object = JsonItem {
             schema: SCHEMA,
             id: item.id,
             rank: item.rank,
@@ -65,7 +66,7 @@ impl Renderer for Json {
             attention: item.alignment.rows().collect(),
             eos: item.alignment.end_weights(),
             links: item.links.iter().map(|link| [link.source, link.target]).collect(),
-            beliefs: item.links.iter().map(|link| item.beliefs.of(*link)).collect(),
+            link_scores: item.links.iter().map(|link| item.link_scores.score(*link)).collect(),
             score: item.score,
             unknown: item.unknown,
         };
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn snapshot() {
+    fn matches_snapshot() {
         let text = String::from_utf8(samples::render(&mut Json::default())).unwrap();
         let expected = r#"[
 {"schema":1,"id":0,"source_text":"the  black \"cat\"","target_text":"le chat  noir","source":["the","black","\"cat\""],"target":["le","chat","noir"],"attention":[[0.9,0.05,0.02],[0.0,0.25,0.75],[0.004,0.846,0.1]],"eos":[0.03,0.0,0.05],"links":[[0,0],[1,2],[2,1]],"beliefs":[0.95220155,0.7917948,0.82062227],"score":-0.25},
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_objects() {
+    fn json_lines_have_the_same_objects() {
         let array = String::from_utf8(samples::render(&mut Json::default())).unwrap();
         let lines = String::from_utf8(samples::render(&mut Json::lines())).unwrap();
         let objects = array.strip_prefix("[\n").unwrap().strip_suffix("\n]\n").unwrap();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_document_is_an_empty_array() {
+    fn writes_an_empty_array_without_items() {
         let mut out = Vec::new();
         Json::default().finish(&mut out).unwrap();
         assert_eq!(out, b"[]\n");

@@ -1,14 +1,14 @@
-//! Soft alignments as Nematus writes them and viewers of its files read them.
+//! Soft alignments in the format of Nematus.
 //!
-//! For each sentence a line `id ||| target ||| score ||| source ||| source-length target-length`, then a row of weights
-//! for each target word and for the target's end, with a column for each source word and for the source's end; both
-//! lengths count the ends. An empty line stands between sentences.
+//! A line `id ||| target ||| score ||| source ||| source-length target-length` per sentence, then a row of weights for each
+//! target word and `</s>`, with a column for each source word and `</s>`; both lengths include `</s>`. An empty line ends
+//! each sentence.
 
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
 
-/// Writes a block of weights for each sentence.
+/// Renders a block of weights per sentence.
 pub struct Nematus;
 
 impl Renderer for Nematus {
@@ -36,7 +36,7 @@ fn write_row(out: &mut dyn Write, row: &[f32], end: f32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn snapshot() {
+    fn matches_snapshot() {
         let text = String::from_utf8(super::super::samples::render(&mut super::Nematus)).unwrap();
         let expected = "\
 0 ||| le chat noir ||| -0.250000 ||| the black \"cat\" ||| 4 4

@@ -1,8 +1,7 @@
-//! NumPy's .npz: for each sentence an array `[target words × source words]` of f32, named by the sentence's number, and
-//! two arrays with the words of both sides, named `0.source` and `0.target`.
+//! NumPy archives: for each sentence, an f32 array `[target words × source words]` named by its index, and the words of both
+//! sides as `0.source` and `0.target`.
 //!
-//! What a row lacks of 1 is the weight on the source's end of sentence. An .npz is a zip of .npy files (NumPy's "NPY
-//! format", version 1.0).
+//! Rows sum to 1 with the weight on the source's end of sentence. An .npz is a zip of .npy files (NPY format 1.0).
 
 use std::io::{Cursor, Result, Write};
 
@@ -12,10 +11,10 @@ use zip::{CompressionMethod, ZipWriter};
 use super::{Item, Renderer};
 use crate::alignment::Alignment;
 
-/// Characters of a word that are kept: every word of a sentence takes as much room as its longest.
-const LONGEST_WORD: usize = 256;
+/// Maximum characters of a word: every word of an array is as wide as its longest.
+const MAX_WORD_CHARS: usize = 256;
 
-/// Writes the archive, arrays for each sentence.
+/// Renders an archive of arrays per sentence.
 pub struct Npz {
     archive: ZipWriter<Cursor<Vec<u8>>>,
 }
@@ -45,7 +44,7 @@ impl Renderer for Npz {
 
 impl Npz {
     fn add(&mut self, name: &str, npy: &[u8]) -> Result<()> {
-        // The archive's bytes depend on nothing but its content.
+        // A fixed date makes the bytes reproducible.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .last_modified_time(zip::DateTime::default());
@@ -59,21 +58,21 @@ fn weights(alignment: &Alignment) -> Vec<u8> {
     npy("<f4", &shape, alignment.weights().iter().flat_map(|weight| weight.to_le_bytes()))
 }
 
-/// Words as NumPy's texts of equal width.
+/// Words as a NumPy array of fixed-width strings.
 fn texts(words: &[String]) -> Vec<u8> {
     let longest = words.iter().map(|word| word.chars().count()).max().unwrap_or(0);
-    let width = longest.clamp(1, LONGEST_WORD);
-    let filled = |word: &'_ String| -> Vec<u32> {
+    let width = longest.clamp(1, MAX_WORD_CHARS);
+    let padded = |word: &'_ String| -> Vec<u32> {
         let characters = word.chars().map(u32::from).chain(std::iter::repeat(0));
         characters.take(width).collect()
     };
-    npy(&format!("<U{width}"), &format!("{},", words.len()), words.iter().flat_map(filled).flat_map(u32::to_le_bytes))
+    npy(&format!("<U{width}"), &format!("{},", words.len()), words.iter().flat_map(padded).flat_map(u32::to_le_bytes))
 }
 
-/// One array as a .npy file.
+/// Array as a .npy file.
 fn npy(kind: &str, shape: &str, values: impl Iterator<Item = u8>) -> Vec<u8> {
     let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
-    // Magic, version and length take 10 bytes; the header ends in a line feed at a multiple of 64.
+    // Magic, version and length take 10 bytes; the header is padded to a multiple of 64 and ends in a line feed.
     while !(10 + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
@@ -91,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn snapshot() {
+    fn matches_snapshot() {
         let bytes = samples::render(&mut Npz::default());
         assert_eq!(bytes, samples::render(&mut Npz::default()), "the same bytes each time");
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();

@@ -1,20 +1,20 @@
-//! Pharaoh's format: `s-t` for each link, 0-indexed, one line a sentence; with probabilities `s-t:p`, where p is how
-//! much is believed in the link. Where a sentence has several lines, its number stands before each: `0 ||| s-t s-t`.
+//! Pharaoh format: 0-indexed links `s-t`, one line per sentence; with link scores `s-t:p`. Lines of n-best lists start with
+//! the sentence's index: `0 ||| s-t s-t`.
 
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
-use crate::alignment::{Link, Notation};
+use crate::alignment::{Link, LinkFormat};
 
-/// Writes a line of links for each sentence.
+/// Renders a line of links per sentence.
 #[derive(Default)]
 pub struct Pharaoh {
-    /// Whether to write probabilities.
+    /// Writes link scores.
     pub probabilities: bool,
-    /// Whether a sentence may have several lines, which then say whose they are.
+    /// Writes the sentence's index, for n-best lists.
     pub numbered: bool,
-    /// How a link is written.
-    pub notation: Notation,
+    /// Format of a link.
+    pub link_format: LinkFormat,
 }
 
 impl Renderer for Pharaoh {
@@ -23,9 +23,10 @@ impl Renderer for Pharaoh {
             write!(out, "{} ||| ", item.id)?;
         }
         if !self.probabilities {
-            return writeln!(out, "{}", self.notation.line(item.links));
+            return writeln!(out, "{}", self.link_format.format_line(item.links));
         }
-        let written = |link: &Link| format!("{}:{:.4}", self.notation.written(*link), item.beliefs.of(*link));
+        let written =
+            |link: &Link| format!("{}:{:.4}", self.link_format.format_link(*link), item.link_scores.score(*link));
         writeln!(out, "{}", item.links.iter().map(written).collect::<Vec<_>>().join(" "))
     }
 }
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn snapshot() {
+    fn matches_snapshot() {
         let text = String::from_utf8(samples::render(&mut Pharaoh::default())).unwrap();
         assert_eq!(text, "0-0 1-2 2-1\n\n");
         let text = samples::render(&mut Pharaoh { probabilities: true, ..Pharaoh::default() });

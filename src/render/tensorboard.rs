@@ -1,31 +1,31 @@
-//! Records of event files, which TensorBoard draws curves from: a format of TensorFlow.
+//! TensorBoard event records (TensorFlow's TFRecord format).
 //!
 //! ```text
 //! record    length: u64, crc(length): u32, event, crc(event): u32      little-endian; crc: CRC-32C, rotated and shifted
 //! event     1 wall_time: double, 2 step: int64, and one of             in the encoding of protocol buffers
 //!           3 file_version: string, 5 summary, 7 session_log
 //! summary   1 value*: { 1 tag: string, 2 simple_value: float }
-//! session   1 status: 1 where a run starts: what other files have of this step and of later ones is void
+//! session   1 status: 1 at the start of a run, which voids events of this and later steps in other files
 //! ```
 
-/// The version of the format, which every file begins with.
+/// Format version, the first record of every file.
 const VERSION: &[u8] = b"brain.Event:2";
-/// What is added to a rotated checksum.
+/// Constant added to a rotated checksum.
 const MASK: u32 = 0xa282_ead8;
-/// The polynomial of CRC-32C (Castagnoli), its bits reversed.
+/// Bit-reversed polynomial of CRC-32C (Castagnoli).
 const POLYNOMIAL: u32 = 0x82f6_3b78;
-/// The checksums of all single bytes.
+/// Lookup table of CRC-32C.
 const CHECKSUMS: [u32; 256] = checksums();
 
-/// What a file begins with, written at a time in seconds since 1970, where the next step of training is `step`.
-pub fn event_file_head(wall_time: f64, step: u64) -> Vec<u8> {
+/// Header of an event file, given the time in seconds since 1970 and the next training step.
+pub fn event_file_header(wall_time: f64, step: u64) -> Vec<u8> {
     let version = event(wall_time, 0).bytes(3, VERSION);
     let start = event(wall_time, step).bytes(7, &Message::default().integer(1, 1).0);
     [record(&version.0), record(&start.0)].concat()
 }
 
-/// Values by their tags after a step, measured at a time in seconds since 1970.
-pub fn event_of_scalars(wall_time: f64, step: u64, values: &[(String, f64)]) -> Vec<u8> {
+/// Event of tagged values at a step, given the time in seconds since 1970.
+pub fn scalars_event(wall_time: f64, step: u64, values: &[(String, f64)]) -> Vec<u8> {
     let value = |summary: Message, (tag, value): &(String, f64)| {
         let value = Message::default().bytes(1, tag.as_bytes()).float(2, *value as f32);
         summary.bytes(1, &value.0)
@@ -38,12 +38,12 @@ fn event(wall_time: f64, step: u64) -> Message {
     Message::default().double(1, wall_time).integer(2, step)
 }
 
-/// A message of protocol buffers: fields by their numbers.
+/// Protocol buffers message.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
 impl Message {
-    /// Seven bits a byte, the lowest first; the eighth says that more come.
+    /// Appends a base-128 varint.
     fn varint(mut self, mut value: u64) -> Self {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -75,13 +75,13 @@ impl Message {
     }
 }
 
-/// Bytes with their length and what shows that both are whole.
+/// Record: data with its length and the checksums of both.
 fn record(data: &[u8]) -> Vec<u8> {
     let length = (data.len() as u64).to_le_bytes();
     [&length[..], &masked_checksum(&length), data, &masked_checksum(data)].concat()
 }
 
-/// As TensorFlow stores it: a checksum of bytes that hold checksums would be a weak one.
+/// Masked checksum as TensorFlow stores it, since CRCs of data that contains CRCs are weak.
 fn masked_checksum(bytes: &[u8]) -> [u8; 4] {
     checksum(bytes).rotate_right(15).wrapping_add(MASK).to_le_bytes()
 }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checksums_are_those_of_the_standard() {
+    fn checksums_match_the_standard() {
         // RFC 3720, appendix B.4, and the usual digits.
         let counted: Vec<u8> = (0..32).collect();
         let reversed: Vec<u8> = (0..32).rev().collect();
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(checksum(&reversed), 0x113f_db5c);
     }
 
-    /// The records of a file, each of which must be whole.
+    /// Splits a file into records and verifies their checksums.
     fn records(mut file: &[u8]) -> Vec<&[u8]> {
         let mut found = Vec::new();
         while !file.is_empty() {
@@ -137,14 +137,14 @@ mod tests {
         found
     }
 
-    /// The fields of a message by number: of fixed width or of a length, their bytes; of a number, that in 8 bytes.
+    /// Fields of a message by number; varints as 8 bytes, others as their bytes.
     fn fields(mut message: &[u8]) -> Vec<(u64, Vec<u8>)> {
         fn varint(message: &mut &[u8]) -> u64 {
             let mut value = 0;
-            for place in 0.. {
+            for index in 0.. {
                 let (byte, rest) = message.split_first().unwrap();
                 *message = rest;
-                value |= u64::from(byte & 0x7f) << (7 * place);
+                value |= u64::from(byte & 0x7f) << (7 * index);
                 if byte & 0x80 == 0 {
                     break;
                 }
@@ -162,7 +162,7 @@ mod tests {
                 1 => 8,
                 2 => varint(&mut message) as usize,
                 5 => 4,
-                other => panic!("no kind of field: {other}"),
+                other => panic!("unknown wire type: {other}"),
             };
             found.push((key >> 3, message[..length].to_vec()));
             message = &message[length..];
@@ -171,9 +171,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn round_trips_events() {
         let values = [("training/loss".to_owned(), 3.25), ("validation/bleu".to_owned(), -0.1)];
-        let file = [event_file_head(1.5, 301), event_of_scalars(2.5, 300, &values)].concat();
+        let file = [event_file_header(1.5, 301), scalars_event(2.5, 300, &values)].concat();
         let events: Vec<_> = records(&file).into_iter().map(fields).collect();
         let number = |number: u64| number.to_le_bytes().to_vec();
         let time = |time: f64| time.to_le_bytes().to_vec();

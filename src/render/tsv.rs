@@ -1,5 +1,4 @@
-//! A table with a line for each pair of words that have to do with each other: a link, or at least a thousandth of
-//! weight.
+//! TSV with a line per word pair that is linked or has a weight of at least 0.001.
 
 use std::collections::BTreeSet;
 use std::io::{Result, Write};
@@ -7,29 +6,29 @@ use std::io::{Result, Write};
 use super::{Item, Renderer};
 use crate::alignment::Link;
 
-/// Weights below this are left out where there is no link.
-const LEAST: f32 = 0.001;
+/// Minimum weight of unlinked word pairs.
+const MIN_WEIGHT: f32 = 0.001;
 
-/// The columns after the sentence's. Positions count from 0.
-const HEAD: &str = "source\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
+/// Header after the sentence's columns. Positions count from 0.
+const HEADER: &str = "source\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
 
-/// Writes the table, a line for each pair of words.
+/// Renders a table of word pairs.
 #[derive(Default)]
 pub struct Tsv {
     begun: bool,
-    /// Whether a sentence may have several translations, which a column then tells apart.
+    /// Writes a rank column, for n-best lists.
     ranked: bool,
 }
 
 impl Tsv {
-    /// A table with a column for the ranks of translations.
+    /// Creates a table with a rank column.
     pub fn ranked() -> Self {
         Self { ranked: true, ..Self::default() }
     }
 
     fn begin(&mut self, out: &mut dyn Write) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true) {
-            writeln!(out, "sentence\t{}{HEAD}", if self.ranked { "rank\t" } else { "" })?;
+            writeln!(out, "sentence\t{}{HEADER}", if self.ranked { "rank\t" } else { "" })?;
         }
         Ok(())
     }
@@ -43,15 +42,15 @@ impl Renderer for Tsv {
         for (target, row) in item.alignment.rows().enumerate() {
             for (source, weight) in row.iter().enumerate() {
                 let link = links.contains(&Link { source, target });
-                if !link && *weight < LEAST {
+                if !link && *weight < MIN_WEIGHT {
                     continue;
                 }
-                let belief = item.beliefs.get(source, target);
+                let score = item.link_scores.get(source, target);
                 let words =
-                    [&item.alignment.source()[source], &item.alignment.target()[target]].map(|word| visible(word));
+                    [&item.alignment.source()[source], &item.alignment.target()[target]].map(|word| escape_field(word));
                 let link = u8::from(link);
-                let place = format!("{}\t{rank}{source}\t{target}\t{}\t{}", item.id, words[0], words[1]);
-                writeln!(out, "{place}\t{weight:.4}\t{link}\t{belief:.4}")?;
+                let cells = format!("{}\t{rank}{source}\t{target}\t{}\t{}", item.id, words[0], words[1]);
+                writeln!(out, "{cells}\t{weight:.4}\t{link}\t{score:.4}")?;
             }
         }
         Ok(())
@@ -62,8 +61,8 @@ impl Renderer for Tsv {
     }
 }
 
-/// A unit as text without what would break the table.
-fn visible(word: &str) -> String {
+/// Escapes characters that would break the table.
+fn escape_field(word: &str) -> String {
     word.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
 }
 
@@ -71,10 +70,10 @@ fn visible(word: &str) -> String {
 mod tests {
     use super::super::samples;
     use super::*;
-    use crate::alignment::{Alignment, Beliefs};
+    use crate::alignment::{Alignment, LinkScores};
 
     #[test]
-    fn snapshot() {
+    fn matches_snapshot() {
         let text = String::from_utf8(samples::render(&mut Tsv::default())).unwrap();
         let expected = "\
 sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
@@ -91,21 +90,21 @@ sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
     }
 
     #[test]
-    fn nothing_breaks_the_table() {
-        assert_eq!(visible("a\tb\\\n"), "a\\tb\\\\\\n");
+    fn escapes_tabs_and_line_breaks() {
+        assert_eq!(escape_field("a\tb\\\n"), "a\\tb\\\\\\n");
         let mut out = Vec::new();
         Tsv::default().finish(&mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), format!("sentence\t{HEAD}\n"));
+        assert_eq!(String::from_utf8(out).unwrap(), format!("sentence\t{HEADER}\n"));
     }
 
     #[test]
-    fn translations_of_one_sentence_are_told_apart() {
+    fn writes_ranks_of_translations() {
         let words = || vec!["a".to_owned()];
         let alignment = Alignment::from_rows(words(), words(), &[vec![1.0, 0.0]]);
-        let beliefs = Beliefs::of_attention(&alignment);
+        let scores = LinkScores::from_attention(&alignment);
         let (mut tsv, mut out) = (Tsv::ranked(), Vec::new());
-        tsv.item(&mut out, &Item { rank: Some(2), ..samples::item(7, &alignment, &beliefs, &[]) }).unwrap();
+        tsv.item(&mut out, &Item { rank: Some(2), ..samples::item(7, &alignment, &scores, &[]) }).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert!(text.starts_with(&format!("sentence\trank\t{HEAD}\n7\t2\t0\t0\ta\ta\t")), "{text}");
+        assert!(text.starts_with(&format!("sentence\trank\t{HEADER}\n7\t2\t0\t0\ta\ta\t")), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::{add_softmax, log_sum_exp};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::text::{BEGIN, PADDING};
 
 /// One way to go on from a row: a unit and its log-probability.
@@ -148,7 +148,7 @@ impl Distribution<'_> {
     }
 
     /// One of the allowed units, drawn; none where none is allowed.
-    pub fn draw(&self, chance: &Chance, allowed: &dyn Fn(u32) -> bool, stream: &mut Stream) -> Option<Candidate> {
+    pub fn draw(&self, chance: &Chance, allowed: &dyn Fn(u32) -> bool, stream: &mut SeededRng) -> Option<Candidate> {
         let mut candidates = match chance.top_k {
             Some(most) => self.best(most, allowed),
             None => {
@@ -264,7 +264,7 @@ mod tests {
     /// How often each unit is drawn.
     fn shares(row: &[f32], chance: Chance, allowed: &dyn Fn(u32) -> bool) -> Vec<f64> {
         const DRAWS: usize = 20_000;
-        let (said, mut stream) = (of_logits(row), Stream::new(5, "draws", 0));
+        let (said, mut stream) = (of_logits(row), SeededRng::new(5, "draws", 0));
         let mut shares = vec![0.0; row.len()];
         for _ in 0..DRAWS {
             shares[said.row(0).draw(&chance, allowed, &mut stream).unwrap().unit as usize] += 1.0 / DRAWS as f64;
@@ -289,7 +289,7 @@ mod tests {
         close(shares(&row, Chance { temperature: 0.5, ..plain }, ANY), [1.0, 4.0, 9.0, 16.0].map(|x| x / 30.0));
         close(shares(&row, plain, &|unit| unit != 5), [1.0 / 6.0, 2.0 / 6.0, 3.0 / 6.0, 0.0]);
         close(shares(&row, Chance { temperature: 1e-3, ..plain }, ANY), [0.0, 0.0, 0.0, 1.0]);
-        let nothing = of_logits(&row).row(0).draw(&plain, &|_| false, &mut Stream::new(1, "draws", 0));
+        let nothing = of_logits(&row).row(0).draw(&plain, &|_| false, &mut SeededRng::new(1, "draws", 0));
         assert!(nothing.is_none() && of_logits(&row).row(0).best(3, &|unit| unit == END).len() == 1);
     }
 }

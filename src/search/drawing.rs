@@ -3,13 +3,13 @@
 use candle_core::Result;
 
 use super::{Distribution, DrawSettings, Hypothesis, Progress, Scorer, Sought};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
 /// A translation that is being drawn.
 struct Draw<'a> {
     source: Sought<'a>,
-    stream: Stream,
+    stream: SeededRng,
     progress: Progress,
     /// The scorer's row, until it is done.
     row: Option<usize>,
@@ -27,7 +27,7 @@ pub fn draw(scorer: &mut dyn Scorer, sources: &[Sought], settings: &DrawSettings
     for (row, &source) in sources.iter().enumerate() {
         for index in 0..settings.draws {
             let number = settings.first + source.number;
-            let stream = Stream::new(settings.seed, &format!("draw {index}"), number as u64);
+            let stream = SeededRng::new(settings.seed, &format!("draw {index}"), number as u64);
             let drawn = Hypothesis { finished: false, ..Hypothesis::empty() };
             draws.push(Draw { source, stream, progress: Progress::default(), row: Some(row), drawn });
         }

@@ -6,7 +6,7 @@ use candle_core::Result;
 
 use super::{Demands, Predictions, Scorer, Sought};
 use crate::kernels::buffer_pool::Buffer;
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
 /// A bigram table over units 4.. and `</s>`: log p(next | last), the same for every sentence but for a preference.
@@ -20,7 +20,7 @@ pub struct Table {
 
 impl Table {
     pub fn new(sentences: usize, seed: u64) -> Self {
-        let mut stream = Stream::new(seed, "table", 0);
+        let mut stream = SeededRng::new(seed, "table", 0);
         let mut row = |end: f64| -> Vec<f64> {
             let mut row: Vec<f64> =
                 (0..8).map(|unit| if unit < 2 || unit == 3 { 0.0 } else { stream.uniform() }).collect();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{END, PADDING};
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// A sentence pair as ids, without begin and end marks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,7 +125,7 @@ impl fmt::Display for BatchSize {
 
 /// Deals all examples into batches of like length, the batches in random order. `lengths` holds each example's source
 /// and target length. The order within equal lengths is random too, so that no epoch has the same batches.
-pub fn bucketed(lengths: &[(usize, usize)], size: BatchSize, stream: &mut Stream) -> Vec<Vec<usize>> {
+pub fn bucketed(lengths: &[(usize, usize)], size: BatchSize, stream: &mut SeededRng) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     stream.shuffle(&mut order);
     order.sort_by_key(|&index| (lengths[index].1, lengths[index].0));
@@ -163,7 +163,7 @@ mod tests {
     fn every_example_is_dealt_once_and_budgets_hold() {
         let lengths: Vec<(usize, usize)> = (0..103).map(|i| (i % 7, i % 11)).collect();
         for size in [BatchSize::Sentences(8), BatchSize::Tokens(40), BatchSize::Tokens(1)] {
-            let batches = bucketed(&lengths, size, &mut Stream::new(1, "shuffle", 0));
+            let batches = bucketed(&lengths, size, &mut SeededRng::new(1, "shuffle", 0));
             let mut dealt: Vec<usize> = batches.concat();
             dealt.sort_unstable();
             assert_eq!(dealt, (0..103).collect::<Vec<_>>());
@@ -175,13 +175,13 @@ mod tests {
                 }
             }
         }
-        assert!(bucketed(&[], BatchSize::Sentences(4), &mut Stream::new(1, "shuffle", 0)).is_empty());
+        assert!(bucketed(&[], BatchSize::Sentences(4), &mut SeededRng::new(1, "shuffle", 0)).is_empty());
     }
 
     #[test]
     fn the_seed_decides_the_batches() {
         let lengths = vec![(3, 3); 50];
-        let deal = |epoch| bucketed(&lengths, BatchSize::Sentences(5), &mut Stream::new(1, "shuffle", epoch));
+        let deal = |epoch| bucketed(&lengths, BatchSize::Sentences(5), &mut SeededRng::new(1, "shuffle", epoch));
         assert_eq!(deal(0), deal(0));
         assert_ne!(deal(0), deal(1));
     }

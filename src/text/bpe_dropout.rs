@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::LONGEST_WORD;
-use crate::random::Stream;
+use crate::random::SeededRng;
 
 /// The merges of a vocabulary: pairs of units that become one, the first to be made first.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Merges {
     }
 
     /// Merges the units of one word, passing over a place with probability `rate`.
-    fn merge(&self, word: &mut Vec<u32>, rate: f64, stream: &mut Stream) {
+    fn merge(&self, word: &mut Vec<u32>, rate: f64, stream: &mut SeededRng) {
         loop {
             let fitting = word.windows(2).enumerate().filter_map(|(place, pair)| {
                 let &(rank, whole) = self.by_pair.get(&[pair[0], pair[1]])?;
@@ -79,7 +79,7 @@ impl Recutting {
     }
 
     /// One of the texts in units.
-    pub fn cut(&self, text: usize, rate: f64, stream: &mut Stream) -> Vec<u32> {
+    pub fn cut(&self, text: usize, rate: f64, stream: &mut SeededRng) -> Vec<u32> {
         let mut units = Vec::new();
         for &word in &self.texts[text] {
             let mut word = self.words[word as usize].clone();
@@ -101,7 +101,7 @@ mod tests {
 
     fn cuts(word: &[u32], rate: f64) -> Vec<Vec<u32>> {
         let recutting = Recutting::new(merges(), [vec![word.to_vec()]].into_iter());
-        (0..200).map(|index| recutting.cut(0, rate, &mut Stream::new(1, "cuts", index))).collect()
+        (0..200).map(|index| recutting.cut(0, rate, &mut SeededRng::new(1, "cuts", index))).collect()
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn nothing_is_cut_into_nothing() {
         let recutting = Recutting::new(merges(), [Vec::new(), vec![vec![9]]].into_iter());
-        assert!(recutting.cut(0, 0.5, &mut Stream::new(1, "cuts", 0)).is_empty());
-        assert_eq!(recutting.cut(1, 0.5, &mut Stream::new(1, "cuts", 0)), [9], "a unit that no merge knows stays");
+        assert!(recutting.cut(0, 0.5, &mut SeededRng::new(1, "cuts", 0)).is_empty());
+        assert_eq!(recutting.cut(1, 0.5, &mut SeededRng::new(1, "cuts", 0)), [9], "a unit that no merge knows stays");
     }
 }

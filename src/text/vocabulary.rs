@@ -331,7 +331,7 @@ fn join_composed(characters: &mut Vec<Range<usize>>, units: &[Range<usize>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     const ALL: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
 
@@ -440,7 +440,7 @@ mod tests {
         let text = "<2fr> two spaces";
         let recutting = vocabulary.recutting([text].into_iter()).unwrap().unwrap();
         for index in 0..20 {
-            let cut = recutting.cut(0, 0.5, &mut Stream::new(1, "cuts", index));
+            let cut = recutting.cut(0, 0.5, &mut SeededRng::new(1, "cuts", index));
             assert_eq!((vocabulary.decode(&cut).as_str(), cut[0]), (text, vocabulary.encode(text).unwrap()[0]));
         }
     }
@@ -468,7 +468,7 @@ mod tests {
         let vocabulary = learn(Units::Bpe);
         let recutting = vocabulary.recutting(TEXTS.into_iter()).unwrap().unwrap();
         for (index, text) in TEXTS.into_iter().enumerate() {
-            let cut = |rate: f64, seed: u64| recutting.cut(index, rate, &mut Stream::new(seed, "cuts", 0));
+            let cut = |rate: f64, seed: u64| recutting.cut(index, rate, &mut SeededRng::new(seed, "cuts", 0));
             assert_eq!(cut(0.0, 1), vocabulary.encode(text).unwrap(), "{text:?}");
             let characters = cut(1.0, 1);
             assert_eq!(vocabulary.decode(&characters), text);

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use super::sources::{TrainingPairs, TrainingSources};
 use super::user_alignments::UserAlignments;
 use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::reporter::Reporter;
 use crate::text::{Corpus, Forms, NormalForm, Normalisation, Pair, PairFiles, Vocabulary};
 
@@ -104,7 +104,7 @@ fn hold_out(
             usable - distinct.len()
         ));
     }
-    Stream::new(seed, "held out", 0).shuffle(&mut distinct);
+    SeededRng::new(seed, "held out", 0).shuffle(&mut distinct);
     let validation = distinct.split_off(distinct.len() - (distinct.len() / 20).min(MAX_HELD_OUT));
     if distinct.len() + validation.len() == pairs.len() {
         *pairs = distinct;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::alignment::Alignment;
 use crate::checkpoint::{Checkpoint, EventFile, Folder, Lock};
 use crate::render::{
-    Axis, Figure, Moment, Seen, Series, event_file_head, event_of_scalars, write_below_each_other, write_learning,
+    AttentionFrame, Axis, Figure, FramePair, Series, event_file_header, scalars_event, write_stacked,
+    write_training_page,
 };
 use crate::training::{Event, Observer, Sample, Snapshot, Store};
 use crate::translator::Linker;
@@ -74,7 +75,7 @@ impl<'a> Recorder<'a> {
         let kept = || folder.attention().lines().into_iter().filter_map(Kept::read).collect();
         let begin = || -> Result<EventFile> {
             let mut events = folder.begin_events()?;
-            events.append(&event_file_head(now(), step + 1))?;
+            events.append(&event_file_header(now(), step + 1))?;
             Ok(events)
         };
         let events = settings.tensorboard.then(begin).transpose()?.map(Ok);
@@ -90,7 +91,7 @@ impl<'a> Recorder<'a> {
         }
         self.folder.log().append(&line)?;
         let step = line["step"].as_u64().unwrap_or_default();
-        let record = event_of_scalars(now(), step, &scalars(&line));
+        let record = scalars_event(now(), step, &scalars(&line));
         self.reports.push(line);
         let Some(Ok(events)) = &mut self.events else { return Ok(()) };
         if let Err(reason) = events.append(&record) {
@@ -114,16 +115,16 @@ impl<'a> Recorder<'a> {
 
     /// Draws the curves after a validation, and keeps the samples' attention if asked to.
     fn draw(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
-        self.folder.save_curves(|out| write_below_each_other(&curves(&self.reports), out))?;
+        self.folder.save_curves(|out| write_stacked(&curves(&self.reports), out))?;
         let Some(kept) = &mut self.kept else { return Ok(()) };
         let moment = Kept { step, pairs: samples.iter().map(KeptPair::from).collect() };
         self.folder.attention().append(&json!(moment))?;
         kept.push(moment);
         let every = kept.len().div_ceil(MOST_MOMENTS);
-        let mut moments: Vec<Moment> = kept.iter().rev().step_by(every).map(Kept::moment).collect();
+        let mut moments: Vec<AttentionFrame> = kept.iter().rev().step_by(every).map(Kept::moment).collect();
         moments.reverse();
         let threshold = Linker { attention: true, ..Linker::default() }.least_belief();
-        self.folder.save_learning(|out| write_learning(out, "Attention as it was learnt", threshold, &moments))
+        self.folder.save_learning(|out| write_training_page(out, "Attention as it was learnt", threshold, &moments))
     }
 }
 
@@ -174,8 +175,8 @@ impl Kept {
         kept.pairs.iter().all(whole).then_some(kept)
     }
 
-    fn moment(&self) -> Moment {
-        Moment { step: self.step, pairs: self.pairs.iter().map(KeptPair::seen).collect() }
+    fn moment(&self) -> AttentionFrame {
+        AttentionFrame { step: self.step, pairs: self.pairs.iter().map(KeptPair::seen).collect() }
     }
 }
 
@@ -196,10 +197,10 @@ impl From<&Sample> for KeptPair {
 }
 
 impl KeptPair {
-    fn seen(&self) -> Seen {
+    fn seen(&self) -> FramePair {
         let row = |row: &Vec<u16>| row.iter().map(|&weight| f32::from(weight) / 1000.0).collect();
         let rows: Vec<Vec<f32>> = self.weights.iter().map(row).collect();
-        Seen {
+        FramePair {
             alignment: Alignment::from_rows(self.source.clone(), self.target.clone(), &rows),
             score: self.score,
             translation: self.translation.clone(),

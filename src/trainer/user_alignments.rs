@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 
-use crate::alignment::{Link, Notation};
+use crate::alignment::{Link, LinkFormat};
 use crate::text::{Pair, Words, read_links_for_each, word_spans};
 
 /// What is a word for such links: what stands between white space, as Pharaoh's format has it.
@@ -24,13 +24,13 @@ impl UserAlignments {
         let mut links = HashMap::with_capacity(pairs.len());
         for (number, (line, pair)) in (1..).zip(lines.iter().zip(pairs)) {
             let place = || format!("{}:{number}", path.display());
-            let found = Notation::default().read(line).map_err(|reason| anyhow!("{}: {reason}", place()))?;
+            let found = LinkFormat::default().parse_line(line).map_err(|reason| anyhow!("{}: {reason}", place()))?;
             let size = [&pair.source, &pair.target].map(|text| word_spans(text, USER_WORDS).len());
-            if let Some(beyond) = found.iter().find(|link| !link.lies_within(size)) {
+            if let Some(beyond) = found.iter().find(|link| !link.in_bounds(size)) {
                 return Err(anyhow!(
                     "{}: link {} points beyond the pair's {} and {} words, which are counted from 0",
                     place(),
-                    Notation::default().written(*beyond),
+                    LinkFormat::default().format_link(*beyond),
                     size[0],
                     size[1]
                 ));
@@ -47,6 +47,6 @@ impl UserAlignments {
 
     /// Those of some of the pairs as text, a line each: what tells one file from another.
     pub fn text(&self, pairs: &[Pair]) -> String {
-        self.of(pairs).map(|links| Notation::default().line(links) + "\n").collect()
+        self.of(pairs).map(|links| LinkFormat::default().format_line(links) + "\n").collect()
     }
 }

@@ -1,7 +1,7 @@
 //! What the user is told of attention while a model is trained.
 
 use super::{Progress, TrainingSettings};
-use crate::alignment::{AttentionHealth, Collapse};
+use crate::alignment::{AttentionStats, Collapse};
 use crate::text::TextSettings;
 
 /// Validations and steps within which flat attention means nothing: it has yet to be learnt.
@@ -28,7 +28,7 @@ impl AttentionWatch {
     }
 
     /// What to warn of after a validation, if there is anything.
-    pub fn warning(&mut self, progress: &Progress, health: &AttentionHealth) -> Option<String> {
+    pub fn warning(&mut self, progress: &Progress, health: &AttentionStats) -> Option<String> {
         let learning = progress.step < EARLY_STEPS && progress.stale < STALE;
         let early = progress.validations <= EARLY_VALIDATIONS || learning;
         let collapse = health.collapse.filter(|_| !early && !self.warned)?;
@@ -43,9 +43,9 @@ impl AttentionWatch {
 }
 
 /// The figures in one line.
-pub fn attention_line(health: &AttentionHealth) -> String {
+pub fn attention_line(health: &AttentionStats) -> String {
     let flatness =
-        health.evenness.map(|evenness| format!("flatness {:.2}  ", evenness.normalised_entropy)).unwrap_or_default();
+        health.row_entropy.map(|rows| format!("flatness {:.2}  ", rows.normalized_entropy)).unwrap_or_default();
     format!(
         "attention: {flatness}on the end {:.0} %  on punctuation {:.0} % ({:.0} % of units)  diagonal {:.2}  coverage {:.0} %",
         100.0 * health.end,
@@ -59,14 +59,14 @@ pub fn attention_line(health: &AttentionHealth) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::AttentionTotals;
+    use crate::alignment::AttentionSums;
 
     fn progress(validations: u64, step: u64) -> Progress {
         Progress { validations, step, ..Progress::default() }
     }
 
-    fn health(collapse: Option<Collapse>) -> AttentionHealth {
-        AttentionHealth { collapse, ..AttentionTotals::default().health() }
+    fn health(collapse: Option<Collapse>) -> AttentionStats {
+        AttentionStats { collapse, ..AttentionSums::default().stats() }
     }
 
     fn watch() -> AttentionWatch {
@@ -106,7 +106,7 @@ mod tests {
         let expected =
             "attention: flatness 0.00  on the end 0 %  on punctuation 0 % (0 % of units)  diagonal 0.00  coverage 0 %";
         assert_eq!(line, expected);
-        let hard = attention_line(&AttentionHealth { evenness: None, ..health(None) });
+        let hard = attention_line(&AttentionStats { row_entropy: None, ..health(None) });
         assert!(hard.starts_with("attention: on the end 0 %"), "{hard}");
     }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::guide::Guides;
 use crate::model::UnitLexicon;
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::text::{Corpus, Example, Look, Pair, Recutting, UNKNOWN, Vocabulary, Words, word_spans};
 
 /// Epochs whose cuts of words a lexicon is learnt from.
@@ -109,7 +109,7 @@ impl Examples {
         let partners = self.partners(chosen.len(), seed, epoch);
         let vary = |(place, partner): (usize, &Partner)| {
             let cut = |place: usize| {
-                let mut stream = Stream::new(seed, &format!("merges of epoch {epoch}"), place as u64);
+                let mut stream = SeededRng::new(seed, &format!("merges of epoch {epoch}"), place as u64);
                 self.cut(chosen[place], &mut stream)
             };
             match *partner {
@@ -124,7 +124,7 @@ impl Examples {
     /// The pairs of an epoch, each as often as it comes: a weight's whole part, and once more by the chance of the rest.
     fn chosen(&self, seed: u64, epoch: u64) -> Vec<usize> {
         let Some(weights) = &self.weights else { return (0..self.whole.len()).collect() };
-        let mut stream = Stream::new(seed, "weights", epoch);
+        let mut stream = SeededRng::new(seed, "weights", epoch);
         let mut times = |weight: f64| weight as usize + usize::from(stream.uniform() < weight.fract());
         let chosen = weights.iter().enumerate().flat_map(|(index, &weight)| std::iter::repeat_n(index, times(weight)));
         let chosen: Vec<usize> = chosen.collect();
@@ -136,7 +136,7 @@ impl Examples {
     fn partners(&self, pairs: usize, seed: u64, epoch: u64) -> Vec<Partner> {
         let mut partners = vec![Partner::None; pairs];
         let Some(share) = self.share_joined else { return partners };
-        let mut stream = Stream::new(seed, "joints", epoch);
+        let mut stream = SeededRng::new(seed, "joints", epoch);
         let mut chosen: Vec<usize> = (0..partners.len()).filter(|_| stream.uniform() < share).collect();
         stream.shuffle(&mut chosen);
         for two in chosen.chunks_exact(2) {
@@ -154,7 +154,7 @@ impl Examples {
     }
 
     /// A pair, cut anew if pairs are, unless that would be too long.
-    fn cut(&self, index: usize, stream: &mut Stream) -> Example {
+    fn cut(&self, index: usize, stream: &mut SeededRng) -> Example {
         let whole = &self.whole[index];
         let recut = self.recut.as_ref().and_then(|recut| {
             let mut example = recut.cut(index, whole, stream)?;
@@ -195,7 +195,7 @@ fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: Words
 
 impl Recut {
     /// A pair in other units, unless some of its own are unknown: what they stand for cannot be cut.
-    fn cut(&self, index: usize, whole: &Example, stream: &mut Stream) -> Option<Example> {
+    fn cut(&self, index: usize, whole: &Example, stream: &mut SeededRng) -> Option<Example> {
         let sides = [&whole.source, &whole.target];
         if self.other_words.contains(&index) || sides.into_iter().any(|units| units.contains(&UNKNOWN)) {
             return None;
@@ -238,7 +238,7 @@ mod tests {
         };
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
         let corpus = Corpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
-        let guides = Guides::new(&corpus.pairs, &aligner::learn(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
+        let guides = Guides::new(&corpus.pairs, &aligner::train(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
         let examples = Examples::new(corpus, &vocabularies, Some(guides), variation, LONGEST).unwrap();
         (vocabularies, examples)
     }

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
-use crate::alignment::{Beliefs, Link};
+use crate::alignment::{Link, LinkScores};
 use crate::text::{Look, Pair, Words, word_spans};
 
 /// What a word is for guides that an aligner makes.
@@ -39,13 +39,13 @@ impl Guides {
         let links = |pair: &Pair| -> Vec<WordLink> {
             let (source, target) = (words(&pair.source), words(&pair.target));
             let found = aligner.posteriors(&source, &target);
-            let beliefs = Beliefs::of_both(source.len(), &found.forward, &found.backward);
+            let beliefs = LinkScores::from_directions(source.len(), &found.forward, &found.backward);
             let links = beliefs.links(ENOUGH).into_iter();
             links
                 .map(|link| WordLink {
                     source: link.source as u32,
                     target: link.target as u32,
-                    belief: beliefs.of(link),
+                    belief: beliefs.score(link),
                 })
                 .collect()
         };

@@ -122,7 +122,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     #[test]
     fn runs_of_before_keep_their_validations() {
@@ -133,7 +133,7 @@ mod tests {
     /// A run that goes on compares new scores with these: the last bit can decide which model is kept.
     #[test]
     fn progress_comes_back_to_the_last_bit() {
-        let mut stream = Stream::new(1, "losses", 0);
+        let mut stream = SeededRng::new(1, "losses", 0);
         for _ in 0..20_000 {
             let (score, loss) = (Some(100.0 * stream.uniform()), Some(10.0 * stream.uniform()));
             let progress = Progress { best_score: score, best_loss: loss, ..Progress::default() };

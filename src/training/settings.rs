@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Keep, Schedule, Variation};
 use crate::model::DropoutRates;
-use crate::random::Stream;
+use crate::random::SeededRng;
 use crate::text::{BatchSize, Example, bucketed};
 
 /// The validation score by which the best model is chosen.
@@ -90,7 +90,7 @@ impl TrainingSettings {
     pub fn batches(&self, examples: &[Example], epoch: u64) -> Vec<Vec<usize>> {
         let lengths: Vec<(usize, usize)> =
             examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-        bucketed(&lengths, self.batch, &mut Stream::new(self.seed, "shuffle", epoch))
+        bucketed(&lengths, self.batch, &mut SeededRng::new(self.seed, "shuffle", epoch))
     }
 
     /// Whether attention is taught `links`, in words.

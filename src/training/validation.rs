@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Merit, Metric};
-use crate::alignment::{Alignment, AttentionHealth, AttentionTotals};
+use crate::alignment::{Alignment, AttentionStats, AttentionSums};
 use crate::metrics::{self, Scores};
 use crate::model::{BatchLoss, RnnSearch};
 use crate::search::{BeamSettings, Source, search_all};
@@ -62,7 +62,7 @@ pub struct ValidationReport {
     pub scores: Scores,
     /// How attention fares where the references are forced; none where it is fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub attention: Option<AttentionHealth>,
+    pub attention: Option<AttentionStats>,
     /// A few translations to look at.
     pub samples: Vec<Sample>,
 }
@@ -71,7 +71,7 @@ pub struct ValidationReport {
 struct Forced {
     loss: BatchLoss,
     /// None where attention is fixed.
-    attention: Option<AttentionHealth>,
+    attention: Option<AttentionStats>,
     /// Attention and score of the samples.
     samples: Vec<(Alignment, f64)>,
 }
@@ -108,7 +108,7 @@ impl ValidationSet<'_> {
         Ok(ValidationReport {
             loss: loss.smoothed / loss.units as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
-            scores: Scores::of(&translations, &references),
+            scores: Scores::compute(&translations, &references),
             attention,
             samples: translated
                 .iter()
@@ -124,8 +124,8 @@ impl ValidationSet<'_> {
     fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<Forced> {
         let lengths: Vec<(usize, usize)> =
             self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
-        let mut stream = crate::random::Stream::new(0, "validation", 0);
-        let (mut loss, mut attention) = (BatchLoss::default(), AttentionTotals::default());
+        let mut stream = crate::random::SeededRng::new(0, "validation", 0);
+        let (mut loss, mut attention) = (BatchLoss::default(), AttentionSums::default());
         let mut samples = BTreeMap::new();
         let sampled = &translated(self.examples.len())[..SAMPLES.min(self.examples.len())];
         for chosen in bucketed(&lengths, BatchSize::Tokens(2048), &mut stream) {
@@ -146,9 +146,9 @@ impl ValidationSet<'_> {
             }
         }
         let settings = &model.architecture().attention;
-        let mut health = attention.health();
+        let mut health = attention.stats();
         if settings.is_hard() {
-            health.evenness = None;
+            health.row_entropy = None;
         }
         let attention = (!settings.is_fixed()).then_some(health);
         Ok(Forced { loss, attention, samples: samples.into_values().collect() })

@@ -1,7 +1,7 @@
 //! Of many translations those that the others agree with most: minimum Bayes risk, with chrF as what is gained (Kumar &
 //! Byrne 2004, "Minimum Bayes-Risk Decoding for Statistical Machine Translation"; Eikema & Aziz 2020 by draws).
 
-use crate::metrics::{ChrfCounts, ChrfText, Counts};
+use crate::metrics::{ChrfStats, ChrfText, SufficientStats};
 
 /// The places of the `best` of a sentence's draws, the best first and equal ones once, each with the mean chrF that it has if
 /// all the draws in turn are taken for what would be right.
@@ -10,11 +10,11 @@ pub fn consensus(draws: &[&str], best: usize) -> Vec<(usize, f64)> {
     for (place, draw) in draws.iter().enumerate() {
         match different.iter_mut().find(|other| draws[other.place] == *draw) {
             Some(other) => other.count += 1,
-            None => different.push(Different { place, count: 1, text: ChrfText::of(draw) }),
+            None => different.push(Different { place, count: 1, text: ChrfText::new(draw) }),
         }
     }
     let gain = |one: &Different| -> f64 {
-        let gain = |other: &Different| other.count as f64 * ChrfCounts::between(&one.text, &other.text).score();
+        let gain = |other: &Different| other.count as f64 * ChrfStats::from_texts(&one.text, &other.text).score();
         different.iter().map(gain).sum::<f64>() / draws.len() as f64
     };
     let mut scored: Vec<(usize, f64)> = different.iter().map(|one| (one.place, gain(one))).collect();

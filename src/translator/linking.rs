@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{Aligned, Translator};
 use crate::aligner::{self, Posteriors, WordAligner};
-use crate::alignment::{Alignment, Beliefs, Link, Notation, Signs, Symmetrisation, linked};
+use crate::alignment::{Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, Symmetrization, linked_sources};
 use crate::reporter::Reporter;
 use crate::text::{NormalForm, Pair, Words, word_spans};
 
@@ -45,7 +45,7 @@ pub struct Linker {
     /// A model that translates the other way, if there is one.
     pub reverse: Option<Translator>,
     /// How the directions' links become one set; none to link by common belief.
-    pub symmetrisation: Option<Symmetrisation>,
+    pub symmetrization: Option<Symmetrization>,
     /// Links are made from this much on; none for the usual.
     pub threshold: Option<f32>,
     /// What is linked of the source and of the target.
@@ -62,7 +62,7 @@ pub struct LinkedPair {
     /// of 1 being the share of nothing.
     pub alignment: Alignment,
     /// How much is believed in each link.
-    pub beliefs: Beliefs,
+    pub beliefs: LinkScores,
     /// The links.
     pub links: Vec<Link>,
     /// Mean log-probability of a target unit, or without a model of a target word, in nats.
@@ -78,17 +78,17 @@ impl LinkedPair {
     }
 
     /// What speaks for or against the pair being a translation.
-    pub fn signs(&self) -> Signs {
+    pub fn signs(&self) -> NoiseFeatures {
         let linked = |of: fn(&Link) -> usize| self.links.iter().map(of).collect::<BTreeSet<usize>>().len();
         let words = [self.alignment.source().len(), self.alignment.target().len()];
-        Signs::new(self.score, words, [linked(|link| link.source), linked(|link| link.target)])
+        NoiseFeatures::new(self.score, words, [linked(|link| link.source), linked(|link| link.target)])
     }
 }
 
 impl LinkedPair {
     /// Returns the links as fast_align and Moses write them: `s-t` with words counted from 0, in order.
     pub fn pharaoh(&self) -> String {
-        Notation::default().line(&self.links)
+        LinkFormat::default().format_line(&self.links)
     }
 }
 
@@ -174,7 +174,7 @@ impl Linker {
         let score = aligned.mean_log_probability();
         let (beliefs, links) = match self.directions(&alignment, reversed.as_ref()) {
             None => {
-                let beliefs = Beliefs::of_attention(&alignment);
+                let beliefs = LinkScores::from_attention(&alignment);
                 // Whoever else there may be knows nothing of this pair.
                 let links = beliefs.links(self.threshold.unwrap_or(ENOUGH_BY_ATTENTION));
                 (beliefs, links)
@@ -209,15 +209,15 @@ impl Linker {
     fn posteriors(&self, source: &[String], target: &[String]) -> Posteriors {
         match &self.statistical {
             Some(statistical) => statistical.posteriors(source, target),
-            None => Posteriors::none(source.len(), target.len()),
+            None => Posteriors::zeros(source.len(), target.len()),
         }
     }
 
-    /// Beliefs and links by both directions' shares.
-    fn common(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (Beliefs, Vec<Link>) {
+    /// LinkScores and links by both directions' shares.
+    fn common(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (LinkScores, Vec<Link>) {
         let [sources, targets] = [alignment.source().len(), alignment.target().len()];
-        let beliefs = Beliefs::of_both(sources, forward, backward);
-        let links = match self.symmetrisation {
+        let beliefs = LinkScores::from_directions(sources, forward, backward);
+        let links = match self.symmetrization {
             None => beliefs.links(self.least_belief()),
             Some(way) => {
                 let threshold = self.threshold.unwrap_or(MUCH);
@@ -235,7 +235,7 @@ impl Linker {
 fn links_of_rows(values: &[f32], columns: usize, threshold: f32) -> Vec<Link> {
     let rows = values.chunks_exact(columns.max(1)).enumerate();
     let links = rows.flat_map(|(target, row)| {
-        linked(row, 1.0 - row.iter().sum::<f32>(), threshold).map(move |source| Link { source, target })
+        linked_sources(row, 1.0 - row.iter().sum::<f32>(), threshold).map(move |source| Link { source, target })
     });
     links.collect()
 }
@@ -253,8 +253,8 @@ fn mixed(statistical: &[f32], attention: &[f32]) -> Vec<f32> {
 
 /// Learns the statistical aligner from pairs. Words are the same if they are so in a normalization `form`.
 pub fn learn_aligner(pairs: &[Pair], form: NormalForm, reporter: &dyn Reporter) -> WordAligner {
-    let stage = Mutex::new(reporter.stage("learning word alignments", Some(aligner::PASSES * pairs.len())));
-    aligner::learn(pairs, form, &|count| {
+    let stage = Mutex::new(reporter.stage("learning word alignments", Some(aligner::EM_ITERATIONS * pairs.len())));
+    aligner::train(pairs, form, &|count| {
         if let Ok(mut stage) = stage.lock() {
             stage.advance(count);
         }

@@ -408,5 +408,5 @@ fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> 
 fn batches(examples: &[Example]) -> Vec<Vec<usize>> {
     let longer = |example: &Example| (example.source.len(), example.source.len().max(example.target.len()));
     let lengths: Vec<(usize, usize)> = examples.iter().map(longer).collect();
-    bucketed(&lengths, BatchSize::Tokens(BATCH_UNITS), &mut crate::random::Stream::new(0, "order", 0))
+    bucketed(&lengths, BatchSize::Tokens(BATCH_UNITS), &mut crate::random::SeededRng::new(0, "order", 0))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use candle_core::Device;
 use clap::Parser;
-use softalign::alignment::{Notation, parse_gold_line};
+use softalign::alignment::{LinkFormat, parse_gold_line};
 use softalign::checkpoint::{Config, Folder};
 use softalign::cli::Cli;
 use softalign::search::BeamSettings;
@@ -41,16 +41,18 @@ pub fn use_corpus(path: &Path, layout: &Layout, portion: usize) -> bool {
 pub fn use_gold(line: &str) -> bool {
     parse_gold_line(line).is_ok_and(|gold| {
         let sure: Vec<_> = gold.sure.iter().copied().collect();
-        let written = parse_gold_line(&Notation::default().line(&sure)).expect("what was written can be read");
+        let written = parse_gold_line(&LinkFormat::default().format_line(&sure)).expect("what was written can be read");
         assert_eq!(written.sure, gold.sure);
-        gold.counted_from(1).is_none_or(|gold| gold.link_beyond([3, 3]).is_none())
+        gold.to_zero_based(1).is_none_or(|gold| gold.out_of_bounds([3, 3]).is_none())
     })
 }
 
 /// Reads a line of links.
 pub fn use_links(line: &str) -> bool {
-    let notation = Notation { turned: true, base: 1 };
-    notation.read(line).is_ok_and(|links| notation.read(&notation.line(&links)).as_ref() == Ok(&links))
+    let notation = LinkFormat { target_first: true, base: 1 };
+    notation
+        .parse_line(line)
+        .is_ok_and(|links| notation.parse_line(&notation.format_line(&links)).as_ref() == Ok(&links))
 }
 
 /// Says whether settings of a model can be read.

@@ -256,12 +256,12 @@ fn with_upper(text: &str) -> Sources {
 #[test]
 fn a_forbidden_use_is_found_however_it_is_written() {
     for text in [
-        "use crate::random::Stream;",
-        "pub use crate::{lower::Pair, random::{Stream, draw}};",
+        "use crate::random::SeededRng;",
+        "pub use crate::{lower::Pair, random::{SeededRng, draw}};",
         "use crate::{\n    lower::Pair,\n    random as dice,\n};",
-        "fn f() { let x = crate::random::Stream::new(); }",
-        "use super::super::random::Stream;",
-        "#[cfg(test)]\nfn f() {}\nuse crate::random::Stream;",
+        "fn f() { let x = crate::random::SeededRng::new(); }",
+        "use super::super::random::SeededRng;",
+        "#[cfg(test)]\nfn f() {}\nuse crate::random::SeededRng;",
     ] {
         let wrong = out_of_order(&with_upper(text), &ORDER);
         assert_eq!(wrong.len(), 1, "{text}: {wrong:?}");
@@ -276,8 +276,8 @@ fn what_is_allowed_is_let_through() {
         "fn f() {} // crate::random is only mentioned",
         "const TEXT: &str = \"crate::random\";",
         "use my_crate::random::x;",
-        "#[cfg(test)]\nmod tests { use crate::random::Stream; use super::*; }",
-        "macro_rules! m { () => { $crate::random::Stream } }",
+        "#[cfg(test)]\nmod tests { use crate::random::SeededRng; use super::*; }",
+        "macro_rules! m { () => { $crate::random::SeededRng } }",
     ] {
         assert_eq!(out_of_order(&with_upper(text), &ORDER), Vec::<String>::new(), "{text}");
     }
@@ -295,7 +295,7 @@ fn the_list_of_what_is_allowed_holds_nothing_else() {
     said(&[ORDER[0], ("upper", &["lower"])], "random has no place");
     said(&[ORDER[0], ORDER[1], ORDER[2], ("cellar", &[])], "src has no cellar");
     said(&[ORDER[2], ORDER[0], ORDER[1]], "lower, which does not stand before it");
-    let only_in_tests = with_upper("#[cfg(test)]\nmod tests { use crate::random::Stream; }");
+    let only_in_tests = with_upper("#[cfg(test)]\nmod tests { use crate::random::SeededRng; }");
     assert_eq!(out_of_order(&only_in_tests, &[ORDER[0], ORDER[1], ("upper", &["lower", "random"])]).len(), 1);
 }
 

@@ -25,14 +25,14 @@ mod tests {
     use crate::attention::selection::SelectionMode;
     use crate::kernels::buffer_pool::Buffer;
     use crate::parameters::{ParameterSpec, ParameterViews, Parameters};
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     const N: usize = 24;
     const DIMENSIONS: AttentionDims = AttentionDims { hidden: N, attention: 20 };
     const LENGTHS: [usize; 3] = [500, 7, 1];
 
     fn numbers(count: usize, purpose: &str) -> Vec<f32> {
-        let mut stream = Stream::new(1, purpose, 0);
+        let mut stream = SeededRng::new(1, purpose, 0);
         (0..count).map(|_| stream.normal() as f32).collect()
     }
 

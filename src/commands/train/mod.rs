@@ -15,7 +15,7 @@ use super::output::Output;
 use super::signals::Signals;
 use crate::cli::{Given, TrainArgs};
 use crate::error::usage;
-use crate::render::visible;
+use crate::render::escape_controls;
 use crate::search::BeamSettings;
 use crate::text::Pair;
 use crate::trainer::{InitFrom, Session, TrainingSources, TrainingSpec};
@@ -119,7 +119,7 @@ fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let heatmap = heatmap(&output);
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
-            writeln!(out, "\n{}\n{}\n", visible(&sentence.text), visible(&translations[0].text))?;
+            writeln!(out, "\n{}\n{}\n", escape_controls(&sentence.text), escape_controls(&translations[0].text))?;
             heatmap.matrix(out, &translations[0].alignment.by_words())
         })?;
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::ragged::Ragged;
 use crate::model::DropoutMask;
-use crate::random::Positions;
+use crate::random::CounterRng;
 use crate::text::{BEGIN, Batch, Look};
 
 /// Some sentences of a batch, the longest source first. Target-side arrays are `[length, rows, ·]`, padded to the
@@ -115,7 +115,7 @@ impl<'a> Shard<'a> {
 
     /// Random numbers of hard attention at one step: `count` per row, indexed by the whole batch's positions,
     /// `[length, batch, count]`.
-    pub fn draws(&self, rng: Option<Positions>, step: usize, count: usize) -> Option<Vec<f32>> {
+    pub fn draws(&self, rng: Option<CounterRng>, step: usize, count: usize) -> Option<Vec<f32>> {
         let first = |row: &usize| (step * self.batch.target.batch() + row) * count;
         let rng = rng.filter(|_| count > 0)?;
         let positions = self.rows.iter().flat_map(|row| (first(row)..).take(count));

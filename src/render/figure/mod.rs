@@ -1,39 +1,38 @@
-//! A figure of lines, fit for a paper, as SVG: scores by length, curves of training.
+//! Line charts as SVG for papers: scores by length, training curves.
 //!
-//! Both axes begin at 0 and end at a round number. Each line has its own colour, dashes and marker, so that lines are told
-//! apart without colour as well; the colours are those of Okabe & Ito (2008), which people with any kind of colour vision
-//! tell apart. A legend stands above the plot, and below the axis there may be brackets with counts.
+//! Both axes start at 0 and end at a round number. Lines differ in color, dashes and marker; the colors are those of Okabe &
+//! Ito (2008), which are safe for color-blind readers. A legend is above the plot; brackets with counts may be below.
 
-mod drawing;
-mod lines;
+mod layout;
+mod line_chart;
 mod scale;
 
 use std::io::{Result, Write};
 
-pub use lines::{Axis, Counts, Figure, Series, Span};
+pub use line_chart::{Axis, Bracket, BracketCounts, Figure, Series};
 
 use super::svg::{FONT_SIZE, FONTS};
-use drawing::Drawing;
+use layout::FigureLayout;
 
 impl Figure {
     /// Writes the figure as one SVG document.
     ///
     /// # Errors
-    /// The writer's own.
+    /// Propagates errors of the writer.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
-        write_below_each_other(std::slice::from_ref(self), out)
+        write_stacked(std::slice::from_ref(self), out)
     }
 }
 
-/// Writes figures as one SVG document, below each other, all plots from the same left edge on.
+/// Writes figures stacked in one SVG document, with aligned plots.
 ///
 /// # Errors
-/// The writer's own.
-pub fn write_below_each_other(figures: &[Figure], out: &mut dyn Write) -> Result<()> {
-    let left = figures.iter().map(|figure| Drawing::of(figure, 0.0).left).fold(0.0, f64::max);
-    let drawings: Vec<Drawing> = figures.iter().map(|figure| Drawing::of(figure, left)).collect();
-    let width = drawings.iter().map(|drawing| drawing.width.ceil()).fold(0.0, f64::max);
-    let bodies: Vec<(String, f64)> = drawings.iter().map(Drawing::body).collect();
+/// Propagates errors of the writer.
+pub fn write_stacked(figures: &[Figure], out: &mut dyn Write) -> Result<()> {
+    let left = figures.iter().map(|figure| FigureLayout::new(figure, 0.0).left).fold(0.0, f64::max);
+    let layouts: Vec<FigureLayout> = figures.iter().map(|figure| FigureLayout::new(figure, left)).collect();
+    let width = layouts.iter().map(|layout| layout.width.ceil()).fold(0.0, f64::max);
+    let bodies: Vec<(String, f64)> = layouts.iter().map(FigureLayout::body).collect();
     let height: f64 = bodies.iter().map(|(_, height)| height).sum();
     writeln!(
         out,
@@ -63,12 +62,12 @@ mod tests {
         Series { name: name.to_owned(), points: points.to_vec() }
     }
 
-    fn counts(spans: &[(usize, usize, usize)]) -> Option<Counts> {
-        let spans = spans.iter().map(|&(from, to, count)| Span { from, to, count }).collect();
-        Some(Counts { label: "pairs".to_owned(), spans })
+    fn counts(brackets: &[(usize, usize, usize)]) -> Option<BracketCounts> {
+        let brackets = brackets.iter().map(|&(from, to, count)| Bracket { from, to, count }).collect();
+        Some(BracketCounts { label: "pairs".to_owned(), brackets })
     }
 
-    fn drawn(series: Vec<Series>, counts: Option<Counts>) -> String {
+    fn drawn(series: Vec<Series>, counts: Option<BracketCounts>) -> String {
         let figure = Figure { x: axis("words", true), y: axis("BLEU", false), series, counts };
         let mut out = Vec::new();
         figure.write(&mut out).unwrap();
@@ -126,15 +125,15 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_needs_no_counts() {
+    fn draws_a_curve_without_counts() {
         let text = drawn(vec![series("loss", &[[0.0, 5.0], [1000.0, 2.5], [2000.0, 1.25]])], None);
         assert!(text.contains(">2000</text>") && !text.contains(">pairs<"), "{text}");
-        // From the corner's height down to the axis' end.
+        // From the upper left corner to the end of the axis.
         assert!(text.contains("M44 36L284 176L524 246\""), "{text}");
     }
 
     #[test]
-    fn what_is_no_number_breaks_the_line() {
+    fn breaks_lines_at_invalid_values() {
         let points = [[1.0, 10.0], [2.0, f64::INFINITY], [3.0, 10.0], [4.0, 5.0], [5.0, f64::NAN], [6.0, -1.0]];
         let text = drawn(vec![series("one", &points)], None);
         let line = text.split("<path d=\"").nth(3).unwrap().split('"').next().unwrap();
@@ -148,9 +147,9 @@ mod tests {
         }
     }
 
-    /// A log can be damaged, or come from somebody who wants no good.
+    /// Logs can be corrupt or malicious.
     #[test]
-    fn no_number_is_too_small_or_too_large_for_an_axis() {
+    fn survives_extreme_values() {
         for extreme in [5e-324, 1e-310, 1e-300, 1e300, f64::MAX] {
             for points in [vec![[1.0, extreme], [extreme, 1.0]], vec![[extreme, extreme]]] {
                 let text = drawn(vec![series("one", &points)], None);
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn one_point_and_none_make_a_figure() {
+    fn draws_figures_of_one_point_and_of_none() {
         let one = drawn(vec![series("one", &[[4.0, 0.0]])], counts(&[(4, 4, 12)]));
         assert!(one.contains("H96M444 316\"") && one.contains("<text x=\"444\" y=\"384\">12</text>"), "{one}");
         let none = drawn(vec![], counts(&[]));
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_below_each_other_begin_at_one_edge() {
+    fn aligns_stacked_figures() {
         let curve = |label: &str, highest: f64| Figure {
             x: axis("step", true),
             y: axis(label, false),
@@ -177,7 +176,7 @@ mod tests {
             counts: None,
         };
         let mut out = Vec::new();
-        write_below_each_other(&[curve("loss", 0.001), curve("BLEU", 90.0)], &mut out).unwrap();
+        write_stacked(&[curve("loss", 0.001), curve("BLEU", 90.0)], &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let axes: Vec<&str> = text.split("<path d=\"").skip(1).filter(|path| path.contains('V')).collect();
         let left = |path: &str| path.split(' ').next().unwrap().to_owned();
@@ -186,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn of_many_points_some_have_markers() {
+    fn limits_the_number_of_markers() {
         let points: Vec<[f64; 2]> = (0..1000).map(|step| [f64::from(step), 1.0]).collect();
         let text = drawn(vec![series("one", &points)], None);
         assert_eq!(text.matches("m-4 0a4").count(), 1 + 25, "the legend's and some of the line");
     }
 
     #[test]
-    fn the_bracket_of_a_few_enormous_values_is_left_open() {
+    fn leaves_the_bracket_of_outliers_open() {
         let lines = || vec![series("one", &[[5.0, 1.0], [40.0, 1.0]])];
         assert!(drawn(lines(), counts(&[(1, 10, 5), (11, 50, 5)])).matches("v-4").count() == 2);
         let text = drawn(lines(), counts(&[(1, 10, 5), (11, 900, 5)]));

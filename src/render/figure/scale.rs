@@ -1,42 +1,43 @@
-//! The numbers on an axis.
+//! Axis scales.
 
-use super::lines::text_width;
+use super::line_chart::text_width;
 
-/// Most steps on an axis.
-const MOST_STEPS: f64 = 6.0;
-/// Numbers of axes that end here are written with all their digits, others with an exponent.
+/// Maximum number of steps.
+const MAX_STEPS: f64 = 6.0;
+/// Axis ends whose labels are decimal; others have an exponent.
 const READABLE: std::ops::Range<f64> = 1e-5..1e7;
-/// An axis whose highest value is smaller is that of nothing: less divides into no steps.
-const NOTHING: f64 = 1e-300;
+/// Highest values up to this count as zero: they cannot be divided into steps.
+const MIN_HIGHEST: f64 = 1e-300;
 
-/// The numbers on an axis: 0, one step, two steps, up to its end.
-pub struct Scale {
+/// Ticks of an axis: multiples of a round step from 0 to the end.
+pub struct AxisScale {
     step: f64,
     steps: usize,
 }
 
-impl Scale {
-    /// Up to a round number that is not below the highest value.
+impl AxisScale {
+    /// Creates a scale up to a multiple of the step that is at least `highest`.
     pub fn up_to(highest: f64, whole: bool) -> Self {
-        let highest = if highest > NOTHING { highest } else { 1.0 };
-        let least_step = highest / MOST_STEPS;
-        let magnitude = 10f64.powf(least_step.log10().floor());
+        let highest = if highest > MIN_HIGHEST { highest } else { 1.0 };
+        let min_step = highest / MAX_STEPS;
+        let magnitude = 10f64.powf(min_step.log10().floor());
         let round =
-            [1.0, 2.0, 5.0].map(|digit| digit * magnitude).into_iter().find(|step| *step >= least_step * (1.0 - 1e-9));
+            [1.0, 2.0, 5.0].map(|digit| digit * magnitude).into_iter().find(|step| *step >= min_step * (1.0 - 1e-9));
         let step = round.unwrap_or(10.0 * magnitude).max(if whole { 1.0 } else { 0.0 });
         Self { step, steps: (highest / step - 1e-9).ceil().max(1.0) as usize }
     }
 
+    /// Last tick.
     pub fn end(&self) -> f64 {
         self.step * self.steps as f64
     }
 
-    /// Where a value lies between 0 and the end, as a share of the whole.
+    /// Position of a value as a share of the axis.
     pub fn share(&self, value: f64) -> f64 {
         value / self.end()
     }
 
-    /// The numbers with how they are written, all with as many decimals as the step needs.
+    /// Ticks with their labels, which have as many decimals as the step needs.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         let decimals = (-self.step.log10().floor()).max(0.0) as usize;
         let written = move |value: f64| {
@@ -45,6 +46,7 @@ impl Scale {
         (0..=self.steps).map(move |tick| self.step * tick as f64).map(move |value| (value, written(value)))
     }
 
+    /// Width of the widest label.
     pub fn widest(&self) -> f64 {
         self.ticks().map(|(_, text)| text_width(&text)).fold(0.0, f64::max)
     }
@@ -55,11 +57,11 @@ mod tests {
     use super::*;
 
     fn scale(highest: f64, whole: bool) -> Vec<String> {
-        Scale::up_to(highest, whole).ticks().map(|(_, text)| text).collect()
+        AxisScale::up_to(highest, whole).ticks().map(|(_, text)| text).collect()
     }
 
     #[test]
-    fn axes_go_from_0_to_a_round_number_in_round_steps() {
+    fn chooses_round_steps_from_0() {
         assert_eq!(scale(97.2, false), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(scale(100.0, false), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(scale(52.8, false), ["0", "10", "20", "30", "40", "50", "60"]);

@@ -1,26 +1,26 @@
-//! One HTML page to explore alignments: a file that opens from disk in any browser and asks nothing of a network.
+//! Self-contained HTML page to explore alignments, without network access.
 //!
-//! What shows and moves lies in `page/` and is the same in every file; the pairs are a block of JSON that the browser
-//! never runs. Weights are whole thousandths, rounded down, so that comparing them to a threshold in whole thousandths
-//! gives the links that [`Beliefs::links`] gives. The page's policy allows its own style and script by their
-//! fingerprints and nothing else, and the script writes words as text only: no word can become markup.
+//! The static parts in `page/` are the same in every file; the pairs are a JSON block that the browser never executes.
+//! Weights are whole thousandths, rounded down, so that comparison with a threshold in thousandths gives the links of
+//! [`LinkScores::links`]. The Content-Security-Policy allows only the page's own style and script, by their hashes, and the
+//! script inserts words as text only: no word can become markup.
 
-mod learning;
+mod training_page;
 
 use std::io::{Result, Write};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-pub use learning::{Moment, Seen, write_learning};
+pub use training_page::{AttentionFrame, FramePair, write_training_page};
 
-use super::{Item, Renderer, Units};
-use crate::alignment::{Alignment, Beliefs, Gold, Link};
+use super::{Item, Renderer, UnitAlignment};
+use crate::alignment::{Alignment, Gold, Link, LinkScores};
 
-/// The page's frame; `{{…}}` marks where the other parts go.
-const FRAME: &str = include_str!("../page/page.html");
+/// Page template; `{{…}}` marks the other parts.
+const TEMPLATE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
-/// One module; the order matters only to a reader.
+/// Script as one module.
 const SCRIPT: &str = concat!(
     include_str!("../page/model.js"),
     include_str!("../page/drawing.js"),
@@ -30,62 +30,63 @@ const SCRIPT: &str = concat!(
     include_str!("../page/page.js"),
 );
 
-/// Writes the page: its frame first, then the pairs as they come, and at the end what moves it.
+/// Writes the page: the template's head, the pairs as they arrive, then the script.
 pub struct Html {
     title: String,
     threshold: f32,
     items: usize,
 }
 
-/// What stands before the first pair.
+/// Data before the first pair.
 #[derive(Serialize)]
-struct Opening<'a> {
+struct PageHeader<'a> {
     title: &'a str,
     threshold: u16,
 }
 
 #[derive(Serialize)]
-struct Pair<'a> {
+struct PairData<'a> {
     id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     translation: Option<&'a str>,
     #[serde(flatten)]
-    words: Matrix<'a>,
-    /// No number where there is none: JSON has only finite ones.
+    words: MatrixData<'a>,
+    /// `null` unless finite.
     score: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<GoldLinks>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    units: Option<UnitMatrix<'a>>,
+    units: Option<UnitMatrixData<'a>>,
 }
 
 #[derive(Serialize)]
-struct Matrix<'a> {
+struct MatrixData<'a> {
     source: &'a [String],
     target: &'a [String],
     #[serde(flatten)]
-    cells: Cells,
+    cells: CellData,
 }
 
 #[derive(Serialize)]
-struct Cells {
-    /// `[target × (source + 1)]` in thousandths, row by row; the last column is the source's end.
+struct CellData {
+    /// `[target × (source + 1)]` in thousandths, row-major; the last column is the source's end.
     weights: Vec<u16>,
-    /// Cells `target × sources + source`, each followed by how much is believed in that link, in thousandths.
-    beliefs: Vec<usize>,
+    /// Cell indices `target × sources + source`, each followed by its link score in thousandths.
+    #[serde(rename = "beliefs")]
+    scores: Vec<usize>,
 }
 
 #[derive(Serialize)]
-struct UnitMatrix<'a> {
+struct UnitMatrixData<'a> {
     #[serde(flatten)]
-    matrix: Matrix<'a>,
+    matrix: MatrixData<'a>,
     source_words: &'a [usize],
     target_words: &'a [usize],
 }
 
-/// Source and target in turn: `[s, t, s, t, …]`. A sure link is not said again among the possible ones.
+/// Links as `[s, t, s, t, …]`; `possible` excludes the sure ones.
 #[derive(Serialize)]
 struct GoldLinks {
     sure: Vec<usize>,
@@ -93,15 +94,14 @@ struct GoldLinks {
 }
 
 impl Html {
-    /// A page under a title, such as the names of the files that it was made from. It opens with the links that the
-    /// threshold gives.
+    /// Creates a page with a title, such as the names of the input files. It opens with the links of `threshold`.
     pub fn new(title: String, threshold: f32) -> Self {
         Self { title, threshold, items: 0 }
     }
 
     fn begin(&self, out: &mut dyn Write) -> Result<()> {
-        out.write_all(opening().as_bytes())?;
-        let data = inert(&Opening { title: &self.title, threshold: thousandths(self.threshold) })?;
+        out.write_all(page_head().as_bytes())?;
+        let data = html_safe_json(&PageHeader { title: &self.title, threshold: thousandths(self.threshold) })?;
         let open = data.strip_suffix('}').unwrap_or(&data);
         write!(out, "{open},\"pairs\":[")
     }
@@ -114,7 +114,7 @@ impl Renderer for Html {
         }
         out.write_all(if self.items == 0 { b"\n" } else { b",\n" })?;
         self.items += 1;
-        out.write_all(inert(&Pair::from(item))?.as_bytes())
+        out.write_all(html_safe_json(&PairData::from(item))?.as_bytes())
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
@@ -122,50 +122,50 @@ impl Renderer for Html {
             self.begin(out)?;
         }
         out.write_all(b"\n]}")?;
-        out.write_all(around_data().1.replace("{{script}}", &script()).as_bytes())
+        out.write_all(template_halves().1.replace("{{script}}", &script()).as_bytes())
     }
 }
 
-impl<'a> From<&Item<'a>> for Pair<'a> {
+impl<'a> From<&Item<'a>> for PairData<'a> {
     fn from(item: &Item<'a>) -> Self {
         Self {
             id: item.id,
             rank: item.rank,
             translation: item.translation,
-            words: Matrix::new(item.alignment, item.beliefs),
+            words: MatrixData::new(item.alignment, item.link_scores),
             score: (item.score * 1e4).round() / 1e4,
             gold: item.gold.map(GoldLinks::from),
-            units: item.units.map(UnitMatrix::from),
+            units: item.units.map(UnitMatrixData::from),
         }
     }
 }
 
-/// The cells that are believed in at all.
-fn believed(beliefs: &Beliefs) -> Vec<usize> {
-    let thousandths = beliefs.values().iter().map(|&belief| usize::from(thousandths(belief)));
-    thousandths.enumerate().filter(|&(_, belief)| belief > 0).flat_map(|(cell, belief)| [cell, belief]).collect()
+/// Indices and scores in thousandths of all cells with a positive score.
+fn sparse_scores(scores: &LinkScores) -> Vec<usize> {
+    let thousandths = scores.values().iter().map(|&score| usize::from(thousandths(score)));
+    thousandths.enumerate().filter(|&(_, score)| score > 0).flat_map(|(cell, score)| [cell, score]).collect()
 }
 
-impl<'a> Matrix<'a> {
-    fn new(alignment: &'a Alignment, beliefs: &Beliefs) -> Self {
-        Self { source: alignment.source(), target: alignment.target(), cells: Cells::new(alignment, beliefs) }
+impl<'a> MatrixData<'a> {
+    fn new(alignment: &'a Alignment, scores: &LinkScores) -> Self {
+        Self { source: alignment.source(), target: alignment.target(), cells: CellData::new(alignment, scores) }
     }
 }
 
-impl Cells {
-    fn new(alignment: &Alignment, beliefs: &Beliefs) -> Self {
+impl CellData {
+    fn new(alignment: &Alignment, scores: &LinkScores) -> Self {
         let mut weights = Vec::with_capacity(alignment.weights().len() + alignment.target().len());
         for (row, &end) in alignment.rows().zip(alignment.end_weights()) {
             weights.extend(row.iter().map(|&weight| thousandths(weight)));
             weights.push(thousandths(end));
         }
-        Self { weights, beliefs: believed(beliefs) }
+        Self { weights, scores: sparse_scores(scores) }
     }
 }
 
-impl<'a> From<Units<'a>> for UnitMatrix<'a> {
-    fn from(units: Units<'a>) -> Self {
-        let matrix = Matrix::new(units.alignment, &Beliefs::of_attention(units.alignment));
+impl<'a> From<UnitAlignment<'a>> for UnitMatrixData<'a> {
+    fn from(units: UnitAlignment<'a>) -> Self {
+        let matrix = MatrixData::new(units.alignment, &LinkScores::from_attention(units.alignment));
         Self { matrix, source_words: units.source_words, target_words: units.target_words }
     }
 }
@@ -180,34 +180,34 @@ impl From<&Gold> for GoldLinks {
     }
 }
 
-/// A weight in whole thousandths, rounded down; nothing where it is no number.
+/// Weight in whole thousandths, rounded down; 0 for NaN.
 fn thousandths(weight: f32) -> u16 {
     (weight * 1000.0).clamp(0.0, 1000.0) as u16
 }
 
-/// The page as far as its data.
-fn opening() -> String {
-    let (style, script) = (one_line_end(STYLE), script());
+/// Page up to its data.
+fn page_head() -> String {
+    let (style, script) = (normalize_line_endings(STYLE), script());
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
-        fingerprint(&style),
-        fingerprint(&script)
+        csp_hash(&style),
+        csp_hash(&script)
     );
-    around_data().0.replace("{{policy}}", &policy).replace("{{style}}", &style)
+    template_halves().0.replace("{{policy}}", &policy).replace("{{style}}", &style)
 }
 
 fn script() -> String {
-    one_line_end(SCRIPT)
+    normalize_line_endings(SCRIPT)
 }
 
-/// The frame before and after the data.
-fn around_data() -> (&'static str, &'static str) {
-    FRAME.split_once("{{data}}").unwrap_or((FRAME, ""))
+/// Template before and after the data.
+fn template_halves() -> (&'static str, &'static str) {
+    TEMPLATE.split_once("{{data}}").unwrap_or((TEMPLATE, ""))
 }
 
-/// JSON without a character that HTML or JavaScript could read as anything but text. All of them stand in strings only,
-/// where an escape means the same.
-fn inert(value: &impl Serialize) -> Result<String> {
+/// JSON with all characters special to HTML or JavaScript escaped; they occur only in strings, where escapes are
+/// equivalent.
+fn html_safe_json(value: &impl Serialize) -> Result<String> {
     let json = serde_json::to_string(value)?;
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {
@@ -219,13 +219,13 @@ fn inert(value: &impl Serialize) -> Result<String> {
     Ok(text)
 }
 
-/// Line ends as browsers see them, whatever a checkout made of them: fingerprints are taken of these.
-fn one_line_end(text: &str) -> String {
+/// Normalizes line endings as browsers do before hashing, whatever the checkout has.
+fn normalize_line_endings(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// What a Content-Security-Policy names an inline style or script by: its SHA-256 in base 64.
-fn fingerprint(text: &str) -> String {
+/// Content-Security-Policy hash of an inline style or script: its SHA-256 in base 64.
+fn csp_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text)))
 }
 
@@ -235,8 +235,8 @@ fn base64(bytes: &[u8]) -> String {
     for chunk in bytes.chunks(3) {
         let bits = (0..3).fold(0, |bits, index| bits << 8 | u32::from(chunk.get(index).copied().unwrap_or(0)));
         for digit in 0..4 {
-            let place = (bits >> (18 - 6 * digit)) as usize % 64;
-            text.push(if digit <= chunk.len() { char::from(DIGITS[place]) } else { '=' });
+            let value = (bits >> (18 - 6 * digit)) as usize % 64;
+            text.push(if digit <= chunk.len() { char::from(DIGITS[value]) } else { '=' });
         }
     }
     text
@@ -252,7 +252,7 @@ mod tests {
         text.split(' ').map(str::to_owned).collect()
     }
 
-    /// A page's data block, as it stands in the file.
+    /// Data block of a page.
     fn data(page: &str) -> &str {
         let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
         rest.split_once("</script>").unwrap().0
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn snapshot_of_the_data() {
+    fn matches_data_snapshot() {
         let text = String::from_utf8(samples::render(&mut Html::new("pairs.tsv".to_owned(), 0.4))).unwrap();
         let expected = r#"{"title":"pairs.tsv","threshold":400,"pairs":[
 {"id":0,"source":["the","black","\"cat\""],"target":["le","chat","noir"],"weights":[900,50,20,30,0,250,750,0,4,846,100,50],"beliefs":[0,952,1,38,2,21,4,196,5,820,6,5,7,791,8,130],"score":-0.25},
@@ -279,18 +279,18 @@ mod tests {
     }
 
     #[test]
-    fn gold_and_units_are_told() {
+    fn writes_gold_links_and_units() {
         let rows = [vec![0.5, 0.25, 0.25], vec![0.125, 0.125, 0.75]];
         let units = Alignment::from_rows(words("a b"), words("c d"), &rows);
         let alignment = units.merge(words("ab"), &[0, 0], words("c d"), &[0, 1]);
         let gold = parse_gold_line("0-0 0?1").unwrap();
-        let beliefs = Beliefs::of_attention(&alignment);
+        let scores = LinkScores::from_attention(&alignment);
         let item = Item {
             rank: Some(2),
             translation: Some("c d"),
             gold: Some(&gold),
-            units: Some(Units { alignment: &units, source_words: &[0, 0], target_words: &[0, 1] }),
-            ..samples::item(7, &alignment, &beliefs, &[])
+            units: Some(UnitAlignment { alignment: &units, source_words: &[0, 0], target_words: &[0, 1] }),
+            ..samples::item(7, &alignment, &scores, &[])
         };
         let expected = r#"{"title":"a \u0026 b","threshold":400,"pairs":[
 {"id":7,"rank":2,"translation":"c d","source":["ab"],"target":["c","d"],"weights":[750,250,250,750],"beliefs":[0,925,1,504],"score":-0.25,"gold":{"sure":[0,0],"possible":[0,1]},"units":{"source":["a","b"],"target":["c","d"],"weights":[500,250,250,125,125,750],"beliefs":[0,590,1,482,2,197,3,322],"source_words":[0,0],"target_words":[0,1]}}
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_can_leave_the_data() {
+    fn escapes_markup_in_words() {
         let hostile = [
             "</script><script>alert(1)</script>",
             "<!--<script>",
@@ -309,8 +309,8 @@ mod tests {
         let source: Vec<String> = hostile.map(str::to_owned).to_vec();
         let alignment = Alignment::from_rows(source.clone(), vec![], &[]);
         let empty = page(&[]);
-        let beliefs = Beliefs::of_attention(&alignment);
-        let item = Item { translation: Some(hostile[0]), ..samples::item(0, &alignment, &beliefs, &[]) };
+        let scores = LinkScores::from_attention(&alignment);
+        let item = Item { translation: Some(hostile[0]), ..samples::item(0, &alignment, &scores, &[]) };
         let page = page(&[item]);
         let data = data(&page);
         assert!(!data.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{data}");
@@ -321,10 +321,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_not_written_as_one() {
+    fn writes_non_finite_values_as_valid_json() {
         let alignment = Alignment::from_rows(words("a"), words("b"), &[vec![f32::NAN, f32::INFINITY]]);
-        let beliefs = Beliefs::of_attention(&alignment);
-        let item = Item { score: f64::NEG_INFINITY, ..samples::item(0, &alignment, &beliefs, &[]) };
+        let scores = LinkScores::from_attention(&alignment);
+        let item = Item { score: f64::NEG_INFINITY, ..samples::item(0, &alignment, &scores, &[]) };
         let page = page(&[item]);
         let read: serde_json::Value = serde_json::from_str(data(&page)).unwrap();
         assert_eq!(read["pairs"][0]["weights"], serde_json::json!([0, 1000]));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn thousandths_keep_the_links_of_a_threshold() {
+    fn thousandths_preserve_links_at_a_threshold() {
         let row: Vec<f32> = (0..=1000).map(|step| step as f32 / 1000.0 + 0.0004).collect();
         for threshold in [1u16, 125, 333, 400, 999] {
             let limit = f32::from(threshold) / 1000.0;
@@ -341,29 +341,29 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_pairs_is_whole() {
+    fn writes_a_complete_page_without_pairs() {
         let page = page(&[]);
         assert_eq!(data(&page), "{\"title\":\"a \\u0026 b\",\"threshold\":400,\"pairs\":[\n]}");
         assert!(page.ends_with("</html>\n"));
-        assert!(!page.contains("{{"), "every part has found its place");
+        assert!(!page.contains("{{"), "every placeholder is filled");
     }
 
     #[test]
-    fn the_policy_names_what_the_page_holds() {
+    fn policy_matches_hashes_of_style_and_script() {
         let page = page(&[]);
         let between = |start: &str, end: &str| page.split_once(start).unwrap().1.split_once(end).unwrap().0.to_owned();
         for (text, kind) in [
             (between("<style>", "</style>"), "style-src"),
             (between("<script type=\"module\">", "</script>"), "script-src"),
         ] {
-            assert!(page.contains(&format!("{kind} '{}'", fingerprint(&text))), "{kind}");
+            assert!(page.contains(&format!("{kind} '{}'", csp_hash(&text))), "{kind}");
         }
         let addresses = page.replace("http://www.w3.org/2000/svg", "").matches("://").count();
         assert!(addresses == 0 && !page.contains("innerHTML"));
     }
 
     #[test]
-    fn base_64_has_its_padding() {
+    fn pads_base_64() {
         let written = ["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes()));
         assert_eq!(written, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
     }

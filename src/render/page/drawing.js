@@ -1,4 +1,4 @@
-// What both views are drawn with. A drawing is an <svg> of its own, with colours and fonts in it, so that it can be saved.
+// Shared by both views. A drawing is a standalone <svg> with its own colors and fonts, so that it can be saved.
 
 /** Fonts of words, by name for what is common, then those that cover other scripts. */
 const WORD_FONT = "'Source Serif 4', 'Noto Serif', Georgia, 'Times New Roman', 'Noto Serif Hebrew', 'Noto Naskh Arabic', " +
@@ -6,10 +6,10 @@ const WORD_FONT = "'Source Serif 4', 'Noto Serif', Georgia, 'Times New Roman', '
 const NUMBER_FONT = "system-ui, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
 const WORD_SIZE = 18;
 const NUMBER_SIZE = 11;
-/** Letters of a word that are drawn; it is told in full where it has the focus. */
+/** Maximum drawn characters of a word; the focused word is shown in full. */
 const LONGEST_WORD = 36;
 
-/** The drawing's colours, on light and on dark paper. */
+/** Colors of a drawing on light and on dark paper. */
 const LIGHT = {
   paper: "#ffffff", ink: "#22262e", soft: "#6a7079", line: "#e2dfd8", accent: "#27609f",
   hit: "#0b7a5d", missed: "#bf3f0c", extra: "#8b3d9c",
@@ -43,7 +43,7 @@ function html(name, attributes = {}, ...children) {
 
 const ruler = document.createElement("canvas").getContext("2d");
 
-/** How wide a word is drawn. */
+/** Drawn width of a word. */
 function wordWidth(word) {
   ruler.font = `${WORD_SIZE}px ${WORD_FONT}`;
   return ruler.measureText(word).width;
@@ -62,7 +62,7 @@ function sideOf(matrix, side, wordOfPiece) {
     side, texts, wordOfPiece,
     rightToLeft: runsRightToLeft(matrix[side]),
     widths: texts.map(wordWidth),
-    /** Whether a piece continues the word of the piece before it. */
+    /** True if a piece continues the word of the previous piece. */
     continues: (index) => index > 0 && wordOfPiece !== undefined && wordOfPiece[index] === wordOfPiece[index - 1],
   };
 }
@@ -84,7 +84,7 @@ function canvas(width, height, label, { paper }, ...children) {
 
 /**
  * A word that can have the focus. `box` is the area that answers to a pointer; `share` is where its weight is written
- * when a partner has the focus; `turn` is an angle for words that stand aslant, `size` that of the letters.
+ * when a partner has the focus; `turn` is the angle of rotated words, `size` that of the letters.
  */
 function wordElement({ side, index, text, full, x, y, edge, rightToLeft, box, share, turn, ink, size }, palette) {
   const direction = rightToLeft ? "rtl" : undefined;
@@ -111,7 +111,7 @@ function wordList(side, words) {
   return svg("g", { role: "list", "aria-label": side === "source" ? "Source words" : "Target words" }, ...words);
 }
 
-/** How the states of a link look: never by colour alone, but by a mark and a kind of line. */
+/** Styles of link states: distinguished by a mark and a line style, never by color alone. */
 const STATES = {
   hit: { color: "hit", mark: "disc", label: "hit, sure" },
   "hit-possible": { color: "hit", mark: "ring", label: "hit, possible" },
@@ -135,7 +135,7 @@ function stateMark(state, x, y, palette) {
   return svg("g", { class: "mark" }, svg("circle", { cx: x, cy: y, r: 7.5, fill: palette.paper }), shapes[mark]());
 }
 
-/** What a reader of the screen hears of a link. */
+/** Label of a link for screen readers. */
 function linkLabel(matrix, { s, t, weight, state }) {
   const words = `${visible(matrix.source[s])} – ${visible(matrix.target[t])}, ${percent(weight)}`;
   return state ? `${words}, ${STATES[state].label}` : words;

@@ -27,7 +27,7 @@ function rowPlaces(side, gap) {
   return { lefts, width: end };
 }
 
-/** Where the words stand in two rows: for each side the words' places, and where curves end. */
+/** Layout in two rows: positions of each side's words and ends of the curves. */
 function inRows(sides, gap) {
   const rows = sides.map((side) => rowPlaces(side, gap));
   const width = Math.max(...rows.map((row) => row.width), 120);
@@ -47,7 +47,7 @@ function inRows(sides, gap) {
   return { words, width: width + 2 * EDGE, height: tops[1] + ROW_HEIGHT + EDGE + 8, upright: true };
 }
 
-/** Where the words stand in two columns, within `available` if their widths allow. */
+/** Layout in two columns, within `available` if the words' widths allow. */
 function inColumns(sides, available) {
   const [left, right] = sides.map((side) => Math.max(...side.widths, 30));
   const fixed = left + right + 2 * (EDGE + SHARE_ROOM);
@@ -107,7 +107,7 @@ function freePoint(curve, others) {
 function linkElement(curve, { weight, state }, palette) {
   const { color = "accent", dashes } = STATES[state] ?? {};
   const [x0, y0, ...rest] = curve;
-  // What was missed may weigh next to nothing, and is to be seen all the same.
+  // Missed links may have hardly any weight but must be visible.
   const share = state === "missed" ? Math.max(weight, 500) / 1000 : weight / 1000;
   return svg("path", {
     d: `M${x0} ${y0}C${rest.join(" ")}`, fill: "none", stroke: palette[color], "stroke-linecap": "round",
@@ -137,7 +137,7 @@ function wordBraces(sides, layout, palette) {
   return braces;
 }
 
-/** What stands in the place of a side without words. */
+/** Placeholder of a side without words. */
 function emptySides(sides, layout, palette) {
   return sides.flatMap((side, which) => {
     if (side.texts.length > 0) return [];
@@ -205,7 +205,7 @@ function sideFlags([source, target], { upright }) {
   return { source: upright && source.rightToLeft, target: upright && target.rightToLeft };
 }
 
-/** A weight that is no link. */
+/** Weight without a link. */
 function softCurve(curve, link, palette) {
   const element = linkElement(curve, link, palette);
   element.setAttribute("stroke-dasharray", "2 4");

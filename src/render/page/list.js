@@ -5,7 +5,7 @@ const LIST_ROW = 66;
 /** Rows beyond the edges, so that scrolling shows no gaps. */
 const SPARE_ROWS = 6;
 
-/** What a row says of its pair: its number, both sides, and the measure that the list is sorted by. */
+/** Content of a row: the pair's number, both sides, and the sort measure. */
 function rowElement(place, position, total, note) {
   const pair = DATA.pairs[place];
   const line = (side, text) => html("span", { class: side, dir: "auto" }, visible(text) || "\u2013");

@@ -33,9 +33,9 @@ function matrixLayout(sides, available) {
 }
 
 const radians = (SLANT * Math.PI) / 180;
-/** How far a slanted label reaches up. */
+/** Height of a rotated label. */
 const rise = (width) => -Math.sin(radians) * width + Math.cos(radians) * WORD_SIZE;
-/** How far a slanted label reaches to the right. */
+/** Width of a rotated label. */
 const overhang = (width) => Math.cos(radians) * width + 6;
 
 /** Lines between cells: light within words of several pieces, a little darker between words. */
@@ -59,7 +59,7 @@ function gridLines(sides, layout, palette) {
   return [path("within", 0.45), path("between", 1)];
 }
 
-/** What stands in the place of rows where there are none. */
+/** Placeholder of a matrix without rows. */
 function noRows({ rows, top, width }, palette) {
   if (rows > 0) return [];
   const note = { fill: palette.soft, "font-style": "italic", "font-size": 15, "text-anchor": "middle" };
@@ -82,7 +82,7 @@ function cellElements(matrix, { cell, columns, rows, xOf, yOf }, palette) {
   return svg("g", { "aria-hidden": "true" }, ...cells);
 }
 
-/** What marks a link: a frame around its cell, or its state beside gold. */
+/** Mark of a link: a frame around its cell, or its state against gold. */
 function matrixLink(matrix, link, { cell, xOf, yOf }, palette) {
   const frame = svg("rect", {
     x: xOf(link.s) + 1.5, y: yOf(link.t) + 1.5, width: cell - 3, height: cell - 3, rx: 2, fill: "none",

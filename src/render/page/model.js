@@ -1,4 +1,4 @@
-// What the page knows: pairs, links, measures. Nothing here touches the document, except for reading the data block.
+// Data model: pairs, links, measures. Does not touch the document, except for reading the data block.
 
 /** Everything in the file: `title`, `threshold`, `pairs`. Weights, here and everywhere, are thousandths. */
 const DATA = JSON.parse(document.getElementById("data").textContent);
@@ -11,7 +11,7 @@ function weightOf(matrix, s, t) {
   return matrix.weights[t * (matrix.source.length + 1) + s];
 }
 
-/** The links that are believed in at least so much. */
+/** Links with a score of at least `threshold`. */
 function linksOf(matrix, threshold) {
   const links = [];
   for (let place = 0; place < matrix.beliefs.length; place += 2) {
@@ -97,34 +97,34 @@ function entropy(matrix) {
   return nats / rows;
 }
 
-/** How many source words no link reaches. */
+/** Number of source words without a link. */
 function uncovered(pair, threshold) {
   const reached = new Set(linksOf(pair, threshold).map((link) => link.s));
   return pair.source.length - reached.size;
 }
 
-/** What pairs can be sorted and filtered by. `of` gives a number, or null where a pair has none; `about` is what it means. */
+/** Measures for sorting and filtering. `of` returns a number, or null if a pair has none; `about` describes it. */
 const MEASURES = [
   { name: "length", label: "Words, both sides", short: "words", digits: 0, about: "Words of both sides together",
     of: (pair) => pair.source.length + pair.target.length },
   { name: "score", label: "Score, nats", short: "score", digits: 2, of: (pair) => pair.score,
-    about: "Mean log-probability of a target unit, in nats: the nearer to 0, the likelier the model finds the target" },
+    about: "Mean log-probability of a target unit, in nats: closer to 0 is more likely" },
   { name: "entropy", label: "Entropy, nats", short: "entropy", digits: 2, of: (pair) => entropy(pair),
-    about: "How spread attention is, as the mean over target words, in nats: 0 looks at one source word only" },
+    about: "Mean attention entropy of the target words, in nats: 0 is all weight on one source word" },
   { name: "uncovered", label: "Uncovered source words", short: "uncovered", digits: 0, byLinks: true, of: uncovered,
-    about: "Source words that no link reaches from this threshold on" },
+    about: "Source words without a link at this threshold" },
   { name: "aer", label: "Alignment error rate", short: "AER", digits: 3, byLinks: true, gold: true,
     about: "Share of links that disagree with the gold alignment: 0 is full agreement",
     of: (pair, threshold) => (pair.gold ? errorRate(agreementCounts(pair, threshold)) : null) },
 ];
 
-/** Measures that were taken, by name: sorting asks for the same ones many times. */
+/** Cached measures by name, since sorting needs the same ones many times. */
 const taken = new Map();
 
-/** The steps of training after which attention was kept, where the page shows it being learnt; else none. */
+/** Training steps of a page over training; otherwise none. */
 const STEPS = DATA.steps ?? [];
 
-/** Makes every pair what it was after one of the steps. */
+/** Switches every pair to one of the steps. */
 function turnTo(moment) {
   for (const pair of DATA.pairs) Object.assign(pair, pair.moments?.[moment]);
   taken.clear();
@@ -155,13 +155,13 @@ function searchText(place) {
   return searchable[place];
 }
 
-/** Whether a pair is meant by what stands in the search field; `#12` means the twelfth sentence. */
+/** True if a pair matches the search; `#12` is the twelfth sentence. */
 function isFound(place, query) {
   const number = /^#(\d+)$/.exec(query);
   return number ? DATA.pairs[place].id + 1 === Number(number[1]) : searchText(place).includes(query);
 }
 
-/** Whether a pair's measures lie in all ranges. What has no number lies in none. */
+/** True if a pair's measures lie in all ranges; missing values lie in none. */
 function inRanges(place, ranges, threshold) {
   return MEASURES.every((measure) => {
     const { from = null, to = null } = ranges[measure.name] ?? {};
@@ -181,7 +181,7 @@ function chosenPairs({ query, ranges, threshold, sort, descending }) {
   if (!measure) return descending ? chosen.reverse() : chosen;
   return chosen.sort((a, b) => {
     const [first, second] = [measured(measure, a, threshold), measured(measure, b, threshold)];
-    // What has no number comes last either way; equals keep their order.
+    // Missing values come last in both directions; ties keep their order.
     if (first === null || second === null) return (first === null) - (second === null) || a - b;
     return sign * (first - second) || a - b;
   });
@@ -197,7 +197,7 @@ function percent(weight) {
   return weight > 0 && weight < 10 ? "<1 %" : `${Math.round(weight / 10)} %`;
 }
 
-/** Text with nothing in it that is no character: control characters become their pictures. */
+/** Text with control characters replaced by their pictures. */
 function visible(text) {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, (character) => {
     const code = character.charCodeAt(0);
@@ -209,7 +209,7 @@ function visible(text) {
 const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
-/** Whether words are to be laid from right to left: their first letter decides, as in the Unicode Bidirectional Algorithm. */
+/** True if words run from right to left, by their first letter as in the Unicode Bidirectional Algorithm. */
 function runsRightToLeft(words) {
   const letter = /\p{L}/u.exec(words.join(" "));
   return letter !== null && RIGHT_TO_LEFT.test(letter[0]);

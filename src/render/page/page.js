@@ -1,8 +1,8 @@
-// The page: what is chosen, and how it changes.
+// The page: its state and interaction.
 
 const at = (id) => document.getElementById(id);
 
-/** All that can be chosen. `place` is the shown pair's place in the file, null where there is none. */
+/** Selections of the user. `place` is the index of the shown pair, or null. */
 const state = {
   place: null, view: "links", pieces: "words", gold: true, threshold: DATA.threshold || 1,
   moment: STEPS.length - 1, query: "", sort: "file", descending: false, ranges: {}, theme: "auto",
@@ -13,7 +13,7 @@ const hasGold = DATA.pairs.some((pair) => pair.gold);
 const hasUnits = DATA.pairs.some((pair) => pair.units);
 const measures = MEASURES.filter((measure) => hasGold || !measure.gold);
 const list = new PairList(at("list"), rowNote, showPair);
-/** What `drawLinks` or `drawMatrix` gave for the shown pair. */
+/** Result of `drawLinks` or `drawMatrix` for the shown pair. */
 let drawing = null;
 /** The word that is lit, as `side index`; none where it is empty. */
 let lit = "";
@@ -51,7 +51,7 @@ function draw() {
   showMeasures();
   showLegend();
   at("gold").disabled = showsUnits();
-  at("gold-switch").title = showsUnits() ? "Gold alignments are of words" : "";
+  at("gold-switch").title = showsUnits() ? "Gold alignments are between words" : "";
   letGo();
   if (focused && drawing) {
     const words = drawing.words[focused.side];
@@ -59,7 +59,7 @@ function draw() {
   }
 }
 
-/** What stands in the place of a drawing. */
+/** Placeholder of a drawing. */
 function emptyNote() {
   if (DATA.pairs.length === 0) return html("p", { class: "empty" }, "There are no sentence pairs in this file.");
   const clear = html("button", { type: "button" }, "Clear search and filters");
@@ -153,7 +153,7 @@ function dim() {
   drawing.forget();
 }
 
-/** The word with the focus stays lit when the pointer goes; nothing is where there is none. */
+/** Keeps the focused word highlighted when the pointer leaves. */
 function letGo() {
   const focused = document.activeElement?.closest?.(".word");
   if (focused && at("drawing").contains(focused)) {
@@ -161,7 +161,7 @@ function letGo() {
     return;
   }
   dim();
-  const hint = "Point at a word, or go to it by Tab, to see where its weight lies.";
+  const hint = "Point at a word, or focus it with Tab, to see its attention weights.";
   const words = drawing ? drawing.words.source.length + drawing.words.target.length : 0;
   at("readout").replaceChildren(...(words > 0 ? [html("p", { class: "hint" }, hint)] : []));
 }
@@ -178,9 +178,9 @@ function tell(matrix, side, index) {
     return html("li", {}, word, bar, html("span", { class: "weight" }, percent(weight)),
       html("span", { class: "state" }, state ? STATES[state].label : ""));
   });
-  const looks = side === "source" ? "is looked at by" : "looks at";
+  const verb = side === "source" ? "is attended to by" : "attends to";
   at("readout").replaceChildren(
-    html("p", {}, html("bdi", {}, visible(matrix[side][index])), ` ${looks}`, rows.length ? "" : " nothing"),
+    html("p", {}, html("bdi", {}, visible(matrix[side][index])), ` ${verb}`, rows.length ? "" : " nothing"),
     html("ul", {}, ...rows));
 }
 
@@ -203,7 +203,7 @@ function wordAt(event) {
 
 // ---- The list
 
-/** What the list is sorted by, said at the end of a row. */
+/** Sort measure at the end of a row. */
 function rowNote(place) {
   const measure = measures.find(({ name }) => name === state.sort);
   return measure ? measureText(measure, place) : "";
@@ -254,10 +254,10 @@ function makeRanges() {
 
 function showDirection() {
   at("direction").textContent = state.descending ? "↓" : "↑";
-  at("direction").setAttribute("aria-label", state.descending ? "Order: falling" : "Order: rising");
+  at("direction").setAttribute("aria-label", state.descending ? "Order: descending" : "Order: ascending");
 }
 
-// ---- What is chosen above the drawing
+// ---- Controls above the drawing
 
 /** Sets one choice, shows it in its control, and draws. */
 function choose(name, value) {
@@ -292,7 +292,7 @@ function setMoment(moment) {
   at("moment").value = state.moment;
   at("moment-value").textContent = STEPS[state.moment].toLocaleString("en");
   showTranslation();
-  // What the list is sorted and chosen by may have changed with attention.
+  // Sort and filter measures may have changed with attention.
   if (state.sort === "file" && Object.keys(state.ranges).length === 0) draw();
   else choosePairs();
 }
@@ -333,11 +333,11 @@ function setTheme(theme) {
   state.theme = theme;
   document.documentElement.dataset.theme = theme;
   at("theme").textContent = { auto: "◐ Auto", dark: "● Dark", light: "○ Light" }[theme];
-  at("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system has them" : theme}`);
+  at("theme").setAttribute("aria-label", `Colors: ${theme === "auto" ? "system default" : theme}`);
   draw();
 }
 
-/** Saves the shown drawing, on light paper, with nothing lit. */
+/** Saves the shown drawing on light paper, without highlights. */
 function save() {
   if (!shownPair()) return;
   const { element } = drawPair(at("drawing").clientWidth, LIGHT);
@@ -365,7 +365,7 @@ const KEYS = {
   s: save, t: () => setTheme(THEMES[state.theme]), "?": () => at("help").showModal(),
 };
 
-/** Whether a key belongs to the field that has the focus: any to where text goes, arrows to the slider. */
+/** True if a key belongs to the focused field: all keys in text fields, arrows in sliders. */
 function isForField({ target, key }) {
   if (target.matches("input[type=range]")) return key.length > 1;
   return target.matches("select, input:not([type=radio], [type=checkbox])");

@@ -1,14 +1,14 @@
-//! A part of a figure.
+//! Part of a figure.
 
-/// Around a drawing, and between it and its labels.
+/// Margin around a drawing and between it and its labels.
 pub const MARGIN: usize = 8;
 
-/// What has been drawn, with the room that it takes from its upper left corner on.
+/// SVG elements and their size.
 pub struct Drawing {
     /// SVG elements.
     pub body: String,
-    /// Its margin included.
+    /// Width with margins.
     pub width: usize,
-    /// Its margin included.
+    /// Height with margins.
     pub height: usize,
 }

@@ -1,70 +1,70 @@
-//! Links as curves between the words of both sides: source words above, target words below, each as its script runs.
+//! Links as curves between source words above and target words below, each in its script's direction.
 
 use super::super::Item;
 use super::drawing::{Drawing, MARGIN};
-use super::lettering::{FONT_SIZE, Labels, width};
+use super::text_metrics::{FONT_SIZE, Labels, width};
 
-/// Between two words.
+/// Gap between words.
 const GAP: usize = 16;
-/// From the source words to the target words.
-const BETWEEN: usize = 96;
-/// Between a word and the curves that end at it.
-const CLEAR: usize = 6;
-/// The curves' colour.
-const INK: &str = "#174073";
+/// Distance between source and target words.
+const SIDE_DISTANCE: usize = 96;
+/// Gap between a word and its curves.
+const CURVE_GAP: usize = 6;
+/// Color of the curves.
+const CURVE_COLOR: &str = "#174073";
 
-/// The words of one side in a row.
-struct Row {
+/// Words of one side in a row.
+struct WordRow {
     labels: Labels,
     widths: Vec<usize>,
 }
 
-impl Row {
-    fn of(words: &[String]) -> Self {
-        Self { labels: Labels::of(words), widths: words.iter().map(|word| width(word)).collect() }
+impl WordRow {
+    fn new(words: &[String]) -> Self {
+        Self { labels: Labels::new(words), widths: words.iter().map(|word| width(word)).collect() }
     }
 
     fn width(&self) -> usize {
         self.widths.iter().sum::<usize>() + GAP * self.widths.len().saturating_sub(1)
     }
 
-    /// The middle of each word, where the row lies in the middle of a drawing.
-    fn middles(&self, drawing_width: usize) -> Vec<usize> {
+    /// Center of each word in a row centered in the drawing.
+    fn centers(&self, drawing_width: usize) -> Vec<usize> {
         let left = (drawing_width - self.width()) / 2;
         let mut used = 0;
-        let mut middles = Vec::with_capacity(self.widths.len());
+        let mut centers = Vec::with_capacity(self.widths.len());
         for width in &self.widths {
             let middle = used + width / 2;
-            middles.push(left + if self.labels.right_to_left { self.width() - middle } else { middle });
+            centers.push(left + if self.labels.right_to_left { self.width() - middle } else { middle });
             used += width + GAP;
         }
-        middles
+        centers
     }
 
-    /// Writes the words; those that nothing links are grey.
-    fn write(&self, body: &mut String, middles: &[usize], y: usize, is_linked: impl Fn(usize) -> bool) {
+    /// Writes the words; unlinked ones are gray.
+    fn write(&self, body: &mut String, centers: &[usize], y: usize, is_linked: impl Fn(usize) -> bool) {
         let direction = if self.labels.right_to_left { " direction=\"rtl\"" } else { "" };
         body.push_str(&format!("<g text-anchor=\"middle\"{direction}>\n"));
-        for (index, (text, x)) in self.labels.texts.iter().zip(middles).enumerate() {
-            let grey = if is_linked(index) { "" } else { " fill=\"#666\"" };
-            body.push_str(&format!("<text x=\"{x}\" y=\"{y}\"{grey}>{text}</text>\n"));
+        for (index, (text, x)) in self.labels.texts.iter().zip(centers).enumerate() {
+            let gray = if is_linked(index) { "" } else { " fill=\"#666\"" };
+            body.push_str(&format!("<text x=\"{x}\" y=\"{y}\"{gray}>{text}</text>\n"));
         }
         body.push_str("</g>\n");
     }
 }
 
-/// Draws a pair's links, the thicker the more they are believed in.
+/// Draws the links of a pair, with widths by link score.
 pub fn links(item: &Item) -> Drawing {
-    let (source, target) = (Row::of(item.alignment.source()), Row::of(item.alignment.target()));
+    let (source, target) = (WordRow::new(item.alignment.source()), WordRow::new(item.alignment.target()));
     let width = source.width().max(target.width()) + 2 * MARGIN;
-    let [above, below] = [source.middles(width), target.middles(width)];
-    let (top, bottom) = (MARGIN + FONT_SIZE, MARGIN + FONT_SIZE + BETWEEN);
-    let (from, to) = (top + CLEAR, bottom - FONT_SIZE - CLEAR / 2);
+    let [above, below] = [source.centers(width), target.centers(width)];
+    let (top, bottom) = (MARGIN + FONT_SIZE, MARGIN + FONT_SIZE + SIDE_DISTANCE);
+    let (from, to) = (top + CURVE_GAP, bottom - FONT_SIZE - CURVE_GAP / 2);
     let middle = usize::midpoint(from, to);
-    let mut body = format!("<g fill=\"none\" stroke=\"{INK}\">\n");
+    let mut body = format!("<g fill=\"none\" stroke=\"{CURVE_COLOR}\">\n");
     for link in item.links {
         let (start, end) = (above[link.source], below[link.target]);
-        let thickness = 0.5 + 2.0 * item.beliefs.of(*link).clamp(0.0, 1.0);
+        let thickness = 0.5 + 2.0 * item.link_scores.score(*link).clamp(0.0, 1.0);
         body.push_str(&format!(
             "<path d=\"M{start} {from}C{start} {middle} {end} {middle} {end} {to}\" stroke-width=\"{thickness:.2}\"/>\n"
         ));
@@ -72,5 +72,5 @@ pub fn links(item: &Item) -> Drawing {
     body.push_str("</g>\n");
     source.write(&mut body, &above, top, |word| item.links.iter().any(|link| link.source == word));
     target.write(&mut body, &below, bottom, |word| item.links.iter().any(|link| link.target == word));
-    Drawing { body, width, height: bottom + CLEAR + MARGIN }
+    Drawing { body, width, height: bottom + CURVE_GAP + MARGIN }
 }

@@ -1,29 +1,28 @@
-//! The matrix of weights: source words across, target words down.
+//! Attention matrix: source words across, target words down.
 //!
-//! Shades go from white to a dark blue, and so from light to dark in print without colour; a dot marks each link. Columns
-//! run as the source does, from left to right or from right to left, and the column of the source's end stands apart after
-//! the last word.
+//! Shades go from white to dark blue, and hence from light to dark in grayscale print; dots mark links. Columns follow the
+//! source's direction; the column of the source's end is set apart after the last word.
 
 use super::super::Item;
 use super::drawing::{Drawing, MARGIN};
-use super::lettering::{FONT_SIZE, Labels, aslant, escaped, width};
+use super::text_metrics::{FONT_SIZE, Labels, escape_xml, rotated_size, width};
 use crate::alignment::Alignment;
 
-/// The name of the column for the source's end of sentence.
+/// Label of the column of the source's end of sentence.
 const END: &str = "</s>";
-/// Side of a cell.
+/// Size of a cell.
 const CELL: usize = 24;
-/// Between the last source word's column and that of the source's end.
+/// Gap before the column of the source's end.
 const END_GAP: usize = 8;
-/// The darkest shade: red, green, blue.
+/// RGB of the darkest shade.
 const DARK: [f64; 3] = [23.0, 64.0, 115.0];
 
-/// Draws a pair's matrix.
+/// Draws the matrix of a pair.
 pub fn matrix(item: &Item) -> Drawing {
-    Matrix::of(item.alignment).drawing(item)
+    MatrixLayout::new(item.alignment).drawing(item)
 }
 
-/// The shades with what they stand for.
+/// Legend of the shades.
 pub fn scale() -> Drawing {
     const WEIGHTS: [(f32, &str); 5] = [(0.0, "0"), (0.25, "25"), (0.5, "50"), (0.75, "75"), (1.0, "100 %")];
     const WIDTH: usize = CELL + 8;
@@ -39,32 +38,33 @@ pub fn scale() -> Drawing {
     Drawing { body, width: MARGIN + WEIGHTS.len() * WIDTH + MARGIN, height: text + MARGIN }
 }
 
-/// Where things stand in one heatmap.
-struct Matrix {
+/// Layout of one matrix.
+struct MatrixLayout {
     source: Labels,
     target: Labels,
-    /// Whether source words are written aslant, since they are wider than their columns.
+    /// Rotates source labels, since they are wider than their columns.
     slanted: bool,
-    /// The matrix' upper left corner.
+    /// Upper left corner of the matrix.
     left: usize,
     top: usize,
 }
 
-impl Matrix {
-    fn of(alignment: &Alignment) -> Self {
+impl MatrixLayout {
+    fn new(alignment: &Alignment) -> Self {
         let widest = |words: &[String]| words.iter().map(|word| width(word)).max().unwrap_or(0);
         let widest_source = widest(alignment.source());
         let slanted = widest_source > CELL;
         Self {
-            source: Labels::of(alignment.source()),
-            target: Labels::of(alignment.target()),
+            source: Labels::new(alignment.source()),
+            target: Labels::new(alignment.target()),
             slanted,
             left: MARGIN + widest(alignment.target()) + MARGIN,
-            top: MARGIN + if slanted { aslant(widest_source.max(width(END))) + FONT_SIZE } else { FONT_SIZE + MARGIN },
+            top: MARGIN
+                + if slanted { rotated_size(widest_source.max(width(END))) + FONT_SIZE } else { FONT_SIZE + MARGIN },
         }
     }
 
-    /// The left edge of a source word's column, or that of the source's end.
+    /// Left edge of a column, the last of which is the source's end.
     fn x(&self, column: usize) -> usize {
         let end = self.source.texts.len();
         let (place, after_gap) =
@@ -86,7 +86,7 @@ impl Matrix {
         self.source_labels(&mut body);
         let words = item.alignment.source().iter().map(String::as_str).chain([END]);
         let reach = |(column, word): (usize, &str)| {
-            let beyond = if self.slanted { CELL / 2 + aslant(width(word)) } else { CELL };
+            let beyond = if self.slanted { CELL / 2 + rotated_size(width(word)) } else { CELL };
             self.x(column) + beyond
         };
         let labels_end = words.enumerate().map(reach).max().unwrap_or(0);
@@ -94,7 +94,7 @@ impl Matrix {
         Drawing { body, width: labels_end.max(cells_end) + MARGIN, height: self.y(rows) + MARGIN }
     }
 
-    /// Lines between all cells, as one path.
+    /// Grid lines as one path.
     fn grid(&self) -> String {
         let (columns, rows) = (self.source.texts.len(), self.target.texts.len());
         if rows == 0 {
@@ -128,7 +128,7 @@ impl Matrix {
         }
     }
 
-    /// The links, light on dark cells and dark on light ones.
+    /// Dots of the links, light on dark cells and dark on light ones.
     fn dots(&self, body: &mut String, item: &Item) {
         for link in item.links {
             let weight = item.alignment.row(link.target)[link.source];
@@ -142,7 +142,7 @@ impl Matrix {
         if self.target.texts.is_empty() {
             return;
         }
-        // An anchor's start is where reading begins.
+        // `start` is relative to the direction of the text.
         let attributes =
             if self.target.right_to_left { "direction=\"rtl\" text-anchor=\"start\"" } else { "text-anchor=\"end\"" };
         body.push_str(&format!("<g {attributes}>\n"));
@@ -169,7 +169,7 @@ impl Matrix {
         }
         let anchor = if self.slanted { "start" } else { "middle" };
         body.push_str(&format!("<g text-anchor=\"{anchor}\" fill=\"#666\">\n"));
-        self.source_label(body, self.source.texts.len(), &escaped(END));
+        self.source_label(body, self.source.texts.len(), &escape_xml(END));
         body.push_str("</g>\n");
     }
 
@@ -184,7 +184,7 @@ impl Matrix {
     }
 }
 
-/// A weight's colour, white where it is nothing or no number.
+/// Color of a weight; white for 0 and NaN.
 fn shade(weight: f32) -> String {
     let weight = f64::from(if weight > 0.0 { weight.min(1.0) } else { 0.0 });
     let [red, green, blue] = DARK.map(|dark| (255.0 + weight * (dark - 255.0)).round() as u8);
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shades_are_colours_whatever_the_weight() {
+    fn maps_any_weight_to_a_color() {
         assert_eq!([0.0, 0.5, 1.0, 2.0, f32::NAN].map(shade), ["#ffffff", "#8ba0b9", "#174073", "#174073", "#ffffff"]);
     }
 }

@@ -1,41 +1,40 @@
-//! SVG: for each sentence a figure fit for a paper, a heatmap or its links. Several sentences stand below each other, each
-//! under its number.
+//! SVG figures of attention matrices or links. Several sentences are stacked, each under its number.
 
 mod drawing;
-mod lettering;
 mod links;
 mod matrix;
+mod text_metrics;
 
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
 use drawing::{Drawing, MARGIN};
-pub(super) use lettering::{FONT_SIZE, FONTS, escaped, width};
+pub(super) use text_metrics::{FONT_SIZE, FONTS, escape_xml, width};
 
-/// Room for a sentence's number, and the space before the next one.
+/// Height of a sentence's heading.
 const HEADING: usize = 24;
 
-/// What is drawn of a sentence.
+/// Content of a sentence's figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum View {
-    /// The matrix of weights.
+pub enum SvgView {
+    /// Attention matrix.
     #[default]
     Matrix,
-    /// The links as curves between words.
+    /// Links as curves between words.
     Links,
 }
 
-/// Draws a figure for each sentence. Everything is kept until the end: a document names its size first.
+/// Renders a figure per sentence. Drawings are kept until the end, since a document starts with its size.
 #[derive(Default)]
 pub struct Svg {
-    view: View,
-    /// With the sentences' numbers, from 1.
+    view: SvgView,
+    /// Drawings with their sentences' numbers, from 1.
     drawings: Vec<(String, Drawing)>,
 }
 
 impl Svg {
-    /// Figures of this kind.
-    pub fn of(view: View) -> Self {
+    /// Creates a renderer of the given view.
+    pub fn new(view: SvgView) -> Self {
         Self { view, ..Self::default() }
     }
 }
@@ -47,8 +46,8 @@ impl Renderer for Svg {
             _ => (item.id + 1).to_string(),
         };
         let drawing = match self.view {
-            View::Matrix => matrix::matrix(item),
-            View::Links => links::links(item),
+            SvgView::Matrix => matrix::matrix(item),
+            SvgView::Links => links::links(item),
         };
         self.drawings.push((number, drawing));
         Ok(())
@@ -57,7 +56,7 @@ impl Renderer for Svg {
     fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
         let drawings = std::mem::take(&mut self.drawings);
         let heading = if drawings.len() > 1 { HEADING } else { 0 };
-        let scale = (self.view == View::Matrix && !drawings.is_empty()).then(matrix::scale);
+        let scale = (self.view == SvgView::Matrix && !drawings.is_empty()).then(matrix::scale);
         let all = || drawings.iter().map(|(_, drawing)| drawing).chain(&scale);
         let width = all().map(|drawing| drawing.width).max().unwrap_or(2 * MARGIN);
         let height = all().map(|drawing| drawing.height).sum::<usize>() + heading * drawings.len();
@@ -87,23 +86,23 @@ fn place(out: &mut dyn Write, drawing: &Drawing, top: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Beliefs, samples};
+    use super::super::{LinkScores, samples};
     use super::*;
     use crate::alignment::Alignment;
 
     fn render(words: [&[&str]; 2], rows: &[Vec<f32>]) -> String {
         let [source, target] = words.map(|side| side.iter().map(|&word| word.to_owned()).collect());
         let alignment = Alignment::from_rows(source, target, rows);
-        let beliefs = Beliefs::of_attention(&alignment);
-        let links = beliefs.links(0.4);
+        let scores = LinkScores::from_attention(&alignment);
+        let links = scores.links(0.4);
         let (mut svg, mut out) = (Svg::default(), Vec::new());
-        svg.item(&mut out, &samples::item(0, &alignment, &beliefs, &links)).unwrap();
+        svg.item(&mut out, &samples::item(0, &alignment, &scores, &links)).unwrap();
         svg.finish(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn snapshot() {
+    fn matches_snapshot() {
         let text = String::from_utf8(samples::render(&mut Svg::default())).unwrap();
         let expected = r##"<svg xmlns="http://www.w3.org/2000/svg" width="180" height="285" viewBox="0 0 180 285" font-family="Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif" font-size="13" fill="black">
 <text x="8" y="18" font-weight="bold">1</text>
@@ -164,18 +163,18 @@ mod tests {
     }
 
     #[test]
-    fn one_sentence_has_no_number() {
+    fn omits_the_number_of_a_single_sentence() {
         assert!(!render([&["a"], &["b"]], &[vec![1.0, 0.0]]).contains("bold"));
     }
 
     #[test]
-    fn short_words_stand_upright() {
+    fn rotates_only_long_words() {
         assert!(!render([&["a"], &["b"]], &[vec![1.0, 0.0]]).contains("rotate"));
         assert!(render([&["longer"], &["b"]], &[vec![1.0, 0.0]]).contains("rotate"));
     }
 
     #[test]
-    fn no_word_becomes_markup() {
+    fn escapes_markup_in_words() {
         let text = render([&["</text><script>", "a&b\u{1}\u{ffff}\u{202e}"], &["\"'"]], &[vec![0.5, 0.5, 0.0]]);
         for part in ["&lt;/text&gt;&lt;script&gt;<", ">a&amp;b\u{202e}<", ">&quot;&#39;<"] {
             assert!(text.contains(part), "{part}: {text}");
@@ -183,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn scripts_from_right_to_left_keep_their_anchors() {
+    fn anchors_right_to_left_scripts() {
         let text = render([&["שלום", "עולם."], &["1", "(مرحبا)", "hello"]], &vec![vec![0.5, 0.5, 0.0]; 3]);
         assert!(text.contains("<g direction=\"rtl\" text-anchor=\"start\">\n<text x=\"64\" "), "{text}");
         assert!(text.contains("<g text-anchor=\"end\" direction=\"rtl\">"), "{text}");
     }
 
     #[test]
-    fn columns_run_as_the_source_does() {
+    fn orders_columns_by_the_source_direction() {
         let places = |source: &[&str]| -> Vec<usize> {
             let text = render([source, &["c"]], &[vec![1.0, 0.75, 0.5]]);
             let cells = text.lines().filter_map(|line| line.strip_prefix("<rect x=\""));
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn combining_marks_take_no_room() {
+    fn ignores_combining_marks_in_widths() {
         let width = |word| {
             let text = render([&["a"], &[word]], &[vec![1.0, 0.0]]);
             text.split('"').nth(3).unwrap().to_owned()
@@ -211,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn links_are_curves_between_words() {
-        let mut svg = Svg::of(View::Links);
+    fn draws_links_as_curves() {
+        let mut svg = Svg::new(SvgView::Links);
         let text = String::from_utf8(samples::render(&mut svg)).unwrap();
         assert_eq!(text.matches("<path ").count(), 3, "one for each link: {text}");
         assert!(text.contains("<text x=\"20\" y=\"21\">the</text>"), "{text}");
@@ -220,12 +219,12 @@ mod tests {
     }
 
     #[test]
-    fn links_run_as_each_side_does() {
+    fn orders_words_by_each_side_direction() {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let alignment = Alignment::from_rows(words(&["א", "ב"]), words(&["a", "b"]), &vec![vec![0.5, 0.5, 0.0]; 2]);
-        let beliefs = Beliefs::of_attention(&alignment);
-        let (mut svg, mut out) = (Svg::of(View::Links), Vec::new());
-        svg.item(&mut out, &samples::item(0, &alignment, &beliefs, &[])).unwrap();
+        let scores = LinkScores::from_attention(&alignment);
+        let (mut svg, mut out) = (Svg::new(SvgView::Links), Vec::new());
+        svg.item(&mut out, &samples::item(0, &alignment, &scores, &[])).unwrap();
         svg.finish(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let place = |word: &str| -> usize {
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_document_is_a_document() {
+    fn writes_a_valid_document_without_items() {
         let mut out = Vec::new();
         Svg::default().finish(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

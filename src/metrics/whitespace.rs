@@ -1,15 +1,12 @@
-//! What separates words.
-//!
-//! The published scores come from Python programs, so white space is what Python's `str.split`
-//! and `str.isspace` take for it: Unicode's `White_Space`, which Rust uses too, and the four
-//! information separators of ASCII.
+//! Word splitting at whitespace as Python's `str.split` defines it, which the published metrics are computed with: Unicode
+//! `White_Space` and the four ASCII information separators.
 
-/// Whether `character` separates words.
+/// Returns true for characters that separate words.
 pub(super) fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{1c}'..='\u{1f}')
 }
 
-/// The words of `text`: its longest runs without white space.
+/// Splits text at runs of whitespace.
 pub(super) fn words(text: &str) -> Vec<&str> {
     text.split(is_space).filter(|word| !word.is_empty()).collect()
 }
@@ -19,18 +16,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_run_of_white_space_separates_words() {
+    fn splits_at_any_run_of_whitespace() {
         let found = words("\u{3000}one \t two\u{a0}three\u{1f}four\n");
         assert_eq!(found, ["one", "two", "three", "four"]);
     }
 
     #[test]
-    fn zero_width_characters_belong_to_words() {
+    fn keeps_zero_width_characters_in_words() {
         assert_eq!(words("a\u{200b}b \u{feff}"), ["a\u{200b}b", "\u{feff}"]);
     }
 
     #[test]
-    fn white_space_alone_holds_no_words() {
+    fn finds_no_words_in_whitespace() {
         assert!(words("").is_empty());
         assert!(words(" \n ").is_empty());
     }

@@ -1,35 +1,35 @@
-//! Where the parts of a figure stand, and how they are drawn.
+//! Layout and drawing of a line chart.
 
-use super::super::svg::{FONT_SIZE, escaped};
-use super::lines::{Figure, Series, shown, text_width};
-use super::scale::Scale;
+use super::super::svg::{FONT_SIZE, escape_xml};
+use super::line_chart::{Figure, Series, is_drawable, text_width};
+use super::scale::AxisScale;
 
-/// The plot's size.
+/// Size of the plot.
 const PLOT: [f64; 2] = [480.0, 280.0];
-/// Around everything, and between parts.
+/// Margin around the figure and between its parts.
 const MARGIN: f64 = 8.0;
-/// Height of letters.
-const LETTERS: f64 = FONT_SIZE as f64;
-/// From one line of text to the next.
-const LINE: f64 = 20.0;
-/// The piece of line beside a name in the legend.
+/// Font size.
+const LETTER_HEIGHT: f64 = FONT_SIZE as f64;
+/// Line height of text.
+const LINE_HEIGHT: f64 = 20.0;
+/// Length of a line sample in the legend.
 const SAMPLE: f64 = 36.0;
-/// Between two names of the legend.
+/// Gap between legend entries.
 const GAP: f64 = 24.0;
-/// How far the axis may go for the last bracket, as a multiple of the last point's place: a few enormous values do not
-/// press everything else together, their bracket is left open.
-const FAR: f64 = 1.25;
-/// How far brackets may stand out beyond the axis, as a share of it: no step is added for half a word.
+/// Maximum end of the axis relative to the last point. A bracket beyond is left open, so that a few outliers do not
+/// compress the plot.
+const MAX_EXTENT: f64 = 1.25;
+/// Maximum overhang of brackets beyond the axis, relative to its length: half a word adds no tick.
 const OVERHANG: f64 = 0.035;
 
-/// Markers of a line, at most: of many points only some have one.
-const MOST_MARKERS: usize = 25;
+/// Maximum number of markers on a line.
+const MAX_MARKERS: usize = 25;
 
 /// Blue, vermilion, green, purple, orange, light blue.
-const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
-/// One more than there are colours and markers, so that only the 43rd line looks like the first.
+const COLORS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+/// Dash patterns, one more than colors and markers: only the 43rd line looks like the first.
 const DASHES: [&str; 7] = ["", "7 4", "2 3", "9 3 2 3", "14 4", "9 3 2 3 2 3", "2 7"];
-/// Outlines drawn from a point: a disc, a square, a triangle, a diamond, a triangle on its head, a cross.
+/// Marker outlines relative to a point: disc, square, triangle, diamond, inverted triangle, cross.
 const MARKERS: [&str; 6] = [
     "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
     "m-3.5-3.5h7v7h-7z",
@@ -39,51 +39,52 @@ const MARKERS: [&str; 6] = [
     "m-4-4l8 8m0-8l-8 8",
 ];
 
-/// Where things stand.
-pub struct Drawing<'a> {
+/// Positions of a figure's parts.
+pub struct FigureLayout<'a> {
     figure: &'a Figure,
-    x: Scale,
-    y: Scale,
-    /// Left end and row of each name in the legend.
+    x: AxisScale,
+    y: AxisScale,
+    /// Left edge and row of each legend entry.
     legend: Vec<(f64, usize)>,
-    /// The plot's left and upper edge.
+    /// Left and upper edge of the plot.
     pub left: f64,
     top: f64,
-    /// How wide all of it is.
+    /// Total width.
     pub width: f64,
 }
 
-impl<'a> Drawing<'a> {
-    /// A figure whose plot begins at least so far right, so that plots below each other can begin at one edge.
-    pub fn of(figure: &'a Figure, least_left: f64) -> Self {
+impl<'a> FigureLayout<'a> {
+    /// Lays out a figure whose plot starts at `min_left` or further right, so that stacked plots can be aligned.
+    pub fn new(figure: &'a Figure, min_left: f64) -> Self {
         let [rightmost, highest] =
             figure.points().fold([0.0f64; 2], |most, point| [most[0].max(point[0]), most[1].max(point[1])]);
-        let last = figure.spans().last().map_or(0.0, |span| span.ends()[1]);
-        let reach = last.min(FAR * rightmost) / (1.0 + OVERHANG);
-        let x = Scale::up_to(rightmost.max(reach), figure.x.whole);
-        let y = Scale::up_to(highest, figure.y.whole);
-        let counted = figure.counts.as_ref().map_or(0.0, |counts| text_width(&counts.label));
-        let left = least_left.max(MARGIN + (LINE + y.widest()).max(counted) + MARGIN);
+        let last = figure.brackets().last().map_or(0.0, |bracket| bracket.ends()[1]);
+        let reach = last.min(MAX_EXTENT * rightmost) / (1.0 + OVERHANG);
+        let x = AxisScale::up_to(rightmost.max(reach), figure.x.whole);
+        let y = AxisScale::up_to(highest, figure.y.whole);
+        let label_width = figure.counts.as_ref().map_or(0.0, |counts| text_width(&counts.label));
+        let left = min_left.max(MARGIN + (LINE_HEIGHT + y.widest()).max(label_width) + MARGIN);
         let legend = legend(&figure.series, left);
         let rows = legend.last().map_or(0, |(_, row)| row + 1);
         let ends = legend.iter().zip(&figure.series).map(|((start, _), series)| start + entry_width(series));
         let beyond = (x.widest() / 2.0).max(OVERHANG * PLOT[0]);
         let width = ends.fold(left + PLOT[0] + beyond, f64::max) + MARGIN;
-        Self { figure, legend, left, top: MARGIN + rows as f64 * LINE + MARGIN, width, x, y }
+        Self { figure, legend, left, top: MARGIN + rows as f64 * LINE_HEIGHT + MARGIN, width, x, y }
     }
 
     fn bottom(&self) -> f64 {
         self.top + PLOT[1]
     }
 
-    fn place(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+    /// Position of a data point.
+    fn position(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         [self.left + PLOT[0] * self.x.share(x), self.bottom() - PLOT[1] * self.y.share(y)]
     }
 
-    /// The figure as SVG elements, and how high it is.
+    /// Draws the figure as SVG elements; returns them with their height.
     pub fn body(&self) -> (String, f64) {
         let mut body =
-            format!("<title>{} by {}</title>\n", escaped(&self.figure.y.label), escaped(&self.figure.x.label));
+            format!("<title>{} by {}</title>\n", escape_xml(&self.figure.y.label), escape_xml(&self.figure.x.label));
         self.grid(&mut body);
         self.labels(&mut body);
         let height = self.counts(&mut body) + MARGIN;
@@ -93,139 +94,142 @@ impl<'a> Drawing<'a> {
         (body, height.ceil())
     }
 
-    /// Light lines across, the two axes, and marks at the numbers of the horizontal one.
+    /// Draws grid lines, both axes and the ticks of the horizontal one.
     fn grid(&self, body: &mut String) {
         let (left, right) = (self.left, self.left + PLOT[0]);
-        let across =
-            self.y.ticks().skip(1).map(|(value, _)| format!("M{left} {}H{right}", short(self.place([0.0, value])[1])));
+        let across = self
+            .y
+            .ticks()
+            .skip(1)
+            .map(|(value, _)| format!("M{left} {}H{right}", short(self.position([0.0, value])[1])));
         body.push_str(&format!("<path d=\"{}\" fill=\"none\" stroke=\"#ddd\"/>\n", across.collect::<String>()));
         let marks =
-            self.x.ticks().map(|(value, _)| format!("M{} {}v5", short(self.place([value, 0.0])[0]), self.bottom()));
+            self.x.ticks().map(|(value, _)| format!("M{} {}v5", short(self.position([value, 0.0])[0]), self.bottom()));
         let axes = format!("M{left} {}V{}H{right}", self.top, self.bottom());
         body.push_str(&format!("<path d=\"{axes}{}\" fill=\"none\" stroke=\"#666\"/>\n", marks.collect::<String>()));
     }
 
-    /// Numbers and names of the axes.
+    /// Draws tick labels and names of the axes.
     fn labels(&self, body: &mut String) {
         body.push_str("<g text-anchor=\"end\">\n");
         for (value, text) in self.y.ticks() {
-            let y = self.place([0.0, value])[1] + LETTERS / 3.0;
+            let y = self.position([0.0, value])[1] + LETTER_HEIGHT / 3.0;
             body.push_str(&format!("<text x=\"{}\" y=\"{}\">{text}</text>\n", self.left - MARGIN, short(y)));
         }
         body.push_str("</g>\n<g text-anchor=\"middle\">\n");
         for (value, text) in self.x.ticks() {
-            let x = short(self.place([value, 0.0])[0]);
-            body.push_str(&format!("<text x=\"{x}\" y=\"{}\">{text}</text>\n", self.bottom() + LINE));
+            let x = short(self.position([value, 0.0])[0]);
+            body.push_str(&format!("<text x=\"{x}\" y=\"{}\">{text}</text>\n", self.bottom() + LINE_HEIGHT));
         }
-        let (middle, name) = (self.left + PLOT[0] / 2.0, self.bottom() + 2.0 * LINE);
-        body.push_str(&format!("<text x=\"{middle}\" y=\"{name}\">{}</text>\n", escaped(&self.figure.x.label)));
-        let (x, y) = (MARGIN + LETTERS, self.top + PLOT[1] / 2.0);
-        let label = escaped(&self.figure.y.label);
+        let (middle, name) = (self.left + PLOT[0] / 2.0, self.bottom() + 2.0 * LINE_HEIGHT);
+        body.push_str(&format!("<text x=\"{middle}\" y=\"{name}\">{}</text>\n", escape_xml(&self.figure.x.label)));
+        let (x, y) = (MARGIN + LETTER_HEIGHT, self.top + PLOT[1] / 2.0);
+        let label = escape_xml(&self.figure.y.label);
         body.push_str(&format!("<text transform=\"translate({x} {y}) rotate(-90)\">{label}</text>\n</g>\n"));
     }
 
-    /// Brackets with their counts. Gives where all of it ends.
+    /// Draws brackets with their counts; returns their lower edge.
     fn counts(&self, body: &mut String) -> f64 {
-        let top = self.bottom() + 2.0 * LINE + MARGIN;
+        let top = self.bottom() + 2.0 * LINE_HEIGHT + MARGIN;
         let Some(counts) = &self.figure.counts else { return top };
         let end = self.x.end() * (1.0 + OVERHANG);
         let mut path = String::new();
-        // The middle of each bracket, and what stands there.
-        let mut numbers: Vec<(f64, String)> = Vec::with_capacity(counts.spans.len());
-        for span in counts.spans.iter().filter(|span| span.ends()[0] < end) {
-            let open = span.ends()[1] > end;
-            let [from, to] = span.ends().map(|x| self.place([x.clamp(0.0, end), 0.0])[0]);
+        // Center and text of each bracket.
+        let mut numbers: Vec<(f64, String)> = Vec::with_capacity(counts.brackets.len());
+        for bracket in counts.brackets.iter().filter(|bracket| bracket.ends()[0] < end) {
+            let open = bracket.ends()[1] > end;
+            let [from, to] = bracket.ends().map(|x| self.position([x.clamp(0.0, end), 0.0])[0]);
             let [from, to] = [from + 2.0, if open { to } else { to - 2.0 }];
             path.push_str(&format!("M{} {top}v4H{}{}", short(from), short(to), if open { "" } else { "v-4" }));
-            numbers.push((f64::midpoint(from, to), span.count.to_string()));
+            numbers.push((f64::midpoint(from, to), bracket.count.to_string()));
         }
         body.push_str(&format!("<path d=\"{path}\" fill=\"none\" stroke=\"#666\"/>\n"));
-        let (text, left, label) = (top + LINE, self.left - MARGIN, escaped(&counts.label));
+        let (text, left, label) = (top + LINE_HEIGHT, self.left - MARGIN, escape_xml(&counts.label));
         body.push_str(&format!("<text x=\"{left}\" y=\"{text}\" text-anchor=\"end\">{label}</text>\n"));
         let rows = rows(&numbers);
         body.push_str("<g text-anchor=\"middle\">\n");
         for (index, (middle, number)) in numbers.iter().enumerate() {
-            let y = text + (index % rows) as f64 * LINE;
+            let y = text + (index % rows) as f64 * LINE_HEIGHT;
             body.push_str(&format!("<text x=\"{}\" y=\"{y}\">{number}</text>\n", short(*middle)));
         }
         body.push_str("</g>\n");
-        text + (rows - 1) as f64 * LINE
+        text + (rows - 1) as f64 * LINE_HEIGHT
     }
 
-    /// One line with its markers, and its entry of the legend.
+    /// Draws one line with its markers and its legend entry.
     fn line(&self, body: &mut String, index: usize) {
         let series = &self.figure.series[index];
         let (start, row) = self.legend[index];
-        let (colour, marker) = (COLOURS[index % COLOURS.len()], MARKERS[index % MARKERS.len()]);
+        let (color, marker) = (COLORS[index % COLORS.len()], MARKERS[index % MARKERS.len()]);
         let dashes = match DASHES[index % DASHES.len()] {
             "" => String::new(),
             lengths => format!(" stroke-dasharray=\"{lengths}\""),
         };
-        let y = MARGIN + (row as f64 + 0.5) * LINE;
+        let y = MARGIN + (row as f64 + 0.5) * LINE_HEIGHT;
         let mut path = format!("M{} {}H{}", short(start), y, short(start + SAMPLE));
         let mut markers = format!("M{} {y}{marker}", short(start + SAMPLE / 2.0));
         let mut next = 'M';
-        let between_markers = series.points.len().div_ceil(MOST_MARKERS).max(1);
+        let between_markers = series.points.len().div_ceil(MAX_MARKERS).max(1);
         for (number, point) in series.points.iter().enumerate() {
-            if !shown(point) {
+            if !is_drawable(point) {
                 next = 'M';
                 continue;
             }
-            let [x, y] = self.place(*point).map(short);
+            let [x, y] = self.position(*point).map(short);
             path.push_str(&format!("{next}{x} {y}"));
             if number.is_multiple_of(between_markers) {
                 markers.push_str(&format!("M{x} {y}{marker}"));
             }
             next = 'L';
         }
-        let name = escaped(&series.name);
-        let text = (short(start + SAMPLE + MARGIN), short(y + LETTERS / 3.0));
+        let name = escape_xml(&series.name);
+        let text = (short(start + SAMPLE + MARGIN), short(y + LETTER_HEIGHT / 3.0));
         body.push_str(&format!("<g>\n<title>{name}</title>\n"));
         body.push_str(&format!(
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-linejoin=\"round\"{dashes}/>\n"
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" stroke-linejoin=\"round\"{dashes}/>\n"
         ));
-        body.push_str(&format!("<path d=\"{markers}\" fill=\"{colour}\" stroke=\"{colour}\" stroke-width=\"1.5\"/>\n"));
+        body.push_str(&format!("<path d=\"{markers}\" fill=\"{color}\" stroke=\"{color}\" stroke-width=\"1.5\"/>\n"));
         body.push_str(&format!("<text x=\"{}\" y=\"{}\">{name}</text>\n</g>\n", text.0, text.1));
     }
 }
 
-/// Left end and row of each name: side by side as long as they fit above the plot.
+/// Left edge and row of each legend entry: side by side as long as they fit above the plot.
 fn legend(series: &[Series], left: f64) -> Vec<(f64, usize)> {
-    let mut places = Vec::with_capacity(series.len());
+    let mut entries = Vec::with_capacity(series.len());
     let (mut start, mut row) = (left, 0);
     for one in series {
         let width = entry_width(one);
         if start > left && start + width > left + PLOT[0] {
             (start, row) = (left, row + 1);
         }
-        places.push((start, row));
+        entries.push((start, row));
         start += width + GAP;
     }
-    places
+    entries
 }
 
 fn entry_width(series: &Series) -> f64 {
     SAMPLE + MARGIN + text_width(&series.name)
 }
 
-/// How many rows numbers around their middles have to take turns on so that none touches another.
+/// Number of rows over which centered numbers must alternate so that none overlap.
 fn rows(numbers: &[(f64, String)]) -> usize {
     let half = |(_, number): &(f64, String)| text_width(number) / 2.0;
     let apart = |rows: &usize| {
-        let mut neighbours = numbers.iter().zip(numbers.iter().skip(*rows));
-        neighbours.all(|(one, next)| one.0 + half(one) + MARGIN / 2.0 <= next.0 - half(next))
+        let mut neighbors = numbers.iter().zip(numbers.iter().skip(*rows));
+        neighbors.all(|(one, next)| one.0 + half(one) + MARGIN / 2.0 <= next.0 - half(next))
     };
     (1..numbers.len()).find(apart).unwrap_or(numbers.len().max(1))
 }
 
-/// A length with one decimal at most.
+/// Rounds a length to one decimal.
 fn short(length: f64) -> f64 {
     (length * 10.0).round() / 10.0
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::Axis;
+    use super::super::line_chart::Axis;
     use super::*;
 
     fn series(name: &str) -> Series {
@@ -233,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn no_two_lines_look_alike() {
-        let looks = |index: usize| (index % COLOURS.len(), index % MARKERS.len(), index % DASHES.len());
+    fn distinguishes_42_lines() {
+        let looks = |index: usize| (index % COLORS.len(), index % MARKERS.len(), index % DASHES.len());
         let all: std::collections::BTreeSet<_> = (0..42).map(looks).collect();
         assert_eq!(all.len(), 42);
     }
 
     #[test]
-    fn names_take_rows_and_the_figure_widens_for_a_long_one() {
+    fn wraps_the_legend_and_widens_for_long_names() {
         let names = |names: &[&str]| legend(&names.iter().map(|name| series(name)).collect::<Vec<_>>(), 10.0);
         assert_eq!(names(&["a", "b"]), [(10.0, 0), (10.0 + 52.0 + GAP, 0)]);
         let rows = |given: &[&str]| names(given).into_iter().map(|(_, row)| row).collect::<Vec<_>>();
@@ -249,14 +253,14 @@ mod tests {
         assert_eq!(rows(&[long, "b"]), [0, 1]);
         let width = |name: &str| {
             let axis = || Axis { label: String::new(), whole: false };
-            Drawing::of(&Figure { x: axis(), y: axis(), series: vec![series(name)], counts: None }, 0.0).width
+            FigureLayout::new(&Figure { x: axis(), y: axis(), series: vec![series(name)], counts: None }, 0.0).width
         };
         assert!(width(long) > long.len() as f64 * 8.0);
         assert!(width("a") < 600.0);
     }
 
     #[test]
-    fn numbers_that_would_touch_take_turns_on_rows() {
+    fn alternates_rows_of_overlapping_numbers() {
         let numbers = |places: &[f64]| places.iter().map(|&place| (place, "100".to_owned())).collect::<Vec<_>>();
         assert_eq!(rows(&numbers(&[0.0, 28.0, 56.0])), 1);
         assert_eq!(rows(&numbers(&[0.0, 20.0, 40.0])), 2);

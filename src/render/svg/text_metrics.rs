@@ -1,45 +1,46 @@
-//! Words and letters in a figure.
+//! Fonts, text widths and XML escaping.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::direction::runs_right_to_left;
+use super::super::bidi::is_rtl;
 
-/// Fonts by name for what papers are set with, then those that cover other scripts.
+/// Font families: common in papers first, then fonts that cover other scripts.
 pub const FONTS: &str = "Helvetica, Arial, 'Liberation Sans', 'Noto Sans', 'DejaVu Sans', 'Noto Sans Arabic', \
     'Noto Sans Hebrew', 'Noto Sans Devanagari', 'Noto Sans CJK SC', sans-serif";
-/// Height of letters.
+/// Font size.
 pub const FONT_SIZE: usize = 13;
-/// Width of a letter that takes one column of a terminal, a little generous.
-const LETTER: usize = 8;
-/// The words of one side.
+/// Approximate width of a character of one terminal column.
+const COLUMN_WIDTH: usize = 8;
+
+/// Words of one side.
 pub struct Labels {
-    /// As XML holds them.
+    /// Words escaped for XML.
     pub texts: Vec<String>,
-    /// Whether they belong to a script that runs from right to left.
+    /// Right-to-left script.
     pub right_to_left: bool,
 }
 
 impl Labels {
-    /// Labels of words.
-    pub fn of(words: &[String]) -> Self {
-        Self { texts: words.iter().map(|word| escaped(word)).collect(), right_to_left: runs_right_to_left(words) }
+    /// Creates the labels of words.
+    pub fn new(words: &[String]) -> Self {
+        Self { texts: words.iter().map(|word| escape_xml(word)).collect(), right_to_left: is_rtl(words) }
     }
 }
 
-/// About how wide a word is.
+/// Approximate width of a word.
 pub fn width(word: &str) -> usize {
-    word.width() * LETTER
+    word.width() * COLUMN_WIDTH
 }
 
-/// How far a label of this width reaches up, and to the right, when it is turned by 45 degrees.
-pub fn aslant(width: usize) -> usize {
+/// Height and width of a label of this width rotated by 45 degrees.
+pub fn rotated_size(width: usize) -> usize {
     ((width + FONT_SIZE) as f64 * FRAC_1_SQRT_2).ceil() as usize
 }
 
-/// A word as XML holds it; characters that XML forbids, and control characters, are left out.
-pub fn escaped(word: &str) -> String {
+/// Escapes a word for XML; drops control characters and characters that XML forbids.
+pub fn escape_xml(word: &str) -> String {
     let mut text = String::with_capacity(word.len());
     for character in word.chars() {
         match character {

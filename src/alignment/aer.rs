@@ -1,37 +1,37 @@
-//! How well links agree with a gold standard: precision, recall and alignment error rate.
+//! Precision, recall and alignment error rate (AER) of links against a gold standard (Och & Ney 2003, section 6).
 
 use serde::Serialize;
 
 use super::{Gold, Link};
 
-/// Counts over a corpus. They are summed before any ratio is taken, so that long sentences weigh what they should.
+/// Corpus counts, summed before any ratio is taken, so that sentences weigh by their links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AgreementCounts {
-    /// |A|: links proposed.
+pub struct AerCounts {
+    /// |A|: proposed links.
     proposed: usize,
-    /// |S|: sure links in the gold standard.
+    /// |S|: sure gold links.
     sure: usize,
-    /// |A ∩ S|
+    /// |A ∩ S|.
     sure_hits: usize,
-    /// |A ∩ P|
+    /// |A ∩ P|.
     possible_hits: usize,
 }
 
-/// Agreement of a corpus' links with its gold standard, each in 0..=1 (Och & Ney 2003, section 6).
+/// Alignment quality of a corpus, each value in 0..=1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Agreement {
-    /// |A ∩ P| / |A|
+pub struct AlignmentMetrics {
+    /// |A ∩ P| / |A|.
     pub precision: f64,
-    /// |A ∩ S| / |S|
+    /// |A ∩ S| / |S|.
     pub recall: f64,
-    /// The harmonic mean of precision and recall.
+    /// Harmonic mean of precision and recall.
     pub f1: f64,
     /// Alignment error rate: 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|). Lower is better.
     pub aer: f64,
 }
 
-impl AgreementCounts {
-    /// Adds one sentence pair's links, which must hold no link twice.
+impl AerCounts {
+    /// Adds the links of one sentence pair, which must be distinct.
     pub fn add(&mut self, links: &[Link], gold: &Gold) {
         self.proposed += links.len();
         self.sure += gold.sure.len();
@@ -39,13 +39,13 @@ impl AgreementCounts {
         self.possible_hits += links.iter().filter(|link| gold.possible.contains(link)).count();
     }
 
-    /// The ratios. Where there is nothing to find and nothing was proposed, agreement is perfect.
-    pub fn agreement(&self) -> Agreement {
+    /// Computes the ratios; perfect if there are neither gold nor proposed links.
+    pub fn metrics(&self) -> AlignmentMetrics {
         let ratio = |hits: usize, all: usize| if all == 0 { 1.0 } else { hits as f64 / all as f64 };
         let precision = ratio(self.possible_hits, self.proposed);
         let recall = ratio(self.sure_hits, self.sure);
         let sum = precision + recall;
-        Agreement {
+        AlignmentMetrics {
             precision,
             recall,
             f1: if sum == 0.0 { 0.0 } else { 2.0 * precision * recall / sum },
@@ -59,27 +59,30 @@ mod tests {
     use super::super::parse_gold_line;
     use super::*;
 
-    fn counts(links: &[(usize, usize)], gold: &str) -> AgreementCounts {
+    fn counts(links: &[(usize, usize)], gold: &str) -> AerCounts {
         let links: Vec<Link> = links.iter().map(|&(source, target)| Link { source, target }).collect();
-        let mut counts = AgreementCounts::default();
+        let mut counts = AerCounts::default();
         counts.add(&links, &parse_gold_line(gold).unwrap());
         counts
     }
 
     #[test]
-    fn a_worked_example() {
+    fn computes_worked_example() {
         // A = {0-0, 1-1, 2-2, 3-3}; S = {0-0, 1-1, 4-4}; P adds 2-2.
-        let agreement = counts(&[(0, 0), (1, 1), (2, 2), (3, 3)], "0-0 1-1 4-4 2?2").agreement();
-        assert!((agreement.precision - 0.75).abs() < 1e-12);
-        assert!((agreement.recall - 2.0 / 3.0).abs() < 1e-12);
-        assert!((agreement.aer - (1.0 - 5.0 / 7.0)).abs() < 1e-12);
+        let metrics = counts(&[(0, 0), (1, 1), (2, 2), (3, 3)], "0-0 1-1 4-4 2?2").metrics();
+        assert!((metrics.precision - 0.75).abs() < 1e-12);
+        assert!((metrics.recall - 2.0 / 3.0).abs() < 1e-12);
+        assert!((metrics.aer - (1.0 - 5.0 / 7.0)).abs() < 1e-12);
     }
 
     #[test]
-    fn nothing_and_everything() {
-        assert_eq!(counts(&[], "").agreement().aer, 0.0);
-        assert_eq!(counts(&[], "0-0").agreement().aer, 1.0);
-        assert_eq!(counts(&[(0, 0)], "0-0").agreement(), Agreement { precision: 1.0, recall: 1.0, f1: 1.0, aer: 0.0 });
-        assert_eq!(counts(&[(1, 0)], "0-0").agreement().f1, 0.0);
+    fn handles_empty_and_perfect_alignments() {
+        assert_eq!(counts(&[], "").metrics().aer, 0.0);
+        assert_eq!(counts(&[], "0-0").metrics().aer, 1.0);
+        assert_eq!(
+            counts(&[(0, 0)], "0-0").metrics(),
+            AlignmentMetrics { precision: 1.0, recall: 1.0, f1: 1.0, aer: 0.0 }
+        );
+        assert_eq!(counts(&[(1, 0)], "0-0").metrics().f1, 0.0);
     }
 }

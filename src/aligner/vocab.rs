@@ -1,32 +1,32 @@
-//! What counts as the same word, and words by number.
+//! Word normalization and vocabulary of the aligner.
 
 use std::collections::HashMap;
 
 use crate::text::{NormalForm, is_of_word};
 
-/// A known word's number.
-pub type Id = Option<u32>;
-/// A sentence.
-pub type Ids = Vec<Id>;
+/// Id of a known word.
+pub type WordId = Option<u32>;
+/// Word ids of a sentence.
+pub type WordIds = Vec<WordId>;
 
-/// A word in a form without regard to capitals and to the punctuation around it, so that `hier.` is the word `hier`;
-/// punctuation alone stays as it is.
-pub fn normalised(word: &str, form: NormalForm) -> String {
+/// Normalizes a word: lowercased and without surrounding punctuation, so that `Hier.` becomes `hier`; bare punctuation is
+/// kept.
+pub fn normalize_word(word: &str, form: NormalForm) -> String {
     let word = form.apply(word);
     let bare = word.trim_matches(|character| !is_of_word(character));
-    let small = (if bare.is_empty() { &word } else { bare }).to_lowercase();
-    form.apply(&small).into_owned()
+    let lower = (if bare.is_empty() { &word } else { bare }).to_lowercase();
+    form.apply(&lower).into_owned()
 }
 
-/// Words of one side by number.
+/// Vocabulary of one side.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub struct AlignerVocab {
     words: Vec<String>,
     ids: HashMap<String, u32>,
 }
 
-impl Words {
-    /// The number of a word, which is new if need be.
+impl AlignerVocab {
+    /// Returns the id of a word, adding it if it is new.
     pub fn add(&mut self, word: String) -> u32 {
         let next = self.words.len() as u32;
         *self.ids.entry(word).or_insert_with_key(|word| {
@@ -35,13 +35,13 @@ impl Words {
         })
     }
 
-    /// The number of a known word.
+    /// Id of a known word.
     pub fn id(&self, word: &str) -> Option<u32> {
         self.ids.get(word).copied()
     }
 
-    /// All of them, by number.
-    pub fn all(&self) -> &[String] {
+    /// Words by id.
+    pub fn words(&self) -> &[String] {
         &self.words
     }
 }
@@ -51,14 +51,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_meet_in_their_normal_form() {
+    fn normalizes_case_punctuation_and_unicode() {
         for (word, expected) in
             [("Hier.", "hier"), ("«L'été»", "l'été"), (".", "."), ("...", "..."), ("", ""), ("«ก้»", "ก้")]
         {
-            assert_eq!(normalised(word, NormalForm::None), expected);
+            assert_eq!(normalize_word(word, NormalForm::None), expected);
         }
         for (word, nfc, nfkc) in [("«CAFE\u{301}»", "café", "café"), ("ﬁne!", "ﬁne", "fine")] {
-            assert_eq!([NormalForm::Nfc, NormalForm::Nfkc].map(|form| normalised(word, form)), [nfc, nfkc]);
+            assert_eq!([NormalForm::Nfc, NormalForm::Nfkc].map(|form| normalize_word(word, form)), [nfc, nfkc]);
         }
     }
 }

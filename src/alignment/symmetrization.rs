@@ -11,7 +11,7 @@ use super::Link;
 
 /// How the links of two directions become one set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symmetrisation {
+pub enum Symmetrization {
     /// Those of both: few and sure.
     Intersection,
     /// Those of either: many.
@@ -24,7 +24,7 @@ pub enum Symmetrisation {
     GrowDiagFinalAnd,
 }
 
-impl Symmetrisation {
+impl Symmetrization {
     /// One set of links, sorted.
     pub fn links(self, forward: &[Link], backward: &[Link]) -> Vec<Link> {
         let points = |links: &[Link]| links.iter().map(|link| (link.target, link.source)).collect::<BTreeSet<Point>>();
@@ -125,32 +125,32 @@ mod tests {
     fn a_worked_example() {
         let forward = links(&[(0, 0), (1, 1), (2, 1), (4, 4), (6, 2)]);
         let backward = links(&[(0, 0), (1, 1), (1, 2), (5, 5), (0, 5)]);
-        let by = |way: Symmetrisation| way.links(&forward, &backward);
-        assert_eq!(by(Symmetrisation::Intersection), links(&[(0, 0), (1, 1)]));
-        assert_eq!(by(Symmetrisation::Union).len(), 8);
+        let by = |way: Symmetrization| way.links(&forward, &backward);
+        assert_eq!(by(Symmetrization::Intersection), links(&[(0, 0), (1, 1)]));
+        assert_eq!(by(Symmetrization::Union).len(), 8);
         // 2-1 and 1-2 lie beside 1-1 and bring a word each; 4-4 lies beside nothing.
-        assert_eq!(by(Symmetrisation::GrowDiag), links(&[(0, 0), (1, 1), (1, 2), (2, 1)]));
+        assert_eq!(by(Symmetrization::GrowDiag), links(&[(0, 0), (1, 1), (1, 2), (2, 1)]));
         // 6-2 has a free source word only; 5-5 is free on both sides, and after it 0-5 is not.
         let last = links(&[(0, 0), (1, 1), (1, 2), (2, 1), (4, 4), (5, 5)]);
-        assert_eq!(by(Symmetrisation::GrowDiagFinalAnd), last);
+        assert_eq!(by(Symmetrization::GrowDiagFinalAnd), last);
         let mut last = last;
         last.push(Link { source: 6, target: 2 });
         last.push(Link { source: 0, target: 5 });
         last.sort();
-        assert_eq!(by(Symmetrisation::GrowDiagFinal), last);
+        assert_eq!(by(Symmetrization::GrowDiagFinal), last);
     }
 
     /// Each link is visited once, also where every scan adds one link before its place.
     #[test]
     fn a_long_chain_is_taken_in() {
         let all = links(&(0..80_000).map(|word| (word, word)).collect::<Vec<_>>());
-        assert_eq!(Symmetrisation::GrowDiagFinalAnd.links(&all, &all[..1]), all);
-        assert_eq!(Symmetrisation::GrowDiagFinalAnd.links(&all, &all[all.len() - 1..]), all);
+        assert_eq!(Symmetrization::GrowDiagFinalAnd.links(&all, &all[..1]), all);
+        assert_eq!(Symmetrization::GrowDiagFinalAnd.links(&all, &all[all.len() - 1..]), all);
     }
 
     #[test]
     fn nothing_stays_nothing() {
-        for way in [Symmetrisation::Union, Symmetrisation::GrowDiagFinal] {
+        for way in [Symmetrization::Union, Symmetrization::GrowDiagFinal] {
             assert!(way.links(&[], &[]).is_empty());
             assert_eq!(way.links(&links(&[(3, 1)]), &[]), links(&[(3, 1)]));
         }

@@ -1,20 +1,20 @@
-//! Segments counted one beside the other, and counts as shares.
+//! Sufficient statistics: per-segment counts that are summed over a corpus before a score is taken.
 
-/// What a corpus score is made of: counts that are summed over segments before they become one number.
-pub trait Counts: Copy + Default + Send + Sync {
-    /// Those of one segment.
+/// Additive counts from which a corpus score is computed.
+pub trait SufficientStats: Copy + Default + Send + Sync {
+    /// Statistics of one segment.
     #[must_use]
-    fn of(hypothesis: &str, reference: &str) -> Self;
+    fn from_segment(hypothesis: &str, reference: &str) -> Self;
 
-    /// Adds those of another segment, or of many.
+    /// Adds the statistics of other segments.
     fn add(&mut self, other: &Self);
 
-    /// The score, in percent.
+    /// Corpus score in percent.
     #[must_use]
     fn score(&self) -> f64;
 }
 
-/// Walks hypotheses and references side by side.
+/// Pairs each hypothesis with its reference.
 pub(super) fn segments<'a>(
     hypotheses: &'a [impl AsRef<str>],
     references: &'a [impl AsRef<str>],
@@ -23,8 +23,8 @@ pub(super) fn segments<'a>(
     hypotheses.iter().zip(references).map(|(hypothesis, reference)| (hypothesis.as_ref(), reference.as_ref()))
 }
 
-/// `part` of `whole` as a share between 0 and 1; nothing of nothing is 0.
-pub(super) fn share(part: usize, whole: usize) -> f64 {
+/// `part / whole`; 0 if `whole` is 0.
+pub(super) fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 {
         return 0.0;
     }

@@ -1,6 +1,6 @@
 """Make reference links for the test of symmetrisation: what Moses' symal gives.
 
-This writes tests/reference/symmetrisation.json. Each case is one sentence pair: the links of both
+This writes tests/reference/symmetrization.json. Each case is one sentence pair: the links of both
 directions and what union, intersection and the grow-diag heuristics make of them. The functions
 below follow the program symal (symal/symal.cpp of Moses; Koehn, Och & Marcu 2003) loop by loop, in
 words of their own: it scans a sorted set of points while it inserts into it, passes over the set
@@ -8,7 +8,7 @@ until one adds nothing, and looks at each point's neighbors in a fixed order. Th
 softalign with them. `--differences` also prints how many of 2,000 cases atools of fast_align would
 link differently. Running the script again gives the same file.
 
-Run from the repository root: python scripts/reference_symmetrisation.py
+Run from the repository root: python scripts/reference_symmetrization.py
 """
 
 import bisect
@@ -17,7 +17,7 @@ import random
 import sys
 from pathlib import Path
 
-OUTPUT = Path("tests/reference/symmetrisation.json")
+OUTPUT = Path("tests/reference/symmetrization.json")
 
 # As symal orders them: steps of (target, source), first the straight ones, then the diagonal ones.
 NEIGHBORS = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)]

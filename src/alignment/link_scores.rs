@@ -1,0 +1,117 @@
+//! Link scores: a score from 0 to 1 for each pair of words.
+
+use super::{Alignment, Link};
+
+/// Floor of a source word's attention summed over the target words, below which nothing is inferred.
+const MIN_SOURCE_MASS: f32 = 0.25;
+
+/// Score from 0 to 1 of each pair of words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkScores {
+    sources: usize,
+    /// `[target × source]`, row-major.
+    values: Vec<f32>,
+}
+
+impl LinkScores {
+    /// Geometric means of both directions' posteriors, p(t is aligned to s) and p(s is aligned to t), each
+    /// `[target × sources]`. A link excluded by one direction scores 0.
+    pub fn from_directions(sources: usize, forward: &[f32], backward: &[f32]) -> Self {
+        debug_assert_eq!(forward.len(), backward.len());
+        // Posteriors may exceed 1 by rounding.
+        let score = |(forward, backward): (&f32, &f32)| (forward * backward).sqrt().clamp(0.0, 1.0);
+        let values = forward.iter().zip(backward).map(score).collect();
+        Self { sources, values }
+    }
+
+    /// Scores from attention alone, which is one-directional. The other direction is inferred by normalizing each source
+    /// word's attention over the target words. Before, one balancing step evens out the attention of source words, some of
+    /// which attract too much (coverage: Tu et al. 2016, "Modeling Coverage for Neural Machine Translation").
+    pub fn from_attention(alignment: &Alignment) -> Self {
+        let sources = alignment.source().len();
+        let mut forward = alignment.weights().to_vec();
+        let mass = source_mass(&forward, sources);
+        for (row, end) in forward.chunks_exact_mut(sources.max(1)).zip(alignment.end_weights()) {
+            row.iter_mut().zip(&mass).for_each(|(weight, mass)| *weight /= mass);
+            let sum = row.iter().sum::<f32>() + end;
+            row.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
+        }
+        let mass = source_mass(&forward, sources);
+        let backward = |(cell, weight): (usize, &f32)| (weight / mass[cell % sources]).min(1.0);
+        let backward: Vec<f32> = forward.iter().enumerate().map(backward).collect();
+        Self::from_directions(sources, &forward, &backward)
+    }
+
+    /// Score of two words.
+    pub fn get(&self, source: usize, target: usize) -> f32 {
+        self.values[target * self.sources + source]
+    }
+
+    /// Score of a link.
+    pub fn score(&self, link: Link) -> f32 {
+        self.get(link.source, link.target)
+    }
+
+    /// All scores, `[target × source]`, row-major.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Links with a positive score of at least `threshold`, sorted by source, then target.
+    pub fn links(&self, threshold: f32) -> Vec<Link> {
+        let linked = self.values.iter().enumerate().filter(|&(_, &value)| value > 0.0 && value >= threshold);
+        let link = |(cell, _): (usize, &f32)| Link { source: cell % self.sources, target: cell / self.sources };
+        let mut links: Vec<Link> = linked.map(link).collect();
+        links.sort_unstable();
+        links
+    }
+}
+
+/// Attention `[target × source]` summed over target words; for longer targets, relative to the uniform number of target
+/// words per source word.
+fn source_mass(attention: &[f32], sources: usize) -> Vec<f32> {
+    let mut sums = vec![0.0; sources];
+    for row in attention.chunks_exact(sources.max(1)) {
+        sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += weight);
+    }
+    let targets = attention.len() / sources.max(1);
+    let expected = (targets as f32 / sources.max(1) as f32).max(1.0);
+    sums.iter().map(|sum| (sum / expected).max(MIN_SOURCE_MASS)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requires_agreement_of_both_directions() {
+        let scores = LinkScores::from_directions(2, &[0.9, 0.1, 0.5, 0.5], &[0.4, 0.0, 0.5, 1.0]);
+        assert!((scores.get(0, 0) - 0.6).abs() < 1e-6);
+        let links = |threshold| scores.links(threshold).iter().map(|l| (l.source, l.target)).collect::<Vec<_>>();
+        assert_eq!(links(0.55), [(0, 0), (1, 1)]);
+        assert_eq!(links(0.0), [(0, 0), (0, 1), (1, 1)], "a score of 0 is not a link");
+        assert!(LinkScores::from_directions(0, &[], &[]).links(0.0).is_empty());
+        assert_eq!(LinkScores::from_directions(1, &[1.0001], &[1.00003]).values(), [1.0], "rounding does not exceed 1");
+    }
+
+    fn links_from_attention(rows: &[Vec<f32>]) -> Vec<(usize, usize)> {
+        let words = |count: usize| (0..count).map(|word| word.to_string()).collect();
+        let alignment = Alignment::from_rows(words(rows[0].len() - 1), words(rows.len()), rows);
+        LinkScores::from_attention(&alignment).links(0.35).iter().map(|link| (link.source, link.target)).collect()
+    }
+
+    #[test]
+    fn balances_source_words_with_too_much_attention() {
+        let rows = [vec![0.9, 0.1, 0.0], vec![0.5, 0.45, 0.05]];
+        assert_eq!(links_from_attention(&rows), [(0, 0), (1, 1)]);
+        // Words that attend to the end of sentence stay unlinked.
+        assert_eq!(links_from_attention(&[vec![0.9, 0.05, 0.05], vec![0.15, 0.05, 0.8]]), [(0, 0)]);
+    }
+
+    #[test]
+    fn links_one_word_to_many() {
+        assert_eq!(links_from_attention(&vec![vec![0.95, 0.05]; 10]).len(), 10);
+        assert_eq!(links_from_attention(&[vec![0.9, 0.03, 0.03, 0.03, 0.01]]), [(0, 0)]);
+        assert_eq!(links_from_attention(&[vec![1.0]]), []);
+    }
+}

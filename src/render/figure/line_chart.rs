@@ -1,0 +1,81 @@
+//! Content of a line chart.
+
+use super::super::svg::width;
+
+/// Largest value that is drawn.
+const MAX_VALUE: f64 = 1e300;
+
+/// Line chart.
+pub struct Figure {
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Lines in the order of the legend.
+    pub series: Vec<Series>,
+    /// Counts below the horizontal axis.
+    pub counts: Option<BracketCounts>,
+}
+
+/// Axis of a figure.
+pub struct Axis {
+    /// Name with the unit.
+    pub label: String,
+    /// Labels whole numbers only.
+    pub whole: bool,
+}
+
+/// Line of a figure.
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// `[x, y]` in drawing order. Points with negative, NaN or values above 1e300 break the line.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// Counts by interval of the horizontal axis.
+pub struct BracketCounts {
+    /// Label of the counts.
+    pub label: String,
+    /// Intervals from left to right.
+    pub brackets: Vec<Bracket>,
+}
+
+/// Interval of whole numbers on the horizontal axis, both ends included.
+pub struct Bracket {
+    /// First number.
+    pub from: usize,
+    /// Last number.
+    pub to: usize,
+    /// Count of the interval.
+    pub count: usize,
+}
+
+impl Bracket {
+    /// Ends of the bracket; each number is centered in a unit interval.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.from as f64 - 0.5, self.to as f64 + 0.5]
+    }
+}
+
+impl Figure {
+    /// Drawable points of all lines.
+    pub fn points(&self) -> impl Iterator<Item = [f64; 2]> {
+        self.series.iter().flat_map(|series| &series.points).copied().filter(is_drawable)
+    }
+
+    /// Brackets of the counts.
+    pub fn brackets(&self) -> &[Bracket] {
+        self.counts.as_ref().map_or(&[], |counts| &counts.brackets)
+    }
+}
+
+/// Returns true if a point can be drawn.
+pub fn is_drawable(point: &[f64; 2]) -> bool {
+    point.iter().all(|value| (0.0..=MAX_VALUE).contains(value))
+}
+
+/// Approximate width of a text.
+pub fn text_width(text: &str) -> f64 {
+    width(text) as f64
+}

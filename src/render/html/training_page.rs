@@ -1,0 +1,117 @@
+//! Page of attention over training: the same pairs at several steps, with a slider.
+
+use std::io::{Result, Write};
+
+use serde::Serialize;
+
+use super::{CellData, html_safe_json, page_head, script, template_halves, thousandths};
+use crate::alignment::{Alignment, LinkScores};
+
+/// Attention at one training step.
+pub struct AttentionFrame {
+    /// Optimizer step.
+    pub step: u64,
+    /// Pairs, the same in every frame.
+    pub pairs: Vec<FramePair>,
+}
+
+/// Sentence pair in a frame.
+pub struct FramePair {
+    /// Word-level attention under forced decoding of the reference.
+    pub alignment: Alignment,
+    /// Mean log-probability of a reference unit, in nats.
+    pub score: f64,
+    /// Model's translation of the source.
+    pub translation: String,
+}
+
+#[derive(Serialize)]
+struct TrainingData<'a> {
+    title: &'a str,
+    threshold: u16,
+    steps: Vec<u64>,
+    pairs: Vec<PairFrames<'a>>,
+}
+
+#[derive(Serialize)]
+struct PairFrames<'a> {
+    id: usize,
+    source: &'a [String],
+    target: &'a [String],
+    /// One per step, of which the page shows one.
+    #[serde(rename = "moments")]
+    frames: Vec<FrameData<'a>>,
+}
+
+#[derive(Serialize)]
+struct FrameData<'a> {
+    #[serde(flatten)]
+    cells: CellData,
+    score: f64,
+    #[serde(rename = "said")]
+    translation: &'a str,
+}
+
+impl<'a> From<&'a FramePair> for FrameData<'a> {
+    fn from(pair: &'a FramePair) -> Self {
+        Self {
+            cells: CellData::new(&pair.alignment, &LinkScores::from_attention(&pair.alignment)),
+            score: (pair.score * 1e4).round() / 1e4,
+            translation: &pair.translation,
+        }
+    }
+}
+
+/// Writes the page of frames ordered by step. It opens with the last frame and the links of `threshold`.
+///
+/// # Errors
+/// Propagates errors of the writer.
+pub fn write_training_page(out: &mut dyn Write, title: &str, threshold: f32, frames: &[AttentionFrame]) -> Result<()> {
+    let steps: Vec<u64> = frames.iter().map(|frame| frame.step).collect();
+    out.write_all(page_head().as_bytes())?;
+    let pairs = frames.last().map_or(0, |last| last.pairs.len());
+    let pair = |id: usize| -> Option<PairFrames> {
+        let pairs = || frames.iter().filter_map(move |frame| frame.pairs.get(id));
+        let alignment = &pairs().next_back()?.alignment;
+        let frames = pairs().map(FrameData::from).collect();
+        Some(PairFrames { id, source: alignment.source(), target: alignment.target(), frames })
+    };
+    let pairs = (0..pairs).filter_map(pair).collect();
+    let data = TrainingData { title, threshold: thousandths(threshold), steps, pairs };
+    out.write_all(html_safe_json(&data)?.as_bytes())?;
+    out.write_all(template_halves().1.replace("{{script}}", &script()).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_data_snapshot() {
+        let frame = |step, weight: f32| {
+            let words = |word: &str| vec![word.to_owned()];
+            let alignment = Alignment::from_rows(words("<a>"), words("b"), &[vec![weight, 1.0 - weight]]);
+            AttentionFrame { step, pairs: vec![FramePair { alignment, score: -2.0, translation: "c".to_owned() }] }
+        };
+        let mut out = Vec::new();
+        write_training_page(&mut out, "learnt", 0.35, &[frame(10, 0.25), frame(20, 0.75)]).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        let (_, rest) = page.split_once("id=\"data\">").unwrap();
+        let expected = concat!(
+            r#"{"title":"learnt","threshold":350,"steps":[10,20],"pairs":[{"id":0,"#,
+            r#""source":["\u003ca\u003e"],"target":["b"],"#,
+            r#""moments":[{"weights":[250,750],"beliefs":[0,755],"score":-2.0,"said":"c"},"#,
+            r#"{"weights":[750,250],"beliefs":[0,894],"score":-2.0,"said":"c"}]}]}"#,
+        );
+        assert_eq!(rest.split_once("</script>").unwrap().0, expected);
+        assert!(page.ends_with("</html>\n") && !page.contains("{{"));
+    }
+
+    #[test]
+    fn writes_a_complete_page_without_frames() {
+        let mut out = Vec::new();
+        write_training_page(&mut out, "learnt", 0.35, &[]).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        assert!(page.contains(r#""steps":[],"pairs":[]}"#) && page.ends_with("</html>\n"));
+    }
+}
