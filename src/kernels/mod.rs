@@ -14,6 +14,6 @@ pub mod cpu;
 pub mod matrix;
 pub mod reference;
 pub mod simd;
-pub mod tensor_mut;
+pub(crate) mod tensor_mut;
 
 pub use backend::Backend;

@@ -14,7 +14,7 @@ use super::weights::PackedModel;
 use crate::attention::cpu::ForwardTape;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::{cross_entropy_forward, cross_entropy_forward_backward};
-use crate::kernels::matrix::{Matrix, WriteMode, add_row_sums, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, weight_gradient};
 use crate::kernels::simd::{tanh, vectorized};
 use crate::model::{BatchLoss, Dropout, DropoutSite};
 use crate::parameters::Gradients;
@@ -124,7 +124,7 @@ impl OutputPass {
                 let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
                 BlockPass { d_alphas, ..BlockPass::backward(rows, logits, weights, dropout, block, loss) }
             }));
-            let factors = [(Matrix::new(&logits, rows, vocabulary), Matrix::new(&dropped, rows, e))];
+            let factors = [(MatrixView::new(&logits, rows, vocabulary), MatrixView::new(&dropped, rows, e))];
             gradients.with_slice_mut(sizes.output_weight(), |out| weight_gradient(out, e, &factors, into))?;
         }
         let mut loss = BatchLoss::default();
@@ -143,7 +143,7 @@ impl OutputPass {
         let factors: Vec<_> = d_sums
             .iter()
             .zip(inputs)
-            .map(|(d_sum, input)| (Matrix::rows_of(d_sum, e), Matrix::rows_of(input, width)))
+            .map(|(d_sum, input)| (MatrixView::rows_of(d_sum, e), MatrixView::rows_of(input, width)))
             .collect();
         gradients
             .with_slice_mut("readout.weight", |out| weight_gradient(out, width, &factors, WriteMode::Overwrite))?;
