@@ -45,37 +45,37 @@
 //!
 //! # The model
 //!
-//! The model is RNNsearch (Bahdanau, Cho & Bengio 2014), by default with Nematus' conditional decoder, whose question to
-//! the source knows the last word (Sennrich et al. 2017). For a source x_1..x_S and a target y_1..y_T, with row vectors,
-//! `[a ; b]` for concatenation and each direction of the encoder half as wide as the decoder:
+//! The model is RNNsearch (Bahdanau, Cho & Bengio 2014), by default with Nematus' conditional decoder, which queries
+//! attention after consuming the previous word (Sennrich et al. 2017). For a source x_1..x_S and a target y_1..y_T, with
+//! row vectors, `[a ; b]` for concatenation and each direction of the encoder half as wide as the decoder:
 //!
 //! ```text
-//! annotations     h_j = [ →GRU(E_x[x_j]) ; ←GRU(E_x[x_j]) ]              model/encoder.rs     kernels/gru
-//! initial state   s_0 = tanh(W_init · m + b),  m = mean_j h_j or ←h_1     attention/layer.rs, model/decoder.rs
-//! what asks       u_t = GRU'(E_y[y_{t-1}], s_{t-1}), in the paper s_{t-1} model/decoder.rs     kernels/gru
+//! annotations     h_j = [ →GRU(E_x[x_j]) ; ←GRU(E_x[x_j]) ]              model/*/encoder.rs       kernels/*/gru.rs
+//! initial state   s_0 = tanh(W_init · m + b),  m = mean_j h_j or ←h_1     model/*/decoder.rs
+//! query           u_t = GRU'(E_y[y_{t-1}], s_{t-1}), in the paper s_{t-1} model/*/decoder_loop.rs  kernels/*/gru.rs
 //! energy          e_tj = a(u_t, h_j), in the paper                        attention/scores/
 //!                 vᵀ tanh(W_q u_t + W_k h_j)                              attention/scores/additive.rs
-//! weights         α_t = softmax_j(e_t / temperature), padding masked      attention/pooling.rs
-//! context         c_t = Σ_j α_tj h_j, or of several heads, joined         attention/pooling.rs, layer.rs
-//! state           s_t = GRU(c_t, u_t), in the paper                       model/decoder.rs     kernels/gru
+//! weights         α_t = softmax_j(e_t / temperature), 0 on padding        attention/*/pooling.rs
+//! context         c_t = Σ_j α_tj h_j, or several heads concatenated       attention/*/pooling.rs, forward.rs
+//! state           s_t = GRU(c_t, u_t), in the paper                       model/*/decoder_loop.rs  kernels/*/gru.rs
 //!                 GRU([E_y[y_{t-1}] ; c_t], s_{t-1})
-//! readout         r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)       model/decoder.rs
-//! output          p(y_t) = softmax(E_out r_t + b + λ_t)                  model/rnn_search.rs  kernels/cross_entropy
-//! known before    λ_t = ln(1 + Σ_j α_tj L[x_j] / ε), 0 without a lexicon  model/unit_lexicon.rs
+//! readout         r_t = tanh(W_r [s_t ; E_y[y_{t-1}] ; c_t] + b_r)       model/*/output_layer.rs
+//! output          p(y_t) = softmax(E_out r_t + b + λ_t)                  model/*/output_layer.rs  kernels/*/cross_entropy.rs
+//! lexical bias    λ_t = ln(1 + Σ_j α_tj L[x_j] / ε), 0 without a lexicon  model/*/lexical_bias.rs
 //! ```
 //!
-//! `attention/` is attention as the field means it: queries, keys and values, pooled by a score. These places say their
-//! equations in candle's operations; `attention/fused/`, `model/fused/` and the kernels say the same on plain slices with
-//! derivatives written by hand, which is what runs on a CPU. `parameters/` holds what is learnt, by names. Data flows one
-//! way:
+//! `*` stands for two folders with the same file names: `reference/` computes in candle's operations, which is the
+//! specification, the test oracle and the GPU path; `cpu/` computes on slices with hand-written derivatives. A model
+//! chooses its backend when it is built; docs/development/backends.md lists both sides of every equation. `parameters/`
+//! holds the learned parameters by name. Data flows one way:
 //!
 //! ```text
-//! text → batches → model → loss → optimiser → checkpoint
+//! text → batches → model → loss → optimizer → checkpoint
 //! text → search  → translation with alignment → renderer
 //! ```
 //!
-//! Each module may use only those that stand above it here; `tests/layering/` reads what each file uses
-//! and sees to it, and to there being no circle of files inside a module.
+//! Each module may use only those above it in this list; `tests/layering/` checks that, and that the files of a module
+//! have no cyclic dependencies.
 
 #![warn(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used)]
 
@@ -94,6 +94,7 @@ pub mod text;
 pub mod aligner;
 pub mod alignment;
 
+#[doc(hidden)]
 pub mod kernels;
 pub mod parameters;
 

@@ -1,6 +1,6 @@
 //! Tensor operations, each headed by its equations.
 //!
-//! [`reference`] and [`cpu`] hold the same operations under the same file names. [`reference`] uses candle's
+//! [`mod@reference`] and [`cpu`] hold the same operations under the same file names. [`mod@reference`] uses candle's
 //! operations: it is the specification, the test oracle and the GPU path. [`cpu`] has forward and hand-written backward
 //! functions on slices. [`Backend`] is the choice between them. The CPU side builds on [`matrix`] products, [`simd`]
 //! loops for the processor's vector width, and [`buffer_pool`]. Kernels do not depend on text, vocabularies or
@@ -14,6 +14,6 @@ pub mod cpu;
 pub mod matrix;
 pub mod reference;
 pub mod simd;
-pub mod tensor_mut;
+pub(crate) mod tensor_mut;
 
 pub use backend::Backend;

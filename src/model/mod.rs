@@ -1,6 +1,6 @@
 //! The model: RNNsearch (Bahdanau, Cho & Bengio 2014) with its parameters.
 //!
-//! The crate's first page maps each equation to its file. [`reference`](self::reference) computes the model in candle's
+//! The crate's first page maps each equation to its file. [`mod@reference`] computes the model in candle's
 //! operations, [`cpu`] on slices with hand-written derivatives; both have the same file names.
 //! [`RnnSearch`] chooses its [`Backend`](crate::kernels::Backend) when it is built.
 //!

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::kernels::matrix::Matrix;
+use crate::kernels::matrix::MatrixView;
 
 /// All parameters of a model by name, with their dimensions.
 #[derive(Clone, Default)]
@@ -19,8 +19,8 @@ impl<'a> ParameterViews<'a> {
     }
 
     /// Returns a two-dimensional parameter.
-    pub fn matrix(&self, name: &str) -> Matrix<'a> {
+    pub fn matrix(&self, name: &str) -> MatrixView<'a> {
         let (dimensions, values) = self.0[name];
-        Matrix::new(values, dimensions[0], dimensions[1])
+        MatrixView::new(values, dimensions[0], dimensions[1])
     }
 }

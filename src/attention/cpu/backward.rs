@@ -9,7 +9,7 @@ use crate::attention::config::{
     AttentionLayout, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT, score_param_name,
 };
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::matrix::{Matrix, WriteMode, bias_gradient, multiply, weight_gradient};
+use crate::kernels::matrix::{MatrixView, WriteMode, bias_gradient, multiply, weight_gradient};
 use crate::kernels::simd::{add_scaled, vectorized};
 use crate::parameters::Gradients;
 
@@ -137,8 +137,8 @@ impl BackwardPass {
             for head in 0..heads {
                 let out = &mut d_values[cells.start * n..cells.end * n][head * width..];
                 let weights = &pooling[(row * heads + head) * longest..];
-                let weights = Matrix::strided(weights, steps, cells.len(), rows * heads * longest);
-                let d_pooled = Matrix::strided(&d_pooled[row * n + head * width..], steps, width, rows * n);
+                let weights = MatrixView::strided(weights, steps, cells.len(), rows * heads * longest);
+                let d_pooled = MatrixView::strided(&d_pooled[row * n + head * width..], steps, width, rows * n);
                 multiply(out, n, weights.t(), d_pooled, WriteMode::Overwrite);
             }
         }
@@ -151,8 +151,8 @@ impl BackwardPass {
         let mut write = |name: &str, width: usize, of: for<'p> fn(&'p GradientInputs) -> (&'p [f32], &'p [f32])| {
             let factor = |shard| {
                 let (d_output, input) = of(shard);
-                let d_output = Matrix::rows_of(d_output, width);
-                (d_output, Matrix::new(input, d_output.row_count(), n))
+                let d_output = MatrixView::rows_of(d_output, width);
+                (d_output, MatrixView::new(input, d_output.row_count(), n))
             };
             let factors: Vec<_> = shards.iter().map(factor).collect();
             gradients.with_slice_mut(name, |out| weight_gradient(out, n, &factors, WriteMode::Overwrite))

@@ -18,18 +18,18 @@ const STEEP: f32 = 1e3;
 
 /// One pool, in both implementations.
 #[derive(Clone, Copy)]
-pub struct CpuEdgeState {
+pub struct EdgeState {
     /// Change of the energy from one position to the next.
     rise: f32,
 }
 
-impl CpuEdgeState {
+impl EdgeState {
     fn of_part(part: usize) -> Self {
         Self { rise: if part == 0 { STEEP } else { -STEEP } }
     }
 }
 
-impl Score for CpuEdgeState {
+impl Score for EdgeState {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
         let (batch, length, _) = keys.dims3()?;
         let row: Vec<f32> = (0..length).map(|position| position as f32 * self.rise).collect();
@@ -38,7 +38,7 @@ impl Score for CpuEdgeState {
     }
 }
 
-impl CpuScore for CpuEdgeState {
+impl CpuScore for EdgeState {
     #[inline(always)]
     fn head(self, head: usize, _heads: usize) -> Self {
         Self::of_part(head)
@@ -61,13 +61,13 @@ pub(super) struct LastDef;
 
 impl spec::ScoreDef for LastDef {
     const SPEC: ScoreSpec = ScoreSpec { fixed: true, pools: 2, ..ScoreSpec::projections(Projections::None) };
-    type Cpu<'a> = CpuEdgeState;
+    type Cpu<'a> = EdgeState;
 
     fn reference(_own: Option<&Tensor>, part: HeadSlice) -> Result<Box<dyn Score>> {
-        Ok(Box::new(CpuEdgeState::of_part(part.head)))
+        Ok(Box::new(EdgeState::of_part(part.head)))
     }
 
-    fn cpu(_own: &[f32]) -> CpuEdgeState {
-        CpuEdgeState::of_part(0)
+    fn cpu(_own: &[f32]) -> EdgeState {
+        EdgeState::of_part(0)
     }
 }

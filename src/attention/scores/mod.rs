@@ -83,9 +83,9 @@ scores! {
     Dot = dot::DotDef, "dot", "q k, Luong et al. 2015";
     ScaledDot = scaled_dot::ScaledDotDef, "scaled-dot", "q k / √d, Vaswani et al. 2017";
     General = general::GeneralDef, "general", "q M k, Luong et al. 2015";
-    Cosine = cosine::CosineDef, "cosine", "The cosine of q and k times a learnt number, Graves et al. 2014";
-    Mean = mean::MeanDef, "mean", "No attention: always the mean of all annotations";
-    Last = last::LastDef, "last", "No attention: always what either direction of the encoder read last";
+    Cosine = cosine::CosineDef, "cosine", "Cosine of q and k times a learned scalar, Graves et al. 2014";
+    Mean = mean::MeanDef, "mean", "No attention: mean of all annotations";
+    Last = last::LastDef, "last", "No attention: final state of each encoder direction";
 }
 
 /// Work that is generic over the CPU score.

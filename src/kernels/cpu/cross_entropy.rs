@@ -120,3 +120,37 @@ fn largest(row: &[f32]) -> f32 {
     }
     lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Tensor, Var};
+
+    use super::*;
+    use crate::kernels::reference::cross_entropy::cross_entropy_sums;
+    use crate::random::Stream;
+
+    #[test]
+    fn cross_entropy_and_its_derivative_equal_reference() {
+        let (targets, vocabulary, scale) = ([3u32, 0, 36], 37, 0.25);
+        let mut stream = Stream::new(1, "logits", 0);
+        let logits: Vec<f32> = (0..targets.len() * vocabulary).map(|_| 3.0 * stream.normal() as f32).collect();
+        for smoothing in [0.0f32, 0.1] {
+            let tensor = Tensor::from_slice(&logits, (targets.len(), vocabulary), &Device::Cpu).unwrap();
+            let variable = Var::from_tensor(&tensor).unwrap();
+            let ids = Tensor::new(&targets, &Device::Cpu).unwrap();
+            let (smoothed, likelihood) = cross_entropy_sums(&variable, &ids, f64::from(smoothing)).unwrap();
+            let sums = [&smoothed, &likelihood].map(|sum| f64::from(sum.to_scalar::<f32>().unwrap()));
+            let rows = cross_entropy_forward(&logits, &targets, smoothing);
+            let forward = rows.iter().fold([0.0, 0.0], |sums, row| [sums[0] + row.0, sums[1] - row.1]);
+            let mut d_logits = logits.clone();
+            let (smoothed_sum, likelihood_sum) =
+                cross_entropy_forward_backward(&mut d_logits, &targets, smoothing, scale);
+            for found in [forward, [smoothed_sum, likelihood_sum]] {
+                assert!(found.iter().zip(sums).all(|(a, b)| (a - b).abs() < 1e-4), "{found:?} {sums:?}");
+            }
+            let gradients = (smoothed * f64::from(scale)).unwrap().backward().unwrap();
+            let expected: Vec<f32> = gradients.get(&variable).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+            assert!(d_logits.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5));
+        }
+    }
+}

@@ -25,3 +25,36 @@ pub fn gather_backward(table: &mut [f32], width: usize, parts: &[(&[u32], &[f32]
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Tensor, Var};
+
+    use super::*;
+    use crate::random::Stream;
+
+    #[test]
+    fn lookup_and_its_derivative_equal_index_select() {
+        let (rows, width) = (BLOCK_ROWS + 3, 5);
+        let mut stream = Stream::new(1, "table", 0);
+        let mut numbers = |count: usize| -> Vec<f32> { (0..count).map(|_| stream.normal() as f32).collect() };
+        let table = numbers(rows * width);
+        let parts = [vec![7u32, 0, 7], vec![rows as u32 - 1, 7]].map(|ids| (numbers(ids.len() * width), ids));
+        let variable = Var::from_tensor(&Tensor::from_slice(&table, (rows, width), &Device::Cpu).unwrap()).unwrap();
+        let mut loss = Tensor::zeros((), candle_core::DType::F32, &Device::Cpu).unwrap();
+        for (derivatives, ids) in &parts {
+            let expected = variable.index_select(&Tensor::new(&ids[..], &Device::Cpu).unwrap(), 0).unwrap();
+            let mut found = vec![0.0; ids.len() * width];
+            gather_forward(&mut found, &table, ids, width);
+            assert_eq!(found, expected.flatten_all().unwrap().to_vec1::<f32>().unwrap());
+            let derivatives = Tensor::from_slice(derivatives, (ids.len(), width), &Device::Cpu).unwrap();
+            loss = (loss + (expected * derivatives).unwrap().sum_all().unwrap()).unwrap();
+        }
+        let mut d_table = vec![0.0; rows * width];
+        let views: Vec<(&[u32], &[f32])> = parts.iter().map(|(rows, ids)| (&ids[..], &rows[..])).collect();
+        gather_backward(&mut d_table, width, &views);
+        let gradients = loss.backward().unwrap();
+        let expected: Vec<f32> = gradients.get(&variable).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+        assert!(d_table.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5));
+    }
+}

@@ -125,3 +125,60 @@ fn split_gates_mut(row: &mut [f32], h: usize) -> [&mut [f32]; 3] {
     let (second, third) = rest.split_at_mut(h);
     [first, second, third]
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::{Device, Tensor, Var};
+
+    use super::*;
+    use crate::kernels::reference::gru::GruWeights;
+    use crate::random::Stream;
+
+    const ROWS: usize = 3;
+    /// Not a multiple of any vector width.
+    const H: usize = 19;
+
+    fn numbers(count: usize, purpose: &str) -> Vec<f32> {
+        let mut stream = Stream::new(1, purpose, 0);
+        (0..count).map(|_| stream.normal() as f32).collect()
+    }
+
+    fn tensor(values: &[f32], width: usize) -> Tensor {
+        Tensor::from_slice(values, (values.len() / width, width), &Device::Cpu).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_near(found: &[f32], expected: &Tensor) {
+        let expected: Vec<f32> = expected.flatten_all().unwrap().to_vec1().unwrap();
+        assert_eq!(found.len(), expected.len());
+        assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4), "{found:?}\n{expected:?}");
+    }
+
+    #[test]
+    fn gru_step_and_its_derivatives_equal_reference() {
+        let (weight, bias) = (numbers(3 * H * H, "weight"), numbers(3 * H, "bias"));
+        let (mut gates, state) = (numbers(ROWS * 3 * H, "gates"), numbers(ROWS * H, "state"));
+        let (weight_hh, bias_hh) = (tensor(&weight, H), Tensor::from_slice(&bias, 3 * H, &Device::Cpu).unwrap());
+        let [gates_var, state_var] =
+            [(&gates, 3 * H), (&state, H)].map(|(values, width)| Var::from_tensor(&tensor(values, width)).unwrap());
+        let cell = GruWeights { weight_ih: weight_hh.clone(), bias_ih: bias_hh.clone(), weight_hh, bias_hh };
+        let expected = cell.step(&gates_var, &state_var).unwrap();
+
+        let product = tensor(&state, H).matmul(&cell.weight_hh.t().unwrap()).unwrap();
+        let state_gates: Vec<f32> = product.flatten_all().unwrap().to_vec1().unwrap();
+        let (mut candidate, mut next) = (vec![0.0; ROWS * H], vec![0.0; ROWS * H]);
+        let step = GruStep { gates: &mut gates, candidate: &mut candidate };
+        gru_forward(step, &state_gates, &bias, &state, &mut next);
+        assert_near(&next, &expected);
+
+        let mut d_next = numbers(ROWS * H, "derivatives");
+        let gradients = (expected * tensor(&d_next, H)).unwrap().sum_all().unwrap().backward().unwrap();
+        let mut d_state_gates = vec![0.0; ROWS * 3 * H];
+        let step = GruStep { gates: &mut gates, candidate: &mut candidate };
+        gru_backward(step, &state, &mut d_next, &mut d_state_gates, H);
+        assert_near(&gates, gradients.get(&gates_var).unwrap());
+        let product = tensor(&d_state_gates, 3 * H).matmul(&cell.weight_hh).unwrap();
+        let d_state = (tensor(&d_next, H) + product).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        assert_near(&d_state, gradients.get(&state_var).unwrap());
+    }
+}

@@ -2,5 +2,5 @@
 
 pub mod adam;
 pub mod cross_entropy;
-pub mod embedding;
+pub(crate) mod embedding;
 pub mod gru;

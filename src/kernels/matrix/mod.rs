@@ -17,7 +17,7 @@ use super::simd::{add_scaled, vectorized};
 
 /// View of a matrix in a slice.
 #[derive(Clone, Copy, Debug)]
-pub struct Matrix<'a> {
+pub struct MatrixView<'a> {
     data: &'a [f32],
     rows: usize,
     columns: usize,
@@ -25,7 +25,7 @@ pub struct Matrix<'a> {
     column_stride: usize,
 }
 
-impl<'a> Matrix<'a> {
+impl<'a> MatrixView<'a> {
     /// Row-major matrix.
     pub fn new(data: &'a [f32], rows: usize, columns: usize) -> Self {
         assert!(rows * columns <= data.len(), "{rows} × {columns} in {}", data.len());
@@ -105,8 +105,8 @@ mod tests {
             let (at, bt) = (transposed(&a, m, k), transposed(&b, k, n));
             let stride = n + 2;
             let row: Vec<f32> = values(n, 5);
-            let lefts = [Matrix::new(&a, m, k), Matrix::new(&at, k, m).t()];
-            let rights = [Matrix::new(&b, k, n), Matrix::new(&bt, n, k).t()];
+            let lefts = [MatrixView::new(&a, m, k), MatrixView::new(&at, k, m).t()];
+            let rights = [MatrixView::new(&b, k, n), MatrixView::new(&bt, n, k).t()];
             for (left, right) in lefts.into_iter().flat_map(|left| rights.map(|right| (left, right))) {
                 for mode in [WriteMode::Overwrite, WriteMode::Accumulate, WriteMode::AddBias(&row)] {
                     let mut out = vec![1.0; m * stride];
@@ -130,19 +130,25 @@ mod tests {
         let tiny = [1e-42, -1e-20, 1e-18, f32::NAN];
         for columns in [1, 48, 50] {
             let right: Vec<f32> = tiny.iter().flat_map(|&x| vec![x; columns]).collect();
-            let product = |left: Matrix| {
+            let product = |left: MatrixView| {
                 let mut out = vec![1.0; columns];
-                multiply(&mut out, columns, left, Matrix::new(&right, left.columns, columns), WriteMode::Overwrite);
+                multiply(&mut out, columns, left, MatrixView::new(&right, left.columns, columns), WriteMode::Overwrite);
                 out
             };
-            assert_eq!(product(Matrix::new(&[1e9, 1e9], 1, 2)), vec![0.0; columns]);
-            assert_eq!(product(Matrix::new(&[1.0, 1.0, 2.0], 1, 3)), vec![2e-18; columns]);
-            assert_eq!(product(Matrix::new(&[1.0, 1.0, 0.5], 1, 3)), vec![5e-19; columns]);
-            assert_eq!(product(Matrix::new(&[1.0, 1.0, 0.01], 1, 3)), vec![0.0; columns]);
-            assert!(product(Matrix::new(&[1.0; 4], 1, 4)).iter().all(|x| x.is_nan()));
+            assert_eq!(product(MatrixView::new(&[1e9, 1e9], 1, 2)), vec![0.0; columns]);
+            assert_eq!(product(MatrixView::new(&[1.0, 1.0, 2.0], 1, 3)), vec![2e-18; columns]);
+            assert_eq!(product(MatrixView::new(&[1.0, 1.0, 0.5], 1, 3)), vec![5e-19; columns]);
+            assert_eq!(product(MatrixView::new(&[1.0, 1.0, 0.01], 1, 3)), vec![0.0; columns]);
+            assert!(product(MatrixView::new(&[1.0; 4], 1, 4)).iter().all(|x| x.is_nan()));
             let left: Vec<f32> = [1e-20; 17].into_iter().chain([1.0; 17]).collect();
             let mut out = vec![1.0; 17];
-            multiply(&mut out, 1, Matrix::new(&left, 2, 17).t(), Matrix::new(&[1e18, 3.0], 2, 1), WriteMode::Overwrite);
+            multiply(
+                &mut out,
+                1,
+                MatrixView::new(&left, 2, 17).t(),
+                MatrixView::new(&[1e18, 3.0], 2, 1),
+                WriteMode::Overwrite,
+            );
             assert_eq!(out, vec![3.0; 17]);
         }
     }
@@ -155,11 +161,11 @@ mod tests {
     fn product_of_a_transposed_submatrix() {
         let a: Vec<f32> = (0..12).map(|i| i as f32).collect();
         // [[1, 5], [2, 6]]: the transpose of two columns of the first two rows.
-        let part = Matrix::new(&a, 3, 4).columns(1, 2).t().columns(0, 2);
+        let part = MatrixView::new(&a, 3, 4).columns(1, 2).t().columns(0, 2);
         let mut out = vec![0.0; 2];
-        multiply(&mut out, 2, Matrix::new(&[1.0, 1.0], 1, 2), part, WriteMode::Overwrite);
+        multiply(&mut out, 2, MatrixView::new(&[1.0, 1.0], 1, 2), part, WriteMode::Overwrite);
         assert_eq!(out, [3.0, 11.0]);
-        let empty = Matrix::new(&a, 3, 4).rows(3, 0);
+        let empty = MatrixView::new(&a, 3, 4).rows(3, 0);
         assert_eq!((empty.rows, empty.columns), (0, 4));
     }
 
@@ -167,11 +173,11 @@ mod tests {
     fn product_of_a_row_does_not_depend_on_other_rows() {
         let (a, b) = (values(21 * 600, 1), values(600 * 70, 2));
         let a: Vec<f32> = a.iter().map(|x| x * 0.123).collect();
-        let b = PackedMatrix::new(Matrix::new(&b, 600, 70));
+        let b = PackedMatrix::new(MatrixView::new(&b, 600, 70));
         let [mut together, mut alone] = [vec![0.0; 21 * 70], vec![0.0; 21 * 70]];
-        multiply_packed(&mut together, 70, Matrix::new(&a, 21, 600), &b, WriteMode::Overwrite);
+        multiply_packed(&mut together, 70, MatrixView::new(&a, 21, 600), &b, WriteMode::Overwrite);
         for (row, out) in alone.chunks_exact_mut(70).enumerate() {
-            multiply_packed(out, 70, Matrix::new(&a, 21, 600).rows(row, 1), &b, WriteMode::Overwrite);
+            multiply_packed(out, 70, MatrixView::new(&a, 21, 600).rows(row, 1), &b, WriteMode::Overwrite);
         }
         assert_eq!(together, alone);
     }

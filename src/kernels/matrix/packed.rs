@@ -1,6 +1,6 @@
 //! Right factor of a product, in the memory order in which the product reads it.
 
-use super::Matrix;
+use super::MatrixView;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::simd::{copy_flush_denormals, flush_denormal};
 
@@ -20,8 +20,8 @@ pub struct PackedMatrix {
 
 impl PackedMatrix {
     /// Packs a matrix.
-    pub fn new(matrix: Matrix) -> Self {
-        let Matrix { rows, columns, .. } = matrix;
+    pub fn new(matrix: MatrixView) -> Self {
+        let MatrixView { rows, columns, .. } = matrix;
         let mut panels = Buffer::scratch(columns.div_ceil(WIDTH) * rows * WIDTH);
         if matrix.column_stride == 1 {
             pack_rows(&mut panels, matrix);
@@ -52,7 +52,7 @@ impl PackedMatrix {
 }
 
 /// Packs a row-major matrix, reading each row once for all panels.
-fn pack_rows(panels: &mut [f32], matrix: Matrix) {
+fn pack_rows(panels: &mut [f32], matrix: MatrixView) {
     let panels = panels.as_chunks_mut::<WIDTH>().0;
     for row in 0..matrix.rows {
         let values = &matrix.data[row * matrix.row_stride..][..matrix.columns];
@@ -68,7 +68,7 @@ fn pack_rows(panels: &mut [f32], matrix: Matrix) {
     }
 }
 
-fn pack_transposed(panel: &mut [[f32; WIDTH]], part: Matrix) {
+fn pack_transposed(panel: &mut [[f32; WIDTH]], part: MatrixView) {
     for (block, rows) in panel.chunks_mut(TRANSPOSE_ROWS).enumerate() {
         for row in rows.iter_mut() {
             row[part.columns..].fill(0.0);

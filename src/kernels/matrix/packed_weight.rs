@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Matrix, PackedMatrix, WriteMode, multiply_packed};
+use super::{MatrixView, PackedMatrix, WriteMode, multiply_packed};
 
 /// W of y = x Wᵀ, packed.
 #[derive(Debug, Default)]
@@ -15,14 +15,14 @@ pub struct PackedWeight {
 
 impl PackedWeight {
     /// Packs matrices `[outputs, inputs]` in parallel; `derivatives` enables [`Self::backward`].
-    pub fn pack_all<const COUNT: usize>(weights: [Matrix; COUNT], derivatives: bool) -> [Self; COUNT] {
+    pub fn pack_all<const COUNT: usize>(weights: [MatrixView; COUNT], derivatives: bool) -> [Self; COUNT] {
         let mut packed = std::array::from_fn(|_| Self::default());
         packed.par_iter_mut().zip(weights).for_each(|(packed, weight)| *packed = Self::new(weight, derivatives));
         packed
     }
 
     /// Packs one matrix `[outputs, inputs]`.
-    pub fn new(weight: Matrix, derivatives: bool) -> Self {
+    pub fn new(weight: MatrixView, derivatives: bool) -> Self {
         if derivatives {
             let (forward, backward) = rayon::join(|| PackedMatrix::new(weight.t()), || PackedMatrix::new(weight));
             Self { forward, backward }
@@ -38,12 +38,12 @@ impl PackedWeight {
 
     /// y = x Wᵀ for rows x; rows of y are `stride` apart.
     pub fn forward(&self, y: &mut [f32], stride: usize, x: &[f32], mode: WriteMode) {
-        multiply_packed(y, stride, Matrix::rows_of(x, self.forward.rows()), &self.forward, mode);
+        multiply_packed(y, stride, MatrixView::rows_of(x, self.forward.rows()), &self.forward, mode);
     }
 
     /// dx = dy W for rows dy.
     pub fn backward(&self, d_x: &mut [f32], d_y: &[f32], mode: WriteMode) {
         let (rows, columns) = (self.backward.rows(), self.backward.columns());
-        multiply_packed(d_x, columns, Matrix::rows_of(d_y, rows), &self.backward, mode);
+        multiply_packed(d_x, columns, MatrixView::rows_of(d_y, rows), &self.backward, mode);
     }
 }

@@ -17,7 +17,7 @@ use std::cell::RefCell;
 use pulp::{Simd, WithSimd};
 
 use super::packed::WIDTH;
-use super::{Matrix, PackedMatrix};
+use super::{MatrixView, PackedMatrix};
 use crate::kernels::simd::{FLUSH_THRESHOLD, copy_flush_denormals, dispatch};
 
 /// Terms added in registers before a sum goes to memory.
@@ -44,12 +44,12 @@ pub enum WriteMode<'a> {
 }
 
 /// Writes the product `a b` to `out`, `[a.rows × b.columns]`, whose rows are `stride` apart.
-pub fn multiply(out: &mut [f32], stride: usize, a: Matrix, b: Matrix, mode: WriteMode) {
+pub fn multiply(out: &mut [f32], stride: usize, a: MatrixView, b: MatrixView, mode: WriteMode) {
     multiply_packed(out, stride, a, &PackedMatrix::new(b), mode);
 }
 
 /// [`multiply`] with a packed right factor.
-pub fn multiply_packed(out: &mut [f32], stride: usize, a: Matrix, b: &PackedMatrix, mode: WriteMode) {
+pub fn multiply_packed(out: &mut [f32], stride: usize, a: MatrixView, b: &PackedMatrix, mode: WriteMode) {
     let (rows, columns) = (a.rows, b.columns());
     assert!(b.rows() == a.columns && columns <= stride, "{rows} × {} by {} × {columns}", a.columns, b.rows());
     assert!(rows * columns == 0 || (rows - 1) * stride + columns <= out.len());
@@ -69,7 +69,7 @@ pub fn multiply_packed(out: &mut [f32], stride: usize, a: Matrix, b: &PackedMatr
 struct Product<'a> {
     out: &'a mut [f32],
     stride: usize,
-    a: Matrix<'a>,
+    a: MatrixView<'a>,
     b: &'a PackedMatrix,
     mode: WriteMode<'a>,
     slivers: &'a mut Vec<f32>,
@@ -142,7 +142,7 @@ impl WriteMode<'_> {
 
 /// Packs a column-major block into slivers: groups of `ROWS` rows, each column-major.
 #[inline(always)]
-fn pack_slivers<const ROWS: usize>(slivers: &mut Vec<f32>, block: Matrix) {
+fn pack_slivers<const ROWS: usize>(slivers: &mut Vec<f32>, block: MatrixView) {
     let depth = block.columns;
     slivers.resize(block.rows * depth, 0.0);
     for term in 0..depth {
@@ -159,7 +159,7 @@ fn pack_slivers<const ROWS: usize>(slivers: &mut Vec<f32>, block: Matrix) {
 #[inline(always)]
 fn multiply_tiles<S: Simd, const ROWS: usize>(
     simd: S,
-    block: Matrix,
+    block: MatrixView,
     row: usize,
     slivers: &[f32],
     panel: &[[f32; WIDTH]],
@@ -187,7 +187,7 @@ fn multiply_tiles<S: Simd, const ROWS: usize>(
 #[inline(always)]
 fn multiply_tile<S: Simd, const ROWS: usize>(
     simd: S,
-    block: Matrix,
+    block: MatrixView,
     row: usize,
     slivers: &[f32],
     panel: &[[f32; WIDTH]],

@@ -11,7 +11,7 @@ use super::weights::{PackedContextInput, PackedModel};
 use crate::attention::cpu::{BackwardPass, ForwardTape, GradientInputs, GuidedTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
-use crate::kernels::matrix::{Matrix, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{MatrixView, WriteMode, bias_gradient, weight_gradient};
 use crate::kernels::simd::{add_scaled, tanh, vectorized};
 use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::{Dropout, DropoutSite, InitialState};
@@ -257,10 +257,10 @@ fn factors<'p, 'w: 'p>(
     d_y: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
     width: usize,
     x: impl Fn(&'p DecoderBackward<'w>) -> &'p [f32],
-) -> Vec<(Matrix<'p>, Matrix<'p>)> {
+) -> Vec<(MatrixView<'p>, MatrixView<'p>)> {
     let factor = |shard| {
-        let d_y = Matrix::rows_of(d_y(shard), d_width);
-        (d_y, Matrix::new(x(shard), d_y.row_count(), width))
+        let d_y = MatrixView::rows_of(d_y(shard), d_width);
+        (d_y, MatrixView::new(x(shard), d_y.row_count(), width))
     };
     shards.iter().map(factor).collect()
 }

@@ -10,7 +10,7 @@ use super::weights::{CellWeights, PackedModel};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
 use crate::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
-use crate::kernels::matrix::{Matrix, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{MatrixView, WriteMode, bias_gradient, weight_gradient};
 use crate::model::architecture::encoder_cell_param;
 use crate::model::{Dropout, DropoutMask, DropoutSite};
 use crate::parameters::Gradients;
@@ -219,8 +219,8 @@ fn cell_gradients(
     let inputs: Vec<_> = passes
         .iter()
         .map(|(input, direction)| {
-            let d_gates = Matrix::rows_of(&direction.d_input_gates, 3 * direction.h);
-            (d_gates, Matrix::rows_of(input, input.len() / d_gates.row_count()))
+            let d_gates = MatrixView::rows_of(&direction.d_input_gates, 3 * direction.h);
+            (d_gates, MatrixView::rows_of(input, input.len() / d_gates.row_count()))
         })
         .collect();
     gradients.with_slice_mut(&name("weight_ih"), |out| {
@@ -229,7 +229,7 @@ fn cell_gradients(
     let states: Vec<_> = passes
         .iter()
         .map(|(_, DirectionBackward { d_state_gates, before, h, .. })| {
-            (Matrix::rows_of(d_state_gates, 3 * h), Matrix::rows_of(before, *h))
+            (MatrixView::rows_of(d_state_gates, 3 * h), MatrixView::rows_of(before, *h))
         })
         .collect();
     gradients.with_slice_mut(&name("weight_hh"), |out| {

@@ -51,7 +51,7 @@ pub fn gradients(
         let passes: Vec<ShardPass> = shards.par_iter().map(forward).collect();
         let guidance = passes.iter().map(|pass| pass.guidance).sum();
         let outputs: Vec<DecoderOutput> = passes.iter().map(|pass| pass.decoder.output()).collect();
-        let (loss, output) = OutputPass::run(weights, &shards, &outputs, dropout, objective, gradients)?;
+        let (loss, output) = OutputPass::forward_backward(weights, &shards, &outputs, dropout, objective, gradients)?;
         let passes = passes.into_par_iter().enumerate();
         let (encoders, decoders): (Vec<_>, Vec<_>) = passes
             .map(|(number, ShardPass { encoder, decoder, .. })| {

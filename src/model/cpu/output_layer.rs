@@ -14,7 +14,7 @@ use super::weights::PackedModel;
 use crate::attention::cpu::ForwardTape;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::cross_entropy::{cross_entropy_forward, cross_entropy_forward_backward};
-use crate::kernels::matrix::{Matrix, WriteMode, add_row_sums, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, weight_gradient};
 use crate::kernels::simd::{tanh, vectorized};
 use crate::model::{BatchLoss, Dropout, DropoutSite};
 use crate::parameters::Gradients;
@@ -92,7 +92,7 @@ struct OutputRows {
 
 impl OutputPass {
     /// Loss of all shards and its derivatives. Overwrites the gradients of readout and output layer.
-    pub fn run(
+    pub fn forward_backward(
         weights: &PackedModel,
         shards: &[Shard],
         outputs: &[DecoderOutput],
@@ -103,16 +103,16 @@ impl OutputPass {
         let sizes = weights.architecture;
         let (e, vocabulary) = (sizes.embedding_size, sizes.target_vocabulary);
         let targets: Vec<Vec<u32>> = shards.iter().map(Shard::targets).collect();
-        let deal = |number: usize| Block::split(number, &shards[number].positions, &targets[number]);
-        let blocks: Vec<Block> = (0..shards.len()).flat_map(deal).collect();
+        let split = |number: usize| Block::split(number, &shards[number].positions, &targets[number]);
+        let blocks: Vec<Block> = (0..shards.len()).flat_map(split).collect();
         let mut passes: Vec<BlockPass> = Vec::with_capacity(blocks.len());
         for blocks in blocks.chunks(BLOCKS) {
             let rows: usize = blocks.iter().map(|block| block.positions.len()).sum();
             let (mut dropped, mut logits) = (Buffer::scratch(rows * e), Buffer::scratch(rows * vocabulary));
-            let places =
+            let slices =
                 split_rows(&mut dropped, blocks, e).into_par_iter().zip(split_rows(&mut logits, blocks, vocabulary));
-            let into = if passes.is_empty() { WriteMode::Overwrite } else { WriteMode::Accumulate };
-            passes.par_extend(blocks.par_iter().zip(places).map(|(block, (dropped, logits))| {
+            let mode = if passes.is_empty() { WriteMode::Overwrite } else { WriteMode::Accumulate };
+            passes.par_extend(blocks.par_iter().zip(slices).map(|(block, (dropped, logits))| {
                 let decoder = outputs[block.shard];
                 let rows = OutputRows::forward(weights, dropout, decoder.steps, block.positions, [dropped, logits]);
                 let mut lexical = ShardLexicalBias::new(weights, &shards[block.shard], decoder.tape);
@@ -124,8 +124,8 @@ impl OutputPass {
                 let loss = BatchLoss { smoothed, negative_log_likelihood: likelihood, guidance: 0.0, units };
                 BlockPass { d_alphas, ..BlockPass::backward(rows, logits, weights, dropout, block, loss) }
             }));
-            let factors = [(Matrix::new(&logits, rows, vocabulary), Matrix::new(&dropped, rows, e))];
-            gradients.with_slice_mut(sizes.output_weight(), |out| weight_gradient(out, e, &factors, into))?;
+            let factors = [(MatrixView::new(&logits, rows, vocabulary), MatrixView::new(&dropped, rows, e))];
+            gradients.with_slice_mut(sizes.output_weight(), |out| weight_gradient(out, e, &factors, mode))?;
         }
         let mut loss = BatchLoss::default();
         passes.iter().for_each(|pass| loss += pass.loss);
@@ -143,7 +143,7 @@ impl OutputPass {
         let factors: Vec<_> = d_sums
             .iter()
             .zip(inputs)
-            .map(|(d_sum, input)| (Matrix::rows_of(d_sum, e), Matrix::rows_of(input, width)))
+            .map(|(d_sum, input)| (MatrixView::rows_of(d_sum, e), MatrixView::rows_of(input, width)))
             .collect();
         gradients
             .with_slice_mut("readout.weight", |out| weight_gradient(out, width, &factors, WriteMode::Overwrite))?;

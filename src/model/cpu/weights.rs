@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::attention::cpu as attention;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
-use crate::kernels::matrix::{Matrix, PackedWeight, WriteMode};
+use crate::kernels::matrix::{MatrixView, PackedWeight, WriteMode};
 use crate::model::architecture::encoder_cell_param;
 use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::view::ModelView;
@@ -106,7 +106,7 @@ impl<'a> CellWeights<'a> {
     fn new(
         parameters: &ParameterViews<'a>,
         name: impl Fn(&str) -> String,
-        columns: impl FnOnce(Matrix<'a>) -> Matrix<'a>,
+        columns: impl FnOnce(MatrixView<'a>) -> MatrixView<'a>,
         derivatives: bool,
     ) -> Self {
         let [input, state] = ["weight_ih", "weight_hh"].map(|part| parameters.matrix(&name(part)));
