@@ -6,7 +6,7 @@ mod out_of_memory;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = softalign::cli::Cli::of_this_process();
+    let cli = softalign::cli::Cli::parse_or_exit();
     let threads =
         cli.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
     // SAFETY: no other thread runs yet, so nobody reads the environment meanwhile. Candle asks this variable at every

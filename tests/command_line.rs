@@ -42,7 +42,7 @@ fn help_is_as_the_snapshots_say() {
         let examples = expected.rsplit_once("Example").map_or("", |(_, examples)| examples);
         assert!(examples.lines().all(|line| line.chars().count() < 80), "{command}: a terminal would break an example");
         let last_heading = expected.lines().rfind(|line| line.ends_with(':') && !line.starts_with([' ', 'E']));
-        assert_eq!(last_heading, Some("Common options:"), "{command}");
+        assert_eq!(last_heading, Some("Global options:"), "{command}");
     }
 }
 
@@ -66,8 +66,8 @@ fn numbers_below_zero_are_numbers() {
     let folder = Folder::with_pairs();
     for (option, value, reason) in [
         ("--max-minutes", "-1", "--max-minutes"),
-        ("--seed", "-3", "from 0 on"),
-        ("--layers", "-1", "from 0 on"),
+        ("--seed", "-3", "at least 0"),
+        ("--layers", "-1", "at least 0"),
         ("--guided-alignment", "-0.5", "--guided-alignment"),
         ("--threads", "-2", "1..=1024"),
     ] {

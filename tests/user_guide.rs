@@ -68,7 +68,7 @@ fn what_is_no_guide_is_refused_in_one_line() {
     refused(&["--guide", "beyond"], 1, "beyond:1: link 0-4 points beyond");
     refused(&["--guide", "broken"], 1, "broken:2: \"0:0\" is not a link");
     refused(&["--guide", "none"], 1, "none");
-    refused(&["--guide", "guide", "--guided-alignment=0"], 2, "--guide teaches nothing");
+    refused(&["--guide", "guide", "--guided-alignment=0"], 2, "--guide has no effect");
     refused(&["--guide", "guide", "--attention", "mean"], 2, "--guide need a score");
     refused(&["--guide", "guide", "--source-units", "char"], 2, "--guide need words");
 }

@@ -1,17 +1,14 @@
-//! `softalign evaluate`: its options.
+//! Arguments of `softalign evaluate`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::MODEL;
-use super::links::LinkArgs;
-use super::pairs::PairArgs;
-use super::reading::ReadingArgs;
-use super::search::SearchArgs;
+use super::links::{AttentionArgs, LinkArgs};
+use super::{MODEL_VARIABLE, PairArgs, SearchArgs};
 
-/// What is asked of models, and says nothing to translations that were made elsewhere.
-const OF_A_MODEL: [&str; 24] = [
+/// Options that apply to models, not to given translations.
+const MODEL_OPTIONS: [&str; 24] = [
     "model",
     "ensemble",
     "gold",
@@ -38,7 +35,7 @@ const OF_A_MODEL: [&str; 24] = [
     "search_threshold",
 ];
 
-/// `softalign evaluate`
+/// Arguments of `softalign evaluate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign evaluate
@@ -55,32 +52,31 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
 
-    /// Folder of the model; NAME=DIR gives it a name in the results. May be given several times: each model is then
-    /// measured on the same pairs. References are compared in the model's form of Unicode, and in small letters if it writes
-    /// no others.
-    #[arg(long, value_name = "[NAME=]DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
+    /// Model directory, or NAME=DIR to name it in the results. Repeat it to compare several models. References are
+    /// normalized and lowercased like the model's text.
+    #[arg(long, value_name = "[NAME=]DIR", default_value = "checkpoints", env = MODEL_VARIABLE, hide_env_values = true)]
     pub model: Vec<PathBuf>,
 
-    /// Measure all the models as one, which at each step has the mean of their probabilities; they must have the same
-    /// vocabularies.
+    /// Evaluate all models as one ensemble: at each step, their probabilities are averaged. Their vocabularies must be the
+    /// same.
     #[arg(long)]
     pub ensemble: bool,
 
-    /// Translations made elsewhere, a line for each pair, instead of a model's; NAME=FILE gives them a name in the results.
-    /// May be given several times.
-    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = OF_A_MODEL)]
+    /// File of translations to evaluate instead of a model's, one per line, or NAME=FILE to name them in the results. Can be
+    /// repeated.
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = MODEL_OPTIONS)]
     pub hypotheses: Vec<PathBuf>,
 
-    /// Also write the model's translations, a line for each pair.
+    /// Write the model's translations to this file, one per line.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 
-    /// Also say within what 95 % of such test sets' scores would lie, by drawing pairs anew a thousand times.
+    /// Print 95 % confidence intervals, by bootstrap resampling with 1,000 samples.
     #[arg(long)]
     pub confidence: bool,
 
-    /// Also say how probable each one's distance from the first is by chance alone: by paired bootstrap resampling and by
-    /// approximate randomisation.
+    /// Test the significance of differences from the first system, by paired bootstrap resampling and approximate
+    /// randomization.
     #[arg(long)]
     pub compare: bool,
 
@@ -89,7 +85,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "tag_source")]
     pub gold: Option<PathBuf>,
 
-    /// The number of a sentence's first word in the gold file.
+    /// Index of a sentence's first word in the gold file.
     #[arg(
         long,
         value_name = "0|1",
@@ -106,22 +102,21 @@ pub struct EvaluateArgs {
     pub(crate) links: LinkArgs,
 
     #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
+    pub(crate) attention: AttentionArgs,
 
-    /// Also find the threshold of the lowest alignment error rate; for a validation set, never for the test set, whose
-    /// score would no longer be one.
+    /// Search the link threshold with the lowest alignment error rate (AER). Use it on validation data, not on test data.
     #[arg(long, conflicts_with = "symmetrize")]
     pub search_threshold: bool,
 
-    /// Also give every score by the number of words in the source, in classes chosen from the pairs.
+    /// Print every score by source length, in buckets of words chosen from the data.
     #[arg(long)]
     pub by_length: bool,
 
-    /// Draw BLEU by the number of words in the source, with a line for each model; includes --by-length.
+    /// Draw BLEU by source length, one line per system; implies --by-length.
     #[arg(long, value_name = "FILE.svg")]
     pub figure: Option<PathBuf>,
 
-    /// One JSON object instead of lines for reading.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! How words are linked, and the formats of alignments.
+//! Arguments of word links and attention, and output formats.
 
 use std::path::PathBuf;
 
@@ -7,112 +7,127 @@ use clap::{Args, ValueEnum};
 use crate::alignment::Symmetrization;
 use crate::text::Words;
 
-/// What links are made from.
+/// Source of word links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LinksFrom {
-    /// Attention and the statistical aligner that was learnt with the model, where there is one.
+    /// Attention, combined with the model's statistical aligner if there is one.
     #[default]
     Auto,
-    /// Attention alone.
+    /// Attention only.
     Attention,
-    /// The statistical aligner alone.
+    /// The model's statistical aligner (HMM) only.
     Hmm,
-    /// A statistical aligner that is learnt from the given pairs alone; no model is needed.
+    /// A statistical aligner trained on the given pairs only; needs no model.
     Pairs,
 }
 
 impl LinksFrom {
-    /// Whether attention has a say.
-    pub fn attention(self) -> bool {
+    /// Returns true if attention contributes to links.
+    pub fn uses_attention(self) -> bool {
         matches!(self, Self::Auto | Self::Attention)
     }
 }
 
-/// How words are linked.
+/// Settings of word links.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LinkArgs {
-    /// What links are made from; in translate attention has a part in it always.
+    /// Source of word links; translate always includes attention.
     #[arg(long, value_enum, default_value_t = LinksFrom::Auto, help_heading = "Links")]
     pub links_from: LinksFrom,
 
-    /// A model that translates the other way: links need the consent of both.
+    /// Model of the opposite direction; both models must support a link.
     #[arg(long, value_name = "DIR", help_heading = "Links")]
     pub reverse_model: Option<PathBuf>,
 
-    /// Link by each direction and make one set of both, instead of linking what both believe in together.
+    /// Symmetrize the links of both directions, instead of thresholding their joint scores.
     #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
     pub symmetrize: Option<Symmetrization>,
 
-    /// Link from this much belief on [default: 0.15; 0.1 without attention; 0.35 by attention alone; 0.4 for
-    /// --symmetrize].
+    /// Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with --symmetrize].
     #[arg(long, value_name = "W", help_heading = "Links")]
     pub threshold: Option<f32>,
 
-    /// What counts as a word [default: whitespace; each character on a side that the model cuts into characters].
+    /// Word splitting [default: whitespace; single characters on a side with char units].
     #[arg(long, value_enum, help_heading = "Links")]
     pub words: Option<Words>,
 }
 
-/// What a figure shows of a pair.
+/// Settings of attention that differ from training.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AttentionArgs {
+    /// Use hard attention: only the source token with the largest weight counts.
+    #[arg(long, help_heading = "Attention")]
+    pub hard_attention: bool,
+
+    /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training].
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Attention")]
+    pub attention_temperature: Option<f64>,
+
+    /// Show the weights of this head, counted from 1 [default: the mean of all heads].
+    #[arg(long, value_name = "K", help_heading = "Attention")]
+    pub head: Option<usize>,
+}
+
+/// Kind of figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum View {
-    /// The weights as a heatmap, with a dot on each link.
+    /// Heatmap of the weights, with a dot on each link.
     Matrix,
-    /// The links as curves between the words.
+    /// Curves between linked words.
     Links,
 }
 
-/// Formats of `softalign align`.
+/// Output formats of `softalign align`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AlignmentFormat {
-    /// A heatmap for the terminal.
+    /// Heatmap for the terminal.
     Text,
-    /// An array of objects with words, weights and links.
+    /// JSON array of objects with words, weights and links.
     Json,
-    /// Links as s-t, one line a pair, 0-indexed; s-t:p with --probs.
+    /// Links as s-t, 0-indexed, one pair per line; s-t:p with --probs.
     Pharaoh,
-    /// NumPy arrays of weights, one a pair.
+    /// NumPy archive with an array of weights for each pair.
     Npz,
-    /// The objects of json, one a line.
+    /// The objects of json, one per line.
     Jsonl,
-    /// A table with a line for each two words that have to do with each other.
+    /// Table of word pairs that are linked or have a weight of at least 0.001.
     Tsv,
-    /// Weights in the text format of Nematus and its viewers.
+    /// Weights in the text format of Nematus.
     Nematus,
-    /// One page to explore the alignments in a browser; needs no network.
+    /// Self-contained page to explore the alignments in a browser.
     Html,
-    /// Figures for a paper, one below the other; see --view.
+    /// Stacked vector figures; see --view.
     Svg,
 }
 
-/// Formats of `softalign translate`.
+/// Output formats of `softalign translate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TranslationFormat {
-    /// The translation; with --n-best, lines of: number ||| translation ||| score.
+    /// Translations; with --n-best, lines of: number ||| translation ||| score.
     Text,
-    /// Each translation with its alignment as a heatmap.
+    /// Translations, each with a heatmap of its alignment.
     Align,
-    /// An array of objects with translation, alignment and score.
+    /// JSON array of objects with translation, alignment and score.
     Json,
-    /// The same objects, one a line.
+    /// The objects of json, one per line.
     Jsonl,
-    /// The alignment's links as s-t, one line a translation.
+    /// Links as s-t, 0-indexed, one translation per line.
     Pharaoh,
-    /// NumPy arrays of weights, one a translation.
+    /// NumPy archive with an array of weights for each translation.
     Npz,
-    /// A table with a line for each two words that have to do with each other.
+    /// Table of word pairs that are linked or have a weight of at least 0.001.
     Tsv,
-    /// One page for a browser, that shows all translations with their alignments.
+    /// Self-contained page to explore the translations and alignments in a browser.
     Html,
-    /// One figure for each translation, fit for a paper; see --view.
+    /// Vector figures, one for each translation; see --view.
     Svg,
-    /// Weights in the text format of Nematus and its viewers.
+    /// Weights in the text format of Nematus.
     Nematus,
 }
 
 impl TranslationFormat {
-    /// The format of alignments that this is; none if it shows translations alone.
-    pub fn of_alignments(self) -> Option<AlignmentFormat> {
+    /// Returns the same format of alignments, or None for translations without alignments.
+    pub fn alignment_format(self) -> Option<AlignmentFormat> {
         Some(match self {
             Self::Text => return None,
             Self::Align => AlignmentFormat::Text,

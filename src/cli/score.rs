@@ -1,13 +1,12 @@
-//! The options of `score`.
+//! Arguments of `softalign score`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::MODEL;
-use super::pairs::PairArgs;
+use super::{MODEL_VARIABLE, PairArgs};
 
-/// `softalign score`
+/// Arguments of `softalign score`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign score --pairs pairs.tsv
@@ -17,34 +16,33 @@ pub struct ScoreArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
 
-    /// Folder of the model. Given several times, the mean of the models' probabilities counts. They must have the same
-    /// vocabularies.
-    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL, hide_env_values = true)]
+    /// Model directory. Repeat it to average the probabilities of several models. Their vocabularies must be the same.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL_VARIABLE, hide_env_values = true)]
     pub model: Vec<PathBuf>,
 
-    /// Where the scores go; - is standard output.
+    /// Output file; - is standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
-    /// Also the log-probability of each word, and of the translation's end, between tabs.
+    /// Also write the log-probability of each word and of the end of the translation, separated by tabs.
     #[arg(long)]
     pub words: bool,
 
-    /// A JSON object a line instead.
+    /// Write one JSON object per line.
     #[arg(long)]
     pub json: bool,
 
-    /// Instead of pairs rank the translations of an n-best list anew, best first: lines of number ||| translation, and
-    /// more that stays, as Moses has them; numbers count the sentences of --input from 0.
+    /// Rerank an n-best list in Moses' format instead of scoring pairs, best first: lines of number ||| translation, where
+    /// numbers index the sentences of --input from 0. Further fields are kept.
     #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["pairs", "source", "words", "json", "csv", "header", "columns"])]
     pub rerank: Option<PathBuf>,
 
-    /// The sentences that --rerank is about, one a line; - is standard input.
+    /// File of the source sentences of --rerank, one per line; - is standard input.
     #[arg(long, value_name = "FILE", requires = "rerank")]
     pub input: Option<PathBuf>,
 
-    /// Log-probabilities are divided by the length to the power of this before they rank: 0 favours short translations, 1
-    /// compares means.
+    /// Strength A of length normalization in --rerank: scores are log p / length^A. 0 favors short translations, 1 ranks by
+    /// mean log-probability.
     #[arg(long, value_name = "A", default_value_t = 1.0, requires = "rerank")]
     pub length_penalty: f64,
 }

@@ -1,13 +1,17 @@
-//! How to search for translations.
+//! Arguments of decoding and its constraints.
+
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::search::LengthFormula;
 
-/// How to search.
+const CONSTRAINTS: &str = "Constraints";
+
+/// Settings of decoding.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SearchArgs {
-    /// Hypotheses kept for each sentence; 1 is greedy search, the fastest. Time and memory grow with their number.
+    /// Beam size; 1 is greedy search. Time and memory grow with it.
     #[arg(
         long,
         value_name = "K",
@@ -17,35 +21,34 @@ pub struct SearchArgs {
     )]
     pub beam: u16,
 
-    /// How much a translation's length counts, by --length-formula. With power, 0 favours short translations and 1
-    /// compares means.
+    /// Strength A of length normalization. With --length-formula power, 0 favors short translations and 1 ranks by mean
+    /// log-probability.
     #[arg(long, value_name = "A", default_value_t = 1.0, help_heading = "Search")]
     pub length_penalty: f64,
 
-    /// What scores are made of.
+    /// Length normalization of scores.
     #[arg(long, value_enum, default_value_t = LengthFormula::Power, help_heading = "Search")]
     pub length_formula: LengthFormula,
 
-    /// What it counts against a translation that parts of the source were hardly looked at: 0 nothing. The sum over source
-    /// units of ln min(1, 0.02 + the attention that the unit got) is multiplied by this and added to the log-probability.
-    /// Unlike in Wu et al. 2016, 0.02 bounds each unit's part, and --length-formula is applied to the sum.
+    /// Coverage penalty B; 0 disables it. Adds B times the sum of ln min(1, 0.02 + a) to the log-probability, where a is the
+    /// attention that a source token received. Unlike in Wu et al. 2016, 0.02 bounds each term, and --length-formula applies
+    /// to the result.
     #[arg(long, value_name = "B", default_value_t = 0.2, help_heading = "Search")]
     pub coverage_penalty: f64,
 
-    /// Most units of a translation for each unit of its source (20 more are always allowed).
+    /// Maximum length of a translation in tokens, as a multiple of the source length; 20 more tokens are always allowed.
     #[arg(long, value_name = "F", default_value_t = 2.0, help_heading = "Search")]
     pub length_factor: f64,
 
-    /// No run of so many units comes twice in a translation.
+    /// Do not repeat any sequence of N tokens within a translation.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Search")]
     pub no_repeat: Option<u16>,
 
-    /// Draw translations by chance instead, each as often as the model finds it probable: one, or in translate as many as
-    /// --n-best says.
+    /// Sample translations from the model's distribution instead of searching: one, or --n-best of them in translate.
     #[arg(long, conflicts_with = "beam", help_heading = "Search")]
     pub sample: bool,
 
-    /// Draw so many and take the one that is most like all of them, by chrF: minimum Bayes risk.
+    /// Sample N translations and return the one most similar to all of them by chrF (minimum Bayes risk).
     #[arg(
         long,
         value_name = "N",
@@ -55,19 +58,45 @@ pub struct SearchArgs {
     )]
     pub mbr: Option<u16>,
 
-    /// What log-probabilities are divided by before something is drawn: below 1 what is probable comes more often.
+    /// Sampling temperature; below 1, probable tokens are sampled more often.
     #[arg(long, value_name = "T", default_value_t = 1.0, help_heading = "Search")]
     pub temperature: f64,
 
-    /// Draw from the K most probable units only.
+    /// Sample from only the K most probable tokens.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
     pub top_k: Option<u32>,
 
-    /// Draw from the most probable units only that together have this probability.
+    /// Sample from only the most probable tokens with a total probability of P.
     #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Search")]
     pub top_p: f64,
 
-    /// Decides what is drawn.
+    /// Random seed of sampling.
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Search")]
     pub seed: u64,
+}
+
+/// Constraints on translations.
+#[derive(Clone, Debug, Args)]
+pub struct ConstraintArgs {
+    /// Start each translation with this text; a trailing space makes it end at a word boundary.
+    #[arg(long, value_name = "TEXT", help_heading = CONSTRAINTS)]
+    pub prefix: Option<String>,
+
+    /// Read lines of sentence TAB prefix of its translation.
+    #[arg(long, conflicts_with = "prefix", help_heading = CONSTRAINTS)]
+    pub prefixes: bool,
+
+    /// Require this word or phrase in each translation. Can be repeated, up to 64 times. A phrase may have at most 256
+    /// characters, all of them together 256 tokens. Not available with sampling.
+    #[arg(long, value_name = "PHRASE", conflicts_with_all = ["sample", "mbr"], help_heading = CONSTRAINTS)]
+    pub require: Vec<String>,
+
+    /// Forbid this word or phrase, of at most 256 characters, in translations. Can be repeated.
+    #[arg(long, value_name = "PHRASE", help_heading = CONSTRAINTS)]
+    pub avoid: Vec<String>,
+
+    /// Glossary of required translations: lines of term TAB translation, each at most 256 characters long. At most 64 terms
+    /// and 256 tokens apply to a sentence; further ones are ignored. Not available with sampling.
+    #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["sample", "mbr"], help_heading = CONSTRAINTS)]
+    pub terms: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The options of `train`.
+//! Arguments of `softalign train`.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::layout::LayoutArgs;
+use super::LayoutArgs;
 use crate::text::{SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use crate::trainer::{InitVocabulary, SourceOptions, WeightedFile};
 use crate::training::TrainConfig;
 
-/// `softalign train`
+/// Arguments of `softalign train`.
 #[derive(Clone, Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[command(after_help = "Examples:
@@ -24,8 +24,8 @@ use crate::training::TrainConfig;
   softalign train --init-from my-model --train new.tsv --out other
   softalign train --config my-model/config.json --seed 2 --out second")]
 pub struct TrainArgs {
-    /// Training pairs, one a line: sentence TAB translation [default: data/train.tsv]. Of several files, pairs of one with a
-    /// weight of 3 come three times an epoch, with a weight of 0.5 every other epoch on average.
+    /// Files of training pairs, one per line: source TAB target [default: data/train.tsv]. WEIGHT is the mean number of times
+    /// that each pair occurs per epoch [default: 1].
     #[arg(
         long,
         value_name = "FILE.tsv[:WEIGHT]",
@@ -36,20 +36,20 @@ pub struct TrainArgs {
     )]
     pub train: Vec<WeightedFile>,
 
-    /// A tag for each file of --train, put before each of its sentences and those of the --valid file at the same place: a
-    /// unit of its own, by which one model serves several languages. Sentences to translate begin with it as well.
+    /// Tags for multilingual training, one for each file of --train. A tag is a single token, put before each source sentence
+    /// of its file and of the corresponding --valid file. Sentences to translate need the tag too.
     #[arg(long, value_name = "TAG", num_args = 1.., help_heading = "Data")]
     pub tag_source: Vec<String>,
 
-    /// Training sentences, one a line, with their translations in --target.
+    /// File of source sentences for training, one per line, with their translations in --target.
     #[arg(long, value_name = "FILE", requires = "target", help_heading = "Data")]
     pub source: Option<PathBuf>,
 
-    /// Translations of the training sentences, one a line.
+    /// File of target sentences for training, one per line.
     #[arg(long, value_name = "FILE", requires = "source", help_heading = "Data")]
     pub target: Option<PathBuf>,
 
-    /// Validation pairs [default: data/validation.tsv with the shipped corpus, else a part of the training pairs].
+    /// Files of validation pairs [default: data/validation.tsv for the shipped corpus, else held-out training pairs].
     #[arg(
         long,
         value_name = "FILE.tsv",
@@ -59,11 +59,11 @@ pub struct TrainArgs {
     )]
     pub valid: Vec<PathBuf>,
 
-    /// Validation sentences, one a line.
+    /// File of source sentences for validation, one per line.
     #[arg(long, value_name = "FILE", requires = "valid_target", help_heading = "Data")]
     pub valid_source: Option<PathBuf>,
 
-    /// Translations of the validation sentences, one a line.
+    /// File of target sentences for validation, one per line.
     #[arg(long, value_name = "FILE", requires = "valid_source", help_heading = "Data")]
     pub valid_target: Option<PathBuf>,
 
@@ -71,21 +71,21 @@ pub struct TrainArgs {
     #[serde(flatten)]
     pub(crate) layout: LayoutArgs,
 
-    /// Folder for the model [default: checkpoints; a model that is there is moved to checkpoints/previous].
+    /// Directory of the new model [default: checkpoints; an existing model is moved to checkpoints/previous].
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub out: Option<PathBuf>,
 
-    /// Go on with the training that stopped in the --out folder, with its settings.
+    /// Resume the interrupted training in the --out directory, with its settings.
     #[arg(long, help_heading = "Data")]
     #[serde(skip)]
     pub resume: bool,
 
-    /// Begin with the parameters of this model and train them on other pairs, by smaller steps and fewer; sizes, attention,
-    /// units and normalisation are the model's.
+    /// Fine-tune this model, with a lower learning rate and fewer epochs. Sizes, attention, units and normalization are the
+    /// model's.
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub init_from: Option<PathBuf>,
 
-    /// What becomes of the units of --init-from's model [default: extend].
+    /// Treatment of the vocabularies of --init-from [default: extend].
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Data")]
     pub init_vocabulary: Option<InitVocabulary>,
 
@@ -94,19 +94,19 @@ pub struct TrainArgs {
     /// Settings of text, model and training.
     pub config: TrainConfig,
 
-    /// Word links of the training pairs, a line of s-t for each as fast_align writes them, that attention is taught instead of
-    /// the statistical aligner's; words are what stands between white space.
+    /// File of word links for guided alignment, instead of the statistical aligner's: one line of s-t links per training pair,
+    /// as fast_align writes them. Words are separated by whitespace.
     #[arg(long, value_name = "FILE", conflicts_with = "tag_source", help_heading = "Training")]
     pub guide: Option<PathBuf>,
 
-    /// Train nothing: print all that would be in force, what the pairs decide included, as --config takes it.
+    /// Print the resolved settings as JSON, as --config takes them, and exit.
     #[arg(long, help_heading = "Training")]
     #[serde(skip)]
     pub show_config: bool,
 }
 
 impl TrainArgs {
-    /// Returns where the pairs come from.
+    /// Returns the sources of the pairs.
     pub fn sources(&self) -> SourceOptions {
         SourceOptions {
             train: self.train.clone(),
@@ -122,7 +122,8 @@ impl TrainArgs {
         }
     }
 
-    /// Returns the same options with the shipped corpus named, where it is meant. Only its own layout can describe it.
+    /// Returns the arguments with the names of the shipped corpus files if no other files are named. A layout excludes the
+    /// shipped corpus.
     pub fn with_shipped_files(&self) -> Self {
         let mut args = self.clone();
         if args.init_from.is_some() {
@@ -138,10 +139,10 @@ impl TrainArgs {
         args
     }
 
-    /// Returns the options by their long names, as `--config` takes them, without those left open.
+    /// Returns the options by their long names, as `--config` takes them, without unset ones.
     ///
     /// # Errors
-    /// A path is not Unicode.
+    /// A path is not valid Unicode.
     pub fn to_json(&self) -> serde_json::Result<Map<String, Value>> {
         let mut options: Map<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
         options.retain(|_, value| !value.is_null() && *value != Value::Array(Vec::new()));

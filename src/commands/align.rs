@@ -36,10 +36,10 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let mut pairs = Pairs::of(args, &files)?;
     let (links, stored) = links(args);
-    let translator = if links.links_from.attention() {
-        Some(translator(&args.model, &args.reading, &links, device)?)
+    let translator = if links.links_from.uses_attention() {
+        Some(translator(&args.model, &args.attention, &links, device)?)
     } else {
-        refuse_reading(&args.reading)?;
+        refuse_reading(&args.attention)?;
         None
     };
     let mut linker = linker(&links, stored, translator.as_ref(), args.subwords, &pairs.all, device, console)?;

@@ -161,7 +161,7 @@ impl Inputs {
         let together = if args.ensemble { self.models.len() } else { 1 };
         for models in self.models.chunks(together.max(1)) {
             let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
-            let translator = translator(&folders, &args.reading, &args.links, device)?;
+            let translator = translator(&folders, &args.attention, &args.links, device)?;
             let stored = Stored::With(&folders[0]);
             let linker = linker(&args.links, stored, Some(&translator), false, pairs, device, console)?;
             candidates.push(Candidate::Model(models[0].clone(), Box::new(translator), Box::new(linker)));

@@ -20,7 +20,7 @@ use crate::text::Units;
 use crate::training::Schedule;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
-    let model = args.folder.as_deref().unwrap_or(&args.model);
+    let model = args.directory.as_deref().unwrap_or(&args.model);
     let folder = Folder::new(model);
     // A folder whose parameters are damaged should not look well.
     let (checkpoint, _) = folder.load_model(&Device::Cpu)?;

@@ -18,7 +18,7 @@ pub fn check_links(args: &LinkArgs, subwords: bool) -> Result<()> {
     if let Some(threshold) = args.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
         bail!(UsageError(format!("--threshold must be between 0 and 1, not {threshold}")));
     }
-    if !args.links_from.attention() && (subwords || args.reverse_model.is_some()) {
+    if !args.links_from.uses_attention() && (subwords || args.reverse_model.is_some()) {
         bail!(UsageError("--subwords and --reverse-model need attention: leave out --links-from".to_owned()));
     }
     if args.symmetrize.is_some() && args.links_from == LinksFrom::Attention && args.reverse_model.is_none() {
@@ -78,7 +78,7 @@ pub fn linker(
         Ok::<_, anyhow::Error>(reverse)
     };
     let mut linker = Linker {
-        attention: args.links_from.attention(),
+        attention: args.links_from.uses_attention(),
         fixed: fixed.is_some(),
         reverse: args.reverse_model.as_deref().map(reverse).transpose()?,
         symmetrization: args.symmetrize,

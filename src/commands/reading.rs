@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use candle_core::Device;
 
 use crate::attention::InferenceOverrides;
-use crate::cli::{LinkArgs, ReadingArgs};
+use crate::cli::{AttentionArgs, LinkArgs};
 use crate::error::UsageError;
 use crate::translator::Translator;
 
@@ -14,7 +14,12 @@ use crate::translator::Translator;
 ///
 /// # Errors
 /// The folders' own, a [`UsageError`] for what a model's attention cannot do, or that the models are of other units.
-pub fn translator(folders: &[PathBuf], reading: &ReadingArgs, links: &LinkArgs, device: &Device) -> Result<Translator> {
+pub fn translator(
+    folders: &[PathBuf],
+    reading: &AttentionArgs,
+    links: &LinkArgs,
+    device: &Device,
+) -> Result<Translator> {
     let reading = self::reading(reading);
     let read = |folder: &PathBuf| {
         let translator = Translator::load_on(folder, device)?.with_words(links.words);
@@ -39,7 +44,7 @@ pub fn together(folders: &[PathBuf], read: impl FnMut(&PathBuf) -> Result<Transl
 }
 
 /// Refuses options of attention where no model is asked.
-pub fn refuse_reading(args: &ReadingArgs) -> Result<()> {
+pub fn refuse_reading(args: &AttentionArgs) -> Result<()> {
     if reading(args) != InferenceOverrides::default() {
         let message = "--hard-attention, --attention-temperature and --head need attention: leave out --links-from";
         bail!(UsageError(message.to_owned()));
@@ -47,6 +52,6 @@ pub fn refuse_reading(args: &ReadingArgs) -> Result<()> {
     Ok(())
 }
 
-fn reading(args: &ReadingArgs) -> InferenceOverrides {
+fn reading(args: &AttentionArgs) -> InferenceOverrides {
     InferenceOverrides { hard: args.hard_attention, temperature: args.attention_temperature, head: args.head }
 }

@@ -36,7 +36,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         Some(path) => Some(Dictionary::of(read_laid_out(path, &of_two_columns(&args.layout))?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
-    let translator = translator(&args.model, &args.reading, &args.links, device)?
+    let translator = translator(&args.model, &args.attention, &args.links, device)?
         .with_dictionary(dictionary)
         .with_unknown_kept(args.unknown == UnknownLines::Copy);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
@@ -159,16 +159,16 @@ fn is_word(text: &str) -> bool {
 /// Refuses options that do not go together.
 fn check(args: &TranslateArgs) -> Result<()> {
     check_links(&args.links, args.subwords)?;
-    check_view(args.view, args.format.of_alignments())?;
+    check_view(args.view, args.format.alignment_format())?;
     if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
         bail!(UsageError(
             "--csv, --header and --columns are for --dictionary and --terms here: sentences are whole lines".to_owned()
         ));
     }
-    if !args.links.links_from.attention() {
+    if !args.links.links_from.uses_attention() {
         bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
     }
-    if args.links.reverse_model.is_some() && args.format.of_alignments().is_none() {
+    if args.links.reverse_model.is_some() && args.format.alignment_format().is_none() {
         bail!(UsageError("--reverse-model links words: give a --format that shows links, such as json".to_owned()));
     }
     Ok(())

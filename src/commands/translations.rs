@@ -34,7 +34,7 @@ impl<'a> Results<'a> {
         device: &Device,
         console: &Console,
     ) -> Result<Self> {
-        let Some(format) = args.format.of_alignments() else { return Ok(Self { args, output, alignments: None }) };
+        let Some(format) = args.format.alignment_format() else { return Ok(Self { args, output, alignments: None }) };
         let linker =
             linker(&args.links, Stored::With(&args.model[0]), Some(translator), args.subwords, &[], device, console)?;
         let title = "translations".to_owned();

@@ -13,7 +13,7 @@ use super::console::Console;
 use super::formats::heatmap;
 use super::output::Output;
 use super::signals::Signals;
-use crate::cli::{Given, TrainArgs};
+use crate::cli::{ExplicitArgs, TrainArgs};
 use crate::error::usage;
 use crate::render::escape_controls;
 use crate::search::BeamSettings;
@@ -41,7 +41,7 @@ const WITH_RESUME: [&str; 13] = [
 const SHOWN: usize = 2;
 
 /// Trains, or prints the settings it would train with. `command_line` is recorded in config.json.
-pub fn run(given: &Given<TrainArgs>, command_line: &[String], device: &Device, console: &Console) -> Result<()> {
+pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &Device, console: &Console) -> Result<()> {
     let args = &given.args;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     if args.show_config && !args.resume {

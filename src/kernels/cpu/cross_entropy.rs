@@ -127,12 +127,12 @@ mod tests {
 
     use super::*;
     use crate::kernels::reference::cross_entropy::cross_entropy_sums;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     #[test]
     fn cross_entropy_and_its_derivative_equal_reference() {
         let (targets, vocabulary, scale) = ([3u32, 0, 36], 37, 0.25);
-        let mut stream = Stream::new(1, "logits", 0);
+        let mut stream = SeededRng::new(1, "logits", 0);
         let logits: Vec<f32> = (0..targets.len() * vocabulary).map(|_| 3.0 * stream.normal() as f32).collect();
         for smoothing in [0.0f32, 0.1] {
             let tensor = Tensor::from_slice(&logits, (targets.len(), vocabulary), &Device::Cpu).unwrap();

@@ -31,12 +31,12 @@ mod tests {
     use candle_core::{Device, Tensor, Var};
 
     use super::*;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     #[test]
     fn lookup_and_its_derivative_equal_index_select() {
         let (rows, width) = (BLOCK_ROWS + 3, 5);
-        let mut stream = Stream::new(1, "table", 0);
+        let mut stream = SeededRng::new(1, "table", 0);
         let mut numbers = |count: usize| -> Vec<f32> { (0..count).map(|_| stream.normal() as f32).collect() };
         let table = numbers(rows * width);
         let parts = [vec![7u32, 0, 7], vec![rows as u32 - 1, 7]].map(|ids| (numbers(ids.len() * width), ids));

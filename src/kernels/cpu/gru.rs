@@ -132,14 +132,14 @@ mod tests {
 
     use super::*;
     use crate::kernels::reference::gru::GruWeights;
-    use crate::random::Stream;
+    use crate::random::SeededRng;
 
     const ROWS: usize = 3;
     /// Not a multiple of any vector width.
     const H: usize = 19;
 
     fn numbers(count: usize, purpose: &str) -> Vec<f32> {
-        let mut stream = Stream::new(1, purpose, 0);
+        let mut stream = SeededRng::new(1, purpose, 0);
         (0..count).map(|_| stream.normal() as f32).collect()
     }
 

@@ -1,6 +1,5 @@
-//! What the command line calls the choices that the library offers, and what `--help` says of each.
-//!
-//! The library knows nothing of a command line, so clap's trait is implemented here.
+//! Names and help texts of the values that options take. The types belong to the library, which does not depend on clap
+//! there.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -12,9 +11,9 @@ use crate::search::LengthFormula;
 use crate::text::{Defect, NormalForm, Units, Words};
 use crate::training::{Metric, Schedule};
 
-/// A choice by its name, with what it means.
+/// Returns a possible value with its help text.
 fn choice(name: &'static str, help: &'static str) -> Option<PossibleValue> {
-    // JSON spells names with underscores, and a file of options may come from there.
+    // JSON files spell names with underscores.
     Some(PossibleValue::new(name).help(help).alias(name.replace('-', "_")))
 }
 
@@ -25,12 +24,9 @@ impl ValueEnum for Units {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Bpe => choice(
-                "bpe",
-                "Pieces of words by byte-pair encoding (Sennrich et al. 2016): the usual choice for sentences",
-            ),
-            Self::Word => choice("word", "Whole words, punctuation apart"),
-            Self::Char => choice("char", "Single characters: for pronunciation, inflection and the like"),
+            Self::Bpe => choice("bpe", "Subwords by byte-pair encoding (Sennrich et al. 2016), suited to sentences"),
+            Self::Word => choice("word", "Words, with punctuation split off"),
+            Self::Char => choice("char", "Characters, suited to pronunciation and inflection"),
         }
     }
 }
@@ -43,8 +39,8 @@ impl ValueEnum for LengthFormula {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
             Self::Power => choice("power", "log p / length^A"),
-            Self::Wu => choice("wu", "log p / ((5 + length) / 6)^A, Wu et al. 2016"),
-            Self::Reward => choice("reward", "log p + A * length, He et al. 2016"),
+            Self::Wu => choice("wu", "log p / ((5 + length) / 6)^A (Wu et al. 2016)"),
+            Self::Reward => choice("reward", "log p + A * length (He et al. 2016)"),
         }
     }
 }
@@ -56,12 +52,12 @@ impl ValueEnum for NormalForm {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Nfc => choice("nfc", "Composed: e and an accent are é"),
+            Self::Nfc => choice("nfc", "Canonical composition: e with a combining accent becomes é"),
             Self::Nfkc => choice(
                 "nfkc",
-                "Composed, and what stands for other characters as these: the ligature ﬁ is fi, wide letters are plain",
+                "Compatibility composition: also replaces the ligature ﬁ with fi and full-width with ordinary letters",
             ),
-            Self::None => choice("none", "As the text has them: the same word in two forms is two words"),
+            Self::None => choice("none", "No normalization: the same word in two forms is two words"),
         }
     }
 }
@@ -75,11 +71,11 @@ impl ValueEnum for Defect {
         let meaning = match self {
             Self::Empty => "A side has no words",
             Self::Long => "A side has more words than --max-words",
-            Self::Identical => "Both sides are the same",
-            Self::Duplicate => "The pair has been there before",
-            Self::Script => "A side is mostly in a script that is not the side's own",
-            Self::Proportion => "A side is longer than --max-proportion allows",
-            Self::Suspicious => "Its words belong together less than those of other pairs; see --noisy",
+            Self::Identical => "Both sides are identical",
+            Self::Duplicate => "The pair occurred before",
+            Self::Script => "A side is mostly in a script that is unusual for that side",
+            Self::Proportion => "The length ratio of the sides exceeds --max-proportion",
+            Self::Suspicious => "The words align worse than those of other pairs; see --noisy",
         };
         choice(self.name(), meaning)
     }
@@ -92,13 +88,13 @@ impl ValueEnum for Words {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Whitespace => choice("whitespace", "Whatever stands between white space"),
+            Self::Whitespace => choice("whitespace", "Split at whitespace"),
             Self::Punctuation => choice(
                 "punctuation",
-                "The same with the punctuation and symbols at its ends apart; what stands inside, as in `l'été` or \
-                 `well-known`, stays",
+                "Split at whitespace, and split punctuation and symbols off both ends of words, not inside, as in \
+                 `l'été` or `well-known`",
             ),
-            // Not to be asked for: they follow from what a model's text is cut into, and from what is looked for.
+            // No user option: they follow from the model's units and from the purpose.
             Self::Terms | Self::Characters => None,
         }
     }
@@ -111,18 +107,21 @@ impl ValueEnum for Symmetrization {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Intersection => choice("intersection", "Those of both: few and sure"),
-            Self::Union => choice("union", "Those of either: many"),
+            Self::Intersection => choice("intersection", "Links in both directions: high precision"),
+            Self::Union => choice("union", "Links in either direction: high recall"),
             Self::GrowDiag => choice(
                 "grow-diag",
-                "The intersection, and what of the union lies beside a link and links a word that had none, tried in the \
-                 order of Moses' symal",
+                "The intersection, extended by neighboring links of the union that cover an unlinked word, in the order \
+                 of Moses' symal",
             ),
             Self::GrowDiagFinal => choice(
                 "grow-diag-final",
-                "The same, and then what of either direction links two words of which one has none",
+                "grow-diag, extended by links of either direction that cover an unlinked word",
             ),
-            Self::GrowDiagFinalAnd => choice("grow-diag-final-and", "The same, but only where both words have none"),
+            Self::GrowDiagFinalAnd => choice(
+                "grow-diag-final-and",
+                "grow-diag, extended by links of either direction between two unlinked words",
+            ),
         }
     }
 }
@@ -134,10 +133,10 @@ impl ValueEnum for InitialState {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Mean => choice("mean", "The mean of all annotations"),
+            Self::Mean => choice("mean", "Mean of all annotations"),
             Self::BackwardFirst => choice(
                 "backward-first",
-                "The backward encoder's state at the first word, as in the paper's appendix A.2.2",
+                "Backward encoder state at the first word (Bahdanau et al. 2014, appendix A.2.2)",
             ),
         }
     }
@@ -160,12 +159,14 @@ impl ValueEnum for DecoderKind {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::Bahdanau => {
-                choice("bahdanau", "Both in one cell, so that attention asks before the last word is known")
-            }
-            Self::Conditional => {
-                choice("conditional", "The word in one cell, whose state asks, then the context in another")
-            }
+            Self::Bahdanau => choice(
+                "bahdanau",
+                "One GRU cell: attention is queried by the state before the previous word (Bahdanau et al. 2014)",
+            ),
+            Self::Conditional => choice(
+                "conditional",
+                "Two GRU cells: the first reads the previous word and queries attention, the second the context",
+            ),
         }
     }
 }
@@ -179,10 +180,10 @@ impl ValueEnum for Schedule {
         match self {
             Self::Hold => choice(
                 "hold",
-                "Stays, then falls to nothing in the last two fifths of the epochs or the minutes planned",
+                "Constant, then cosine decay to 0 in the last two fifths of the planned epochs or minutes",
             ),
-            Self::Cosine => choice("cosine", "Falls to nothing over all of them"),
-            Self::Plateau => choice("plateau", "Falls by --decay whenever validations bring nothing better"),
+            Self::Cosine => choice("cosine", "Cosine decay to 0 over all of them"),
+            Self::Plateau => choice("plateau", "Multiplied by --decay when validations stop improving"),
         }
     }
 }

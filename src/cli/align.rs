@@ -1,0 +1,91 @@
+//! Arguments of `softalign align`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::links::{AlignmentFormat, AttentionArgs, LinkArgs, View};
+use super::{MODEL_VARIABLE, NotationArgs, PairArgs};
+
+/// Arguments of `softalign align`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign align --pairs pairs.tsv --format pharaoh > links.txt
+  softalign align --source a.en --target a.fr --format npz --output weights.npz
+  printf 'She sleeps.\\tElle dort.\\n' | softalign align --pairs -")]
+pub struct AlignArgs {
+    #[command(flatten)]
+    pub(crate) pairs: PairArgs,
+
+    /// Model directory. Repeat it to average the attention of several models. Their vocabularies must be the same.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL_VARIABLE, hide_env_values = true)]
+    pub model: Vec<PathBuf>,
+
+    /// Output file; - is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = AlignmentFormat::Text)]
+    pub format: AlignmentFormat,
+
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    #[command(flatten)]
+    pub(crate) attention: AttentionArgs,
+
+    /// Gold alignments that --format html shows beside the links: lines of s-t (sure) and s?t or spt (possible).
+    #[arg(long, value_name = "FILE", conflicts_with = "tag_source")]
+    pub gold: Option<PathBuf>,
+
+    /// Index of a sentence's first word in the gold file.
+    #[arg(
+        long,
+        value_name = "0|1",
+        default_value_t = 0,
+        requires = "gold",
+        value_parser = clap::value_parser!(u8).range(0..=1)
+    )]
+    pub gold_base: u8,
+
+    /// Kind of figure that --format svg draws.
+    #[arg(long, value_enum, default_value_t = View::Matrix)]
+    pub view: View,
+
+    /// Save the aligner that --links-from pairs trains in this directory, for --aligner.
+    #[arg(long, value_name = "DIR", help_heading = "Links")]
+    pub save_aligner: Option<PathBuf>,
+
+    /// Link words with only the statistical aligner in this directory, that of a model or one saved by --save-aligner.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["model", "links_from", "reverse_model", "subwords", "save_aligner"],
+        help_heading = "Links"
+    )]
+    pub aligner: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) notation: NotationArgs,
+
+    /// Write only the alignments of these pairs, counted from 1.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "noisy"])]
+    pub only: Vec<usize>,
+
+    /// Also write a bilingual lexicon extracted from the links: words, translations, counts, probabilities and examples.
+    #[arg(long, value_name = "FILE")]
+    pub lexicon: Option<PathBuf>,
+
+    /// List all pairs instead of their alignments, the most likely mistranslations first.
+    #[arg(long)]
+    pub noisy: bool,
+
+    /// Write the score of each link as s-t:p; only with --format pharaoh.
+    #[arg(long)]
+    pub probs: bool,
+
+    /// Align the model's tokens instead of words.
+    #[arg(long)]
+    pub subwords: bool,
+}

@@ -1,0 +1,252 @@
+//! Options from the file of `--config`. They become arguments before clap parses the command line, so that clap checks types,
+//! ranges and conflicts.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, Error, ValueHint};
+use serde_json::{Map, Value};
+
+use crate::checkpoint::Config;
+use crate::metrics::edit_distance;
+use crate::render::escape_controls;
+use crate::trainer::InitVocabulary;
+
+/// Options that a config file cannot contain.
+const NOT_IN_CONFIG: [&str; 3] = ["help", "version", "config"];
+/// Options of one training run, which a config.json of its model does not pass on.
+const RUN_OPTIONS: [&str; 3] = ["out", "quiet", "color"];
+/// Options that a preset sets.
+const PRESET_OPTIONS: [&str; 5] = ["embedding-size", "hidden-size", "attention-size", "learning-rate", "max-epochs"];
+/// Key that identifies a model's config.json.
+const MODEL_CONFIG_KEY: &str = "format_version";
+
+/// Command line with the options of a config file inserted.
+pub struct ExpandedArgs {
+    /// Arguments for clap, starting with the program's name.
+    pub arguments: Vec<OsString>,
+    /// The arguments without the program's name and without `--config`.
+    pub self_contained: Vec<OsString>,
+    /// Path of the config file, and the options taken from it.
+    config: Option<(PathBuf, Vec<OptionValue>)>,
+}
+
+/// Option by its long name, with a value if it takes one.
+struct OptionValue {
+    long: String,
+    value: Option<OsString>,
+}
+
+impl OptionValue {
+    fn new(long: &str, value: Option<&OsStr>) -> Self {
+        Self { long: long.to_owned(), value: value.map(OsStr::to_owned) }
+    }
+
+    /// Returns the argument for the command line.
+    fn to_argument(&self) -> OsString {
+        let mut argument = OsString::from(format!("--{}", self.long));
+        if let Some(value) = &self.value {
+            argument.push("=");
+            argument.push(value);
+        }
+        argument
+    }
+
+    /// Returns true if the value is a path to this existing file.
+    fn is_path_to(&self, file: &Path, command: &Command) -> bool {
+        let takes_path = |option: &Arg| option.get_value_hint() == ValueHint::AnyPath;
+        let is_path = options(command).any(|(option, long)| long == self.long && takes_path(option));
+        let is_file = |value: &OsString| {
+            std::fs::canonicalize(value).is_ok_and(|path| std::fs::canonicalize(file).is_ok_and(|file| file == path))
+        };
+        is_path && self.value.as_ref().is_some_and(is_file)
+    }
+}
+
+impl ExpandedArgs {
+    /// Inserts the options of the file that `--config` names, if present. Options of the command line override those of the
+    /// file that are the same or conflict.
+    ///
+    /// # Errors
+    /// Help is requested, or the file cannot be read or is invalid.
+    pub fn new(cli: &Command, arguments: Vec<OsString>) -> Result<Self, Error> {
+        // Some errors disappear with the options of the config; clap reports the others later.
+        let parse_leniently = |arguments: &[OsString]| cli.clone().ignore_errors(true).try_get_matches_from(arguments);
+        let matches = parse_leniently(&arguments)?;
+        let config = matches.subcommand().and_then(|(name, matches)| {
+            let path: &PathBuf = matches.get_one("config")?;
+            Some((name, matches, path))
+        });
+        let Some((name, matches, path)) = config else {
+            return Ok(Self { self_contained: arguments.iter().skip(1).cloned().collect(), arguments, config: None });
+        };
+        let command = built_subcommand(cli, name);
+        let mut from_config = read_options(&command, path).map_err(|reason| config_error(path, &reason))?;
+        from_config.retain(|option| !is_overridden(&command, &option.long, matches));
+        let typed = typed_options(&command, matches);
+        let both = || from_config.iter().chain(&typed);
+        if let Some(other) = both().find(|option| option.is_path_to(path, &command)) {
+            return Err(config_error(path, &format!("this file is both --config and --{}", other.long)));
+        }
+        let all = both().map(OptionValue::to_argument);
+        let self_contained = [OsString::from(name)].into_iter().chain(all).collect();
+        let has_command =
+            |end: &usize| parse_leniently(&arguments[..*end]).is_ok_and(|m| m.subcommand_name().is_some());
+        let after_command = (1..arguments.len()).find(has_command).unwrap_or(arguments.len());
+        let mut arguments = arguments.clone();
+        let inserted = from_config.iter().map(OptionValue::to_argument);
+        arguments.splice(after_command..after_command, inserted);
+        Ok(Self { arguments, self_contained, config: Some((path.clone(), from_config)) })
+    }
+
+    /// Adds the path of the config file to an error about one of its options.
+    pub fn with_config_path(&self, mut error: Error) -> Error {
+        let (Some((path, options)), Some(ContextValue::String(option))) =
+            (&self.config, error.get(ContextKind::InvalidArg))
+        else {
+            return error;
+        };
+        // As in `--seed <N>`.
+        let name = option.split([' ', '=', '[']).next().unwrap_or_default().to_owned();
+        if options.iter().any(|option| name.strip_prefix("--") == Some(&option.long)) {
+            let hint = StyledStr::from(format!("'{name}' is set in {}", path.display()));
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
+        }
+        error
+    }
+}
+
+fn config_error(path: &Path, reason: &str) -> Error {
+    let line = escape_controls(&format!("{}: {reason}", path.display()));
+    Error::raw(ErrorKind::ValueValidation, format!("{line}\n"))
+}
+
+/// Returns a subcommand with all its options, including the global ones.
+fn built_subcommand(cli: &Command, name: &str) -> Command {
+    let mut cli = cli.clone();
+    cli.build();
+    cli.find_subcommand(name).cloned().unwrap_or_default()
+}
+
+/// Returns the options that a config file can contain.
+fn options(command: &Command) -> impl Iterator<Item = (&Arg, &str)> {
+    let settings = |option: &&Arg| !NOT_IN_CONFIG.contains(&option.get_id().as_str());
+    command.get_arguments().filter(settings).filter_map(|option| Some((option, option.get_long()?)))
+}
+
+fn is_typed(argument: &Arg, matches: &ArgMatches) -> bool {
+    matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
+}
+
+/// Returns the options of the command line with their values.
+fn typed_options(command: &Command, matches: &ArgMatches) -> Vec<OptionValue> {
+    let arguments = |(option, long): (&Arg, &str)| -> Vec<OptionValue> {
+        if !option.get_action().takes_values() {
+            return vec![OptionValue::new(long, None)];
+        }
+        let values = matches.get_raw(option.get_id().as_str()).into_iter().flatten();
+        values.map(|value| OptionValue::new(long, Some(value))).collect()
+    };
+    options(command).filter(|(option, _)| is_typed(option, matches)).flat_map(arguments).collect()
+}
+
+/// Returns true if the command line contains the option, one that conflicts with it, or one that decides it.
+fn is_overridden(command: &Command, long: &str, matches: &ArgMatches) -> bool {
+    let Some((option, _)) = options(command).find(|(_, other)| *other == long) else { return false };
+    let typed = |name: &str| options(command).any(|(typed, long)| long == name && is_typed(typed, matches));
+    let vocabulary = || matches.get_one::<InitVocabulary>("init_vocabulary").copied().unwrap_or_default();
+    let by_model = typed("init-from") && vocabulary().decides(long);
+    let by_preset = typed("preset") && PRESET_OPTIONS.contains(&long);
+    let conflicts = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|conflicting| conflicting.get_id() == other.get_id())
+    };
+    let wins = |typed: &Arg| typed.get_id() == option.get_id() || conflicts(typed, option) || conflicts(option, typed);
+    by_model || by_preset || command.get_arguments().filter(|argument| is_typed(argument, matches)).any(wins)
+}
+
+/// Reads the options of a command from a file.
+fn read_options(command: &Command, path: &Path) -> Result<Vec<OptionValue>, String> {
+    let text = std::fs::read_to_string(path).map_err(|reason| format!("cannot read this file: {reason}"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let value: Value = serde_json::from_str(text).map_err(|reason| format!("invalid JSON: {reason}"))?;
+    match value {
+        Value::Object(object) if object.contains_key(MODEL_CONFIG_KEY) => options_of_model(command, text),
+        Value::Object(object) => options_of_object(command, &object),
+        _ => Err("expected an object of options, such as {\"seed\": 2}".to_owned()),
+    }
+}
+
+/// Converts an object of options by their names.
+fn options_of_object(command: &Command, object: &Map<String, Value>) -> Result<Vec<OptionValue>, String> {
+    let mut found = Vec::new();
+    for (key, value) in object {
+        let wanted = key.replace('_', "-");
+        if wanted == "config" {
+            return Err(format!("{key:?} is not allowed in a config file"));
+        }
+        let known = options(command).find(|(_, long)| *long == wanted);
+        let (option, long) = known.ok_or_else(|| unknown_option(command, key, &wanted))?;
+        found.extend(option_values(option, long, value).map_err(|reason| format!("{key:?} {reason}"))?);
+    }
+    Ok(found)
+}
+
+fn unknown_option(command: &Command, key: &str, wanted: &str) -> String {
+    /// Maximum number of characters shown of a key. No option is as long.
+    const MAX_SHOWN: usize = 60;
+    if let Some((end, _)) = key.char_indices().nth(MAX_SHOWN) {
+        return format!("{:?} is not an option of softalign {}", format!("{}…", &key[..end]), command.get_name());
+    }
+    let letters = |name: &str| name.chars().collect::<Vec<_>>();
+    let nearest =
+        options(command).map(|(_, long)| long).min_by_key(|long| edit_distance(&letters(long), &letters(wanted)));
+    let nearest = nearest.map(|long| format!("; did you mean {long:?}?")).unwrap_or_default();
+    format!("{key:?} is not an option of softalign {}{nearest}", command.get_name())
+}
+
+/// Converts an option's JSON value: `true` sets a flag; `false` and `null` leave the option unset.
+fn option_values(option: &Arg, long: &str, value: &Value) -> Result<Vec<OptionValue>, String> {
+    let with =
+        |values: Vec<String>| values.iter().map(|value| OptionValue::new(long, Some(OsStr::new(value)))).collect();
+    match value {
+        Value::Null | Value::Bool(false) => Ok(Vec::new()),
+        Value::Bool(true) => Ok(vec![OptionValue::new(long, None)]),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(scalar).collect::<Result<_, _>>()?;
+            let several = matches!(option.get_action(), ArgAction::Append) || values.is_empty();
+            Ok(with(if several { values } else { vec![values.join(",")] }))
+        }
+        value => Ok(with(vec![scalar(value)?])),
+    }
+}
+
+/// Converts a scalar to the text of an argument.
+fn scalar(value: &Value) -> Result<String, String> {
+    match value {
+        // Error messages repeat the value, and a terminal would interpret it.
+        Value::String(text) if text.contains(char::is_control) => Err("contains a control character".to_owned()),
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err("must be a string, a number, true, false, or an array of strings and numbers".to_owned()),
+    }
+}
+
+/// Returns the training options in a model's config.json, except those of a single run.
+fn options_of_model(command: &Command, json: &str) -> Result<Vec<OptionValue>, String> {
+    if command.get_name() != "train" {
+        return Err(format!(
+            "this config.json of a model is for train; name the model directory to softalign {}",
+            command.get_name()
+        ));
+    }
+    let begun = Config::parse(json).map_err(|reason| format!("{reason:#}"))?.begun;
+    let mut options = begun.map(|begun| begun.options).unwrap_or_default();
+    if options.is_empty() {
+        return Err("this model's config does not record the options of its training".to_owned());
+    }
+    options.retain(|name, _| !RUN_OPTIONS.contains(&name.as_str()));
+    options_of_object(command, &options)
+}

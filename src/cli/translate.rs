@@ -1,0 +1,103 @@
+//! Arguments of `softalign translate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::links::{AttentionArgs, LinkArgs, TranslationFormat, View};
+use super::search::{ConstraintArgs, SearchArgs};
+use super::{LayoutArgs, MODEL_VARIABLE};
+
+/// Arguments of `softalign translate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  softalign translate \"They bought a black hat yesterday.\"
+  softalign translate --model my-model --input sentences.txt --output out.txt
+  softalign translate --format align --beam 10 \"Where does she live?\"
+  softalign translate --model m1 --model m2 --input sentences.txt
+  softalign translate --prefix \"Elle \" --avoid robe \"She bought a dress.\"
+  softalign translate --sample --n-best 3 --top-k 10 \"He sleeps.\"")]
+pub struct TranslateArgs {
+    /// Sentences to translate, each in quotes.
+    #[arg(value_name = "TEXT", conflicts_with = "input")]
+    pub text: Vec<String>,
+
+    /// Model directory. Repeat it to translate with an ensemble: at each step, the models' probabilities are averaged. Their
+    /// vocabularies must be the same.
+    #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL_VARIABLE, hide_env_values = true)]
+    pub model: Vec<PathBuf>,
+
+    /// File of sentences to translate, one per line; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+
+    /// Output file; - is standard output.
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) constraints: ConstraintArgs,
+
+    /// Number of translations per sentence, best first. Beam search drops duplicates, so there may be fewer.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub n_best: u16,
+
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = TranslationFormat::Text)]
+    pub format: TranslationFormat,
+
+    #[command(flatten)]
+    pub(crate) links: LinkArgs,
+
+    #[command(flatten)]
+    pub(crate) attention: AttentionArgs,
+
+    /// Kind of figure that --format svg draws.
+    #[arg(long, value_enum, default_value_t = View::Matrix)]
+    pub view: View,
+
+    /// Treatment of lines that are more than half unknown to the model, such as text in another language.
+    #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]
+    pub unknown: UnknownLines,
+
+    /// Replace each `<unk>` in a translation with the source word aligned to it.
+    #[arg(long)]
+    pub replace_unknown: bool,
+
+    /// Dictionary for --replace-unknown: lines of word TAB translation.
+    #[arg(long, value_name = "FILE", requires = "replace_unknown")]
+    pub dictionary: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
+
+    /// Put this tag before each sentence, as --tag-source of train does.
+    #[arg(long, value_name = "TAG", help_heading = "Data")]
+    pub tag_source: Option<String>,
+
+    /// Align the model's tokens instead of words.
+    #[arg(long)]
+    pub subwords: bool,
+}
+
+/// Treatment of lines that are mostly unknown to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum UnknownLines {
+    /// Translate them like other lines.
+    Translate,
+    /// Copy them to the output unchanged.
+    Copy,
+}
+
+impl UnknownLines {
+    /// Returns the end of the warning about such lines.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Self::Translate => "the translation is unreliable; --unknown copy copies such lines unchanged",
+            Self::Copy => "copied unchanged",
+        }
+    }
+}
