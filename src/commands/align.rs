@@ -8,8 +8,6 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::formats::{Manner, check_view, item, renderer};
-use super::gold::read_gold;
-use super::lines::OddLines;
 use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
 use super::pairs::{given_pairs, in_portions};
@@ -19,10 +17,11 @@ use crate::alignment::{Gold, Link, LinkedWords, Notation, Signs};
 use crate::checkpoint::Folder;
 use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
 use crate::error::UsageError;
+use crate::evaluation::read_gold;
 use crate::render::{Item, Renderer};
 use crate::text::{LineNumbers, Pair, PairStream, Words, without_features, word_spans};
 use crate::text::{PairFiles, SHIPPED_TEST};
-use crate::translator::LinkedPair;
+use crate::translator::{LineWarnings, LinkedPair};
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
@@ -71,7 +70,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         lexicon: lexicon.map(|output| (output, LinkedWords::default())),
         signs: Vec::new(),
     };
-    let mut odd = OddLines::of(&pairs.numbers);
+    let mut warnings = LineWarnings::new(&pairs.numbers);
     let mut bar = console.bar("aligning", pairs.count);
     let align = |first: usize, part: Vec<Pair>| {
         if first == 0 {
@@ -81,7 +80,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         bar.hidden_while(|| {
             for (place, (pair, linked)) in (first..).zip(part.iter().zip(&linked)) {
                 let id = pairs.chosen.as_ref().map_or(place, |chosen| chosen[place]);
-                odd.see_linked(id, linked);
+                warnings.add_linked(id, linked);
                 dump.add(id, pair, linked)?;
             }
             dump.output.flush()
@@ -89,7 +88,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     in_portions(|most| pairs.stream.arrived(most), align)?;
     drop(bar);
-    odd.tell_parts(console);
+    warnings.report_truncated(console);
     dump.finish(&pairs.all, &pairs.numbers)
 }
 

@@ -10,7 +10,6 @@ use candle_core::Device;
 use super::console::Console;
 use super::conversation::converse;
 use super::formats::check_view;
-use super::lines::OddLines;
 use super::linking::check_links;
 use super::output::{Output, apart};
 use super::pairs::in_portions;
@@ -21,7 +20,7 @@ use super::translations::Results;
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::error::UsageError;
 use crate::text::{LineStream, Units, Words, count_lines, read_laid_out, word_spans};
-use crate::translator::{Dictionary, Sentence, Translator};
+use crate::translator::{Dictionary, LineWarnings, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, Some(&args.constraints), args.n_best)?;
@@ -47,7 +46,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     }
     let mut sentences = Sentences::of(args);
     warn_of_loose_words(args, &translator, console);
-    let mut odd = OddLines::default();
+    let mut warnings = LineWarnings::default();
     let mut bar = console.bar("translating", sentences.count());
     let translate = |first: usize, lines: Vec<String>| {
         let part: Vec<Sentence> = lines.into_iter().map(|line| form.read(line)).collect();
@@ -57,13 +56,13 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         let strategy = strategy.from_sentence(first);
         let translated = translator.translate_batch(&part, &strategy, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
-            odd.see_translation(id, &translations[0]);
+            warnings.add_translation(id, &translations[0]);
         }
         bar.hidden_while(|| results.write(first, &part, &translated))
     };
     in_portions(|most| sentences.arrived(most.div_ceil(strategy.search.results())), translate)?;
     drop(bar);
-    results.tell(&odd, console);
+    results.tell(&warnings, console);
     results.finish()
 }
 

@@ -5,14 +5,13 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::formats::{Manner, heatmap, item, renderer};
-use super::lines::OddLines;
 use super::linking::{Stored, linker};
 use super::output::Output;
 use crate::alignment::Notation;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Item, Renderer};
 use crate::text::Pair;
-use crate::translator::{LinkedPair, Linker, Sentence, Translation, Translator};
+use crate::translator::{LineWarnings, LinkedPair, Linker, Sentence, Translation, Translator};
 
 /// What is written of translations.
 pub struct Results<'a> {
@@ -74,10 +73,10 @@ impl<'a> Results<'a> {
     }
 
     /// Tells of lines of which the results are not what one would think.
-    pub fn tell(&self, odd: &OddLines, console: &Console) {
-        odd.tell_parts(console);
-        odd.tell_unknown(self.args.unknown.consequence(), console);
-        odd.tell_unmet(console);
+    pub fn tell(&self, warnings: &LineWarnings, console: &Console) {
+        warnings.report_truncated(console);
+        warnings.report_unknown(self.args.unknown.consequence(), console);
+        warnings.report_unmet(console);
     }
 
     /// A translation's alignment, for whoever asks between results.

@@ -58,14 +58,8 @@ impl Translator {
         sentences: &[S],
         options: &DecodeOptions,
     ) -> Result<Vec<Vec<Translation>>> {
-        let strategy = options.strategy()?;
         let sentences: Vec<Sentence> = sentences.iter().map(|sentence| Sentence::from(sentence.as_ref())).collect();
-        let constraints = options.constraints().normalised(self.config().text.normalisation);
-        if constraints.is_empty() {
-            return Ok(self.translate_batch(&sentences, &strategy, &mut |_| {})?);
-        }
-        let constrained = self.clone().with_constraints(constraints)?;
-        Ok(constrained.translate_batch(&sentences, &strategy, &mut |_| {})?)
+        Ok(self.decode(&sentences, options, &mut |_| {})?)
     }
 
     /// Links the words of sentence pairs, by attention and the statistical aligner that was learned with the model.
@@ -75,6 +69,24 @@ impl Translator {
     pub fn align(&self, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
         let linker = Linker::of_model(self)?;
         Ok(linker.link_read(self.align_batch(pairs, &mut |_| {})?, pairs)?)
+    }
+
+    /// Translates sentences as the options ask. `on_progress` is told how many more are done.
+    ///
+    /// # Errors
+    /// As [`Self::translate_with`].
+    pub(crate) fn decode(
+        &self,
+        sentences: &[Sentence],
+        options: &DecodeOptions,
+        on_progress: &mut (dyn FnMut(usize) + Send),
+    ) -> anyhow::Result<Vec<Vec<Translation>>> {
+        let strategy = options.strategy()?;
+        let constraints = options.constraints().normalised(self.config().text.normalisation);
+        if constraints.is_empty() {
+            return self.translate_batch(sentences, &strategy, on_progress);
+        }
+        self.clone().with_constraints(constraints)?.translate_batch(sentences, &strategy, on_progress)
     }
 
     /// Returns the log-probabilities of the pairs' targets, given their sources.

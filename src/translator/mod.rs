@@ -4,6 +4,7 @@ mod api;
 mod consensus;
 mod constraints;
 mod decode_options;
+mod line_warnings;
 mod linking;
 mod scored;
 mod strategy;
@@ -30,6 +31,7 @@ use constraints::Feasible;
 pub use api::Aligner;
 pub use constraints::{Constraints, Terms};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
+pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
 pub use linking::{LinkedPair, Linker, MOST_WORDS, learn_aligner};
 pub use scored::Scored;
 pub use strategy::{Choice, Sentence, Strategy};
@@ -252,6 +254,11 @@ impl Translator {
             Ok(Arc::new(RnnSearch::new(architecture, model.parameters().clone())?.with_lexicon(lexicon)))
         };
         Ok(Self { models: self.models.iter().map(read).collect::<Result<_>>()?, ..self })
+    }
+
+    /// Returns the directory of the model, or of the first one.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The model as it lies on disk, but for its parameters.
