@@ -41,7 +41,7 @@ const USES: [(&str, &[&str]); 22] = [
             "text",
         ],
     ),
-    ("checkpoint", &["aligner", "model", "parameters", "text", "training"]),
+    ("checkpoint", &["aligner", "model", "parameters", "reporter", "text", "training"]),
     ("render", &["alignment"]),
     (
         "translator",
