@@ -6,27 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::alignment::Symmetrisation;
 use crate::text::Words;
-
-/// What links are made from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LinksFrom {
-    /// Attention and the statistical aligner that was learnt with the model, where there is one.
-    #[default]
-    Auto,
-    /// Attention alone.
-    Attention,
-    /// The statistical aligner alone.
-    Hmm,
-    /// A statistical aligner that is learnt from the given pairs alone; no model is needed.
-    Pairs,
-}
-
-impl LinksFrom {
-    /// Whether attention has a say.
-    pub fn attention(self) -> bool {
-        matches!(self, Self::Auto | Self::Attention)
-    }
-}
+use crate::translator::{LinkOptions, LinksFrom};
 
 /// How words are linked.
 #[derive(Clone, Debug, Default, Args)]
@@ -51,6 +31,20 @@ pub struct LinkArgs {
     /// What counts as a word [default: whitespace; each character on a side that the model cuts into characters].
     #[arg(long, value_enum, help_heading = "Links")]
     pub words: Option<Words>,
+}
+
+impl LinkArgs {
+    /// Returns these arguments as options of the library, that link words.
+    pub fn options(&self) -> LinkOptions {
+        LinkOptions {
+            links_from: self.links_from,
+            reverse_model: self.reverse_model.clone(),
+            symmetrization: self.symmetrize,
+            threshold: self.threshold,
+            words: self.words,
+            ..LinkOptions::default()
+        }
+    }
 }
 
 /// What a figure shows of a pair.

@@ -31,7 +31,7 @@ pub use constraints::ConstraintArgs;
 pub use evaluate::EvaluateArgs;
 pub use given::Given;
 pub use layout::LayoutArgs;
-pub use links::{AlignmentFormat, LinkArgs, LinksFrom, TranslationFormat, View};
+pub use links::{AlignmentFormat, LinkArgs, TranslationFormat, View};
 pub use pairs::PairArgs;
 pub use reading::ReadingArgs;
 pub use score::ScoreArgs;

@@ -11,6 +11,7 @@ use crate::model::{DecoderKind, InitialState};
 use crate::search::LengthFormula;
 use crate::text::{Defect, NormalForm, Units, Words};
 use crate::training::{Metric, Schedule};
+use crate::translator::LinksFrom;
 
 /// A choice by its name, with what it means.
 fn choice(name: &'static str, help: &'static str) -> Option<PossibleValue> {
@@ -100,6 +101,26 @@ impl ValueEnum for Words {
             ),
             // Not to be asked for: they follow from what a model's text is cut into, and from what is looked for.
             Self::Terms | Self::Characters => None,
+        }
+    }
+}
+
+impl ValueEnum for LinksFrom {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Auto, Self::Attention, Self::Hmm, Self::Pairs]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Auto => choice(
+                "auto",
+                "Attention and the statistical aligner that was learnt with the model, where there is one",
+            ),
+            Self::Attention => choice("attention", "Attention alone"),
+            Self::Hmm => choice("hmm", "The statistical aligner alone"),
+            Self::Pairs => {
+                choice("pairs", "A statistical aligner that is learnt from the given pairs alone; no model is needed")
+            }
         }
     }
 }

@@ -7,7 +7,6 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::evaluation_report::{Compared, Place, show};
-use super::linking::{Stored, check_links, linker};
 use super::named::{HYPOTHESES, MODELS, Named};
 use super::output::{Output, apart, is_standard_output};
 use super::pairs::given_pairs;
@@ -17,6 +16,7 @@ use crate::cli::EvaluateArgs;
 use crate::error::UsageError;
 use crate::evaluation::{Evaluator, LengthScores, System, bleu_by_length, read_gold, warn_of_truncated_scoring};
 use crate::text::{LineNumbers, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, Words, file_name, read_line_for_each};
+use crate::translator::Linker;
 
 /// A system with the name that results show it under.
 struct Candidate {
@@ -42,7 +42,7 @@ struct Outputs {
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let options = decode_options(&args.search, 1);
     options.strategy()?;
-    check_links(&args.links, false)?;
+    args.links.options().check()?;
     let inputs = Inputs::new(args)?;
     let mut outputs = Outputs::open(args, &inputs)?;
     let (pairs, numbers) = inputs.pairs(console)?;
@@ -146,9 +146,8 @@ impl Inputs {
         let together = if args.ensemble { self.models.len() } else { 1 };
         for models in self.models.chunks(together.max(1)) {
             let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
-            let translator = translator(&folders, &args.reading, &args.links, device)?;
-            let stored = Stored::With(&folders[0]);
-            let linker = linker(&args.links, stored, Some(&translator), false, pairs, device, console)?;
+            let translator = translator(&folders, &args.reading, args.links.words, device)?;
+            let linker = Linker::with_options(&args.links.options(), Some(&translator), pairs, console)?;
             let Named { name, path } = models[0].clone();
             let system = System::Model(Box::new(translator), Box::new(linker));
             candidates.push(Candidate { name, place: Place::Folder(path), system });

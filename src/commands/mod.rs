@@ -10,7 +10,6 @@ mod evaluate;
 mod evaluation_report;
 mod formats;
 mod inspect;
-mod linking;
 mod named;
 mod output;
 mod pairs;

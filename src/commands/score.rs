@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::console::Console;
 use super::output::{Output, apart};
 use super::pairs::{given_pairs, in_portions};
-use super::reading::together;
 use super::sentence_lines::SentenceLines;
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
@@ -31,16 +30,12 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     }
 }
 
-fn translator(args: &ScoreArgs, device: &Device) -> Result<Translator> {
-    together(&args.model, |folder| Translator::load_on(folder, device))
-}
-
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let files = given_pairs(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     apart(files.paths(), Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;
-    let translator = translator(args, device)?;
+    let translator = Translator::load_ensemble_on(&args.model, device)?;
     let mut warnings = LineWarnings::new(pairs.numbers());
     let mut bar = console.bar("scoring", files.count());
     let score = |first: usize, part: Vec<Pair>| {
@@ -124,7 +119,7 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let mut output = Output::open(&args.output)?;
     let sentences = read_lines(input)?;
     let hypotheses = Hypothetical::read_all(list, sentences.len())?;
-    let translator = translator(args, device)?;
+    let translator = Translator::load_ensemble_on(&args.model, device)?;
     let form = SentenceLines::of(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
     let sentences: Vec<String> = sentences.into_iter().map(|line| form.read(line).text).collect();
     let pair = |one: &Hypothetical| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };

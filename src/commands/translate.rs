@@ -10,7 +10,6 @@ use candle_core::Device;
 use super::console::Console;
 use super::conversation::converse;
 use super::formats::check_view;
-use super::linking::check_links;
 use super::output::{Output, apart};
 use super::pairs::in_portions;
 use super::reading::translator;
@@ -20,7 +19,7 @@ use super::translations::Results;
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::error::UsageError;
 use crate::text::{LineStream, Units, Words, count_lines, read_laid_out, word_spans};
-use crate::translator::{Dictionary, LineWarnings, Sentence, Translator};
+use crate::translator::{Dictionary, LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, Some(&args.constraints), args.n_best)?;
@@ -35,11 +34,11 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         Some(path) => Some(Dictionary::of(read_laid_out(path, &of_two_columns(&args.layout))?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
-    let translator = translator(&args.model, &args.reading, &args.links, device)?
+    let translator = translator(&args.model, &args.reading, args.links.words, device)?
         .with_dictionary(dictionary)
         .with_unknown_kept(args.unknown == UnknownLines::Copy);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
-    let mut results = Results::new(args, &translator, output, device, console)?;
+    let mut results = Results::new(args, &translator, output, console)?;
     if interactive {
         converse(&translator, &strategy, &form, &mut results, console)?;
         return results.finish();
@@ -157,7 +156,7 @@ fn is_word(text: &str) -> bool {
 
 /// Refuses options that do not go together.
 fn check(args: &TranslateArgs) -> Result<()> {
-    check_links(&args.links, args.subwords)?;
+    LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
     check_view(args.view, args.format.of_alignments())?;
     if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
         bail!(UsageError(

@@ -1,17 +1,15 @@
 //! What is written of translations: texts, or alignments in any format.
 
 use anyhow::Result;
-use candle_core::Device;
 
 use super::console::Console;
 use super::formats::{Manner, heatmap, item, renderer};
-use super::linking::{Stored, linker};
 use super::output::Output;
 use crate::alignment::Notation;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Item, Renderer};
 use crate::text::Pair;
-use crate::translator::{LineWarnings, LinkedPair, Linker, Sentence, Translation, Translator};
+use crate::translator::{LineWarnings, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator};
 
 /// What is written of translations.
 pub struct Results<'a> {
@@ -26,16 +24,10 @@ impl<'a> Results<'a> {
     ///
     /// # Errors
     /// What links words cannot be had.
-    pub fn new(
-        args: &'a TranslateArgs,
-        translator: &Translator,
-        output: Output,
-        device: &Device,
-        console: &Console,
-    ) -> Result<Self> {
+    pub fn new(args: &'a TranslateArgs, translator: &Translator, output: Output, console: &Console) -> Result<Self> {
         let Some(format) = args.format.of_alignments() else { return Ok(Self { args, output, alignments: None }) };
-        let linker =
-            linker(&args.links, Stored::With(&args.model[0]), Some(translator), args.subwords, &[], device, console)?;
+        let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
+        let linker = Linker::with_options(&links, Some(translator), &[], console)?;
         let title = "translations".to_owned();
         let manner = Manner {
             format,

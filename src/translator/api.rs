@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use candle_core::Device;
 
@@ -27,10 +28,7 @@ impl Translator {
     /// # Errors
     /// As [`Self::load`]; there is no directory; the models' vocabularies differ.
     pub fn load_ensemble<D: AsRef<Path>>(directories: &[D]) -> Result<Self> {
-        let Some((first, others)) = directories.split_first() else {
-            return Ok(usage("an ensemble needs at least one model")?);
-        };
-        others.iter().try_fold(Self::load(first)?, |all, other| Ok(all.with(Self::load(other)?)?))
+        Ok(Self::load_ensemble_on(directories, &Device::Cpu)?)
     }
 
     /// Translates one sentence by beam search.
@@ -67,8 +65,7 @@ impl Translator {
     /// # Errors
     /// The aligner's file is damaged, or the model's scores are not finite.
     pub fn align(&self, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
-        let linker = Linker::of_model(self)?;
-        Ok(linker.link_read(self.align_batch(pairs, &mut |_| {})?, pairs)?)
+        Ok(Linker::of_model(self)?.link(pairs, &mut |_| {})?)
     }
 
     /// Translates sentences as the options ask. `on_progress` is told how many more are done.
@@ -160,7 +157,7 @@ impl Aligner {
     }
 
     fn new(aligner: WordAligner) -> Self {
-        Self { linker: Linker { statistical: Some(aligner), ..Linker::default() } }
+        Self { linker: Linker { statistical: Some(Arc::new(aligner)), ..Linker::default() } }
     }
 }
 
@@ -173,6 +170,20 @@ mod tests {
         fn shared<T: Send + Sync>() {}
         shared::<Translator>();
         shared::<Aligner>();
+    }
+
+    #[test]
+    fn reads_the_aligner_of_a_model_once() {
+        let directory = tempfile::tempdir().unwrap();
+        for entry in std::fs::read_dir("checkpoints").unwrap() {
+            let path = entry.unwrap().path();
+            std::fs::copy(&path, directory.path().join(path.file_name().unwrap())).unwrap();
+        }
+        let translator = Translator::load(directory.path()).unwrap();
+        let first = translator.aligner().unwrap().unwrap();
+        std::fs::remove_file(directory.path().join("aligner.safetensors")).unwrap();
+        let again = translator.clone().aligner().unwrap().unwrap();
+        assert!(Arc::ptr_eq(&first, &again), "clones share it");
     }
 
     #[test]

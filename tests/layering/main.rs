@@ -91,6 +91,7 @@ const USES: [(&str, &[&str]); 22] = [
             "text",
             "trainer",
             "training",
+            "translator",
         ],
     ),
     (
