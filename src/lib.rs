@@ -81,6 +81,7 @@
 
 pub use candle_core::Device;
 pub use error::{Error, ErrorKind, Result};
+pub use evaluation::{Evaluation, Evaluator};
 pub use text::{Pair, read_pairs};
 pub use trainer::Trainer;
 pub use training::TrainConfig;
@@ -114,6 +115,8 @@ pub mod render;
 pub mod translator;
 
 pub mod trainer;
+
+pub mod evaluation;
 
 #[cfg(feature = "cli")]
 pub mod cli;

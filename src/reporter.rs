@@ -1,12 +1,17 @@
 //! Messages and progress of long work, for whoever shows them.
 
-/// Receives notes, warnings and progress. Every method has an empty body.
+/// Receives notes, warnings and progress. No method has to be implemented.
 pub trait Reporter: Sync {
     /// Takes a line for the user's information.
     fn note(&self, _line: &str) {}
 
     /// Takes a line about something that may be wrong.
     fn warn(&self, _line: &str) {}
+
+    /// Takes a warning that results are incomplete, which is shown even where other warnings are not.
+    fn warn_incomplete(&self, line: &str) {
+        self.warn(line);
+    }
 
     /// Begins a stage of work over `total` items, if their number is known. The stage ends when the value is dropped.
     fn stage(&self, _name: &'static str, _total: Option<usize>) -> Box<dyn Stage + '_> {

@@ -23,6 +23,7 @@
 //! one: what it finds there of a run that left no model it clears away, and a model it moves aside, whole.
 
 mod aligner;
+mod averaging;
 mod config;
 mod contents;
 mod events;
@@ -35,6 +36,7 @@ mod lock;
 mod resume;
 mod tensors;
 
+pub use averaging::average;
 pub use config::{
     Beginning, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Origin, UnitsCarried, fingerprint,
     fingerprint_of_text,

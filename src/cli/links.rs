@@ -6,27 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::alignment::Symmetrization;
 use crate::text::Words;
-
-/// Source of word links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LinksFrom {
-    /// Attention, combined with the model's statistical aligner if there is one.
-    #[default]
-    Auto,
-    /// Attention only.
-    Attention,
-    /// The model's statistical aligner (HMM) only.
-    Hmm,
-    /// A statistical aligner trained on the given pairs only; needs no model.
-    Pairs,
-}
-
-impl LinksFrom {
-    /// Returns true if attention contributes to links.
-    pub fn uses_attention(self) -> bool {
-        matches!(self, Self::Auto | Self::Attention)
-    }
-}
+use crate::translator::{LinkOptions, LinksFrom};
 
 /// Settings of word links.
 #[derive(Clone, Debug, Default, Args)]
@@ -50,6 +30,20 @@ pub struct LinkArgs {
     /// Word splitting [default: whitespace; single characters on a side with char units].
     #[arg(long, value_enum, help_heading = "Links")]
     pub words: Option<Words>,
+}
+
+impl LinkArgs {
+    /// Returns these arguments as options of the library for linking words.
+    pub fn options(&self) -> LinkOptions {
+        LinkOptions {
+            links_from: self.links_from,
+            reverse_model: self.reverse_model.clone(),
+            symmetrization: self.symmetrize,
+            threshold: self.threshold,
+            words: self.words,
+            ..LinkOptions::default()
+        }
+    }
 }
 
 /// Settings of attention that differ from training.

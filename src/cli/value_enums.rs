@@ -10,6 +10,7 @@ use crate::model::{DecoderKind, InitialState};
 use crate::search::LengthFormula;
 use crate::text::{Defect, NormalForm, Units, Words};
 use crate::training::{Metric, Schedule};
+use crate::translator::LinksFrom;
 
 /// Returns a possible value with its help text.
 fn choice(name: &'static str, help: &'static str) -> Option<PossibleValue> {
@@ -96,6 +97,21 @@ impl ValueEnum for Words {
             ),
             // No user option: they follow from the model's units and from the purpose.
             Self::Terms | Self::Characters => None,
+        }
+    }
+}
+
+impl ValueEnum for LinksFrom {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Auto, Self::Attention, Self::Hmm, Self::Pairs]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Auto => choice("auto", "Attention, combined with the model's statistical aligner if there is one"),
+            Self::Attention => choice("attention", "Attention only"),
+            Self::Hmm => choice("hmm", "The model's statistical aligner (HMM) only"),
+            Self::Pairs => choice("pairs", "A statistical aligner trained on the given pairs only; needs no model"),
         }
     }
 }

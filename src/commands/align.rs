@@ -2,27 +2,26 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
 use super::formats::{Manner, check_view, item, renderer};
-use super::gold::read_gold;
-use super::lines::OddLines;
-use super::linking::{Stored, check_links, linker};
 use super::output::{Output, apart};
 use super::pairs::{given_pairs, in_portions};
 use super::reading::{refuse_reading, translator};
 use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
 use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
 use crate::checkpoint::Folder;
-use crate::cli::{AlignArgs, AlignmentFormat, LinkArgs, LinksFrom};
+use crate::cli::{AlignArgs, AlignmentFormat};
 use crate::error::UsageError;
+use crate::evaluation::read_gold;
 use crate::render::{Item, Renderer};
 use crate::text::{LineNumbers, Pair, PairStream, Words, without_features, word_spans};
 use crate::text::{PairFiles, SHIPPED_TEST};
-use crate::translator::LinkedPair;
+use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom};
 
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     check(args)?;
@@ -35,20 +34,19 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let output = if args.lexicon.is_some() { output.beside_others() } else { output };
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let mut pairs = Pairs::of(args, &files)?;
-    let (links, stored) = links(args);
+    let links = link_options(args);
     let translator = if links.links_from.uses_attention() {
-        Some(translator(&args.model, &args.attention, &links, device)?)
+        Some(translator(&args.model, &args.attention, links.words, device)?)
     } else {
         refuse_reading(&args.attention)?;
         None
     };
-    let mut linker = linker(&links, stored, translator.as_ref(), args.subwords, &pairs.all, device, console)?;
-    linker.translator = translator;
+    let mut linker = Linker::with_options(&links, translator.as_ref(), &pairs.all, console)?;
     if let (Some(folder), Some(aligner)) = (&args.save_aligner, &linker.statistical) {
         let folder = Folder::new(folder);
         folder.save_aligner_alone(aligner)?;
         // As it will link later: what is hardly believed is not kept.
-        linker.statistical = Some(folder.load_aligner_alone()?);
+        linker.statistical = Some(Arc::new(folder.load_aligner_alone()?));
     }
     let read = |path: &PathBuf| read_gold(path, &pairs.all, linker.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
@@ -71,7 +69,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
         signs: Vec::new(),
     };
-    let mut odd = OddLines::of(&pairs.numbers);
+    let mut warnings = LineWarnings::new(&pairs.numbers);
     let mut bar = console.bar("aligning", pairs.count);
     let align = |first: usize, part: Vec<Pair>| {
         if first == 0 {
@@ -81,7 +79,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         bar.hidden_while(|| {
             for (place, (pair, linked)) in (first..).zip(part.iter().zip(&linked)) {
                 let id = pairs.chosen.as_ref().map_or(place, |chosen| chosen[place]);
-                odd.see_linked(id, linked);
+                warnings.add_linked(id, linked);
                 dump.add(id, pair, linked)?;
             }
             dump.output.flush()
@@ -89,15 +87,21 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     in_portions(|most| pairs.stream.arrived(most), align)?;
     drop(bar);
-    odd.tell_parts(console);
+    warnings.report_truncated(console);
     dump.finish(&pairs.all, &pairs.numbers)
 }
 
-/// How words are linked, and by which aligner that was learnt before.
-fn links(args: &AlignArgs) -> (LinkArgs, Stored<'_>) {
+/// Returns the options of linking, with the place of a saved aligner where no model is asked.
+fn link_options(args: &AlignArgs) -> LinkOptions {
+    let options = LinkOptions { by_units: args.subwords, ..args.links.options() };
     match &args.aligner {
-        Some(folder) => (LinkArgs { links_from: LinksFrom::Hmm, ..args.links.clone() }, Stored::Alone(folder)),
-        None => (args.links.clone(), Stored::With(&args.model[0])),
+        Some(path) => {
+            LinkOptions { links_from: LinksFrom::Hmm, aligner: Some(AlignerSource::Directory(path.clone())), ..options }
+        }
+        None if options.links_from == LinksFrom::Hmm => {
+            LinkOptions { aligner: Some(AlignerSource::Model(args.model[0].clone())), ..options }
+        }
+        None => options,
     }
 }
 
@@ -135,7 +139,7 @@ impl Pairs {
 
 /// Refuses options that do not go together.
 fn check(args: &AlignArgs) -> Result<()> {
-    check_links(&args.links, args.subwords)?;
+    LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
     check_view(args.view, Some(args.format))?;
     if args.probs && args.format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs is for --format pharaoh; the other formats hold weights anyway".to_owned()));

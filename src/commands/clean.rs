@@ -1,4 +1,4 @@
-//! `softalign clean`: what is wrong with a corpus' pairs, and those with which nothing is.
+//! `softalign clean`: finds noisy pairs of a corpus, and writes the others.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,70 +7,49 @@ use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::linking::{Stored, linker};
 use super::output::{Output, apart, is_standard_output};
-use super::pairs::{PORTION, given_pairs};
-use crate::alignment::{NoiseFeatures, noise_scores, rank_by_noise};
-use crate::cli::{CleanArgs, LinkArgs};
+use super::pairs::given_pairs;
+use crate::cli::CleanArgs;
 use crate::error::UsageError;
-use crate::text::{Defect, LineNumbers, NormalForm, Pair, defects};
-use crate::text::{PairFiles, SHIPPED_TRAINING};
-use crate::translator::learn_aligner;
-use crate::translator::{LinkedPair, Linker, Translator};
+use crate::text::{Defect, LineNumbers, Pair, PairFiles, SHIPPED_TRAINING};
+use crate::translator::{NoiseFilter, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
 const NAMED: usize = 3;
 
+/// Where pairs go.
+struct Outputs {
+    good: Option<Output>,
+    /// The translations of good pairs, if their sentences go to `good` alone.
+    targets: Option<Output>,
+    rejected: Option<Output>,
+}
+
+/// A pair as its file has it, with its features if it has such.
+type GivenPair = (Pair, Option<String>);
+
 pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
-    check(args)?;
-    let files = given_pairs(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
-    let written =
-        [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
-    apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
-    if args.output_target.is_some() && files.layout().features.is_some() {
-        bail!(UsageError(
-            "--output-target leaves no place for --features: write pairs and features to --output".to_owned()
-        ));
-    }
-    let open = |path: &Option<PathBuf>| {
-        path.as_deref().map(Output::open).transpose().map(|output| output.map(Output::beside_others))
+    let filter = NoiseFilter {
+        limits: args.limits(),
+        accepted: HashSet::from_iter(args.accept.iter().copied()),
+        noisy: args.noisy,
     };
-    let (output, targets, rejected) = (open(&args.output)?, open(&args.output_target)?, open(&args.rejected)?);
+    filter.check()?;
+    let files = given_pairs(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
+    let outputs = Outputs::open(args, &files)?;
     let (pairs, numbers) = files.read_numbered("--pairs")?;
     console.warn_all(files.spreadsheet_warnings(&pairs));
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
-    let accepted = HashSet::from_iter(args.accept.iter().copied());
     // A tag is no word of a sentence, while features may be all that tells a form from its lemma.
     let untagged: Vec<Pair> = pairs.iter().map(|pair| files.without_tag(pair)).collect();
-    let mut found = defects(&untagged, args.limits(), &accepted);
-    if let Some(percent) = args.noisy.filter(|_| !accepted.contains(&Defect::Suspicious)) {
-        mark_suspicious(&mut found, &pairs, percent, args.model.as_deref(), device, console)?;
-    }
+    let model = args.model.as_deref().filter(|_| filter.suspicious_percent().is_some());
+    let translator = model.map(|directory| Translator::load_on(directory, device)).transpose()?;
+    let found = filter.apply(&pairs, &untagged, translator.as_ref(), console)?;
     let table = table(&found, &numbers);
-    let at_standard_output =
-        [&args.output, &args.output_target, &args.rejected].into_iter().flatten().any(|path| is_standard_output(path));
-    let given: Vec<(Pair, Option<String>)> = pairs.iter().map(|pair| files.as_given(pair)).collect();
-    let numbered = || (0..).map(|place| numbers.of(place)).zip(&given).zip(&found);
-    if let Some(mut output) = output {
-        let good = || numbered().filter(|(_, defect)| defect.is_none()).map(|((_, pair), _)| pair);
-        match targets {
-            Some(mut targets) => {
-                output.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.source)))?;
-                targets.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.target)))?;
-                targets.finish()?;
-            }
-            None => output.with(|out| good().try_for_each(|pair| writeln!(out, "{}", as_line(pair))))?,
-        }
-        output.finish()?;
-    }
-    if let Some(mut rejected) = rejected {
-        let mut bad = numbered().filter_map(|((number, pair), defect)| Some((number, pair, defect.as_ref()?)));
-        rejected.with(|out| {
-            bad.try_for_each(|(number, pair, defect)| writeln!(out, "{number}\t{}\t{}", defect.name(), as_line(pair)))
-        })?;
-        rejected.finish()?;
-    }
-    if at_standard_output {
+    let given: Vec<GivenPair> = pairs.iter().map(|pair| files.as_given(pair)).collect();
+    outputs.write(&given, &found, &numbers)?;
+    let written = [&args.output, &args.output_target, &args.rejected];
+    if written.into_iter().flatten().any(|path| is_standard_output(path)) {
         table.lines().for_each(|line| console.note(line));
         return Ok(());
     }
@@ -79,54 +58,52 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     report.finish()
 }
 
-fn check(args: &CleanArgs) -> Result<()> {
-    if !(args.max_proportion >= 1.0 && args.max_proportion.is_finite()) {
-        bail!(UsageError(format!("--max-proportion must be at least 1, not {}", args.max_proportion)));
+impl Outputs {
+    /// Opens them; none of them is a file that is read.
+    fn open(args: &CleanArgs, files: &PairFiles) -> Result<Self> {
+        let written =
+            [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
+        apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
+        if args.output_target.is_some() && files.layout().features.is_some() {
+            bail!(UsageError(
+                "--output-target leaves no place for --features: write pairs and features to --output".to_owned()
+            ));
+        }
+        let open = |path: &Option<PathBuf>| {
+            path.as_deref().map(Output::open).transpose().map(|output| output.map(Output::beside_others))
+        };
+        Ok(Self { good: open(&args.output)?, targets: open(&args.output_target)?, rejected: open(&args.rejected)? })
     }
-    if let Some(percent) = args.noisy.filter(|percent| !(0.0..=100.0).contains(percent)) {
-        bail!(UsageError(format!("--noisy must be between 0 and 100, not {percent}")));
+
+    fn write(self, pairs: &[GivenPair], found: &[Option<Defect>], numbers: &LineNumbers) -> Result<()> {
+        if let Some(mut output) = self.good {
+            let good = || pairs.iter().zip(found).filter(|(_, defect)| defect.is_none()).map(|(pair, _)| pair);
+            match self.targets {
+                Some(mut targets) => {
+                    output.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.source)))?;
+                    targets.with(|out| good().try_for_each(|(pair, _)| writeln!(out, "{}", pair.target)))?;
+                    targets.finish()?;
+                }
+                None => output.with(|out| good().try_for_each(|pair| writeln!(out, "{}", as_line(pair))))?,
+            }
+            output.finish()?;
+        }
+        if let Some(mut output) = self.rejected {
+            for (place, (pair, defect)) in pairs.iter().zip(found).enumerate() {
+                let Some(defect) = defect else { continue };
+                output.with(|out| writeln!(out, "{}\t{}\t{}", numbers.of(place), defect.name(), as_line(pair)))?;
+            }
+            output.finish()?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A pair as a line of a TSV file, with its features, if it has such, in the third column; a tab within a sentence, which files
 /// of one side may have, becomes a space.
-fn as_line((Pair { source, target }, features): &(Pair, Option<String>)) -> String {
+fn as_line((Pair { source, target }, features): &GivenPair) -> String {
     let cells = [Some(source), Some(target), features.as_ref()].into_iter().flatten();
     cells.map(|text| text.replace('\t', " ")).collect::<Vec<_>>().join("\t")
-}
-
-/// Marks so many percent of the pairs with which nothing is wrong so far.
-fn mark_suspicious(
-    found: &mut [Option<Defect>],
-    pairs: &[Pair],
-    percent: f64,
-    model: Option<&Path>,
-    device: &Device,
-    console: &Console,
-) -> Result<()> {
-    let places: Vec<usize> = (0..pairs.len()).filter(|&place| found[place].is_none()).collect();
-    let good: Vec<Pair> = places.iter().map(|&place| pairs[place].clone()).collect();
-    let linker = match model {
-        Some(folder) => {
-            let translator = Translator::load_on(folder, device)?;
-            let links = LinkArgs::default();
-            let linker = linker(&links, Stored::With(folder), Some(&translator), false, &good, device, console)?;
-            Linker { translator: Some(translator), ..linker }
-        }
-        None => Linker { statistical: Some(learn_aligner(&good, NormalForm::Nfc, console)), ..Linker::default() },
-    };
-    let mut bar = console.bar("linking", good.len());
-    let mut signs: Vec<NoiseFeatures> = Vec::with_capacity(good.len());
-    for part in good.chunks(PORTION) {
-        signs.extend(linker.link(part, &mut |count| bar.advance(count))?.iter().map(LinkedPair::signs));
-    }
-    drop(bar);
-    let count = (percent / 100.0 * good.len() as f64).round() as usize;
-    rank_by_noise(&noise_scores(&signs))[..count]
-        .iter()
-        .for_each(|&place| found[places[place]] = Some(Defect::Suspicious));
-    Ok(())
 }
 
 /// How many pairs have which defect, and where the first few of them are.

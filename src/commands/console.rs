@@ -61,11 +61,6 @@ impl Console {
         lines.into_iter().for_each(|line| self.warn(line));
     }
 
-    /// A line about what the results lack, which is said in any case.
-    pub fn warn_even_if_quiet(&self, line: impl AsRef<str>) {
-        self.say(format!("warning: {}", line.as_ref()));
-    }
-
     /// The one line that says what failed.
     pub fn error(&self, error: &anyhow::Error) {
         let line = format!("{error:#}").replace('\n', " ");
@@ -108,6 +103,10 @@ impl Reporter for Console {
 
     fn warn(&self, line: &str) {
         Self::warn(self, line);
+    }
+
+    fn warn_incomplete(&self, line: &str) {
+        self.say(format!("warning: {line}"));
     }
 
     fn stage(&self, name: &'static str, total: Option<usize>) -> Box<dyn Stage + '_> {

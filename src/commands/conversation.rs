@@ -9,10 +9,9 @@ use rustyline::history::MemHistory;
 use rustyline::{Behavior, Config, Editor};
 
 use super::console::Console;
-use super::lines::OddLines;
 use super::sentence_lines::SentenceLines;
 use super::translations::Results;
-use crate::translator::{Strategy, Translation, Translator};
+use crate::translator::{LineWarnings, Strategy, Translation, Translator};
 
 const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";
 const HELP: &str = ":align, :a  the alignment of the last translation
@@ -122,9 +121,9 @@ impl Conversation<'_, '_> {
         let sentence = [sentence];
         let strategy = self.strategy.from_sentence(self.said);
         let mut found = self.translator.translate_batch(&sentence, &strategy, &mut |_| {})?;
-        let mut odd = OddLines::default();
-        odd.see_translation(self.said, &found[0][0]);
-        self.results.tell(&odd, self.console);
+        let mut warnings = LineWarnings::default();
+        warnings.add_translation(self.said, &found[0][0]);
+        self.results.tell(&warnings, self.console);
         self.results.write(self.said, &sentence, &found)?;
         self.said += 1;
         self.last = Some(found.remove(0).remove(0));

@@ -3,17 +3,13 @@
 
 mod align;
 mod average;
-mod by_length;
 mod clean;
 mod console;
 mod conversation;
 mod evaluate;
-mod evaluation;
+mod evaluation_report;
 mod formats;
-mod gold;
 mod inspect;
-mod lines;
-mod linking;
 mod named;
 mod output;
 mod pairs;
@@ -23,7 +19,6 @@ mod search;
 mod sentence_lines;
 mod shell;
 mod signals;
-mod sureness;
 mod symmetrize;
 mod tables;
 mod train;

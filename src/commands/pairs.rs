@@ -10,7 +10,7 @@ use crate::text::{BEHIND, Column, Layout, PairFiles};
 
 /// Pairs or sentences that are worked on at a time, at most, so that memory is bounded and there is room for sorting by
 /// length.
-pub const PORTION: usize = 2000;
+const PORTION: usize = 2000;
 
 /// Works on pairs or sentences, some at a time, before what is made of them is written: the first few soon, for whoever
 /// waits, then twice as many each time up to a [`PORTION`]. `arrived` gives as many as it is told, or fewer, and none at the

@@ -8,10 +8,8 @@ use candle_core::Device;
 use serde::Serialize;
 
 use super::console::Console;
-use super::lines::OddLines;
 use super::output::{Output, apart};
 use super::pairs::{given_pairs, in_portions};
-use super::reading::together;
 use super::sentence_lines::SentenceLines;
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
@@ -19,8 +17,7 @@ use crate::render::SCHEMA;
 use crate::search::LengthFormula;
 use crate::text::{Hypothetical, Pair, read_lines};
 use crate::text::{PairFiles, SHIPPED_TEST};
-use crate::translator::check_length_penalty;
-use crate::translator::{Scored, Translator};
+use crate::translator::{LineWarnings, Scored, Translator, check_length_penalty};
 
 /// The name of the feature that a list of hypotheses is given.
 const FEATURE: &str = "softalign";
@@ -33,17 +30,13 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     }
 }
 
-fn translator(args: &ScoreArgs, device: &Device) -> Result<Translator> {
-    together(&args.model, |folder| Translator::load_on(folder, device))
-}
-
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let files = given_pairs(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
     apart(files.paths(), Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;
-    let translator = translator(args, device)?;
-    let mut odd = OddLines::of(pairs.numbers());
+    let translator = Translator::load_ensemble_on(&args.model, device)?;
+    let mut warnings = LineWarnings::new(pairs.numbers());
     let mut bar = console.bar("scoring", files.count());
     let score = |first: usize, part: Vec<Pair>| {
         if first == 0 {
@@ -53,7 +46,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
         bar.hidden_while(|| {
             for (id, (pair, scored)) in (first..).zip(part.iter().zip(&scored)) {
                 if scored.cut {
-                    odd.see_cut(id);
+                    warnings.add_truncated(id);
                 }
                 let line =
                     if args.json { as_json(id, &files.as_given(pair).0, scored)? } else { as_text(scored, args.words) };
@@ -65,7 +58,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     };
     in_portions(|most| pairs.arrived(most), score)?;
     drop(bar);
-    odd.tell_parts(console);
+    warnings.report_truncated(console);
     output.finish()
 }
 
@@ -126,12 +119,12 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let mut output = Output::open(&args.output)?;
     let sentences = read_lines(input)?;
     let hypotheses = Hypothetical::read_all(list, sentences.len())?;
-    let translator = translator(args, device)?;
+    let translator = Translator::load_ensemble_on(&args.model, device)?;
     let form = SentenceLines::of(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
     let sentences: Vec<String> = sentences.into_iter().map(|line| form.read(line).text).collect();
     let pair = |one: &Hypothetical| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
     let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
-    let mut odd = OddLines::default();
+    let mut warnings = LineWarnings::default();
     let mut bar = console.bar("scoring", pairs.len());
     let scored = translator.score_batch(&pairs, &mut |count| bar.advance(count))?;
     drop(bar);
@@ -142,13 +135,13 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
         hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();
     // A sentence has a line of its own, and several hypotheses.
     let cut = ranked.iter().filter(|(_, scored, _)| scored.cut).map(|(one, ..)| one.sentence);
-    cut.collect::<BTreeSet<usize>>().into_iter().for_each(|sentence| odd.see_cut(sentence));
+    cut.collect::<BTreeSet<usize>>().into_iter().for_each(|sentence| warnings.add_truncated(sentence));
     ranked.sort_by(|(a, _, of_a), (b, _, of_b)| a.sentence.cmp(&b.sentence).then(of_b.total_cmp(of_a)));
     for (one, scored, score) in ranked {
         let line = one.line((FEATURE, scored.log_probability()), score);
         let line = output.shown(&line).into_owned();
         output.with(|out| writeln!(out, "{line}"))?;
     }
-    odd.tell_parts(console);
+    warnings.report_truncated(console);
     output.finish()
 }

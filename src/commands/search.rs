@@ -11,7 +11,7 @@ use crate::text::{Layout, Pair, file_name, read_numbered};
 use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Strategy, Terms, Translator};
 
 /// Returns the options of decoding that the command line gives; constraints are added by [`constrained`].
-fn decode_options(args: &SearchArgs, n_best: u16) -> DecodeOptions {
+pub fn decode_options(args: &SearchArgs, n_best: u16) -> DecodeOptions {
     DecodeOptions {
         beam: usize::from(args.beam),
         n_best: usize::from(n_best),

@@ -10,8 +10,6 @@ use candle_core::Device;
 use super::console::Console;
 use super::conversation::converse;
 use super::formats::check_view;
-use super::lines::OddLines;
-use super::linking::check_links;
 use super::output::{Output, apart};
 use super::pairs::in_portions;
 use super::reading::translator;
@@ -21,7 +19,7 @@ use super::translations::Results;
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::error::UsageError;
 use crate::text::{LineStream, Units, Words, count_lines, read_laid_out, word_spans};
-use crate::translator::{Dictionary, Sentence, Translator};
+use crate::translator::{Dictionary, LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let strategy = strategy(&args.search, Some(&args.constraints), args.n_best)?;
@@ -36,18 +34,18 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         Some(path) => Some(Dictionary::of(read_laid_out(path, &of_two_columns(&args.layout))?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
-    let translator = translator(&args.model, &args.attention, &args.links, device)?
+    let translator = translator(&args.model, &args.attention, args.links.words, device)?
         .with_dictionary(dictionary)
         .with_unknown_kept(args.unknown == UnknownLines::Copy);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
-    let mut results = Results::new(args, &translator, output, device, console)?;
+    let mut results = Results::new(args, &translator, output, console)?;
     if interactive {
         converse(&translator, &strategy, &form, &mut results, console)?;
         return results.finish();
     }
     let mut sentences = Sentences::of(args);
     warn_of_loose_words(args, &translator, console);
-    let mut odd = OddLines::default();
+    let mut warnings = LineWarnings::default();
     let mut bar = console.bar("translating", sentences.count());
     let translate = |first: usize, lines: Vec<String>| {
         let part: Vec<Sentence> = lines.into_iter().map(|line| form.read(line)).collect();
@@ -57,13 +55,13 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         let strategy = strategy.from_sentence(first);
         let translated = translator.translate_batch(&part, &strategy, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
-            odd.see_translation(id, &translations[0]);
+            warnings.add_translation(id, &translations[0]);
         }
         bar.hidden_while(|| results.write(first, &part, &translated))
     };
     in_portions(|most| sentences.arrived(most.div_ceil(strategy.search.results())), translate)?;
     drop(bar);
-    results.tell(&odd, console);
+    results.tell(&warnings, console);
     results.finish()
 }
 
@@ -158,7 +156,7 @@ fn is_word(text: &str) -> bool {
 
 /// Refuses options that do not go together.
 fn check(args: &TranslateArgs) -> Result<()> {
-    check_links(&args.links, args.subwords)?;
+    LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
     check_view(args.view, args.format.alignment_format())?;
     if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
         bail!(UsageError(

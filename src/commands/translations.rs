@@ -1,18 +1,15 @@
 //! What is written of translations: texts, or alignments in any format.
 
 use anyhow::Result;
-use candle_core::Device;
 
 use super::console::Console;
 use super::formats::{Manner, heatmap, item, renderer};
-use super::lines::OddLines;
-use super::linking::{Stored, linker};
 use super::output::Output;
 use crate::alignment::LinkFormat;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Item, Renderer};
 use crate::text::Pair;
-use crate::translator::{LinkedPair, Linker, Sentence, Translation, Translator};
+use crate::translator::{LineWarnings, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator};
 
 /// What is written of translations.
 pub struct Results<'a> {
@@ -27,16 +24,10 @@ impl<'a> Results<'a> {
     ///
     /// # Errors
     /// What links words cannot be had.
-    pub fn new(
-        args: &'a TranslateArgs,
-        translator: &Translator,
-        output: Output,
-        device: &Device,
-        console: &Console,
-    ) -> Result<Self> {
+    pub fn new(args: &'a TranslateArgs, translator: &Translator, output: Output, console: &Console) -> Result<Self> {
         let Some(format) = args.format.alignment_format() else { return Ok(Self { args, output, alignments: None }) };
-        let linker =
-            linker(&args.links, Stored::With(&args.model[0]), Some(translator), args.subwords, &[], device, console)?;
+        let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
+        let linker = Linker::with_options(&links, Some(translator), &[], console)?;
         let title = "translations".to_owned();
         let manner = Manner {
             format,
@@ -74,10 +65,10 @@ impl<'a> Results<'a> {
     }
 
     /// Tells of lines of which the results are not what one would think.
-    pub fn tell(&self, odd: &OddLines, console: &Console) {
-        odd.tell_parts(console);
-        odd.tell_unknown(self.args.unknown.consequence(), console);
-        odd.tell_unmet(console);
+    pub fn tell(&self, warnings: &LineWarnings, console: &Console) {
+        warnings.report_truncated(console);
+        warnings.report_unknown(self.args.unknown.consequence(), console);
+        warnings.report_unmet(console);
     }
 
     /// A translation's alignment, for whoever asks between results.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candle_core::Result;
+use candle_core::{Device, Result};
 
 use super::cpu::{self, PackedModel, PackingMode};
 use super::reference::{Annotations, ReferenceIncrementalDecoder, ReferenceModel};
@@ -62,6 +62,11 @@ impl RnnSearch {
     /// Backend that computes the model.
     pub fn backend(&self) -> Backend {
         self.backend
+    }
+
+    /// Returns the device that holds the parameters.
+    pub fn device(&self) -> &Device {
+        self.reference.decoder.device()
     }
 
     fn view(&self) -> ModelView<'_> {

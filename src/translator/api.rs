@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use candle_core::Device;
 
@@ -27,10 +28,7 @@ impl Translator {
     /// # Errors
     /// As [`Self::load`]; there is no directory; the models' vocabularies differ.
     pub fn load_ensemble<D: AsRef<Path>>(directories: &[D]) -> Result<Self> {
-        let Some((first, others)) = directories.split_first() else {
-            return Ok(usage("an ensemble needs at least one model")?);
-        };
-        others.iter().try_fold(Self::load(first)?, |all, other| Ok(all.with(Self::load(other)?)?))
+        Ok(Self::load_ensemble_on(directories, &Device::Cpu)?)
     }
 
     /// Translates one sentence by beam search.
@@ -58,14 +56,8 @@ impl Translator {
         sentences: &[S],
         options: &DecodeOptions,
     ) -> Result<Vec<Vec<Translation>>> {
-        let strategy = options.strategy()?;
         let sentences: Vec<Sentence> = sentences.iter().map(|sentence| Sentence::from(sentence.as_ref())).collect();
-        let constraints = options.constraints().normalised(self.config().text.normalisation);
-        if constraints.is_empty() {
-            return Ok(self.translate_batch(&sentences, &strategy, &mut |_| {})?);
-        }
-        let constrained = self.clone().with_constraints(constraints)?;
-        Ok(constrained.translate_batch(&sentences, &strategy, &mut |_| {})?)
+        Ok(self.decode(&sentences, options, &mut |_| {})?)
     }
 
     /// Links the words of sentence pairs, by attention and the statistical aligner that was learned with the model.
@@ -73,8 +65,25 @@ impl Translator {
     /// # Errors
     /// The aligner's file is damaged, or the model's scores are not finite.
     pub fn align(&self, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
-        let linker = Linker::of_model(self)?;
-        Ok(linker.link_read(self.align_batch(pairs, &mut |_| {})?, pairs)?)
+        Ok(Linker::of_model(self)?.link(pairs, &mut |_| {})?)
+    }
+
+    /// Translates sentences as the options ask. `on_progress` is told how many more are done.
+    ///
+    /// # Errors
+    /// As [`Self::translate_with`].
+    pub(crate) fn decode(
+        &self,
+        sentences: &[Sentence],
+        options: &DecodeOptions,
+        on_progress: &mut (dyn FnMut(usize) + Send),
+    ) -> anyhow::Result<Vec<Vec<Translation>>> {
+        let strategy = options.strategy()?;
+        let constraints = options.constraints().normalised(self.config().text.normalisation);
+        if constraints.is_empty() {
+            return self.translate_batch(sentences, &strategy, on_progress);
+        }
+        self.clone().with_constraints(constraints)?.translate_batch(sentences, &strategy, on_progress)
     }
 
     /// Returns the log-probabilities of the pairs' targets, given their sources.
@@ -148,7 +157,7 @@ impl Aligner {
     }
 
     fn new(aligner: WordAligner) -> Self {
-        Self { linker: Linker { statistical: Some(aligner), ..Linker::default() } }
+        Self { linker: Linker { statistical: Some(Arc::new(aligner)), ..Linker::default() } }
     }
 }
 
@@ -161,6 +170,20 @@ mod tests {
         fn shared<T: Send + Sync>() {}
         shared::<Translator>();
         shared::<Aligner>();
+    }
+
+    #[test]
+    fn reads_the_aligner_of_a_model_once() {
+        let directory = tempfile::tempdir().unwrap();
+        for entry in std::fs::read_dir("checkpoints").unwrap() {
+            let path = entry.unwrap().path();
+            std::fs::copy(&path, directory.path().join(path.file_name().unwrap())).unwrap();
+        }
+        let translator = Translator::load(directory.path()).unwrap();
+        let first = translator.aligner().unwrap().unwrap();
+        std::fs::remove_file(directory.path().join("aligner.safetensors")).unwrap();
+        let again = translator.clone().aligner().unwrap().unwrap();
+        assert!(Arc::ptr_eq(&first, &again), "clones share it");
     }
 
     #[test]

@@ -3,15 +3,18 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use anyhow::Result;
+use anyhow::{Result, bail, ensure};
 use rayon::prelude::*;
 
 use super::{Aligned, Translator};
 use crate::aligner::{self, Posteriors, WordAligner};
 use crate::alignment::{Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, Symmetrization, linked_sources};
-use crate::reporter::Reporter;
+use crate::checkpoint::Folder;
+use crate::error::{UsageError, usage};
+use crate::reporter::{Reporter, Silent};
 use crate::text::{NormalForm, Pair, Words, word_spans};
 
 /// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to
@@ -31,6 +34,167 @@ const MUCH: f32 = 0.4;
 /// since time and memory grow with the square of the length.
 pub const MOST_WORDS: usize = 2000;
 
+/// Evidence that links are made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinksFrom {
+    /// Attention, and the statistical aligner that was learned with the model, if there is one.
+    #[default]
+    Auto,
+    /// Attention alone.
+    Attention,
+    /// A saved statistical aligner alone.
+    Hmm,
+    /// A statistical aligner that is learned from the given pairs alone; no model is needed.
+    Pairs,
+}
+
+impl LinksFrom {
+    /// Returns true if attention is among the evidence.
+    pub fn uses_attention(self) -> bool {
+        matches!(self, Self::Auto | Self::Attention)
+    }
+}
+
+/// Place of a statistical aligner that was saved without, or is used without, the translator of its model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AlignerSource {
+    /// The directory of the model that it was learned with, to which it must belong.
+    Model(PathBuf),
+    /// Any directory that holds one.
+    Directory(PathBuf),
+}
+
+impl AlignerSource {
+    fn path(&self) -> &Path {
+        let (Self::Model(path) | Self::Directory(path)) = self;
+        path
+    }
+
+    fn load(&self) -> Result<Option<Arc<WordAligner>>> {
+        let folder = Folder::new(self.path());
+        let aligner = match self {
+            Self::Directory(_) => Some(folder.load_aligner_alone()?),
+            Self::Model(_) => folder.load_aligner(&folder.load()?)?,
+        };
+        Ok(aligner.map(Arc::new))
+    }
+}
+
+/// Options of linking. By default words are linked by attention and the model's statistical aligner.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkOptions {
+    /// Evidence that links are made from.
+    pub links_from: LinksFrom,
+    /// Place of the saved statistical aligner; none for the translator's own.
+    pub aligner: Option<AlignerSource>,
+    /// Directory of a model that translates the other way, whose attention has to agree.
+    pub reverse_model: Option<PathBuf>,
+    /// Heuristic that symmetrizes the links of both directions; none links by their common score.
+    pub symmetrization: Option<Symmetrization>,
+    /// Least score of a link; none for the usual.
+    pub threshold: Option<f32>,
+    /// Splitting into words; none for the usual. A translator knows its own.
+    pub words: Option<Words>,
+    /// Links the model's tokens instead of words.
+    pub by_units: bool,
+}
+
+impl LinkOptions {
+    /// Checks that the options go together.
+    ///
+    /// # Errors
+    /// A [`UsageError`] names an option by its name on the command line.
+    pub fn check(&self) -> Result<()> {
+        if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
+            return usage(format!("--threshold must be between 0 and 1, not {threshold}"));
+        }
+        if !self.links_from.uses_attention() && (self.by_units || self.reverse_model.is_some()) {
+            return usage("--subwords and --reverse-model need attention: leave out --links-from");
+        }
+        if self.links_from == LinksFrom::Attention && self.reverse_model.is_none() {
+            self.check_directions(false)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses symmetrization of a single direction.
+    fn check_directions(&self, both: bool) -> Result<()> {
+        ensure!(
+            self.symmetrization.is_none() || both,
+            UsageError("--symmetrize needs two directions: give --reverse-model as well".to_owned())
+        );
+        Ok(())
+    }
+
+    /// Loads the reverse model of a translator, if there is one.
+    fn load_reverse(&self, translator: &Translator) -> Result<Option<Translator>> {
+        let Some(path) = &self.reverse_model else { return Ok(None) };
+        let reverse = Translator::load_on(path, translator.device())?.with_words(self.words);
+        check_reverse(translator, &reverse, self.by_units)?;
+        Ok(Some(reverse))
+    }
+
+    /// Loads or learns the statistical aligner, if it is part of the evidence.
+    fn statistical_aligner(
+        &self,
+        translator: Option<&Translator>,
+        pairs: &[Pair],
+        reporter: &dyn Reporter,
+    ) -> Result<Option<Arc<WordAligner>>> {
+        let saved = || match &self.aligner {
+            Some(source) => source.load(),
+            None => translator.map_or(Ok(None), Translator::aligner),
+        };
+        match self.links_from {
+            LinksFrom::Attention => Ok(None),
+            LinksFrom::Auto if self.by_units => Ok(None),
+            LinksFrom::Auto => saved(),
+            LinksFrom::Hmm => match saved()? {
+                Some(aligner) => Ok(Some(aligner)),
+                None => self.missing_aligner(translator),
+            },
+            LinksFrom::Pairs => {
+                let form = translator.map_or(NormalForm::Nfc, |translator| translator.config().text.normalisation.form);
+                Ok(Some(Arc::new(learn_aligner(pairs, form, reporter))))
+            }
+        }
+    }
+
+    fn missing_aligner<T>(&self, translator: Option<&Translator>) -> Result<T> {
+        let Some(path) = self.aligner.as_ref().map(AlignerSource::path).or(translator.map(Translator::path)) else {
+            return usage("--links-from hmm needs a model or --aligner");
+        };
+        bail!(
+            "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew (one with a side of \
+             characters has none), or learn from the pairs themselves by --links-from pairs",
+            path.display()
+        )
+    }
+}
+
+/// Refuses a model that does not translate back, as far as vocabularies tell.
+fn check_reverse(translator: &Translator, reverse: &Translator, by_units: bool) -> Result<()> {
+    const MIN_LIKENESS: f64 = 0.25;
+    let path = reverse.path().display();
+    let (model, reverse) = (translator.checkpoint(), reverse.checkpoint());
+    if by_units && !model.has_units_turned(reverse)? {
+        return usage(format!(
+            "{path}: cuts text into other units than the model, so that --subwords cannot link by both"
+        ));
+    }
+    for (verb, theirs, side, ours) in
+        [("reads", &reverse.source, "target", &model.target), ("writes", &reverse.target, "source", &model.source)]
+    {
+        if ours.likeness(theirs).is_some_and(|likeness| likeness < MIN_LIKENESS) {
+            return usage(format!(
+                "--reverse-model {path}: it {verb} another language than the model's {side}; name one that translates the \
+                 other way"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// What links given pairs. Where attention has no say there must be a statistical aligner.
 #[derive(Default)]
 pub struct Linker {
@@ -41,7 +205,7 @@ pub struct Linker {
     /// Where attention comes from, for pairs that no model has read yet.
     pub translator: Option<Translator>,
     /// A statistical aligner, if it has a say.
-    pub statistical: Option<WordAligner>,
+    pub statistical: Option<Arc<WordAligner>>,
     /// A model that translates the other way, if there is one.
     pub reverse: Option<Translator>,
     /// How the directions' links become one set; none to link by common belief.
@@ -98,13 +262,56 @@ impl Linker {
     /// # Errors
     /// The aligner's file is damaged.
     pub fn of_model(translator: &Translator) -> Result<Self> {
-        let fixed = translator.config().architecture.attention.is_fixed();
+        Self::with_options(&LinkOptions::default(), Some(translator), &[], &Silent)
+    }
+
+    /// Returns the linker that the options describe, for a translator if there is one. A statistical aligner that is to be
+    /// learned is learned from `pairs`.
+    ///
+    /// # Errors
+    /// The options do not go together or with the model; a model or an aligner cannot be read.
+    pub fn with_options(
+        options: &LinkOptions,
+        translator: Option<&Translator>,
+        pairs: &[Pair],
+        reporter: &dyn Reporter,
+    ) -> Result<Self> {
+        options.check()?;
+        let attention = options.links_from.uses_attention();
+        let Some(translator) = translator else {
+            if attention {
+                return usage("links from attention need a model");
+            }
+            let statistical = options.statistical_aligner(None, pairs, reporter)?;
+            return Ok(Self {
+                statistical,
+                symmetrization: options.symmetrization,
+                threshold: options.threshold,
+                words: [options.words.unwrap_or_default(); 2],
+                ..Self::default()
+            });
+        };
+        let mechanism = &translator.config().architecture.attention;
+        if mechanism.is_fixed() && options.links_from == LinksFrom::Attention {
+            return usage(format!(
+                "{}: a model without attention ({mechanism}) links nothing; leave out --links-from, or learn from the \
+                 pairs themselves by --links-from pairs",
+                translator.path().display()
+            ));
+        }
+        let reverse = options.load_reverse(translator)?;
+        let statistical = options.statistical_aligner(Some(translator), pairs, reporter)?;
+        options.check_directions(statistical.is_some() || reverse.is_some())?;
         Ok(Self {
-            attention: true,
-            fixed,
-            statistical: translator.aligner()?,
+            attention,
+            fixed: mechanism.is_fixed(),
+            translator: attention.then(|| translator.clone()),
+            statistical,
+            reverse,
+            symmetrization: options.symmetrization,
+            threshold: options.threshold,
             words: translator.words(),
-            ..Self::default()
+            by_units: options.by_units,
         })
     }
 

@@ -4,14 +4,16 @@ mod api;
 mod consensus;
 mod constraints;
 mod decode_options;
+mod line_warnings;
 mod linking;
+mod noise_filter;
 mod scored;
 mod strategy;
 mod unknown;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, ensure};
 use candle_core::Device;
@@ -19,8 +21,9 @@ use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
 use crate::alignment::Alignment;
-use crate::attention;
+use crate::attention::InferenceOverrides;
 use crate::checkpoint::{Checkpoint, Config, Folder};
+use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::search::{Hypothesis, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
@@ -30,7 +33,9 @@ use constraints::Feasible;
 pub use api::Aligner;
 pub use constraints::{Constraints, Terms};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
-pub use linking::{LinkedPair, Linker, MOST_WORDS, learn_aligner};
+pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
+pub use linking::{AlignerSource, LinkOptions, LinkedPair, Linker, LinksFrom, MOST_WORDS, learn_aligner};
+pub use noise_filter::NoiseFilter;
 pub use scored::Scored;
 pub use strategy::{Choice, LONGEST, Sentence, Strategy};
 pub use unknown::Dictionary;
@@ -53,6 +58,8 @@ pub struct Translator {
     keeps_unknown: bool,
     /// What translations have to keep to.
     constraints: Feasible,
+    /// The statistical aligner that was learned with the model, if there is one, once it was asked for.
+    aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
 }
 
 /// One translation of one sentence.
@@ -172,7 +179,20 @@ impl Translator {
             dictionary: None,
             keeps_unknown: false,
             constraints,
+            aligner: Arc::default(),
         })
+    }
+
+    /// Loads several models that translate together, see [`Self::with`].
+    ///
+    /// # Errors
+    /// As [`Self::load_on`] and [`Self::with`]; there is no directory.
+    pub fn load_ensemble_on<D: AsRef<Path>>(directories: &[D], device: &Device) -> Result<Self> {
+        let Some((first, others)) = directories.split_first() else {
+            return usage("an ensemble needs at least one model");
+        };
+        let load = |directory: &D| Self::load_on(directory.as_ref(), device);
+        others.iter().try_fold(load(first)?, |ensemble, other| ensemble.with(load(other)?))
     }
 
     /// This translator and another one together: at each step the mean of all their models' probabilities, and of what they
@@ -236,18 +256,28 @@ impl Translator {
         &self.constraints.unsayable
     }
 
-    /// The same with its attention used otherwise; the settings must fit the model's parameters, as those that
-    /// [`crate::attention::AttentionConfig::with_overrides`] gives do.
+    /// Uses attention otherwise than in training.
     ///
     /// # Errors
-    /// A parameter is missing.
-    pub fn with_attention(self, settings: attention::AttentionConfig) -> Result<Self> {
+    /// A [`UsageError`] names what a model's attention cannot do.
+    pub fn with_attention(self, overrides: &InferenceOverrides) -> Result<Self> {
+        if *overrides == InferenceOverrides::default() {
+            return Ok(self);
+        }
         let read = |model: &Arc<RnnSearch>| -> Result<Arc<RnnSearch>> {
-            let architecture = Architecture { attention: settings.clone(), ..model.architecture().clone() };
+            let architecture = model.architecture();
+            let attention = architecture.attention.with_overrides(overrides, architecture.dimensions());
+            let attention = attention.map_err(|reason| UsageError(format!("--{reason}")))?;
+            let architecture = Architecture { attention, ..architecture.clone() };
             let lexicon = model.lexicon().cloned();
             Ok(Arc::new(RnnSearch::new(architecture, model.parameters().clone())?.with_lexicon(lexicon)))
         };
         Ok(Self { models: self.models.iter().map(read).collect::<Result<_>>()?, ..self })
+    }
+
+    /// Returns the directory of the model, or of the first one.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The model as it lies on disk, but for its parameters.
@@ -260,12 +290,21 @@ impl Translator {
         &self.checkpoint.config
     }
 
-    /// Returns the statistical aligner that was learned with the model, if there is one.
+    /// Returns the statistical aligner that was learned with the model, if there is one. Its file is read once.
     ///
     /// # Errors
     /// Its file is damaged, or belongs to another model.
-    pub fn aligner(&self) -> Result<Option<WordAligner>> {
-        Folder::new(&self.path).load_aligner(&self.checkpoint)
+    pub fn aligner(&self) -> Result<Option<Arc<WordAligner>>> {
+        if let Some(aligner) = self.aligner.get() {
+            return Ok(aligner.clone());
+        }
+        let loaded = Folder::new(&self.path).load_aligner(&self.checkpoint)?.map(Arc::new);
+        Ok(self.aligner.get_or_init(|| loaded).clone())
+    }
+
+    /// Returns the device of the model.
+    pub fn device(&self) -> &Device {
+        self.models[0].device()
     }
 
     /// Translates sentences: for each as many translations as the strategy says, best first, at least one. An empty sentence,

@@ -11,7 +11,7 @@ use uses::{Sources, Use, room};
 
 /// For each room, from the bottom up, the rooms that it uses beside itself: no others, and no fewer. What stands under
 /// `#[cfg(test)]` may use [`FOR_TESTS`] as well.
-const USES: [(&str, &[&str]); 21] = [
+const USES: [(&str, &[&str]); 22] = [
     ("error", &[]),
     ("random", &[]),
     ("reporter", &[]),
@@ -41,7 +41,7 @@ const USES: [(&str, &[&str]); 21] = [
             "text",
         ],
     ),
-    ("checkpoint", &["aligner", "model", "parameters", "text", "training"]),
+    ("checkpoint", &["aligner", "model", "parameters", "reporter", "text", "training"]),
     ("render", &["alignment"]),
     (
         "translator",
@@ -77,6 +77,7 @@ const USES: [(&str, &[&str]); 21] = [
             "translator",
         ],
     ),
+    ("evaluation", &["alignment", "error", "metrics", "render", "reporter", "text", "translator"]),
     (
         "cli",
         &[
@@ -90,6 +91,7 @@ const USES: [(&str, &[&str]); 21] = [
             "text",
             "trainer",
             "training",
+            "translator",
         ],
     ),
     (
@@ -101,6 +103,7 @@ const USES: [(&str, &[&str]); 21] = [
             "checkpoint",
             "cli",
             "error",
+            "evaluation",
             "metrics",
             "parameters",
             "render",

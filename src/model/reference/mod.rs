@@ -30,7 +30,7 @@ pub use incremental::{ReferenceIncrementalDecoder, StepOutput};
 /// Encoder and decoder over one set of parameters.
 pub struct ReferenceModel {
     encoder: BidirectionalEncoder,
-    decoder: AttentionDecoder,
+    pub(super) decoder: AttentionDecoder,
 }
 
 /// Logits of a batch under teacher forcing.

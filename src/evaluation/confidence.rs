@@ -1,6 +1,4 @@
-//! How sure the scores of some translations are, and whether they are better than others' by more than chance.
-
-use std::borrow::Cow;
+//! Confidence intervals of scores, and the significance of differences between systems.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -9,25 +7,29 @@ use crate::metrics::{
     BleuStats, ChrfStats, Confidence, Significance, SufficientStats, TerStats, confidence, significance,
 };
 
-/// Something of each score for which it can be had.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct OfScores<T> {
+/// A value for each metric that has sufficient statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PerMetric<T> {
+    /// Of BLEU.
     pub bleu: T,
+    /// Of chrF.
     pub chrf: T,
+    /// Of the translation edit rate.
     pub ter: T,
 }
 
-/// The counts of all segments, of which scores are made.
-pub struct SegmentCounts {
+/// Sufficient statistics of all segments, for each metric.
+#[derive(Debug)]
+pub struct SegmentStats {
     bleu: Vec<BleuStats>,
     chrf: Vec<ChrfStats>,
     ter: Vec<TerStats>,
 }
 
-impl SegmentCounts {
-    /// Of translations and their references.
-    pub fn of(translations: &[String], references: &[Cow<str>]) -> Self {
-        fn counts<C: SufficientStats>(translations: &[String], references: &[Cow<str>]) -> Vec<C> {
+impl SegmentStats {
+    /// Statistics of translations against their references.
+    pub fn new(translations: &[String], references: &[String]) -> Self {
+        fn counts<C: SufficientStats>(translations: &[String], references: &[String]) -> Vec<C> {
             translations
                 .par_iter()
                 .zip(references)
@@ -41,18 +43,18 @@ impl SegmentCounts {
         }
     }
 
-    /// What the scores would be on other segments of the kind.
-    pub fn confidence(&self, seed: u64) -> OfScores<Confidence> {
-        OfScores {
+    /// Returns 95 % confidence intervals by bootstrap resampling.
+    pub fn confidence(&self, seed: u64) -> PerMetric<Confidence> {
+        PerMetric {
             bleu: confidence(&self.bleu, seed),
             chrf: confidence(&self.chrf, seed),
             ter: confidence(&self.ter, seed),
         }
     }
 
-    /// How probable differences as large as these from a baseline are by chance.
-    pub fn significance(&self, baseline: &Self, seed: u64) -> OfScores<Significance> {
-        OfScores {
+    /// Returns the p-values of the differences from a baseline.
+    pub fn significance(&self, baseline: &Self, seed: u64) -> PerMetric<Significance> {
+        PerMetric {
             bleu: significance(&baseline.bleu, &self.bleu, seed),
             chrf: significance(&baseline.chrf, &self.chrf, seed),
             ter: significance(&baseline.ter, &self.ter, seed),

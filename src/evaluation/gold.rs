@@ -7,8 +7,11 @@ use anyhow::{Result, anyhow, bail};
 use crate::alignment::{Gold, Link, parse_gold_line};
 use crate::text::{Pair, Words, read_links_for_each, word_spans};
 
-/// Reads a gold file that belongs to pairs: as many lines, and no link beyond what `words` says are words of the source
-/// and of the target. `base` is the number that the file gives a sentence's first word, 0 or 1.
+/// Reads the gold alignments of pairs, one line for each. `words` tells what counts as a word of the source and of the
+/// target; `base` is the number of a sentence's first word in the file, 0 or 1.
+///
+/// # Errors
+/// The file cannot be read, has another number of lines, or has a link beyond a pair's words.
 pub fn read_gold(path: &Path, pairs: &[Pair], words: [Words; 2], base: usize) -> Result<Vec<Gold>> {
     let lines = read_links_for_each(path, pairs.len(), "sentence pairs")?;
     let place = |index: usize| format!("{}:{}", path.display(), index + 1);
@@ -36,17 +39,40 @@ pub fn read_gold(path: &Path, pairs: &[Pair], words: [Words; 2], base: usize) ->
     Ok(gold)
 }
 
+/// Returns true if all links would lie within their pairs, counted from `base`.
 fn all_fit(written: &[Gold], sizes: &[[usize; 2]], base: usize) -> bool {
     let fits =
         |links: &Gold, size| links.to_zero_based(base).is_some_and(|counted| counted.out_of_bounds(size).is_none());
     written.iter().zip(sizes).all(|(links, &size)| fits(links, size))
 }
 
-/// Says which link is wrong, as the file writes it.
+/// Returns the error of a link beyond the pair's words, numbered as in the file.
 fn beyond(link: Link, [sources, targets]: [usize; 2], base: usize) -> String {
     format!(
         "link {}-{} points beyond the pair's {sources} and {targets} words; words are counted from {base}",
         link.source + base,
         link.target + base
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_links_counted_from_one_and_hints_at_the_base() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.gold");
+        std::fs::write(&path, "1-1 2?2\n\n").unwrap();
+        let pairs = [Pair::new("a b", "x y"), Pair::new("a", "x")];
+        let read = |base| read_gold(&path, &pairs, [Words::Whitespace; 2], base);
+        let gold = read(1).unwrap();
+        assert_eq!(gold[0].sure, [Link { source: 0, target: 0 }].into());
+        assert_eq!(gold[0].possible.len(), 2);
+        let error = read(0).unwrap_err().to_string();
+        assert!(
+            error.contains("test.gold:1: link 2-2 points beyond") && error.ends_with("give --gold-base 1"),
+            "{error}"
+        );
+    }
 }

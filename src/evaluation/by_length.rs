@@ -1,0 +1,112 @@
+//! Scores by the length of the source, and their figure.
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use super::scores::{CorpusScores, PairResult};
+use crate::alignment::{AerCounts, AlignmentMetrics};
+use crate::metrics::{LengthBucket, length_buckets};
+use crate::render::{Axis, Bracket, BracketCounts, Figure, Series};
+use crate::text::{Pair, Words, word_spans};
+
+/// Scores of the pairs whose sources have a length within a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LengthScores {
+    /// The bucket.
+    #[serde(flatten)]
+    pub bucket: LengthBucket,
+    /// Mean length of the bucket's sources, in words.
+    pub mean_length: f64,
+    /// Scores of the translations.
+    #[serde(flatten)]
+    pub scores: CorpusScores,
+    /// AlignmentMetrics of the links with gold alignments, if there are such.
+    #[serde(flatten)]
+    pub agreement: Option<AlignmentMetrics>,
+}
+
+/// Pairs in buckets by the number of words in their sources.
+pub struct LengthBuckets {
+    /// Words of each pair's source.
+    words: Vec<usize>,
+    buckets: Vec<LengthBucket>,
+}
+
+impl LengthBuckets {
+    /// Chooses buckets for the pairs, the same for every system.
+    ///
+    /// # Errors
+    /// No source has a word.
+    pub fn new(pairs: &[Pair]) -> Result<Self> {
+        // The text's own words, whatever is linked.
+        let words: Vec<usize> = pairs.iter().map(|pair| word_spans(&pair.source, Words::Whitespace).len()).collect();
+        ensure!(words.iter().any(|&length| length > 0), "no source has a word, so there are no scores by length");
+        Ok(Self { buckets: length_buckets(&words), words })
+    }
+
+    /// Returns the scores of each bucket; there is one result for each pair.
+    pub fn scores(&self, results: &[PairResult]) -> Vec<LengthScores> {
+        self.buckets.iter().map(|&bucket| self.scores_of(bucket, results)).collect()
+    }
+
+    fn scores_of(&self, bucket: LengthBucket, results: &[PairResult]) -> LengthScores {
+        let members = self.words.iter().zip(results).filter(|(words, _)| bucket.contains(**words));
+        let (words, results): (Vec<usize>, Vec<PairResult>) = members.unzip();
+        LengthScores {
+            bucket,
+            mean_length: words.iter().sum::<usize>() as f64 / words.len().max(1) as f64,
+            scores: CorpusScores::new(&results),
+            agreement: agreement(&results),
+        }
+    }
+}
+
+/// Returns the agreement of links with gold links; none if these are not known.
+fn agreement(results: &[PairResult]) -> Option<AlignmentMetrics> {
+    let mut counts = AerCounts::default();
+    for result in results {
+        let (links, gold) = result.links?;
+        counts.add(links, gold);
+    }
+    Some(counts.metrics())
+}
+
+/// Returns a figure of BLEU by length with a line for each system, which comes with its name, and the numbers of pairs
+/// below.
+pub fn bleu_by_length(systems: &[(&str, &[LengthScores])]) -> Figure {
+    let point = |bucket: &LengthScores| [bucket.mean_length, bucket.scores.bleu];
+    let line = |(name, buckets): &(&str, &[LengthScores])| Series {
+        name: (*name).to_owned(),
+        points: buckets.iter().map(point).collect(),
+    };
+    let span =
+        |scores: &LengthScores| Bracket { from: scores.bucket.from, to: scores.bucket.to, count: scores.scores.pairs };
+    let buckets = systems.first().map_or(&[][..], |(_, buckets)| buckets);
+    Figure {
+        x: Axis { label: "words in the source".to_owned(), whole: true },
+        y: Axis { label: "BLEU".to_owned(), whole: false },
+        series: systems.iter().map(line).collect(),
+        counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: buckets.iter().map(span).collect() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_each_pair_in_the_bucket_of_its_length() {
+        let pairs: Vec<Pair> = (0..24).map(|index| Pair::new(if index < 12 { "a" } else { "a b" }, "x")).collect();
+        let result = |index: usize| PairResult {
+            translation: if index < 12 { "x" } else { "y" },
+            reference: "x",
+            likelihood: None,
+            links: None,
+        };
+        let results: Vec<PairResult> = (0..24).map(result).collect();
+        let found = LengthBuckets::new(&pairs).unwrap().scores(&results);
+        let of = |scores: &LengthScores| (scores.mean_length, scores.scores.pairs, scores.scores.exact_match);
+        assert_eq!(found.iter().map(of).collect::<Vec<_>>(), [(1.0, 12, 100.0), (2.0, 12, 0.0)]);
+        assert!(LengthBuckets::new(&[Pair::new(" ", "x")]).is_err(), "no source has a word");
+    }
+}

@@ -1,0 +1,397 @@
+//! Evaluation of a model, or of translations made elsewhere, on sentence pairs.
+
+use std::sync::OnceLock;
+
+use anyhow::ensure;
+use serde::Serialize;
+
+use super::by_length::{LengthBuckets, LengthScores};
+use super::confidence::{PerMetric, SegmentStats};
+use super::scores::{CorpusScores, GoldScores, PairResult, WordErrors};
+use crate::alignment::Gold;
+use crate::error::{Result, UsageError};
+use crate::metrics::{Confidence, Significance, signature};
+use crate::reporter::{Reporter, Silent};
+use crate::text::{LineNumbers, Normalisation, Pair};
+use crate::translator::{
+    DecodeOptions, LineWarnings, LinkedPair, Linker, Sentence, Translator, warn_of_truncated_lines,
+};
+
+/// Most characters of a hypothesis and of a reference that are scored: time grows with the product of both.
+const MAX_SCORED: usize = 20_000;
+
+/// Evaluator of systems on sentence pairs.
+///
+/// ```no_run
+/// use softalign::{Evaluator, Translator};
+///
+/// let pairs = softalign::read_pairs("test.tsv")?;
+/// let evaluation = Evaluator::new(&pairs).evaluate(&Translator::load("my-model")?)?;
+/// println!("BLEU {:.1}, chrF {:.1}", evaluation.scores.bleu, evaluation.scores.chrf);
+/// # Ok::<(), softalign::Error>(())
+/// ```
+pub struct Evaluator<'a> {
+    pairs: &'a [Pair],
+    untagged: Option<Vec<Pair>>,
+    numbers: LineNumbers,
+    gold: Option<Vec<Gold>>,
+    by_length: bool,
+    search_threshold: bool,
+    confidence: bool,
+    options: DecodeOptions,
+    reporter: &'a dyn Reporter,
+}
+
+/// A system to evaluate.
+pub enum System {
+    /// A model, or several that translate together, with the linker of their words.
+    Model(Box<Translator>, Box<Linker>),
+    /// Translations made elsewhere, one for each pair.
+    Hypotheses(Vec<String>),
+}
+
+/// Scores of a system.
+#[derive(Debug, Serialize)]
+pub struct Evaluation {
+    /// BLEU's signature in sacrebleu's notation.
+    pub signature: String,
+    /// Scores of the translations.
+    #[serde(flatten)]
+    pub scores: CorpusScores,
+    /// Error rates of a model of single words; none if a source has several.
+    #[serde(flatten)]
+    pub word_errors: Option<WordErrors>,
+    /// AlignmentMetrics of a model's links with gold alignments, if these are given.
+    #[serde(flatten)]
+    pub gold: Option<GoldScores>,
+    /// Confidence intervals, if they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<PerMetric<Confidence>>,
+    /// Scores by the length of the source, if they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_length: Option<Vec<LengthScores>>,
+    /// The translations that were scored, one for each pair.
+    #[serde(skip)]
+    pub translations: Vec<String>,
+    #[serde(skip)]
+    references: Vec<String>,
+    #[serde(skip)]
+    stats: OnceLock<SegmentStats>,
+}
+
+/// Output of a model for all pairs.
+struct ModelOutput {
+    translations: Vec<String>,
+    /// Log-probability of each reference and its number of tokens.
+    likelihoods: Vec<(f64, usize)>,
+    linked: Vec<LinkedPair>,
+}
+
+impl System {
+    /// Returns the normalization of the references that the system is compared with: a model's own.
+    pub fn normalization(&self) -> Normalisation {
+        match self {
+            Self::Model(translator, _) => translator.config().text.normalisation,
+            Self::Hypotheses(_) => Normalisation::NONE,
+        }
+    }
+}
+
+impl<'a> Evaluator<'a> {
+    /// Returns an evaluator on these pairs, by beam search with the default options.
+    pub fn new(pairs: &'a [Pair]) -> Self {
+        Self {
+            pairs,
+            untagged: None,
+            numbers: LineNumbers::default(),
+            gold: None,
+            by_length: false,
+            search_threshold: false,
+            confidence: false,
+            options: DecodeOptions::default(),
+            reporter: &Silent,
+        }
+    }
+
+    /// Compares links with gold alignments, one for each pair.
+    #[must_use]
+    pub fn gold(self, gold: Vec<Gold>) -> Self {
+        Self { gold: Some(gold), ..self }
+    }
+
+    /// Also searches for the threshold of links with the lowest alignment error rate.
+    #[must_use]
+    pub fn search_threshold(self, search_threshold: bool) -> Self {
+        Self { search_threshold, ..self }
+    }
+
+    /// Also scores by the length of the source.
+    #[must_use]
+    pub fn by_length(self, by_length: bool) -> Self {
+        Self { by_length, ..self }
+    }
+
+    /// Also computes confidence intervals, by resampling with the seed of the options of decoding.
+    #[must_use]
+    pub fn confidence(self, confidence: bool) -> Self {
+        Self { confidence, ..self }
+    }
+
+    /// Translates with these options.
+    #[must_use]
+    pub fn decode(self, options: &DecodeOptions) -> Self {
+        Self { options: options.clone(), ..self }
+    }
+
+    /// Gives the pairs without the tags and features of their sources, which are no words.
+    #[must_use]
+    pub fn untagged(self, pairs: Vec<Pair>) -> Self {
+        Self { untagged: Some(pairs), ..self }
+    }
+
+    /// Names pairs by these lines in messages.
+    #[must_use]
+    pub fn line_numbers(self, numbers: LineNumbers) -> Self {
+        Self { numbers, ..self }
+    }
+
+    /// Tells a reporter of messages and progress.
+    #[must_use]
+    pub fn reporter(self, reporter: &'a dyn Reporter) -> Self {
+        Self { reporter, ..self }
+    }
+
+    /// Evaluates a model with its default linker.
+    ///
+    /// # Errors
+    /// There is no pair; an option is out of range; the model's scores are not finite, or its aligner is damaged.
+    pub fn evaluate(&self, translator: &Translator) -> Result<Evaluation> {
+        let linker = Linker::of_model(translator)?;
+        Ok(self.evaluate_system(&System::Model(Box::new(translator.clone()), Box::new(linker)))?)
+    }
+
+    /// Evaluates translations made elsewhere, one for each pair.
+    ///
+    /// # Errors
+    /// There is no pair, or another number of translations.
+    pub fn evaluate_hypotheses(&self, hypotheses: Vec<String>) -> Result<Evaluation> {
+        Ok(self.evaluate_system(&System::Hypotheses(hypotheses))?)
+    }
+
+    /// Checks that the pairs can be evaluated as asked.
+    ///
+    /// # Errors
+    /// There is no pair; gold alignments are of another number; no source has a word, by which scores could be sorted.
+    pub fn check(&self) -> anyhow::Result<()> {
+        ensure!(!self.pairs.is_empty(), UsageError("an evaluation needs sentence pairs".to_owned()));
+        if let Some(gold) = &self.gold {
+            self.check_count("gold alignments", gold.len())?;
+        }
+        self.buckets().map(drop)
+    }
+
+    /// Evaluates a system.
+    ///
+    /// # Errors
+    /// Those of [`Self::evaluate`] and [`Self::evaluate_hypotheses`].
+    pub fn evaluate_system(&self, system: &System) -> anyhow::Result<Evaluation> {
+        self.check()?;
+        let normalization = system.normalization();
+        let references = self.references(normalization);
+        let lowercase = normalization.lowercase;
+        match system {
+            System::Model(translator, linker) => {
+                let ModelOutput { translations, likelihoods, linked } = self.run(translator, linker)?;
+                let evaluation = self.score(translations, references, lowercase, Some((&likelihoods, &linked)))?;
+                ensure!(
+                    evaluation.scores.perplexity.is_none_or(f64::is_finite),
+                    "{}: the perplexity is beyond all numbers, since this model's parameters are too large; train it anew",
+                    translator.path().display()
+                );
+                if let Some(warning) = evaluation.gold.and_then(|gold| gold.shift_warning()) {
+                    self.reporter.warn(&warning);
+                }
+                Ok(evaluation)
+            }
+            System::Hypotheses(hypotheses) => {
+                self.check_count("hypotheses", hypotheses.len())?;
+                let hypotheses = hypotheses.iter().map(|text| scored_part(text).to_owned()).collect();
+                self.score(hypotheses, references, lowercase, None)
+            }
+        }
+    }
+
+    fn check_count(&self, what: &str, count: usize) -> anyhow::Result<()> {
+        let pairs = self.pairs.len();
+        ensure!(count == pairs, UsageError(format!("{count} {what} for {pairs} pairs; there must be one for each")));
+        Ok(())
+    }
+
+    fn buckets(&self) -> anyhow::Result<Option<LengthBuckets>> {
+        self.by_length.then(|| LengthBuckets::new(self.pairs)).transpose()
+    }
+
+    /// Returns the references in a normalization, and reports how many of them it changes.
+    fn references(&self, normalization: Normalisation) -> Vec<String> {
+        let mut changed = 0;
+        let normalize = |pair: &Pair| {
+            let reference = scored_part(&pair.target);
+            let normalized = normalization.apply(reference);
+            changed += usize::from(matches!(normalized, std::borrow::Cow::Owned(_)));
+            normalized.into_owned()
+        };
+        let references: Vec<String> = self.pairs.iter().map(normalize).collect();
+        if changed > 0 {
+            self.reporter.note(&format!(
+                "references are compared as this model writes ({normalization}); {changed} of {} were written otherwise",
+                references.len()
+            ));
+        }
+        references
+    }
+
+    /// Translates the sources, and aligns and links the pairs.
+    fn run(&self, translator: &Translator, linker: &Linker) -> anyhow::Result<ModelOutput> {
+        let pairs = self.pairs;
+        let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(&pair.source)).collect();
+        let mut stage = self.reporter.stage("translating", Some(pairs.len()));
+        let found = translator.decode(&sentences, &self.options, &mut |count| stage.advance(count))?;
+        let translations = found.into_iter().map(|mut found| found.swap_remove(0).text).collect();
+        drop(stage);
+        let mut stage = self.reporter.stage("aligning", Some(pairs.len()));
+        let aligned = translator.align_batch(pairs, &mut |count| stage.advance(count))?;
+        drop(stage);
+        let mut warnings = LineWarnings::new(&self.numbers);
+        aligned.iter().enumerate().for_each(|(id, one)| warnings.add_aligned(id, one));
+        warnings.report_truncated(self.reporter);
+        let likelihoods = aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
+        let linked =
+            if linker.attention { linker.link_read(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
+        Ok(ModelOutput { translations, likelihoods, linked })
+    }
+
+    /// Scores translations, and a model's likelihoods of the references and links.
+    fn score(
+        &self,
+        translations: Vec<String>,
+        references: Vec<String>,
+        lowercase: bool,
+        model: Option<(&[(f64, usize)], &[LinkedPair])>,
+    ) -> anyhow::Result<Evaluation> {
+        let gold = self.gold.as_deref().zip(model.map(|(_, linked)| linked));
+        let result = |index: usize| PairResult {
+            translation: &translations[index],
+            reference: &references[index],
+            likelihood: model.map(|(likelihoods, _)| likelihoods[index]),
+            links: gold.map(|(gold, linked)| (&linked[index].links[..], &gold[index])),
+        };
+        let results: Vec<PairResult> = (0..self.pairs.len()).map(result).collect();
+        let scores = CorpusScores::new(&results);
+        let mut evaluation = Evaluation {
+            signature: signature(lowercase),
+            word_errors: WordErrors::new(self.untagged.as_deref().unwrap_or(self.pairs), &scores),
+            scores,
+            gold: gold.map(|(gold, linked)| GoldScores::new(linked, gold, self.search_threshold)),
+            confidence: None,
+            by_length: self.buckets()?.map(|buckets| buckets.scores(&results)),
+            translations,
+            references,
+            stats: OnceLock::new(),
+        };
+        if self.confidence {
+            evaluation.confidence = Some(evaluation.stats().confidence(self.options.seed));
+        }
+        Ok(evaluation)
+    }
+}
+
+impl Evaluation {
+    /// Returns the p-values of the differences from a baseline that was evaluated on the same pairs: by paired bootstrap
+    /// resampling and by approximate randomization.
+    pub fn significance(&self, baseline: &Self, seed: u64) -> PerMetric<Significance> {
+        self.stats().significance(baseline.stats(), seed)
+    }
+
+    fn stats(&self) -> &SegmentStats {
+        self.stats.get_or_init(|| SegmentStats::new(&self.translations, &self.references))
+    }
+}
+
+/// Returns the part of a text that is scored.
+fn scored_part(text: &str) -> &str {
+    text.char_indices().nth(MAX_SCORED).map_or(text, |(end, _)| &text[..end])
+}
+
+/// Warns of a file's lines of which only the beginning is scored.
+pub fn warn_of_truncated_scoring<'t>(
+    file: &str,
+    texts: impl Iterator<Item = (usize, &'t str)>,
+    reporter: &dyn Reporter,
+) {
+    let lines = texts.filter(|(_, text)| scored_part(text).len() < text.len()).map(|(line, _)| line);
+    let what = format!("longer than {MAX_SCORED} characters; only the beginning was measured");
+    warn_of_truncated_lines(file, lines, &what, reporter);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs() -> Vec<Pair> {
+        [("the fox sleeps now", "le renard dort là"), ("the owl sings here", "la chouette chante ici")]
+            .map(|(source, target)| Pair::new(source, target))
+            .into()
+    }
+
+    fn hypotheses(texts: [&str; 2]) -> Vec<String> {
+        texts.map(str::to_owned).into()
+    }
+
+    #[test]
+    fn scores_hypotheses_without_a_model() {
+        let pairs = pairs();
+        let evaluator = Evaluator::new(&pairs).by_length(true).confidence(true);
+        let perfect =
+            evaluator.evaluate_hypotheses(hypotheses(["le renard dort là", "la chouette chante ici"])).unwrap();
+        assert_eq!((perfect.scores.pairs, perfect.scores.exact_match, perfect.scores.ter), (2, 100.0, 0.0));
+        assert!((perfect.scores.bleu - 100.0).abs() < 1e-9 && perfect.scores.perplexity.is_none());
+        assert!(perfect.word_errors.is_none() && perfect.gold.is_none() && perfect.confidence.is_some());
+        assert_eq!(perfect.by_length.as_ref().unwrap()[0].scores.pairs, 2);
+        let other = evaluator.evaluate_hypotheses(hypotheses(["le renard dort là", "rien"])).unwrap();
+        assert_eq!(other.scores.exact_match, 50.0);
+        assert_eq!(perfect.significance(&perfect, 1).bleu.bootstrap, 1.0);
+        assert!(other.significance(&perfect, 1).chrf.randomization > 0.05, "two pairs prove nothing");
+    }
+
+    #[test]
+    fn single_words_have_word_and_phone_error_rates() {
+        let pairs = [Pair::new("fox", "f o x"), Pair::new("owl", "o w l")];
+        let found = Evaluator::new(&pairs).evaluate_hypotheses(hypotheses(["f o x", "o w"])).unwrap();
+        let errors = found.word_errors.unwrap();
+        assert!((errors.wer - 50.0).abs() < 1e-9 && (errors.per - 100.0 / 6.0).abs() < 1e-9, "{errors:?}");
+        let tagged = [Pair::new("<x> fox", "f o x"), Pair::new("<x> owl", "o w l")];
+        let tagged = Evaluator::new(&tagged);
+        assert!(tagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap().word_errors.is_none());
+        let untagged = tagged.untagged(pairs.to_vec());
+        assert!(untagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap().word_errors.is_some());
+    }
+
+    #[test]
+    fn refuses_other_numbers_of_hypotheses_and_gold_alignments() {
+        let pairs = pairs();
+        let message = |evaluator: &Evaluator, texts: Vec<String>| evaluator.evaluate_hypotheses(texts).unwrap_err();
+        let error = message(&Evaluator::new(&pairs), vec![String::new()]);
+        assert_eq!(error.to_string(), "1 hypotheses for 2 pairs; there must be one for each");
+        let error = message(&Evaluator::new(&pairs).gold(Vec::new()), hypotheses(["", ""]));
+        assert_eq!(error.to_string(), "0 gold alignments for 2 pairs; there must be one for each");
+        assert_eq!(error.kind(), crate::error::ErrorKind::Argument);
+        assert_eq!(message(&Evaluator::new(&[]), Vec::new()).to_string(), "an evaluation needs sentence pairs");
+    }
+
+    #[test]
+    fn scores_only_the_beginning_of_very_long_lines() {
+        let long = "é".repeat(MAX_SCORED + 1);
+        assert_eq!(scored_part(&long).chars().count(), MAX_SCORED);
+        assert_eq!(scored_part("short"), "short");
+    }
+}

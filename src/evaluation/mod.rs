@@ -1,0 +1,13 @@
+//! Evaluation: scores of translations against references, of links against gold alignments, and both by length.
+
+mod by_length;
+mod confidence;
+mod evaluator;
+mod gold;
+mod scores;
+
+pub use by_length::{LengthScores, bleu_by_length};
+pub use confidence::PerMetric;
+pub use evaluator::{Evaluation, Evaluator, System, warn_of_truncated_scoring};
+pub use gold::read_gold;
+pub use scores::{CorpusScores, GoldScores, WordErrors};
