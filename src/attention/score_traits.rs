@@ -44,7 +44,7 @@ pub trait CpuScore: Copy + Send + Sync {
     fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]);
 
     /// Backward pass, given the derivatives with respect to the energies, `[length]`.
-    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], d: ScoreGrads);
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], grads: ScoreGrads);
 }
 
 /// Destinations of a score's derivatives.

@@ -139,7 +139,7 @@ impl AttentionBackward<'_> {
                         for ((d_energy, d_weight), weight) in d_energies.iter_mut().zip(&*d_weights).zip(weights) {
                             *d_energy = (*d_energy + weight * (d_weight - mean)) * inverse_temperature;
                         }
-                        let d = ScoreGrads {
+                        let grads = ScoreGrads {
                             d_query: key_columns.row_mut(d_queries, row),
                             d_keys: key_columns.rows_mut(d_keys, cells.clone()),
                             d_param: &mut d_param[head * param..][..param],
@@ -149,7 +149,7 @@ impl AttentionBackward<'_> {
                             query,
                             key_columns.rows(keys, cells.clone()),
                             d_energies,
-                            d,
+                            grads,
                         );
                     }
                 }

@@ -55,13 +55,13 @@ impl CpuScore for CpuAdditive<'_> {
     }
 
     #[inline(always)]
-    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut grads: ScoreGrads) {
         let whole = query.len() / WIDTH * WIDTH;
         for start in (0..whole).step_by(WIDTH) {
-            self.block_backward::<WIDTH>(start, query, keys, d_energies, &mut d);
+            self.block_backward::<WIDTH>(start, query, keys, d_energies, &mut grads);
         }
         for start in whole..query.len() {
-            self.block_backward::<1>(start, query, keys, d_energies, &mut d);
+            self.block_backward::<1>(start, query, keys, d_energies, &mut grads);
         }
     }
 }
@@ -90,12 +90,12 @@ impl CpuAdditive<'_> {
         query: &[f32],
         keys: HeadRows,
         d_energies: &[f32],
-        d: &mut ScoreGrads,
+        grads: &mut ScoreGrads,
     ) {
         let part = |values: &[f32]| -> [f32; WIDTH] { from_fn(|i| values[start + i]) };
         let (q, v) = (part(query), part(self.v));
         let (mut sum_v, mut sum_query) = ([0.0; WIDTH], [0.0; WIDTH]);
-        let blocks = keys.block(start, WIDTH).zip(d.d_keys.block(start, WIDTH));
+        let blocks = keys.block(start, WIDTH).zip(grads.d_keys.block(start, WIDTH));
         for (&d_energy, (key, d_key)) in d_energies.iter().zip(blocks) {
             for i in 0..WIDTH {
                 let x = tanh(q[i] + key[i]);
@@ -105,8 +105,8 @@ impl CpuAdditive<'_> {
                 d_key[i] += dk;
             }
         }
-        d.d_query[start..start + WIDTH].copy_from_slice(&sum_query);
-        for (d_v, sum) in d.d_param[start..].iter_mut().zip(sum_v) {
+        grads.d_query[start..start + WIDTH].copy_from_slice(&sum_query);
+        for (d_v, sum) in grads.d_param[start..].iter_mut().zip(sum_v) {
             *d_v += sum;
         }
     }

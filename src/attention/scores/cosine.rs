@@ -58,22 +58,22 @@ impl CpuScore for CpuCosine<'_> {
     }
 
     #[inline(always)]
-    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
-        d.d_query.fill(0.0);
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut grads: ScoreGrads) {
+        grads.d_query.fill(0.0);
         let (query_norm, query_turn) = norm(query);
         let mut along_query = 0.0;
-        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.d_keys.iter_mut()) {
+        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(grads.d_keys.iter_mut()) {
             let (key_norm, key_turn) = norm(key);
             let scale = 1.0 / (query_norm * key_norm);
             let cosine = dot(query, key) * scale;
-            d.d_param[0] += d_energy * cosine;
+            grads.d_param[0] += d_energy * cosine;
             let d_cosine = self.sharpness[0] * d_energy;
-            add_scaled(d.d_query, d_cosine * scale, key);
+            add_scaled(grads.d_query, d_cosine * scale, key);
             along_query += d_cosine * cosine;
             add_scaled(d_key, d_cosine * scale, query);
             add_scaled(d_key, -d_cosine * cosine * key_turn, key);
         }
-        add_scaled(d.d_query, -along_query * query_turn, query);
+        add_scaled(grads.d_query, -along_query * query_turn, query);
     }
 }
 

@@ -37,10 +37,10 @@ impl CpuScore for CpuDot {
     }
 
     #[inline(always)]
-    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut d: ScoreGrads) {
-        d.d_query.fill(0.0);
-        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(d.d_keys.iter_mut()) {
-            add_scaled(d.d_query, d_energy, key);
+    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut grads: ScoreGrads) {
+        grads.d_query.fill(0.0);
+        for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(grads.d_keys.iter_mut()) {
+            add_scaled(grads.d_query, d_energy, key);
             add_scaled(d_key, d_energy, query);
         }
     }
@@ -52,11 +52,11 @@ impl spec::ScoreDef for DotDef {
     const SPEC: ScoreSpec = ScoreSpec::projections(Projections::IfMultiHead);
     type Cpu<'a> = CpuDot;
 
-    fn reference(_own: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
+    fn reference(_param: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
         Ok(Box::new(Dot))
     }
 
-    fn cpu(_own: &[f32]) -> CpuDot {
+    fn cpu(_param: &[f32]) -> CpuDot {
         CpuDot
     }
 }

@@ -52,8 +52,8 @@ impl CpuScore for EdgeState {
     }
 
     #[inline(always)]
-    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], d: ScoreGrads) {
-        d.d_query.fill(0.0);
+    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], grads: ScoreGrads) {
+        grads.d_query.fill(0.0);
     }
 }
 
@@ -63,11 +63,11 @@ impl spec::ScoreDef for LastDef {
     const SPEC: ScoreSpec = ScoreSpec { fixed: true, pools: 2, ..ScoreSpec::projections(Projections::None) };
     type Cpu<'a> = EdgeState;
 
-    fn reference(_own: Option<&Tensor>, part: HeadSlice) -> Result<Box<dyn Score>> {
+    fn reference(_param: Option<&Tensor>, part: HeadSlice) -> Result<Box<dyn Score>> {
         Ok(Box::new(EdgeState::of_part(part.head)))
     }
 
-    fn cpu(_own: &[f32]) -> EdgeState {
+    fn cpu(_param: &[f32]) -> EdgeState {
         EdgeState::of_part(0)
     }
 }

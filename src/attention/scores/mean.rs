@@ -35,8 +35,8 @@ impl CpuScore for CpuUniform {
     }
 
     #[inline(always)]
-    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], d: ScoreGrads) {
-        d.d_query.fill(0.0);
+    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], grads: ScoreGrads) {
+        grads.d_query.fill(0.0);
     }
 }
 
@@ -46,11 +46,11 @@ impl spec::ScoreDef for MeanDef {
     const SPEC: ScoreSpec = ScoreSpec { fixed: true, ..ScoreSpec::projections(Projections::None) };
     type Cpu<'a> = CpuUniform;
 
-    fn reference(_own: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
+    fn reference(_param: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
         Ok(Box::new(Uniform))
     }
 
-    fn cpu(_own: &[f32]) -> CpuUniform {
+    fn cpu(_param: &[f32]) -> CpuUniform {
         CpuUniform
     }
 }

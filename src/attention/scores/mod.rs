@@ -28,11 +28,11 @@ pub use mean::Uniform;
 pub(super) use spec::{HeadSlice, Projections, ScoreParam};
 
 macro_rules! scores {
-    ($($(#[$marked:meta])* $name:ident = $family:ty, $called:literal, $about:literal);+ $(;)?) => {
+    ($($(#[$attribute:meta])* $name:ident = $def:ty, $label:literal, $about:literal);+ $(;)?) => {
         /// Attention score.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub enum ScoreName {
-            $($(#[$marked])* #[doc = $about] #[serde(rename = $called)] $name),+
+            $($(#[$attribute])* #[doc = $about] #[serde(rename = $label)] $name),+
         }
 
         impl ScoreName {
@@ -42,7 +42,7 @@ macro_rules! scores {
             /// Name on the command line and in config.json.
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Self::$name => $called),+
+                    $(Self::$name => $label),+
                 }
             }
 
@@ -55,14 +55,14 @@ macro_rules! scores {
 
             pub(super) fn spec(self) -> ScoreSpec {
                 match self {
-                    $(Self::$name => <$family>::SPEC),+
+                    $(Self::$name => <$def>::SPEC),+
                 }
             }
 
             /// Returns the reference score for one of several heads; `param` is the score's own parameter, if any.
             pub(super) fn reference(self, param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
                 match self {
-                    $(Self::$name => <$family>::reference(param, head)),+
+                    $(Self::$name => <$def>::reference(param, head)),+
                 }
             }
 
@@ -70,7 +70,7 @@ macro_rules! scores {
             /// heads.
             fn visit<V: Visit>(self, param: &[f32], visit: V) {
                 match self {
-                    $(Self::$name => visit.visit(<$family>::cpu(param))),+
+                    $(Self::$name => visit.visit(<$def>::cpu(param))),+
                 }
             }
         }
