@@ -326,7 +326,7 @@ fn a_lexicon_that_is_missing_damaged_or_of_another_model_is_noticed() {
     let others = folder.read("other/lexicon.safetensors");
     for (bytes, reason) in [
         (&whole[..whole.len() / 2], "damaged, or no lexicon"),
-        (&beyond[..], "beyond the vocabulary"),
+        (&beyond[..], "outside the vocabulary"),
         (&[], "damaged, or no lexicon"),
         (&others, "does not belong"),
     ] {

@@ -135,13 +135,13 @@ fn links_say_how_much_they_are_believed_in() {
         assert!((0.15..=1.0).contains(&share), "{link}");
     }
     let object = json(align(&folder, &["--format", "jsonl"]).lines().next().unwrap());
-    assert_eq!(object["links"].as_array().unwrap().len(), object["beliefs"].as_array().unwrap().len());
+    assert_eq!(object["links"].as_array().unwrap().len(), object["link_scores"].as_array().unwrap().len());
     let attention: Value = serde_json::from_str(
         align(&folder, &["--format", "jsonl", "--links-from", "attention"]).lines().next().unwrap(),
     )
     .unwrap();
     assert_eq!(object["attention"], attention["attention"], "the weights are the model's, whatever links are made of");
-    assert_ne!(object["beliefs"], attention["beliefs"]);
+    assert_ne!(object["link_scores"], attention["link_scores"]);
 }
 
 #[test]

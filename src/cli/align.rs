@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::links::{AlignmentFormat, AttentionArgs, LinkArgs, View};
-use super::{MODEL_VARIABLE, NotationArgs, PairArgs};
+use super::names::MODEL_VARIABLE;
+use super::pairs::PairArgs;
+use super::symmetrize::NotationArgs;
 
 /// Arguments of `softalign align`.
 #[derive(Debug, Args)]

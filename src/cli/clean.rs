@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::PairArgs;
+use super::pairs::PairArgs;
 use crate::text::{Defect, Limits};
 
 /// Arguments of `softalign clean`.

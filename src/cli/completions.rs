@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-
-use super::Cli;
 
 /// Arguments of `softalign completions`.
 #[derive(Debug, Args)]
@@ -36,10 +34,10 @@ pub struct ManArgs {
 }
 
 impl CompletionsArgs {
-    /// Returns the completion script for the shell.
-    pub fn script(&self) -> Vec<u8> {
+    /// Returns the completion script for the shell, of a program with this command line.
+    pub fn script(&self, mut cli: Command) -> Vec<u8> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "softalign", &mut script);
+        clap_complete::generate(self.shell, &mut cli, "softalign", &mut script);
         script
     }
 }
@@ -49,9 +47,9 @@ impl ManArgs {
     ///
     /// # Errors
     /// The command does not exist; the message lists those that do.
-    pub fn page(&self) -> Result<Vec<u8>, String> {
+    pub fn page(&self, cli: Command) -> Result<Vec<u8>, String> {
         let name = self.command.as_ref().map_or("softalign.1".to_owned(), |command| format!("softalign-{command}.1"));
-        let pages = Self::pages();
+        let pages = Self::pages(cli);
         let names: Vec<&str> =
             pages.iter().filter_map(|(file, _)| file.strip_prefix("softalign-")?.strip_suffix(".1")).collect();
         let missing = format!("no manual page of this name; there are: {}", names.join(", "));
@@ -59,8 +57,8 @@ impl ManArgs {
     }
 
     /// Returns all pages with their file names: one of the program and one of each command.
-    pub fn pages() -> Vec<(String, Vec<u8>)> {
-        let mut cli = Cli::command().disable_help_subcommand(true);
+    pub fn pages(cli: Command) -> Vec<(String, Vec<u8>)> {
+        let mut cli = cli.disable_help_subcommand(true);
         cli.build();
         let page = |command: &Command| {
             let man = Man::new(command.clone());

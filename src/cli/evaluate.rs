@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::links::{AttentionArgs, LinkArgs};
-use super::{MODEL_VARIABLE, PairArgs, SearchArgs};
+use super::names::MODEL_VARIABLE;
+use super::pairs::PairArgs;
+use super::search::SearchArgs;
 
 /// Options that apply to models, not to given translations.
 const MODEL_OPTIONS: [&str; 24] = [

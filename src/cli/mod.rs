@@ -7,6 +7,7 @@ mod config_file;
 mod evaluate;
 mod explicit_args;
 mod links;
+mod names;
 mod pairs;
 mod parse;
 mod score;
@@ -20,6 +21,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use names::{GLOBAL, MODEL_VARIABLE};
+
 pub use align::AlignArgs;
 pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
@@ -32,11 +35,6 @@ pub use search::{ConstraintArgs, SearchArgs};
 pub use symmetrize::{NotationArgs, SymmetrizeArgs};
 pub use train::TrainArgs;
 pub use translate::{TranslateArgs, UnknownLines};
-
-/// Help heading of the options that all commands have.
-const GLOBAL: &str = "Global options";
-/// Environment variable with the default of `--model`.
-const MODEL_VARIABLE: &str = "SOFTALIGN_MODEL";
 
 /// Train a small translation model with attention on your own sentence pairs, translate with it, and align words.
 #[derive(Debug, Parser)]

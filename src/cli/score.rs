@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{MODEL_VARIABLE, PairArgs};
+use super::names::MODEL_VARIABLE;
+use super::pairs::PairArgs;
 
 /// Arguments of `softalign score`.
 #[derive(Debug, Args)]

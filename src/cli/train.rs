@@ -7,7 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::LayoutArgs;
+use super::pairs::LayoutArgs;
 use crate::text::{SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use crate::trainer::{InitVocabulary, SourceOptions, WeightedFile};
 use crate::training::TrainConfig;

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::links::{AttentionArgs, LinkArgs, TranslationFormat, View};
+use super::names::MODEL_VARIABLE;
+use super::pairs::LayoutArgs;
 use super::search::{ConstraintArgs, SearchArgs};
-use super::{LayoutArgs, MODEL_VARIABLE};
 
 /// Arguments of `softalign translate`.
 #[derive(Debug, Args)]

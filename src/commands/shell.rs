@@ -3,19 +3,20 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use clap::CommandFactory;
 
 use super::output::Output;
-use crate::cli::{CompletionsArgs, ManArgs};
+use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::error::UsageError;
 
 pub fn completions(args: &CompletionsArgs) -> Result<()> {
-    write(Path::new("-"), &args.script())
+    write(Path::new("-"), &args.script(Cli::command()))
 }
 
 pub fn manual(args: &ManArgs) -> Result<()> {
-    let Some(folder) = &args.out else { return write(Path::new("-"), &args.page().map_err(UsageError)?) };
+    let Some(folder) = &args.out else { return write(Path::new("-"), &args.page(Cli::command()).map_err(UsageError)?) };
     std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make this folder", folder.display()))?;
-    ManArgs::pages().iter().try_for_each(|(name, page)| write(&folder.join(name), page))
+    ManArgs::pages(Cli::command()).iter().try_for_each(|(name, page)| write(&folder.join(name), page))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

@@ -447,7 +447,10 @@ mod tests {
         for kind in ["parameter", "first_moment"] {
             with_trainer(|mut trainer, _| {
                 let spoil = |(name, tensor): (String, &Tensor)| {
-                    let spoiled = |values: &mut [f32]| Ok(values[0] = f32::INFINITY);
+                    let spoiled = |values: &mut [f32]| {
+                        values[0] = f32::INFINITY;
+                        Ok(())
+                    };
                     name.starts_with(kind).then(|| with_slice_mut(tensor, spoiled).unwrap())
                 };
                 trainer.snapshot().tensors().into_iter().find_map(spoil).unwrap();

@@ -105,7 +105,6 @@ const USES: [(&str, &[&str]); 22] = [
             "error",
             "evaluation",
             "metrics",
-            "parameters",
             "render",
             "reporter",
             "search",
