@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 
 cargo fmt --check
 cargo clippy --release --all-targets --locked -- --deny warnings
+# The library alone, without the command line.
+cargo check --no-default-features --locked
 cargo test --release --locked
 RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
 # What is built upon, where cargo-deny is installed: the crates of all platforms, so after `cargo fetch`. What is known to be

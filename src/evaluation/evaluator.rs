@@ -79,6 +79,9 @@ pub struct Evaluation {
     stats: OnceLock<SegmentStats>,
 }
 
+/// Log-probability and length of each reference under a model, and the pairs' links.
+type ModelEvidence<'m> = (&'m [(f64, usize)], &'m [LinkedPair]);
+
 /// Output of a model for all pairs.
 struct ModelOutput {
     translations: Vec<String>,
@@ -276,7 +279,7 @@ impl<'a> Evaluator<'a> {
         translations: Vec<String>,
         references: Vec<String>,
         lowercase: bool,
-        model: Option<(&[(f64, usize)], &[LinkedPair])>,
+        model: Option<ModelEvidence>,
     ) -> anyhow::Result<Evaluation> {
         let gold = self.gold.as_deref().zip(model.map(|(_, linked)| linked));
         let result = |index: usize| PairResult {
