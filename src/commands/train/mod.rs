@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use candle_core::Device;
+use serde_json::Value;
 
 use display::TrainingDisplay;
 
@@ -77,11 +78,13 @@ fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
         (None, Some(_)) => return usage("--init-vocabulary needs --init-from"),
         (None, None) => None,
     };
+    let mut options = args.to_json().unwrap_or_default();
+    options.retain(|_, value| *value != Value::Bool(false));
     Ok(TrainingSpec {
         config: args.config.clone(),
         sources: TrainingSources::of_new_run(&args.sources())?,
         init_from,
-        invocation: (command_line.to_owned(), args.to_json().unwrap_or_default()),
+        invocation: (command_line.to_owned(), options),
         replace: args.out.is_none(),
     })
 }
