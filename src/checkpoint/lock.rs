@@ -78,6 +78,16 @@ impl Lock {
         )
     }
 
+    /// Runs work that writes by path, if the directory is still the locked one. Should the directory go away meanwhile, that
+    /// is the error, and not the failed write.
+    ///
+    /// # Errors
+    /// That of [`Self::ensure_held`], or the work's own.
+    pub fn guard(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.ensure_held()?;
+        work().or_else(|error| self.ensure_held().and(Err(error)))
+    }
+
     /// Whether the file system keeps a second training out.
     pub fn guards(&self) -> bool {
         self.guards

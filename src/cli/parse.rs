@@ -12,6 +12,11 @@ use super::Cli;
 use super::config_file::ExpandedArgs;
 
 impl Cli {
+    /// Returns clap's definition of the command line.
+    pub fn definition() -> Command {
+        Self::command()
+    }
+
     /// Parses the arguments of this process. Prints errors and help, and exits.
     pub fn parse_or_exit() -> Self {
         Self::parse_args(std::env::args_os().collect()).unwrap_or_else(|error| exit(&with_owner_of_option(error)))

@@ -3,20 +3,21 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 
 use super::output::Output;
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::error::UsageError;
 
 pub fn completions(args: &CompletionsArgs) -> Result<()> {
-    write(Path::new("-"), &args.script(Cli::command()))
+    write(Path::new("-"), &args.script(Cli::definition()))
 }
 
 pub fn manual(args: &ManArgs) -> Result<()> {
-    let Some(folder) = &args.out else { return write(Path::new("-"), &args.page(Cli::command()).map_err(UsageError)?) };
+    let Some(folder) = &args.out else {
+        return write(Path::new("-"), &args.page(Cli::definition()).map_err(UsageError)?);
+    };
     std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make this folder", folder.display()))?;
-    ManArgs::pages(Cli::command()).iter().try_for_each(|(name, page)| write(&folder.join(name), page))
+    ManArgs::pages(Cli::definition()).iter().try_for_each(|(name, page)| write(&folder.join(name), page))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

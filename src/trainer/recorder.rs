@@ -113,6 +113,22 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
+    /// Writes what an event adds to the log and the pictures.
+    fn record(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Step(report) if report.step.is_multiple_of(LOG_EVERY) => {
+                self.log(json!({"event": "progress"}), report)
+            }
+            Event::Validation { progress, report, best } => {
+                let line = json!({"event": "validation", "epoch": progress.epochs_begun(), "step": progress.step,
+                    "seconds": progress.seconds, "best": best});
+                self.log(line, report)?;
+                self.draw(progress.step, &report.samples)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Draws the curves after a validation, and keeps the samples' attention if asked to.
     fn draw(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
         self.folder.save_curves(|out| write_stacked(&curves(&self.reports), out))?;
@@ -130,33 +146,22 @@ impl<'a> Recorder<'a> {
 
 impl Store for Recorder<'_> {
     fn event(&mut self, event: &Event) -> Result<()> {
-        self.lock.ensure_held()?;
+        let lock = self.lock;
         self.observer.event(event);
-        match event {
-            Event::Step(report) if report.step.is_multiple_of(LOG_EVERY) => {
-                self.log(json!({"event": "progress"}), report)
-            }
-            Event::Validation { progress, report, best } => {
-                let line = json!({"event": "validation", "epoch": progress.epochs_begun(), "step": progress.step,
-                    "seconds": progress.seconds, "best": best});
-                self.log(line, report)?;
-                self.draw(progress.step, &report.samples)
-            }
-            _ => Ok(()),
-        }
+        lock.guard(|| self.record(event))
     }
 
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.lock.ensure_held()?;
-        self.folder.save_resume(self.checkpoint, snapshot)
+        self.lock.guard(|| self.folder.save_resume(self.checkpoint, snapshot))
     }
 
     fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()> {
-        self.lock.ensure_held()?;
-        if best {
-            self.folder.save_model(self.checkpoint, snapshot.used)?;
-        }
-        self.folder.keep(self.checkpoint, snapshot.progress, snapshot.used)
+        self.lock.guard(|| {
+            if best {
+                self.folder.save_model(self.checkpoint, snapshot.used)?;
+            }
+            self.folder.keep(self.checkpoint, snapshot.progress, snapshot.used)
+        })
     }
 
     fn should_stop(&self) -> bool {
