@@ -14,9 +14,9 @@ use softalign::attention::{AttentionConfig, ScoreName};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamSettings, Source, search_all};
+use softalign::search::{BeamSearch, Source, search_all};
 use softalign::text::{Batch, BatchSize, Example, bucketed};
-use softalign::training::Optimiser;
+use softalign::training::Optimizer;
 
 const PAIRS: usize = 29_000;
 const STEPS: usize = 8;
@@ -62,7 +62,7 @@ fn extremes(examples: &[Example], all: usize) -> Result<()> {
         }
         let model = model.with_parameters(parameters.with_grad()?)?;
         let mut gradients = Gradients::zeros(model.parameters())?;
-        let mut optimiser = Optimiser::new(model.parameters(), 1.0, None)?;
+        let mut optimiser = Optimizer::new(model.parameters(), 1.0, None)?;
         let mut best = f64::INFINITY;
         on(all, || {
             for _ in 0..TURNS {
@@ -185,7 +185,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
     let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
     let batches = bucketed(&lengths, BatchSize::Sentences(64), &mut SeededRng::new(1, "shuffle", 0));
     let mut gradients = Gradients::zeros(model.parameters())?;
-    let mut optimiser = Optimiser::new(model.parameters(), 1.0, None)?;
+    let mut optimiser = Optimizer::new(model.parameters(), 1.0, None)?;
     let mut best = (0.0, 0.0);
     on(threads, || {
         for round in 0..ROUNDS {
@@ -222,7 +222,7 @@ fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
 
 fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: usize) -> Result<f64> {
     let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
-    let settings = BeamSettings { beam, ..BeamSettings::greedy() }.into();
+    let settings = BeamSearch { beam, ..BeamSearch::greedy() }.into();
     on(threads, || {
         let began = Instant::now();
         let found = search_all(&[model], &sources, &settings, &mut |_| {})?;

@@ -26,7 +26,7 @@ use clap::Parser;
 use softalign::attention::{Kernel, KernelShape, Pooled, pool};
 use softalign::parameters::{Gradients, Init, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
-use softalign::training::Optimiser;
+use softalign::training::Optimizer;
 
 const KERNELS: [KernelShape; 4] =
     [KernelShape::Gaussian, KernelShape::Boxcar, KernelShape::Epanechnikov, KernelShape::Constant];
@@ -126,7 +126,7 @@ impl Points {
         plan.add("inverse_width", &[1], Init::Constant(1.0));
         let parameters = Parameters::initialize(&plan, 0, &Cpu)?.with_grad()?;
         let score = Kernel { shape, inverse_width: parameters.get("inverse_width")? };
-        let mut optimiser = Optimiser::new(&parameters, f64::INFINITY, None)?;
+        let mut optimiser = Optimizer::new(&parameters, f64::INFINITY, None)?;
         for _ in 0..steps {
             let gradients = Gradients::from_loss(&self.leave_one_out(&score)?, &parameters)?;
             optimiser.step(&parameters, &gradients, 0.1)?;

@@ -31,8 +31,8 @@ use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
 use softalign::render::Heatmap;
-use softalign::text::{BatchSize, Normalisation, Padded, Units, Vocabulary, bucketed, read_tsv};
-use softalign::training::Optimiser;
+use softalign::text::{BatchSize, Normalization, PaddedBatch, Units, Vocabulary, bucketed, read_tsv};
+use softalign::training::Optimizer;
 
 use Kind::{OtherSentence, True, WordExchanged};
 
@@ -83,7 +83,7 @@ fn main() -> Result<()> {
 /// Sentences word by word, with the words of those that are not held out.
 fn encode(texts: Vec<String>) -> Result<(Vec<Vec<u32>>, Vocabulary)> {
     let words =
-        Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Units::Word, Normalisation::NONE, 5000)?;
+        Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Units::Word, Normalization::NONE, 5000)?;
     Ok((words.encode_all(texts.iter().map(String::as_str))?, words))
 }
 
@@ -129,7 +129,7 @@ fn plan(words: [usize; 2]) -> ParameterSpec {
 fn forward(parameters: &Parameters, pairs: &[&Pair]) -> Result<(Tensor, Tensor)> {
     let score = Cosine { sharpness: parameters.get("sharpness")? };
     let embed = |side: usize| -> Result<(Tensor, Tensor)> {
-        let (ids, mask) = common::tensors(&Padded::new(pairs.iter().map(|pair| pair[side].as_slice())))?;
+        let (ids, mask) = common::tensors(&PaddedBatch::new(pairs.iter().map(|pair| pair[side].as_slice())))?;
         let table = parameters.get(&format!("{}.embedding", LANGUAGES[side]))?;
         Ok((table.index_select(&ids.flatten_all()?, 0)?.reshape((pairs.len(), (), SIZE))?, mask))
     };
@@ -150,7 +150,7 @@ fn forward(parameters: &Parameters, pairs: &[&Pair]) -> Result<(Tensor, Tensor)>
 /// Half of what is shown is true; of the rest, a quarter has another sentence.
 fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Result<()> {
     let kind = |row| if row % 4 == 0 { OtherSentence } else { WordExchanged };
-    let mut optimiser = Optimiser::new(parameters, 1.0, None)?;
+    let mut optimiser = Optimizer::new(parameters, 1.0, None)?;
     for epoch in 0..epochs {
         let mut stream = SeededRng::new(seed, "batches", epoch);
         for batch in batches(pairs, &mut stream) {

@@ -30,8 +30,8 @@ use softalign::kernels::reference::cross_entropy::cross_entropy_sums;
 use softalign::parameters::{Gradients, Init, Linear, ParameterSpec, Parameters};
 use softalign::random::SeededRng;
 use softalign::render::Heatmap;
-use softalign::text::{Normalisation, Padded, Pair, Units, Vocabulary, read_tsv};
-use softalign::training::Optimiser;
+use softalign::text::{Normalization, PaddedBatch, Pair, Units, Vocabulary, read_tsv};
+use softalign::training::Optimizer;
 
 const LANGUAGES: [&str; 2] = ["English", "French"];
 const EMBEDDING: usize = 16;
@@ -69,7 +69,7 @@ fn main() -> Result<()> {
     let letters = Vocabulary::train(
         words[held_out..].iter().map(|(text, _)| text.as_str()),
         Units::Char,
-        Normalisation::NONE,
+        Normalization::NONE,
         200,
     )?;
     let word = |(text, language): (String, usize)| Ok(Word { ids: letters.encode(&text)?, text, language });
@@ -123,7 +123,7 @@ fn annotate(parameters: &Parameters, letters: &Tensor, mask: &Tensor) -> Result<
 
 /// Logits `[batch, languages]` and weights `[batch, length]`.
 fn forward(parameters: &Parameters, words: &[&Word]) -> Result<(Tensor, Tensor)> {
-    let (letters, mask) = common::tensors(&Padded::new(words.iter().map(|word| word.ids.as_slice())))?;
+    let (letters, mask) = common::tensors(&PaddedBatch::new(words.iter().map(|word| word.ids.as_slice())))?;
     let values = annotate(parameters, &letters, &mask)?;
     let keys = Linear::new(parameters, "key")?.forward(&values.flatten_to(1)?)?.reshape(values.shape())?;
     let queries = parameters.get("query")?.broadcast_as((words.len(), 1, SIZE))?;
@@ -133,7 +133,7 @@ fn forward(parameters: &Parameters, words: &[&Word]) -> Result<(Tensor, Tensor)>
 }
 
 fn train(parameters: &Parameters, words: &[Word], epochs: u64, seed: u64) -> Result<()> {
-    let mut optimiser = Optimiser::new(parameters, 1.0, None)?;
+    let mut optimiser = Optimizer::new(parameters, 1.0, None)?;
     let mut order: Vec<&Word> = words.iter().collect();
     for epoch in 0..epochs {
         SeededRng::new(seed, "order", epoch).shuffle(&mut order);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::tensors::Tensors;
-use common::{Folder, PAIRS, json, tsv};
+use common::{ModelDir, PAIRS, json, tsv};
 use serde_json::Value;
 
 /// Every kind of attention, by the options of `train`, with what `inspect` says of it.
@@ -25,7 +25,7 @@ const KINDS: [(&[&str], &str); 11] = [
 ];
 
 /// The attention rows of aligned pairs, the source's end last, pair by pair.
-fn aligned(folder: &Folder, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
+fn aligned(folder: &ModelDir, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
     let arguments = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
     let outcome = folder.run(&[&arguments, options].concat());
     let number = |weight: &Value| weight.as_f64().unwrap();
@@ -41,8 +41,8 @@ fn all(pairs: &[Vec<Vec<f64>>]) -> impl Iterator<Item = &Vec<f64>> {
     pairs.iter().flatten()
 }
 
-fn with_model(options: &[&str]) -> Folder {
-    let folder = Folder::with_pairs();
+fn with_model(options: &[&str]) -> ModelDir {
+    let folder = ModelDir::with_pairs();
     folder.train("model", &[&["--max-epochs", "3", "--schedule", "plateau"], options].concat()).worked();
     folder
 }
@@ -144,7 +144,7 @@ fn without_attention_nothing_is_linked_by_it() {
 
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let refused: [(&[&str], &[&str]); 14] = [
         (&["--attention", "soft"], &["soft", "additive", "scaled-dot"]),
         (&["--heads", "0"], &["--heads must be at least 1"]),
@@ -227,7 +227,7 @@ fn the_papers_attention_leaves_no_trace_in_the_settings() {
 
 #[test]
 fn guides_teach_every_score() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", tsv(&PAIRS).repeat(20));
     for (kind, options) in
         [&["--attention", "general"][..], &["--heads", "4"], &["--hard-attention"]].iter().enumerate()

@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::{Folder, PAIRS, model_path};
+use common::{ModelDir, PAIRS, model_path};
 
-fn translations(folder: &Folder, model: &str) -> String {
+fn translations(folder: &ModelDir, model: &str) -> String {
     let text: String = PAIRS.iter().map(|(source, _)| format!("{source}\n")).collect();
     folder.run_with_input(&["translate", "--model", model, "--format", "jsonl"], text).worked().to_owned()
 }
 
 #[test]
 fn the_mean_of_equal_models_is_that_model() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let done = folder.run(&["average", "model", model_path(), "--out", "mean"]);
     assert_eq!((done.worked(), &*done.stderr), ("", "the mean of 2 models is in mean\n"));
     assert_eq!(folder.read("mean/model.safetensors"), folder.read("model/model.safetensors"));
@@ -26,7 +26,7 @@ fn the_mean_of_equal_models_is_that_model() {
 /// Settings, an aligner and a log without a model are what a run left that was killed early; they are not the mean's.
 #[test]
 fn what_a_run_left_is_cleared_away() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     std::fs::create_dir(folder.path("mean")).unwrap();
     for name in ["config.json", "aligner.safetensors", "log.jsonl"] {
         std::fs::copy(folder.path("model").join(name), folder.path("mean").join(name)).unwrap();
@@ -38,7 +38,7 @@ fn what_a_run_left_is_cleared_away() {
 
 #[test]
 fn models_that_began_apart_are_told_of() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     folder.train("other", &["--seed", "9", "--max-epochs", "1"]).worked();
     let done = folder.run(&["average", "model", "other", "--out", "mean"]);
     assert_eq!(done.worked(), "");
@@ -48,7 +48,7 @@ fn models_that_began_apart_are_told_of() {
 
 #[test]
 fn what_has_no_mean_is_refused() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let wide = ["train", "--train", "pairs.tsv", "--out", "wide", "--units", "word", "--preset", "tiny", "--quiet"];
     folder.run(&[&wide[..], &["--max-epochs", "1"]].concat()).worked();
     folder.write("pairs.tsv", "the fox\tmi\nthe owl\tku\n");

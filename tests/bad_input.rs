@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Outcome, PAIRS, model_path, outcome, tsv};
+use common::{ModelDir, Outcome, PAIRS, model_path, outcome, tsv};
 use serde_json::Value;
 
 /// Files of pairs that no command takes, with what the error must say.
@@ -36,17 +36,17 @@ const ODD: [&str; 16] = [
 const TRAIN: [&str; 10] =
     ["train", "--quiet", "--preset", "tiny", "--max-epochs", "1", "--train", "broken.tsv", "--out", "out"];
 
-fn align(folder: &Folder, pairs: &str, options: &[&str]) -> Outcome {
+fn align(folder: &ModelDir, pairs: &str, options: &[&str]) -> Outcome {
     folder.run(&[&["align", "--model", model_path(), "--pairs", pairs], options].concat())
 }
 
-fn evaluate(folder: &Folder, pairs: &str, options: &[&str]) -> Outcome {
+fn evaluate(folder: &ModelDir, pairs: &str, options: &[&str]) -> Outcome {
     folder.run(&[&["evaluate", "--model", model_path(), "--pairs", pairs], options].concat())
 }
 
 #[test]
 fn broken_pairs_are_refused_with_file_and_line_by_every_command() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let validate = ["train", "--quiet", "--train", "pairs.tsv", "--valid", "broken.tsv", "--out", "out"];
     for (what, bytes, parts) in BROKEN {
         println!("{what}");
@@ -62,7 +62,7 @@ fn broken_pairs_are_refused_with_file_and_line_by_every_command() {
 
 #[test]
 fn files_that_cannot_be_read_are_named() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     std::fs::create_dir(folder.path("broken.tsv")).unwrap();
     for (name, reason) in [("broken.tsv", "directory"), ("missing.tsv", "No such file")] {
         let train = ["train", "--quiet", "--out", "out", "--train"];
@@ -80,7 +80,7 @@ fn files_that_cannot_be_read_are_named() {
 
 #[test]
 fn a_corpus_without_a_usable_pair_is_refused() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for text in ["", "\u{feff}", "\tb\na\t\n \t \n"] {
         folder.write("broken.tsv", text);
         folder.run(&TRAIN).refused_with(1, &["broken.tsv", "no ", "pair"]);
@@ -95,7 +95,7 @@ fn a_corpus_without_a_usable_pair_is_refused() {
 
 #[test]
 fn a_training_that_cannot_begin_leaves_no_trace() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for (_, bytes, _) in BROKEN {
         folder.write("broken.tsv", bytes);
         folder.run(&TRAIN).refused(1);
@@ -105,7 +105,7 @@ fn a_training_that_cannot_begin_leaves_no_trace() {
 
 #[test]
 fn parallel_files_of_unequal_length_are_refused_with_both_counts() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("a.txt", "one\ntwo\nthree\n");
     folder.write("b.txt", "uno\ndue\n");
     let sides = ["--source", "a.txt", "--target", "b.txt"];
@@ -120,7 +120,7 @@ fn parallel_files_of_unequal_length_are_refused_with_both_counts() {
 
 #[test]
 fn standard_input_cannot_be_both_sides() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let both = ["align", "--model", model_path(), "--source", "-", "--target", "-"];
     let outcome = folder.run_with_input(&both, "the fox\nthe owl\n");
     outcome.refused_with(2, &["standard input"]);
@@ -128,7 +128,7 @@ fn standard_input_cannot_be_both_sides() {
 
 #[test]
 fn text_to_translate_that_is_not_utf_8_is_refused_with_its_line() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("text.txt", b"the fox\n\nthe \xe9 owl\n");
     let arguments = ["translate", "--model", model_path(), "--input", "text.txt", "--output", "out.txt"];
     folder.run(&arguments).refused_with(1, &["text.txt:3", "UTF-8"]);
@@ -139,7 +139,7 @@ fn text_to_translate_that_is_not_utf_8_is_refused_with_its_line() {
 
 #[test]
 fn one_pair_is_enough_to_train_on() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("broken.tsv", "a b\tc d");
     for units in ["bpe", "word", "char"] {
         folder.run(&[&TRAIN[..8], &["--out", units, "--units", units]].concat()).worked();
@@ -149,7 +149,7 @@ fn one_pair_is_enough_to_train_on() {
 
 #[test]
 fn pairs_with_an_empty_side_are_left_out_and_counted() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("broken.tsv", tsv(&PAIRS) + "alone\t\n\talone\n \t \n");
     let outcome = folder.run(&[&["train"], &TRAIN[2..]].concat());
     outcome.worked();
@@ -159,7 +159,7 @@ fn pairs_with_an_empty_side_are_left_out_and_counted() {
 
 #[test]
 fn odd_text_gives_a_line_for_each_line() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let text = ODD.join("\n") + "\n";
     let outcome = folder.run_with_input(&["translate", "--model", model_path()], &text);
     assert_eq!(outcome.worked().matches('\n').count(), ODD.len());
@@ -175,7 +175,7 @@ fn odd_text_gives_a_line_for_each_line() {
 
 #[test]
 fn odd_text_can_be_aligned_and_evaluated() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let pairs: String = ODD.iter().flat_map(|a| ODD.map(|b| format!("{a}\t{b}\n"))).collect();
     folder.write("odd.tsv", &pairs);
     let lines = align(&folder, "odd.tsv", &["--format", "pharaoh"]);
@@ -191,7 +191,7 @@ fn odd_text_can_be_aligned_and_evaluated() {
 
 #[test]
 fn odd_text_can_be_trained_on() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("broken.tsv", ODD.map(|text| format!("{text}\t{text}\n")).concat());
     for units in ["bpe", "word", "char"] {
         folder.run(&[&TRAIN[..8], &["--out", units, "--units", units]].concat()).worked();
@@ -204,7 +204,7 @@ fn odd_text_can_be_trained_on() {
 #[test]
 fn crlf_and_a_byte_order_mark_train_the_same_model() {
     let models = [tsv(&PAIRS), format!("\u{feff}{}", tsv(&PAIRS).replace('\n', "\r\n"))].map(|text| {
-        let folder = Folder::new();
+        let folder = ModelDir::new();
         folder.write("broken.tsv", text);
         folder.run(&TRAIN).worked();
         folder.read("out/model.safetensors")
@@ -214,7 +214,7 @@ fn crlf_and_a_byte_order_mark_train_the_same_model() {
 
 #[test]
 fn enormous_lines_are_translated_in_part_with_a_warning_that_names_the_line() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let text = format!("the fox\n{}\n\nthe owl\n", "the red fox sleeps ".repeat(2500));
     folder.write("text.txt", &text);
     let outcome = folder.run(&["translate", "--model", model_path(), "--input", "text.txt"]);
@@ -227,7 +227,7 @@ fn enormous_lines_are_translated_in_part_with_a_warning_that_names_the_line() {
 
 #[test]
 fn enormous_pairs_are_aligned_in_part_and_not_trained_on() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let [long, word] = ["the fox ".repeat(5000), "a".repeat(1_000_000)];
     let text = format!("{}{long}\t{word}\n{word}\tmi\nfox\t{long}\n", tsv(&PAIRS));
     folder.write("broken.tsv", text);
@@ -243,7 +243,7 @@ fn enormous_pairs_are_aligned_in_part_and_not_trained_on() {
 
 #[test]
 fn enormous_pairs_are_linked_in_part_with_a_warning_that_names_the_line() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let sentence = |words: usize| -> String {
         (0..words).map(|word| format!("w{} ", word * word % 1009)).collect::<String>().trim_end().to_owned()
     };
@@ -264,7 +264,7 @@ fn enormous_pairs_are_linked_in_part_with_a_warning_that_names_the_line() {
 
 #[test]
 fn a_word_of_any_width_is_drawn() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let word = "a".repeat(70_000);
     folder.write("wide.tsv", format!("the {word}\tmi {word}\n"));
     assert_eq!(align(&folder, "wide.tsv", &[]).worked().lines().count(), 3);
@@ -277,7 +277,7 @@ const OBEYED: [char; 7] = ['\u{1b}', '\u{7}', '\u{9b}', '\u{7f}', '\u{202e}', '\
 
 #[test]
 fn nothing_that_a_terminal_obeys_is_shown_on_it() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let hostile: String = OBEYED.iter().flat_map(|character| ['x', *character, '[', '2', 'J']).collect();
     let pairs: String = (0..3).map(|pair| format!("{hostile} {pair}\t{hostile} {pair}\n")).collect();
     folder.write("broken.tsv", pairs);
@@ -296,7 +296,7 @@ fn nothing_that_a_terminal_obeys_is_shown_on_it() {
 
 #[test]
 fn gold_files_that_do_not_fit_are_refused_with_file_and_line() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "the red fox\trufo mi\nthe owl\tku\n");
     for (gold, parts) in [
         ("1-0 2-1\n", &["pairs.gold", "1", "2 sentence pairs"][..]),
@@ -322,7 +322,7 @@ fn gold_files_that_do_not_fit_are_refused_with_file_and_line() {
 
 #[test]
 fn another_base_is_named_only_where_it_helps() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "the red fox\trufo mi\nthe owl\tku\n");
     for gold in ["1-1 4-2\n2-1\n", "1-1 3-2\n0-0\n"] {
         folder.write("pairs.gold", gold);
@@ -333,7 +333,7 @@ fn another_base_is_named_only_where_it_helps() {
 
 #[test]
 fn results_that_cannot_be_written_are_a_failure_that_loses_nothing() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     std::fs::create_dir(folder.path("folder")).unwrap();
     folder.write("kept.txt", "kept");
     let before = folder.contents();
@@ -353,7 +353,7 @@ fn results_that_cannot_be_written_are_a_failure_that_loses_nothing() {
 
 #[test]
 fn numbers_that_make_no_sense_are_a_wrong_command_line() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for (option, value) in [
         ("--hidden-size", "63"),
         ("--hidden-size", "0"),
@@ -410,7 +410,7 @@ fn numbers_that_make_no_sense_are_a_wrong_command_line() {
 
 #[test]
 fn a_wrong_number_is_found_before_anything_is_made() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for option in ["--hidden-size=63", "--learning-rate=-1", "--dropout=2", "--layers=0", "--vocabulary-size=0"] {
         folder.run(&["train", "--quiet", "--train", "pairs.tsv", "--out", "out", option]).refused(2);
         assert!(!folder.path("out").exists(), "{option}");
@@ -420,7 +420,7 @@ fn a_wrong_number_is_found_before_anything_is_made() {
 #[cfg(target_os = "linux")]
 #[test]
 fn sizes_that_no_machine_can_hold_are_refused() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for option in [
         "--hidden-size=1000000",
         "--hidden-size=10000000000000000000",
@@ -446,7 +446,7 @@ fn reads_training_pairs_from_a_path_that_is_not_utf_8() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let name = OsStr::from_bytes(b"p\xff.tsv");
     std::fs::copy(folder.path("pairs.tsv"), folder.path("").join(name)).unwrap();
     for (value, out) in [(&b"p\xff.tsv"[..], "plain"), (b"p\xff.tsv:2", "weighted")] {
@@ -464,7 +464,7 @@ fn reads_training_pairs_from_a_path_that_is_not_utf_8() {
 #[cfg(target_os = "linux")]
 #[test]
 fn too_little_memory_is_one_line_of_error() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let mut failed = 0;
     for kilobytes in (40_000..=110_000).step_by(10_000) {
         let mut command = std::process::Command::new("sh");
@@ -482,7 +482,7 @@ fn too_little_memory_is_one_line_of_error() {
 
 #[test]
 fn lines_beyond_the_cap_are_read_in_part_by_every_command() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let long = "the red fox sleeps ".repeat(100_000);
     let (tsv, csv) = (format!("{}\t{long}\n", &long[..4000]), format!("\"{}\",\"{long}\"\n", &long[..4000]));
     folder.write("long.tsv", &tsv);

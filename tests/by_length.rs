@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Outcome, PAIRS, model_path, tsv};
+use common::{ModelDir, Outcome, PAIRS, model_path, tsv};
 use serde_json::Value;
 
 /// Pairs of 1 to 9 words, 12 of each length.
@@ -18,13 +18,13 @@ fn ragged() -> String {
     (1..=9).flat_map(|length| (0..12).map(move |index| (index, length))).map(line).collect()
 }
 
-fn folder() -> Folder {
-    let folder = Folder::with_model();
+fn folder() -> ModelDir {
+    let folder = ModelDir::with_model();
     folder.write("ragged.tsv", ragged());
     folder
 }
 
-fn evaluate(folder: &Folder, options: &[&str]) -> Outcome {
+fn evaluate(folder: &ModelDir, options: &[&str]) -> Outcome {
     folder.run(&[&["evaluate", "--pairs", "ragged.tsv", "--beam", "1", "--quiet"], options].concat())
 }
 
@@ -99,7 +99,7 @@ fn a_class_has_the_scores_of_its_pairs_alone() {
 
 #[test]
 fn few_pairs_are_one_class() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let evaluate = ["evaluate", "--pairs", "pairs.tsv", "--model", model_path(), "--json", "--by-length", "--figure"];
     let scores = folder.run(&[&evaluate[..], &["one.svg"]].concat());
     assert_eq!(classes(&scores.json()), [[4, 4, 12]]);
@@ -214,7 +214,7 @@ fn scores_are_given_even_if_the_figure_finds_no_room() {
 
 #[test]
 fn odd_sources_have_a_length() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let odd = ["", "\u{3000}", "👩‍👩‍👧 sings", "the\u{2028}fox", "</s> \u{1b}[31m", "赤いキツネが眠る"];
     let lines: Vec<(&str, &str)> = odd.iter().cycle().take(60).map(|&source| (source, "mi .")).collect();
     folder.write("odd.tsv", tsv(&lines));

@@ -3,10 +3,10 @@
 mod common;
 
 use common::tensors::Tensors;
-use common::{Folder, PAIRS, QUICK, json, tsv};
+use common::{ModelDir, PAIRS, QUICK, json, tsv};
 use serde_json::Value;
 
-fn text_replaced(folder: &Folder, name: &str, from: &str, to: &str) {
+fn text_replaced(folder: &ModelDir, name: &str, from: &str, to: &str) {
     let text = folder.text(name);
     assert!(text.contains(from), "{name} has no {from}");
     folder.write(name, text.replace(from, to));
@@ -14,7 +14,7 @@ fn text_replaced(folder: &Folder, name: &str, from: &str, to: &str) {
 
 /// Every command that needs a model refuses this one with these words.
 #[track_caller]
-fn refused_by_all(folder: &Folder, parts: &[&str]) {
+fn refused_by_all(folder: &ModelDir, parts: &[&str]) {
     for arguments in [
         &["translate", "--model", "model", "the red fox"][..],
         &["align", "--model", "model", "--pairs", "pairs.tsv"],
@@ -28,7 +28,7 @@ fn refused_by_all(folder: &Folder, parts: &[&str]) {
 #[test]
 fn a_missing_file_is_named() {
     for name in ["config.json", "source.tokenizer.json", "target.tokenizer.json", "model.safetensors"] {
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         std::fs::remove_file(folder.path("model").join(name)).unwrap();
         refused_by_all(&folder, &["model", name]);
     }
@@ -36,7 +36,7 @@ fn a_missing_file_is_named() {
 
 #[test]
 fn damaged_parameters_are_noticed() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let good = folder.read("model/model.safetensors");
     let noise: Vec<u8> = (0..5000u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for bytes in [&good[..good.len() - 1], &good[..good.len() / 2], &good[..100], &good[..7], &[], &noise] {
@@ -47,7 +47,7 @@ fn damaged_parameters_are_noticed() {
 
 #[test]
 fn a_foreign_or_damaged_config_is_noticed() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     for (text, parts) in [
         (&b"the fox"[..], &["no JSON"][..]),
         (b"", &["no JSON"]),
@@ -70,7 +70,7 @@ fn changed_settings_do_not_go_with_the_parameters() {
         ("\"layers\": 1", "\"layers\": 2"),
     ] {
         println!("{to}");
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         text_replaced(&folder, "model/config.json", from, to);
         refused_by_all(&folder, &["model/model.safetensors", "config.json"]);
     }
@@ -88,7 +88,7 @@ fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
     ] {
         for value in values {
             println!("{name} {value}");
-            let folder = Folder::with_model();
+            let folder = ModelDir::with_model();
             let mut config = json(&folder.text("model/config.json"));
             config["architecture"][name] = serde_json::from_str(value).unwrap();
             folder.write("model/config.json", config.to_string());
@@ -100,7 +100,7 @@ fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
 }
 
 /// Changes what a resume file says of where training stood.
-fn progress_changed(folder: &Folder, name: &str, value: Value) {
+fn progress_changed(folder: &ModelDir, name: &str, value: Value) {
     let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
     let metadata = &mut tensors.header["__metadata__"]["progress"];
     let mut progress = json(metadata.as_str().unwrap());
@@ -129,7 +129,7 @@ fn a_progress_that_cannot_be_is_refused_with_its_file() {
         ("decays", Value::from(u32::MAX)),
     ] {
         println!("{name} {value}");
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         progress_changed(&folder, name, value);
         let before = folder.contents();
         let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20", "--patience", "1000"];
@@ -142,7 +142,7 @@ fn a_progress_that_cannot_be_is_refused_with_its_file() {
 fn parameters_and_moments_that_are_no_numbers_are_refused_with_their_file() {
     for name in ["parameter/readout.bias", "first_moment/readout.bias", "second_moment/readout.bias"] {
         for value in [f32::NAN, f32::NEG_INFINITY] {
-            let folder = Folder::with_model();
+            let folder = ModelDir::with_model();
             let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
             let place = tensors.header[name]["data_offsets"][0].as_u64().unwrap() as usize;
             tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
@@ -158,7 +158,7 @@ fn refuses_moments_that_clipped_gradients_cannot_give() {
     for (name, value) in
         [("first_moment", 3e38f32), ("first_moment", -2.0), ("second_moment", 3e38), ("second_moment", -1e-3)]
     {
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
         let place = tensors.header[format!("{name}/readout.bias")]["data_offsets"][0].as_u64().unwrap() as usize;
         tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
@@ -173,7 +173,7 @@ fn refuses_moments_that_clipped_gradients_cannot_give() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_header_of_any_length_costs_no_more_than_its_file() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let mut header = Tensors::read(&folder.read("model/model.safetensors")).header.as_object().unwrap().clone();
     for number in 0..400_000 {
         let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [0, 0]});
@@ -181,7 +181,7 @@ fn a_header_of_any_length_costs_no_more_than_its_file() {
     }
     let bytes = Tensors { header: Value::Object(header), data: Vec::new() }.write();
     for name in ["model.safetensors", "aligner.safetensors"] {
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         folder.write(&format!("model/{name}"), &bytes);
         let mut limited = std::process::Command::new("sh");
         limited.args(["-c", "ulimit -v 200000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
@@ -194,7 +194,7 @@ fn a_header_of_any_length_costs_no_more_than_its_file() {
 fn changed_units_do_not_go_with_the_vocabularies() {
     for side in ["source", "target"] {
         for units in ["char", "bpe"] {
-            let folder = Folder::with_model();
+            let folder = ModelDir::with_model();
             let setting = |units: &str| format!("\"{side}_units\": \"{units}\"");
             text_replaced(&folder, "model/config.json", &setting("word"), &setting(units));
             refused_by_all(&folder, &[&format!("model/{side}.tokenizer.json"), "config.json"]);
@@ -204,7 +204,7 @@ fn changed_units_do_not_go_with_the_vocabularies() {
 
 #[test]
 fn vocabularies_that_do_not_belong_are_noticed() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let vocabulary = folder.text("model/source.tokenizer.json");
     for (text, part) in [
         ("{}".to_owned(), "model/source.tokenizer.json"),
@@ -221,7 +221,7 @@ fn vocabularies_that_do_not_belong_are_noticed() {
 #[test]
 fn numbers_that_are_none_are_noticed() {
     for value in [f32::NAN, f32::INFINITY] {
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         let mut bytes = folder.read("model/model.safetensors");
         let last = bytes.len() - 4;
         bytes[last..].copy_from_slice(&value.to_le_bytes());
@@ -235,7 +235,7 @@ fn parameters_too_large_to_compute_with_are_no_result() {
     for (name, value) in [("output.bias", f32::MAX), ("target_embedding.weight", 1e38)] {
         println!("{name}");
         let mut refused = 0;
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
         let [first, end] = [0, 1].map(|at| tensors.header[name]["data_offsets"][at].as_u64().unwrap() as usize);
         for (index, number) in tensors.data[first..end].chunks_exact_mut(4).enumerate() {
@@ -275,7 +275,7 @@ fn parameters_of_a_wrong_shape_or_name_are_noticed() {
         header.insert("embedding.of.another.program".to_owned(), moved);
     };
     for change in [&turned as &dyn Fn(&mut Tensors), &renamed] {
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
         change(&mut tensors);
         folder.write("model/model.safetensors", tensors.write());
@@ -285,7 +285,7 @@ fn parameters_of_a_wrong_shape_or_name_are_noticed() {
 
 #[test]
 fn names_in_files_reach_no_terminal_as_they_are() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
     let end = tensors.data.len();
     let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [end, end]});
@@ -294,7 +294,7 @@ fn names_in_files_reach_no_terminal_as_they_are() {
     let surplus = folder.run(&["inspect", "model"]);
     surplus.refused_with(1, &["model/model.safetensors", "␛[2J\u{fffd}\u{fffd} does not belong"]);
     assert!(!surplus.stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{surplus:?}");
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     text_replaced(&folder, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
     text_replaced(&folder, "model/config.json", "\"fingerprint\": \"", "\"fingerprint\": \"12345678901é");
     assert!(folder.run(&["inspect", "model"]).worked().contains("␛[2Jpairs.tsv: 12 pairs, sha256 12345678901é\n"));
@@ -302,7 +302,7 @@ fn names_in_files_reach_no_terminal_as_they_are() {
 
 #[test]
 fn the_aligner_of_another_model_is_noticed() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     folder.train("other", &["--max-epochs", "1", "--joint-vocabulary"]).worked();
     folder.write("model/aligner.safetensors", folder.read("other/aligner.safetensors"));
     let parts = ["model/aligner.safetensors", "does not belong"];
@@ -314,7 +314,7 @@ fn the_aligner_of_another_model_is_noticed() {
 
 #[test]
 fn a_lexicon_that_is_missing_damaged_or_of_another_model_is_noticed() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let guided = ["--guided-alignment=0.3", "--max-epochs", "1"];
     folder.train("model", &guided).worked();
     folder.train("other", &[&guided[..], &["--joint-vocabulary"]].concat()).worked();
@@ -343,7 +343,7 @@ fn a_lexicon_that_is_missing_damaged_or_of_another_model_is_noticed() {
 
 #[test]
 fn an_aligner_of_before_it_said_where_it_belongs_is_read() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "json"];
     let now = folder.run(&align).worked().to_owned();
     let mut tensors = Tensors::read(&folder.read("model/aligner.safetensors"));
@@ -366,7 +366,7 @@ fn quick_but(changes: &[(&str, &'static str)]) -> Vec<&'static str> {
 fn training_that_diverges_ends_with_the_reason_and_no_model() {
     // Once the loss breaks down within an epoch, once at the validation after its only step.
     for batch in ["1", "12"] {
-        let folder = Folder::with_pairs();
+        let folder = ModelDir::with_pairs();
         let settings = quick_but(&[("--learning-rate", "1e38"), ("--batch-sentences", batch)]);
         let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "5"];
         folder.run(&[&arguments[..], &settings].concat()).refused_with(1, &["step", "--learning-rate"]);
@@ -381,7 +381,7 @@ fn training_that_diverges_ends_with_the_reason_and_no_model() {
 
 #[test]
 fn training_that_diverges_later_keeps_the_last_good_checkpoint() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     // One step with so small a rate that nothing is learned: whatever comes after looks no worse by its score.
     let settings = quick_but(&[("--learning-rate", "1e-12"), ("--batch-sentences", "12")]);
     let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"];
@@ -400,7 +400,7 @@ fn training_that_diverges_later_keeps_the_last_good_checkpoint() {
 
 #[test]
 fn the_best_model_of_pairs_too_short_for_bleu_is_not_the_first() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let short: Vec<(&str, &str)> =
         PAIRS.iter().map(|(source, target)| (*source, target.trim_end_matches(" ."))).collect();
     folder.write("pairs.tsv", tsv(&short));

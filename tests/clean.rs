@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Folder, PAIRS, model_path, tsv};
+use common::{ModelDir, PAIRS, model_path, tsv};
 
 /// Good pairs, and eight that are not: lines 61 to 68.
-fn folder() -> Folder {
-    let folder = Folder::new();
+fn folder() -> ModelDir {
+    let folder = ModelDir::new();
     let numbers = 0..60;
     let good = numbers.map(|number| {
         let (source, target) = PAIRS[number % PAIRS.len()];
@@ -107,7 +107,7 @@ fn what_is_accepted_is_not_left_out() {
 
 #[test]
 fn parallel_files_stay_parallel() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("en", "a\tb\n\nc d\n");
     folder.write("fr", "x y\nz\nu\tv w\n");
     let files = ["clean", "--source", "en", "--target", "fr", "--output", "clean.en"];
@@ -119,7 +119,7 @@ fn parallel_files_stay_parallel() {
 
 #[test]
 fn pairs_that_belong_together_least_are_suspicious() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let mut pairs: Vec<(String, String)> = Vec::new();
     for number in 0..120 {
         let (source, target) = PAIRS[number % PAIRS.len()];

@@ -8,12 +8,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use clap::Parser;
-use common::{COMMANDS, Folder, Outcome, PAIRS, json, model_path, outcome, tsv};
+use common::{COMMANDS, ModelDir, Outcome, PAIRS, json, model_path, outcome, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
 
 fn translate(input: &str, options: &[&str]) -> Outcome {
-    Folder::new().run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
+    ModelDir::new().run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
 }
 
 /// Sentences of many lengths, words of the vocabulary and others.
@@ -26,7 +26,7 @@ fn mixed_sentences() -> Vec<String> {
 
 #[test]
 fn help_is_as_the_snapshots_say() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     for command in COMMANDS.into_iter().chain([""]) {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
@@ -48,7 +48,7 @@ fn help_is_as_the_snapshots_say() {
 
 #[test]
 fn an_option_of_another_command_is_called_so() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for (arguments, owner) in [
         (&["translate", "--noisy", "a"][..], "'--noisy' is an option of 'softalign align'"),
         (&["train", "--beam", "3"], "'--beam' is an option of 'softalign translate' and 'softalign evaluate'"),
@@ -63,7 +63,7 @@ fn an_option_of_another_command_is_called_so() {
 
 #[test]
 fn numbers_below_zero_are_numbers() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for (option, value, reason) in [
         ("--max-minutes", "-1", "--max-minutes"),
         ("--seed", "-3", "at least 0"),
@@ -83,7 +83,7 @@ fn numbers_below_zero_are_numbers() {
 
 #[test]
 fn the_model_may_be_named_by_the_environment() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let run = |arguments: &[&str]| {
         let mut command = folder.command(arguments);
         outcome({
@@ -107,7 +107,7 @@ fn the_model_may_be_named_by_the_environment() {
 
 #[test]
 fn inspect_tells_programs_all_that_it_tells_people() {
-    let told = json(Folder::new().run(&["inspect", model_path(), "--json"]).worked());
+    let told = json(ModelDir::new().run(&["inspect", model_path(), "--json"]).worked());
     assert_eq!((&told["schema"], &told["model"]), (&Value::from(1), &Value::from(model_path())));
     assert_eq!(told["config"]["architecture"]["hidden_size"], 32);
     assert_eq!(told["config"]["data"]["training_pairs"], PAIRS.len());
@@ -117,7 +117,7 @@ fn inspect_tells_programs_all_that_it_tells_people() {
 
 #[test]
 fn errors_of_single_words_are_called_as_their_field_does() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("words.tsv", "fox\tmi x\nowl\tku x\n");
     let evaluate = |pairs: &str, options: &[&str]| {
         let base = ["evaluate", "--model", model_path(), "--pairs", pairs];
@@ -134,7 +134,7 @@ fn errors_of_single_words_are_called_as_their_field_does() {
 
 #[test]
 fn a_wrong_command_line_is_code_2_and_points_to_help() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for arguments in [
         &[][..],
         &["fly"],
@@ -161,7 +161,7 @@ fn a_wrong_command_line_is_code_2_and_points_to_help() {
 
 #[test]
 fn help_and_version_are_results() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     assert_eq!(folder.run(&["--version"]).worked(), format!("softalign {}\n", env!("CARGO_PKG_VERSION")));
     assert!(folder.run(&["help", "train"]).worked().contains("--resume"));
 }
@@ -170,7 +170,7 @@ fn help_and_version_are_results() {
 fn each_line_in_is_a_line_out_in_order() {
     let expected = "rufo mi dorma .\n\ngrisa ku kanta .\n\n\nvela mi kura .\n";
     let input = "the red fox sleeps\n\nthe grey owl sings\n   \n\nthe old fox runs\n";
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     assert_eq!(translate(input, &[]).worked(), expected);
     assert_eq!(translate(input.trim_end(), &[]).worked(), expected, "without a line feed at the end");
     assert_eq!(translate(&input.replace('\n', "\r\n"), &[]).worked(), expected, "with CRLF");
@@ -209,7 +209,7 @@ fn n_best_lines_say_number_translation_and_score_best_first() {
 
 #[test]
 fn a_model_of_the_other_direction_is_refused_where_nothing_is_linked() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let translate = ["translate", "--model", model_path(), "--reverse-model", "nope", "the red fox"];
     folder.run(&translate).refused_with(2, &["--reverse-model", "--format"]);
     folder.run(&[&translate[..], &["--format", "json"]].concat()).refused_with(1, &["nope"]);
@@ -217,7 +217,7 @@ fn a_model_of_the_other_direction_is_refused_where_nothing_is_linked() {
 
 #[test]
 fn tables_have_a_line_for_each_entry_whatever_is_in_the_text() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let odd = "\r\u{b}\u{c}\u{1c}\u{85}\u{2028}";
     let pairs = PAIRS.map(|(source, target)| format!("{source}{odd}x\t{target}{odd}x{odd}\n"));
     folder.write("pairs.tsv", pairs.concat());
@@ -235,7 +235,7 @@ fn tables_have_a_line_for_each_entry_whatever_is_in_the_text() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_wide_beam_takes_no_memory_for_all_sentences_at_once() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let text = PAIRS.map(|(source, _)| format!("{source} and {source} and {source}\n")).concat().repeat(20);
     let run = |sentences: usize| {
         let mut limited = std::process::Command::new("sh");
@@ -269,7 +269,7 @@ fn json_has_an_object_for_each_line() {
 
 #[test]
 fn alignments_come_one_a_pair_in_order_in_every_format() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "the red fox\trufo mi\n\t\nthe owl\t\n\tku\nowl\tku\n");
     let align =
         |format: &str| folder.run(&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", format]);
@@ -291,7 +291,7 @@ fn alignments_come_one_a_pair_in_order_in_every_format() {
 
 #[test]
 fn a_tsv_file_parallel_files_and_a_pipe_give_the_same_alignments() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let side = |pick: fn(&(&str, &str)) -> String| PAIRS.iter().map(|pair| pick(pair) + "\n").collect::<String>();
     folder.write("source.txt", side(|pair| pair.0.to_owned()));
     folder.write("target.txt", side(|pair| pair.1.to_owned()));
@@ -327,7 +327,7 @@ fn a_sentence_is_translated_the_same_alone_and_in_company() {
 
 #[test]
 fn quiet_commands_leave_standard_error_empty() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("other.txt", "日本語です\n");
     folder.write("empty-sides.tsv", tsv(&PAIRS) + "only one side\t\n");
     let train =
@@ -349,7 +349,7 @@ fn quiet_commands_leave_standard_error_empty() {
 
 #[test]
 fn evaluate_gives_the_scores_that_scripts_read() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let evaluate = ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv"];
     let plain = folder.run(&[&evaluate[..], &["--json"]].concat());
     let scores = json(plain.worked());
@@ -445,7 +445,7 @@ fn commands_that_are_shown_can_be_given() {
 
 #[test]
 fn inspect_tells_what_a_model_is() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let outcome = folder.run(&["inspect", model_path()]);
     for part in ["embedding 32, hidden 32, attention 32", "words", "pairs.tsv", "12 pairs", "BLEU", "model.safetensors"]
     {
@@ -455,7 +455,7 @@ fn inspect_tells_what_a_model_is() {
 
 #[test]
 fn without_names_training_takes_the_shipped_data_and_keeps_the_previous_model() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     std::fs::create_dir(folder.path("data")).unwrap();
     folder.write("data/train.tsv", tsv(&PAIRS));
     folder.write("data/validation.tsv", tsv(&PAIRS[..3]));
@@ -480,7 +480,7 @@ fn without_names_training_takes_the_shipped_data_and_keeps_the_previous_model() 
 
 #[test]
 fn where_nothing_is_shipped_the_option_is_named() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.run(&["train", "--out", "out"]).refused_with(1, &["data/train.tsv", "--train"]);
     folder.run(&["evaluate", "--model", model_path()]).refused_with(1, &["data/test.tsv", "--pairs"]);
     folder.run(&["translate", "hello"]).refused_with(1, &["checkpoints", "train --train PAIRS.tsv", "--model"]);
@@ -490,13 +490,13 @@ fn where_nothing_is_shipped_the_option_is_named() {
 
 #[test]
 fn text_that_looks_like_an_option_can_be_translated() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     assert_eq!(folder.run(&["translate", "--model", model_path(), "--", "--fox"]).worked().lines().count(), 1);
 }
 
 #[test]
 fn a_slow_writer_is_waited_for() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let mut child = folder.command(&["translate", "--model", model_path()]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"the red fox sl").unwrap();

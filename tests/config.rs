@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use clap::CommandFactory;
-use common::{Folder, PAIRS, QUICK, json, model_path, outcome, tsv};
+use common::{ModelDir, PAIRS, QUICK, json, model_path, outcome, tsv};
 use serde_json::{Value, json};
 use softalign::cli::Cli;
 
@@ -37,7 +37,7 @@ const SHOWN_WHERE_GIVEN: [&str; 21] = [
 ];
 
 /// What config.json says of a model, and of how its training was begun.
-fn told(folder: &Folder, out: &str) -> (Value, Vec<String>) {
+fn told(folder: &ModelDir, out: &str) -> (Value, Vec<String>) {
     let mut config = json(&folder.text(&format!("{out}/config.json")));
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
     (config, serde_json::from_value(begun["command_line"].clone()).unwrap())
@@ -62,7 +62,7 @@ fn what_is_shown_trains_the_same_model() {
             ],
         ),
     ] {
-        let folder = Folder::new();
+        let folder = ModelDir::new();
         folder.write("pairs.tsv", pairs);
         let train =
             [&["train", "--train", "pairs.tsv", "--preset", "tiny", "--max-epochs", "2", "-q"], options].concat();
@@ -81,7 +81,7 @@ fn what_is_shown_trains_the_same_model() {
 
 #[test]
 fn all_that_is_in_force_is_shown() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let shown = folder.run(&["train", "--train", "pairs.tsv", "--show-config"]);
     let shown = json(shown.worked());
     assert_eq!(
@@ -100,7 +100,7 @@ fn all_that_is_in_force_is_shown() {
 
 #[test]
 fn the_command_line_counts_more() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write(
         "c.json",
         json!({"train": "gone.tsv", "max_epochs": 1, "batch-tokens": 50, "seed": 7, "no-tied-embeddings": true})
@@ -119,7 +119,7 @@ fn the_command_line_counts_more() {
 
 #[test]
 fn any_command_takes_one() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let config = json!({"model": model_path(), "format": "jsonl", "n_best": 2, "subwords": false, "input": "none",
         "threads": 1, "coverage-penalty": null});
     folder.write("c.json", config.to_string());
@@ -155,7 +155,7 @@ fn any_command_takes_one() {
 /// A preset means the sizes that it names, and a model to begin with decides its own, whatever a config says of them.
 #[test]
 fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let shown = folder.run(&["train", "--train", "pairs.tsv", "--preset", "tiny", "--show-config"]);
     folder.write("settings.json", shown.worked());
     let preset = folder.run(&["train", "--config", "settings.json", "--preset", "medium", "--show-config"]);
@@ -182,7 +182,7 @@ fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
 
 #[test]
 fn a_model_is_trained_as_another_was() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let more = ["--max-epochs", "2", "--guided-alignment", "--validate-every", "5"];
     folder.train("first", &more).worked();
     let config = ["train", "--config", "first/config.json", "-q"];
@@ -224,14 +224,14 @@ fn a_model_is_trained_as_another_was() {
 
 #[test]
 fn a_byte_order_mark_before_a_config_is_skipped() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("c.json", "\u{feff}{\"beam\": 1}");
     folder.run(&["translate", "--model", model_path(), "--config", "c.json", "the red fox sleeps"]).worked();
 }
 
 #[test]
 fn a_long_key_of_a_config_is_shortened() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let key = "é".repeat(5_000_000);
     folder.write("c.json", format!("{{\"{key}\": 3}}"));
     let message = folder.run(&["train", "--config", "c.json"]);
@@ -240,7 +240,7 @@ fn a_long_key_of_a_config_is_shortened() {
 
 #[test]
 fn what_a_config_cannot_hold_is_said_in_a_line() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for (text, reasons) in [
         (
             "{\"max_epoch\": 3}",
@@ -291,7 +291,7 @@ fn what_a_config_cannot_hold_is_said_in_a_line() {
 
 #[test]
 fn a_config_can_say_which_training_goes_on() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder
         .run(&[&["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"], &QUICK[..]].concat())
         .worked();

@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{Folder, Outcome, model_path};
+use common::{ModelDir, Outcome, model_path};
 
 fn translate(arguments: &[&str], input: &str) -> Outcome {
-    Folder::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
+    ModelDir::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn what_stands_in_another_phrase_is_said_once() {
 
 #[test]
 fn a_beginning_that_cannot_be_said_names_its_line() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("begun.tsv", "the red fox sleeps\tvela\nthe red fox sleeps\tzebro\n");
     let arguments = ["translate", "--model", model_path(), "--prefixes"];
     let named = folder.run(&[&arguments[..], &["--input", "begun.tsv"]].concat());
@@ -66,7 +66,7 @@ fn a_beginning_that_cannot_be_said_names_its_line() {
 
 #[test]
 fn terms_are_said_where_they_stand() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("terms.tsv", "fox\tku\nold owl\tgrisa mi\nzebra\tzebro\n");
     let run =
         |input: &str| folder.run_with_input(&["translate", "--model", model_path(), "--terms", "terms.tsv"], input);
@@ -109,7 +109,7 @@ fn of_many_draws_the_one_that_is_most_like_all() {
         "an empty line has its empty translation: {best:?}"
     );
     let evaluated =
-        Folder::with_pairs().run(&["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--mbr", "10"]);
+        ModelDir::with_pairs().run(&["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--mbr", "10"]);
     assert!(evaluated.worked().contains("BLEU"), "{evaluated:?}");
 }
 
@@ -163,7 +163,7 @@ fn what_cannot_be_kept_to_is_refused() {
 
 #[test]
 fn phrases_that_are_too_long_are_refused() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let (most, more) = ("a".repeat(256), "a ".repeat(129));
     folder.write("sentence.txt", "the red fox sleeps\n");
     let run = |arguments: &[&str]| {
@@ -188,7 +188,7 @@ fn phrases_of_too_many_units_together_are_refused() {
 
 #[test]
 fn beginning_that_is_too_long_is_refused() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("config.json", format!("{{\"prefix\": \"{}\"}}", "ku mi ".repeat(500_000)));
     let arguments = ["translate", "--model", model_path(), "--config", "config.json"];
     let found = folder.run_with_input(&arguments, "the red fox sleeps\n");

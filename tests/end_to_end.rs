@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::LazyLock;
 
-use common::{Folder, Outcome};
+use common::{ModelDir, Outcome};
 use serde_json::Value;
 
 /// An invented language that puts the verb first and the colour after its noun.
@@ -24,9 +24,9 @@ fn invented_pairs() -> Vec<(String, String)> {
 }
 
 /// A folder with the pairs, and the model trained on them.
-fn learned() -> &'static Folder {
-    static LEARNED: LazyLock<Folder> = LazyLock::new(|| {
-        let folder = Folder::lasting("learned");
+fn learned() -> &'static ModelDir {
+    static LEARNED: LazyLock<ModelDir> = LazyLock::new(|| {
+        let folder = ModelDir::lasting("learned");
         let pairs = invented_pairs();
         let lines: String = pairs.iter().map(|(source, target)| format!("{source}\t{target}\n")).collect();
         folder.write("pairs.tsv", lines);

@@ -2,18 +2,18 @@
 
 mod common;
 
-use common::{Folder, PAIRS, model_path};
+use common::{ModelDir, PAIRS, model_path};
 use serde_json::Value;
 
 /// The shared model, and another one of the same pairs that began elsewhere and learnt less.
-fn two_models() -> Folder {
-    let folder = Folder::with_pairs();
+fn two_models() -> ModelDir {
+    let folder = ModelDir::with_pairs();
     let other = ["train", "--train", "pairs.tsv", "--out", "other", "--units", "word", "--preset", "tiny"];
     folder.run(&[&other[..], &["--seed", "7", "--max-epochs", "20", "--quiet"]].concat()).worked();
     folder
 }
 
-fn evaluated(folder: &Folder, options: &[&str]) -> Value {
+fn evaluated(folder: &ModelDir, options: &[&str]) -> Value {
     let outcome = folder.run(&[&["evaluate", "--pairs", "pairs.tsv", "--json", "--quiet"], options].concat());
     outcome.json()
 }
@@ -32,7 +32,7 @@ fn models_of_any_size_translate_together() {
 
 #[test]
 fn a_model_with_itself_is_itself() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let twice = ["--model", model_path(), "--model", model_path()];
     let text = |format: &str, models: &[&str]| {
         let arguments = [&["translate", "--format", format, "--quiet", PAIRS[3].0, PAIRS[5].0], models].concat();
@@ -57,7 +57,7 @@ fn a_model_with_itself_is_itself() {
 
 #[test]
 fn models_of_other_units_are_refused() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let fewer: String = PAIRS[..6].iter().map(|(source, target)| format!("{source}\t{target}\n")).collect();
     folder.write("fewer.tsv", fewer);
     folder.run(&["train", "--train", "fewer.tsv", "--out", "fewer", "--max-epochs", "1", "--quiet"]).worked();

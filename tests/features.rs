@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, QUICK, json};
+use common::{ModelDir, QUICK, json};
 use serde_json::Value;
 
 /// Lemma, form and features of an invented language: the last letters say tense and number.
@@ -13,8 +13,8 @@ fn inflections() -> String {
     lemmas.iter().flat_map(|lemma| tags.map(|tag| line(lemma, tag))).collect()
 }
 
-fn trained() -> Folder {
-    let folder = Folder::new();
+fn trained() -> ModelDir {
+    let folder = ModelDir::new();
     folder.write("forms.tsv", inflections());
     let arguments = ["train", "--train", "forms.tsv", "--valid", "forms.tsv", "--features", "3", "--out", "model"];
     let units = ["--units", "char", "--max-epochs", "12"];
@@ -73,7 +73,7 @@ fn words_are_inflected_by_their_features() {
 
 #[test]
 fn columns_of_features_may_have_names() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let named: String = inflections()
         .lines()
         .map(|line| {
@@ -171,7 +171,7 @@ fn what_a_model_remembers_is_asked_of_its_own_files_alone() {
 
 #[test]
 fn what_is_clean_is_as_it_was() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("forms.tsv", format!("{}\tx\tV\n", inflections()));
     let clean = ["clean", "--pairs", "forms.tsv", "--features", "3", "--tag-source", "<x>", "--output", "clean.tsv"];
     folder.run(&clean).worked();
@@ -180,7 +180,7 @@ fn what_is_clean_is_as_it_was() {
 
 #[test]
 fn atoms_are_never_cut() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let atoms = ["--units", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
     folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
     let config = json(&folder.text("model/config.json"));

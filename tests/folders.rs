@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::{Folder, QUICK};
+use common::{ModelDir, QUICK};
 
 #[test]
 fn training_does_not_touch_a_folder_that_holds_a_model() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let before = folder.contents();
     folder.train("model", &[]).refused_with(1, &["model", "holds a model", "--resume"]);
     assert!(folder.contents() == before);
@@ -15,7 +15,7 @@ fn training_does_not_touch_a_folder_that_holds_a_model() {
 
 #[test]
 fn training_keeps_out_of_a_folder_with_a_foreign_config() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     std::fs::create_dir(folder.path("out")).unwrap();
     for foreign in [&b"{\"of\": \"another program\"}"[..], b"\xff\xfe{", b"{\"format_version\": 999}"] {
         folder.write("out/config.json", foreign);
@@ -26,7 +26,7 @@ fn training_keeps_out_of_a_folder_with_a_foreign_config() {
 
 #[test]
 fn files_of_others_with_names_of_ours_stay() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     std::fs::create_dir(folder.path("out")).unwrap();
     for name in ["tokenizer.json", "log.jsonl", "training.svg"] {
         folder.write(&format!("out/{name}"), "another program's");
@@ -38,7 +38,7 @@ fn files_of_others_with_names_of_ours_stay() {
 
 #[test]
 fn a_run_that_ended_before_its_first_checkpoint_can_be_begun_again() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     for name in ["model.safetensors", "resume.safetensors", "resume.json", "log.jsonl"] {
         std::fs::remove_file(folder.path("model").join(name)).unwrap();
     }
@@ -50,7 +50,7 @@ fn a_run_that_ended_before_its_first_checkpoint_can_be_begun_again() {
 
 #[test]
 fn a_model_whose_training_cannot_go_on_is_no_dead_end() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     for name in ["resume.safetensors", "resume.json"] {
         std::fs::remove_file(folder.path("model").join(name)).unwrap();
     }
@@ -66,7 +66,7 @@ fn a_model_whose_training_cannot_go_on_is_no_dead_end() {
 
 #[test]
 fn a_best_model_that_was_not_written_any_more_is_written_by_the_resumed_run() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let train = |out: &str, epochs| folder.train(out, &["--schedule", "plateau", "--max-epochs", epochs]);
     train("whole", "3").worked();
     train("parts", "1").worked();
@@ -80,7 +80,7 @@ fn a_best_model_that_was_not_written_any_more_is_written_by_the_resumed_run() {
 
 /// A command line under the shell's limit of a file's size, so that a larger one cannot be written to its end.
 #[cfg(target_os = "linux")]
-fn with_files_up_to(folder: &Folder, bytes: usize, arguments: &[&str]) -> common::Outcome {
+fn with_files_up_to(folder: &ModelDir, bytes: usize, arguments: &[&str]) -> common::Outcome {
     let mut limited = std::process::Command::new("sh");
     let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", bytes / 512);
     limited.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]).args(arguments);
@@ -91,7 +91,7 @@ fn with_files_up_to(folder: &Folder, bytes: usize, arguments: &[&str]) -> common
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_at_the_first_checkpoint_is_no_dead_end() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("room", &["--max-epochs", "1"]).worked();
     // Room for the model, and not for what training goes on from.
     let [model, resume] = ["model", "resume"].map(|name| folder.read(&format!("room/{name}.safetensors")).len());
@@ -106,7 +106,7 @@ fn a_disk_that_fills_up_at_the_first_checkpoint_is_no_dead_end() {
 
 #[test]
 fn what_a_run_without_a_checkpoint_left_is_not_taken_for_the_next_ones() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let characters =
         ["train", "--train", "pairs.tsv", "--max-epochs", "1", "--quiet", "--preset", "tiny", "--units", "char"];
     folder.run(&[&characters[..], &["--out", "fresh"]].concat()).worked();
@@ -132,7 +132,7 @@ fn what_a_run_without_a_checkpoint_left_is_not_taken_for_the_next_ones() {
 
 #[test]
 fn a_model_is_moved_aside_whole() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     std::fs::rename(folder.path("model"), folder.path("checkpoints")).unwrap();
     let model = |below: &str| -> Vec<(String, Vec<u8>)> {
         let all = folder.contents().into_iter();
@@ -157,7 +157,7 @@ fn a_model_is_moved_aside_whole() {
 struct Busy(std::process::Child);
 
 impl Busy {
-    fn training(folder: &Folder, out: &str) -> Self {
+    fn training(folder: &ModelDir, out: &str) -> Self {
         let arguments = ["train", "--train", "pairs.tsv", "--max-epochs", "1000000", "--patience", "1000000"];
         let child = folder.command(&[&arguments[..], &QUICK, &["--out", out]].concat()).spawn().unwrap();
         let busy = Self(child);
@@ -201,7 +201,7 @@ impl Drop for Busy {
 
 #[test]
 fn two_trainings_do_not_share_a_folder() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let mut busy = Busy::training(&folder, "checkpoints");
     let process = format!("process {} on ", busy.0.id());
     let parts = ["checkpoints: ", &process, "--out"];
@@ -222,7 +222,7 @@ fn two_trainings_do_not_share_a_folder() {
 #[cfg(unix)]
 #[test]
 fn stops_when_its_directory_is_moved_or_another_training_takes_the_path() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let mut first = Busy::training(&folder, "m");
     std::fs::rename(folder.path("m"), folder.path("moved")).unwrap();
     folder.train("m", &["--max-epochs", "2", "--seed", "7"]).worked();
@@ -240,7 +240,7 @@ fn stops_when_its_directory_is_moved_or_another_training_takes_the_path() {
 #[cfg(unix)]
 #[test]
 fn stops_when_its_directory_is_removed() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let mut training = Busy::training(&folder, "m");
     std::fs::remove_file(folder.path("m/training.lock")).unwrap();
     let (code, stderr) = training.end();
@@ -252,7 +252,7 @@ fn stops_when_its_directory_is_removed() {
 #[test]
 fn writes_through_no_symbolic_link_of_a_directory() {
     use std::os::unix::fs::symlink;
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     std::fs::create_dir_all(folder.path("outside/.step-3.1.tmp")).unwrap();
     folder.write("file", "outside");
     let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "11"];
@@ -280,7 +280,7 @@ fn writes_through_no_symbolic_link_of_a_directory() {
 
 #[test]
 fn keeps_another_programs_model_in_checkpoints_whole() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     std::fs::create_dir(folder.path("checkpoints")).unwrap();
     for name in ["config.json", "tokenizer.json", "model.safetensors", "generation_config.json"] {
         folder.write(&format!("checkpoints/{name}"), "{\"architectures\": [\"MarianMTModel\"]}");

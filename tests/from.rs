@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Outcome, QUICK, json, model_path, tsv};
+use common::{ModelDir, Outcome, QUICK, json, model_path, tsv};
 use serde_json::Value;
 
 /// Other sentences of the same languages, with two new words on each side; one of the old ones is not among them.
@@ -18,22 +18,22 @@ const OTHERS: [(&str, &str); 6] = [
 const STILL: [&str; 6] = ["--max-epochs", "1", "--learning-rate", "1e-9", "--ema-decay", "0"];
 const LEARN: [&str; 8] = ["--dropout", "0", "--learning-rate", "0.005", "--batch-sentences", "1", "--max-epochs", "30"];
 
-fn folder() -> Folder {
-    let folder = Folder::with_model();
+fn folder() -> ModelDir {
+    let folder = ModelDir::with_model();
     folder.write("others.tsv", tsv(&OTHERS));
     folder
 }
 
-fn train_from(folder: &Folder, from: &str, out: &str, options: &[&str]) -> Outcome {
+fn train_from(folder: &ModelDir, from: &str, out: &str, options: &[&str]) -> Outcome {
     let train = ["train", "--train", "others.tsv", "--out", out, "--init-from", from];
     folder.run(&[&train, options].concat())
 }
 
-fn translated(folder: &Folder, model: &str, sentence: &str) -> String {
+fn translated(folder: &ModelDir, model: &str, sentence: &str) -> String {
     folder.run(&["translate", "--model", model, sentence]).worked().trim_end().to_owned()
 }
 
-fn config(folder: &Folder, out: &str) -> Value {
+fn config(folder: &ModelDir, out: &str) -> Value {
     json(&folder.text(&format!("{out}/config.json")))
 }
 
@@ -75,7 +75,7 @@ fn new_words_are_learnt_where_units_are_extended() {
 
 #[test]
 fn characters_and_pieces_of_words_are_extended_by_characters() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("others.tsv", "the Żuk sleeps\tŻ dorma .\nthe red fox ñ!\trufo mi ñ!\n");
     for (units, source, target) in [("bpe", 4, 3), ("char", 4, 3)] {
         let train = ["train", "--train", "pairs.tsv", "--out", units, "--preset", "tiny", "--units", units, "-q"];

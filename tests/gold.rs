@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Folder, Outcome, model_path};
+use common::{ModelDir, Outcome, model_path};
 use serde_json::Value;
 
 /// The links that options make of the pairs, one list a pair.
-fn links(folder: &Folder, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
+fn links(folder: &ModelDir, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
     let align = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh"];
     let outcome = folder.run(&[&align[..], options].concat());
     let link = |link: &str| link.split_once('-').map(|(s, t)| (s.parse().unwrap(), t.parse().unwrap())).unwrap();
@@ -22,7 +22,7 @@ fn written(links: &[Vec<(usize, usize)>], write: impl Fn(usize, usize) -> String
     links.iter().map(|links| line(links) + "\n").collect()
 }
 
-fn evaluate(folder: &Folder, options: &[&str]) -> Outcome {
+fn evaluate(folder: &ModelDir, options: &[&str]) -> Outcome {
     let evaluate = ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--beam", "1"];
     folder.run(&[&evaluate[..], &["--gold", "pairs.gold"], options].concat())
 }
@@ -33,7 +33,7 @@ fn scores(outcome: &Outcome) -> Value {
 
 #[test]
 fn links_may_be_written_and_counted_in_several_ways() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let links = links(&folder, &[]);
     let number = links.iter().map(Vec::len).sum::<usize>() as f64;
     folder.write("pairs.gold", written(&links, |s, t| format!("{s}-{t}")));
@@ -60,7 +60,7 @@ fn links_may_be_written_and_counted_in_several_ways() {
 
 #[test]
 fn links_that_lie_one_word_off_are_warned_of() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let late: Vec<Vec<(usize, usize)>> = links(&folder, &[])
         .into_iter()
         .map(|links| links.into_iter().filter(|&(_, t)| t < 3).map(|(s, t)| (s, t + 1)).collect())
@@ -83,7 +83,7 @@ fn links_that_lie_one_word_off_are_warned_of() {
 
 #[test]
 fn the_threshold_is_searched_only_when_asked() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for from in ["attention", "auto", "hmm"] {
         let from = ["--links-from", from];
         let own = links(&folder, &[&from[..], &["--threshold", "0.1"]].concat());
@@ -108,7 +108,7 @@ fn the_threshold_is_searched_only_when_asked() {
 
 #[test]
 fn gold_words_are_those_that_are_linked() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "the red fox, sleeps\trufo mi, dorma.\n");
     folder.write("pairs.gold", "4-4\n");
     evaluate(&folder, &[]).refused_with(1, &["pairs.gold:1", "4-4", "4 and 3 words"]);

@@ -17,7 +17,7 @@ use softalign::attention::{AttentionConfig, ScoreName, SelectionMode};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{ParameterSpec, Parameters};
 use softalign::random::SeededRng;
-use softalign::text::{Batch, Example, Look};
+use softalign::text::{Batch, Example, GuideWeight};
 
 /// Source and target lengths of the batches tried, `</s>` not counted.
 const BATCHES: [&[(usize, usize)]; 5] =
@@ -94,8 +94,8 @@ fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
 }
 
 /// A guide of one target unit: to one source unit and, less, to the source's end.
-fn looks(unit: usize, source: usize) -> [Look; 2] {
-    [(unit % (source + 1), 0.4), (source, 0.2)].map(|(source, weight)| Look {
+fn looks(unit: usize, source: usize) -> [GuideWeight; 2] {
+    [(unit % (source + 1), 0.4), (source, 0.2)].map(|(source, weight)| GuideWeight {
         target: unit as u32,
         source: source as u32,
         weight,

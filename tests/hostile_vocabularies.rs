@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
 use softalign::random::SeededRng;
-use softalign::text::{Atoms, NormalForm, Normalisation, Units, Vocabulary, Words};
+use softalign::text::{NormalForm, Normalization, ProtectedTokens, Units, Vocabulary, WordSplitting};
 
 /// Mutations of each kind of unit where nothing else is asked for.
 const MUTATIONS: usize = 250;
@@ -24,7 +24,7 @@ const TEXTS: [&str; 6] = [
 ];
 
 /// What models have where nothing else is asked for, but for the lower case.
-const NORMALISATION: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: true };
+const NORMALISATION: Normalization = Normalization { form: NormalForm::Nfc, lowercase: true };
 
 fn learnt(units: Units) -> String {
     let texts = TEXTS.into_iter().chain(TEXTS);
@@ -33,10 +33,12 @@ fn learnt(units: Units) -> String {
 
 /// Reads a file and, if it is taken, uses it; tells whether it is taken.
 fn try_to_use(json: &str, units: Units) -> bool {
-    let Ok(vocabulary) = Vocabulary::from_json(json, units, NORMALISATION, &Atoms::default()) else { return false };
+    let Ok(vocabulary) = Vocabulary::from_json(json, units, NORMALISATION, &ProtectedTokens::default()) else {
+        return false;
+    };
     let size = vocabulary.size() as u32;
     for text in TEXTS {
-        let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
+        let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
         assert!(segmentation.ids.iter().all(|&id| id < size), "an id beyond the size");
         assert!(segmentation.ids.len() <= 2 * text.len() + 1, "a text grows");
         assert!(!vocabulary.decode(&segmentation.ids).contains('\n'), "more than a line");

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Folder, Outcome, PAIRS, model_path, tsv};
+use common::{ModelDir, Outcome, PAIRS, model_path, tsv};
 
 /// The pairs, and translations of which each `wrong`th has another verb.
-fn folder_with(systems: &[(&str, usize)]) -> Folder {
-    let folder = Folder::new();
+fn folder_with(systems: &[(&str, usize)]) -> ModelDir {
+    let folder = ModelDir::new();
     let pairs: Vec<(&str, &str)> = PAIRS.iter().cycle().take(60).copied().collect();
     folder.write("pairs.tsv", tsv(&pairs));
     for (name, wrong) in systems {
@@ -19,7 +19,7 @@ fn folder_with(systems: &[(&str, usize)]) -> Folder {
     folder
 }
 
-fn evaluate(folder: &Folder, options: &[&str]) -> Outcome {
+fn evaluate(folder: &ModelDir, options: &[&str]) -> Outcome {
     folder.run(&[&["evaluate", "--pairs", "pairs.tsv", "--quiet"], options].concat())
 }
 
@@ -84,7 +84,7 @@ fn models_are_compared_too() {
 
 #[test]
 fn what_is_read_in_part_and_what_is_single_words_is_seen_behind_header_and_tag() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("long.tsv", format!("source\ttarget\nthe red fox\trufo mi\n{}\tku\n", "fox ".repeat(501).trim_end()));
     let long = folder.run(&["evaluate", "--model", model_path(), "--pairs", "long.tsv", "--header", "--quiet"]);
     long.worked();

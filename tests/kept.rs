@@ -2,17 +2,17 @@
 
 mod common;
 
-use common::{Folder, PAIRS, QUICK, json, tsv};
+use common::{ModelDir, PAIRS, QUICK, json, tsv};
 
 /// Seven validations of which the last is not always the best.
 const RUN: [&str; 6] = ["--max-epochs", "7", "--metric", "perplexity", "--schedule", "plateau"];
 
-fn train(folder: &Folder, out: &str, options: &[&str]) {
+fn train(folder: &ModelDir, out: &str, options: &[&str]) {
     folder.train(out, &[&RUN[..], options].concat()).worked();
 }
 
 /// The log's validations: steps with a figure.
-fn validations(folder: &Folder, out: &str, figure: &str) -> Vec<(u64, f64)> {
+fn validations(folder: &ModelDir, out: &str, figure: &str) -> Vec<(u64, f64)> {
     let lines = folder.text(&format!("{out}/log.jsonl"));
     let lines = lines.lines().map(json);
     let validations = lines.filter(|line| line["event"] == "validation");
@@ -20,7 +20,7 @@ fn validations(folder: &Folder, out: &str, figure: &str) -> Vec<(u64, f64)> {
 }
 
 /// The names below `kept`, in order.
-fn kept(folder: &Folder, out: &str) -> Vec<String> {
+fn kept(folder: &ModelDir, out: &str) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder.path(&format!("{out}/kept")))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -34,7 +34,7 @@ fn names(steps: impl IntoIterator<Item = u64>) -> Vec<String> {
 }
 
 /// Everything below a folder's `kept`, config.json's command line aside, which names the folder.
-fn kept_bytes(folder: &Folder, out: &str) -> Vec<(String, Vec<u8>)> {
+fn kept_bytes(folder: &ModelDir, out: &str) -> Vec<(String, Vec<u8>)> {
     let below = format!("{out}/kept/");
     let all = folder.contents().into_iter();
     let of = all.filter_map(|(name, bytes)| Some((name.strip_prefix(&below)?.to_owned(), bytes)));
@@ -43,7 +43,7 @@ fn kept_bytes(folder: &Folder, out: &str) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn the_best_are_whole_models_and_have_a_mean() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     train(&folder, "out", &["--keep-best", "3", "--guided-alignment=0.3"]);
     let mut best = validations(&folder, "out", "perplexity");
     assert_eq!(best.len(), 7);
@@ -78,7 +78,7 @@ fn the_best_are_whole_models_and_have_a_mean() {
 
 #[test]
 fn the_last_are_those_of_the_last_validations() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let done =
         folder.run(&[&["train", "--train=pairs.tsv", "--out=out"], &QUICK[..18], &RUN, &["--keep-last=2"]].concat());
     done.worked();
@@ -90,7 +90,7 @@ fn the_last_are_those_of_the_last_validations() {
 #[test]
 fn a_run_in_parts_keeps_what_a_whole_one_keeps() {
     for options in [&["--keep-best", "2"][..], &["--keep-last", "2", "--validate-every", "5"]] {
-        let folder = Folder::with_pairs();
+        let folder = ModelDir::with_pairs();
         let parts = ["--schedule", "plateau", "--metric", "perplexity", "--max-epochs"];
         folder.train("whole", &[&parts[..], &["5"], options].concat()).worked();
         folder.train("parts", &[&parts[..], &["3"], options].concat()).worked();
@@ -118,7 +118,7 @@ fn a_run_in_parts_keeps_what_a_whole_one_keeps() {
 /// It goes on where the disk did.
 #[test]
 fn what_could_not_be_kept_is_kept_by_the_next_run() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     train(&folder, "whole", &["--keep-last", "2"]);
     folder
         .train("out", &["--max-epochs", "1", "--metric", "perplexity", "--schedule", "plateau", "--keep-last", "2"])
@@ -136,7 +136,7 @@ fn what_could_not_be_kept_is_kept_by_the_next_run() {
 
 #[test]
 fn what_was_kept_is_moved_aside_and_nothing_else_is_removed() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", tsv(&PAIRS));
     let train = [&["train", "--train", "pairs.tsv", "--max-epochs", "2"][..], &QUICK].concat();
     folder.run(&[&train[..], &["--keep-last", "2"]].concat()).worked();
@@ -161,7 +161,7 @@ fn what_was_kept_is_moved_aside_and_nothing_else_is_removed() {
 
 #[test]
 fn numbers_and_choices_that_make_no_sense_are_refused() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("out", &["--keep-best", "0"]).refused_with(2, &["--keep-best must be at least 1"]);
     folder.train("out", &["--keep-last", "0"]).refused_with(2, &["--keep-last must be at least 1"]);
     for options in [&["--keep-best", "2", "--keep-last", "2"][..], &["--keep-best", "-1"]] {

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Folder, PAIRS, model_path, tsv};
+use common::{ModelDir, PAIRS, model_path, tsv};
 
-fn folder_with_aligner() -> Folder {
-    let folder = Folder::new();
+fn folder_with_aligner() -> ModelDir {
+    let folder = ModelDir::new();
     let pairs: Vec<(&str, &str)> = PAIRS.iter().cycle().take(120).copied().collect();
     folder.write("pairs.tsv", tsv(&pairs));
     folder.write("new.tsv", "the old fox sleeps\tvela mi dorma .\nsleeps the fox\tdorma mi\n\t\n");
@@ -63,7 +63,7 @@ fn links_are_written_as_other_programs_want_them() {
 
 #[test]
 fn two_directions_become_one() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("forward", "0-0 1-1 2-2 4-4\n0-0:0.5\n\n");
     folder.write("backward", "0-0 1-1 1-2 3-3\n0-1\n\n");
     let links = |way: &str| folder.run(&["symmetrize", "forward", "backward", "--way", way]).worked().to_owned();

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Folder, PAIRS, tsv};
+use common::{ModelDir, PAIRS, tsv};
 use serde_json::Value;
 use softalign::random::SeededRng;
 
@@ -50,14 +50,14 @@ fn kills() -> u64 {
     std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS)
 }
 
-fn command(folder: &Folder, arguments: &[&str]) -> Command {
+fn command(folder: &ModelDir, arguments: &[&str]) -> Command {
     let mut command = folder.command(&[arguments, &["--quiet"]].concat());
     command.stdout(std::process::Stdio::null());
     command
 }
 
 /// What the log tells, but for times.
-fn log(folder: &Folder) -> Vec<Value> {
+fn log(folder: &ModelDir) -> Vec<Value> {
     let mut lines: Vec<Value> =
         folder.text("out/log.jsonl").lines().map(|line| serde_json::from_str(line).expect("whole lines")).collect();
     // What is summed over the part of an epoch that a process has trained is not the same.
@@ -73,7 +73,7 @@ fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
     for (number, options) in (0..).zip(RUNS) {
         let train = [&["train", "--train", "pairs.tsv", "--out", "out"], &RESTLESS[..], options].concat();
         let folder = |name: &str| {
-            let folder = Folder::lasting(&format!("{name}-{number}"));
+            let folder = ModelDir::lasting(&format!("{name}-{number}"));
             folder.write("pairs.tsv", tsv(&PAIRS).repeat(2));
             folder
         };
@@ -108,7 +108,7 @@ fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
             assert!(whole.read(name) == killed.read(name), "{options:?}: {name}");
         }
         assert_eq!(log(&whole), log(&killed), "{options:?}");
-        let names = |folder: &Folder| folder.contents().into_keys().collect::<Vec<_>>();
+        let names = |folder: &ModelDir| folder.contents().into_keys().collect::<Vec<_>>();
         assert_eq!(names(&whole), names(&killed), "{options:?}: a kill has left something behind");
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, QUICK, json};
+use common::{ModelDir, QUICK, json};
 use serde_json::Value;
 
 const BRIEF: [&str; 5] = ["--validate-every", "6", "--max-epochs", "2", "--keep-attention"];
@@ -13,7 +13,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn attention_is_kept_at_each_validation() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("out", &BRIEF).worked();
     let kept = lines(&folder.text("out/attention.jsonl"));
     assert_eq!(kept.iter().map(|line| line["step"].as_u64().unwrap()).collect::<Vec<_>>(), [6, 12, 18, 24]);
@@ -34,7 +34,7 @@ fn attention_is_kept_at_each_validation() {
 
 #[test]
 fn without_being_asked_only_curves_are_left() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("out", &["--max-epochs", "1"]).worked();
     let names: Vec<String> = folder.contents().into_keys().collect();
     assert!(names.iter().any(|name| name == "out/training.svg"), "{names:?}");
@@ -43,7 +43,7 @@ fn without_being_asked_only_curves_are_left() {
 
 #[test]
 fn a_run_in_parts_leaves_the_same_page_as_a_whole_one() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let plateau = ["--schedule", "plateau"];
     folder.train("whole", &[&BRIEF[..], &plateau].concat()).worked();
     folder.train("parts", &[&BRIEF[..2], &["--max-epochs", "1", "--keep-attention"], &plateau].concat()).worked();
@@ -58,7 +58,7 @@ fn a_run_in_parts_leaves_the_same_page_as_a_whole_one() {
 
 #[test]
 fn samples_are_the_same_each_time_and_stand_beside_their_references() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let loud: Vec<&str> = QUICK.into_iter().filter(|option| *option != "--quiet").collect();
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "2"];
     let outcome = folder.run(&[&train, &loud[..]].concat());
@@ -72,7 +72,7 @@ fn samples_are_the_same_each_time_and_stand_beside_their_references() {
 
 #[test]
 fn attention_that_is_fixed_is_not_kept() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let fixed = folder.train("out", &["--attention", "mean", "--keep-attention"]);
     fixed.refused_with(2, &["--keep-attention", "--attention mean"]);
 }

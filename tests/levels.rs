@@ -12,9 +12,9 @@ use softalign::kernels::simd::{SimdLevel, limit_simd};
 use softalign::model::{Architecture, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
-use softalign::search::{BeamSettings, Source, search_all};
+use softalign::search::{BeamSearch, Source, search_all};
 use softalign::text::{Batch, Example};
-use softalign::training::Optimiser;
+use softalign::training::Optimizer;
 
 #[test]
 fn every_level_computes_the_same() {
@@ -58,11 +58,11 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
     let rates = DropoutRates { embeddings: 0.2, annotations: 0.2, states: 0.2, readout: 0.2 };
     let (loss, gradients) = run(PATHS[0], &model, &batch, 0.1, &Dropout::new(rates, 1, 1));
     let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
-    let found = search_all(&[&model], &sources, &BeamSettings::default().into(), &mut |_| {}).unwrap();
+    let found = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
     let units = found.iter().flat_map(|found| &found[0].units).map(|&unit| unit as f32).collect();
     let mut results =
         vec![("loss".to_owned(), (vec![loss.smoothed as f32], 1e-5)), ("translations".to_owned(), (units, 0.0))];
-    Optimiser::new(model.parameters(), 1.0, None).unwrap().step(model.parameters(), &gradients, 0.01).unwrap();
+    Optimizer::new(model.parameters(), 1.0, None).unwrap().step(model.parameters(), &gradients, 0.01).unwrap();
     let values = |tensor: &candle_core::Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
     for (name, gradient) in gradients.iter() {
         results.push((format!("gradient by {name}"), (values(gradient), 2e-5)));

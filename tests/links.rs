@@ -6,13 +6,13 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::{Folder, PAIRS, QUICK, json, model_path, outcome, tsv};
+use common::{ModelDir, PAIRS, QUICK, json, model_path, outcome, tsv};
 use serde_json::Value;
 
 /// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
 const INPUT: &str = "the red fox sings\trufo mi kanta .\n\t\nfox\t\nan unseen word\tnokonata\n";
 
-fn align(folder: &Folder, options: &[&str]) -> String {
+fn align(folder: &ModelDir, options: &[&str]) -> String {
     folder.write("input.tsv", INPUT);
     let base = ["align", "--model", model_path(), "--pairs", "input.tsv"];
     folder.run(&[&base, options].concat()).worked().to_owned()
@@ -20,7 +20,7 @@ fn align(folder: &Folder, options: &[&str]) -> String {
 
 #[test]
 fn each_source_of_links_gives_a_line_a_pair() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("train.tsv", tsv(&PAIRS));
     for links in ["auto", "attention", "hmm"] {
         let lines = align(&folder, &["--links-from", links, "--format", "pharaoh"]);
@@ -35,8 +35,8 @@ fn each_source_of_links_gives_a_line_a_pair() {
 }
 
 /// A folder with a model and one of the other direction, and the pairs of both.
-fn both_directions() -> Folder {
-    let folder = Folder::with_model();
+fn both_directions() -> ModelDir {
+    let folder = ModelDir::with_model();
     folder.write("turned.tsv", tsv(&PAIRS.map(|(source, target)| (target, source))));
     let train = ["train", "--train", "turned.tsv", "--out", "reverse", "--max-epochs", "10", "--patience", "100"];
     folder.run(&[&train[..], &QUICK].concat()).worked();
@@ -44,7 +44,7 @@ fn both_directions() -> Folder {
 }
 
 /// Links by attention alone: a set for each line.
-fn by_attention(folder: &Folder, options: &[&str]) -> Vec<BTreeSet<(usize, usize)>> {
+fn by_attention(folder: &ModelDir, options: &[&str]) -> Vec<BTreeSet<(usize, usize)>> {
     let align = ["align", "--links-from", "attention", "--format", "pharaoh"];
     let outcome = folder.run(&[&align, options].concat());
     let link = |link: &str| link.split_once('-').map(|(s, t)| (s.parse().unwrap(), t.parse().unwrap())).unwrap();
@@ -84,7 +84,7 @@ fn symmetrises_links_as_moses_does() {
     let lines = |name: &str| -> Vec<&str> {
         cases.as_array().unwrap().iter().map(|case| case[name].as_str().unwrap()).collect()
     };
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for direction in ["forward", "backward"] {
         folder.write(direction, lines(direction).join("\n") + "\n");
     }
@@ -106,7 +106,7 @@ fn a_reverse_model_has_a_say() {
 
 #[test]
 fn options_of_links_that_do_not_go_together_are_refused() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for (options, part) in [
         (&["--links-from", "attention", "--symmetrize", "union"][..], "--reverse-model"),
         (&["--links-from", "hmm", "--subwords"], "--links-from"),
@@ -127,7 +127,7 @@ fn options_of_links_that_do_not_go_together_are_refused() {
 
 #[test]
 fn links_say_how_much_they_are_believed_in() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let links = align(&folder, &["--format", "pharaoh", "--probs"]);
     assert!(links.split_whitespace().count() >= 3, "{links}");
     for link in links.split_whitespace() {
@@ -146,7 +146,7 @@ fn links_say_how_much_they_are_believed_in() {
 
 #[test]
 fn soft_alignments_have_the_size_that_they_say() {
-    let text = align(&Folder::new(), &["--format", "nematus"]);
+    let text = align(&ModelDir::new(), &["--format", "nematus"]);
     let blocks: Vec<&str> = text.split_terminator("\n\n").collect();
     assert_eq!(blocks.len(), 4, "{text}");
     for block in blocks {
@@ -165,7 +165,7 @@ fn soft_alignments_have_the_size_that_they_say() {
 
 #[test]
 fn words_may_stand_apart_from_punctuation() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("one.tsv", "the fox.\tmi.\n");
     let words = |words: &str| -> Value {
         let options = ["align", "--model", model_path(), "--pairs", "one.tsv", "--format", "jsonl", "--words", words];
@@ -178,7 +178,7 @@ fn words_may_stand_apart_from_punctuation() {
 
 #[test]
 fn a_word_list_is_made_of_the_links() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let words = [["fox", "owl", "mouse"], ["mi", "ku", "su"], ["sleeps", "sings", "runs"], ["dorma", "kanta", "kura"]];
     let pair = |place: usize| {
         let (animal, verb) = (place / 3, place % 3);
@@ -200,7 +200,7 @@ fn a_word_list_is_made_of_the_links() {
 
 #[test]
 fn a_wrong_pair_is_suspicious() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let mut pairs = PAIRS.to_vec();
     pairs[4].1 = "grisa ku dorma dorma dorma dorma .";
     folder.write("pairs.tsv", tsv(&pairs));
@@ -220,7 +220,7 @@ fn a_wrong_pair_is_suspicious() {
 
 #[test]
 fn a_side_cut_into_characters_is_linked_by_them() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
     folder.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
     let run = |command: &str, options: &[&str]| {
@@ -240,7 +240,7 @@ fn a_side_cut_into_characters_is_linked_by_them() {
 
 #[test]
 fn translations_come_in_every_format() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     // Two translations of the first line and one of the second, by what stands once in each item.
     for (format, mark, items) in [
         ("align", "</s>", 3),
@@ -267,7 +267,7 @@ fn translations_come_in_every_format() {
 
 #[test]
 fn unknown_words_are_copied_or_looked_up() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     // Each word stands for the one at its place; the vocabulary has room for all words but those that stand twice.
     let usual = PAIRS
         .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
@@ -295,7 +295,7 @@ fn unknown_words_are_copied_or_looked_up() {
 
 #[test]
 fn a_dictionary_is_for_unknown_words() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("words.tsv", "fox\tlupo\n");
     let base = ["translate", "--model", model_path(), "a", "--dictionary", "words.tsv"];
     let refused = folder.run(&base);
@@ -307,7 +307,7 @@ fn a_dictionary_is_for_unknown_words() {
 
 #[test]
 fn a_damaged_aligner_is_named() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     folder.write("model/aligner.safetensors", b"not this");
     let run =
         |options: &[&str]| folder.run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat());
@@ -320,7 +320,7 @@ fn a_damaged_aligner_is_named() {
 
 #[test]
 fn colour_is_as_asked_for() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let coloured = |options: &[&str], no_color: bool| {
         let mut command =
             folder.command(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
@@ -335,7 +335,7 @@ fn colour_is_as_asked_for() {
 
 #[test]
 fn some_pairs_may_be_chosen_and_keep_their_numbers() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let run =
         |options: &[&str]| folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
     let all = run(&["--format", "jsonl"]).worked().to_owned();
@@ -351,7 +351,7 @@ fn some_pairs_may_be_chosen_and_keep_their_numbers() {
 
 #[test]
 fn links_are_drawn_as_curves() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let run = |options: &[&str]| {
         folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--only", "1"], options].concat())
     };
@@ -364,7 +364,7 @@ fn links_are_drawn_as_curves() {
 
 #[test]
 fn a_page_is_called_by_its_file_alone() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let path = folder.path("pairs.tsv");
     let align = ["align", "--model", model_path(), "--format", "html", "--pairs"];
     let page = folder.run(&[&align[..], &[path.to_str().unwrap()]].concat());

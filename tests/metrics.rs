@@ -12,7 +12,7 @@ use softalign::metrics::{
 };
 
 #[derive(Deserialize)]
-struct Corpus {
+struct EncodedCorpus {
     name: String,
     hypotheses: Vec<String>,
     references: Vec<String>,
@@ -24,9 +24,9 @@ struct Corpus {
     tokenized: Vec<String>,
 }
 
-fn corpora() -> Vec<Corpus> {
+fn corpora() -> Vec<EncodedCorpus> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/metrics.json");
-    let corpora: Vec<Corpus> = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
+    let corpora: Vec<EncodedCorpus> = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
     assert!(!corpora.is_empty());
     corpora
 }

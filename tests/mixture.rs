@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{Folder, PAIRS, QUICK, json};
+use common::{ModelDir, PAIRS, QUICK, json};
 use serde_json::json;
 
 /// [`PAIRS`], and the same sentences in another invented language.
-fn two_languages() -> Folder {
-    let folder = Folder::with_pairs();
+fn two_languages() -> ModelDir {
+    let folder = ModelDir::with_pairs();
     let other: String = PAIRS
         .iter()
         .map(|(source, target)| {
@@ -19,7 +19,7 @@ fn two_languages() -> Folder {
     folder
 }
 
-fn train(folder: &Folder, out: &str, arguments: &[&str]) -> common::Outcome {
+fn train(folder: &ModelDir, out: &str, arguments: &[&str]) -> common::Outcome {
     folder.run(&[&["train", "--out", out], &QUICK[..], arguments].concat())
 }
 

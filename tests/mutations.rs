@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use attacked::{use_arguments, use_bytes, use_config, use_corpus, use_folder, use_gold, use_text, vocabulary};
-use common::{Folder as Place, PAIRS};
+use common::{ModelDir as Place, PAIRS};
 use serde_json::{Value, json};
-use softalign::checkpoint::Folder;
+use softalign::checkpoint::ModelDir;
 use softalign::random::SeededRng;
-use softalign::text::{Column, Layout, Words};
+use softalign::text::{Column, TableFormat, WordSplitting};
 
 /// Mutations of each file and each kind of text where nothing else is asked for.
 const MUTATIONS: usize = 40;
@@ -216,7 +216,7 @@ fn each(what: &str, count: usize, mut work: impl FnMut(&mut SeededRng) -> bool) 
 #[test]
 fn no_damage_to_a_folder_panics() {
     let place = whole_folder();
-    let folder = Folder::new(&place.path("model"));
+    let folder = ModelDir::new(&place.path("model"));
     assert!(use_folder(&folder, PAIR));
     let files = files(&place);
     for (name, bytes) in &files {
@@ -273,7 +273,7 @@ fn no_damage_to_a_folder_panics_in_any_command() {
 #[test]
 fn no_folder_made_on_purpose_panics() {
     let place = whole_folder();
-    let folder = Folder::new(&place.path("model"));
+    let folder = ModelDir::new(&place.path("model"));
     let files = files(&place);
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let wide = format!("{{\"a\":\"{}\"}}", "x".repeat(5_000_000));
@@ -343,7 +343,7 @@ fn no_text_panics_where_it_is_read() {
             let columns =
                 (stream.below(2) == 0).then(|| [1 + stream.below(3), 1 + stream.below(3)].map(Column::Number));
             let features = (stream.below(2) == 0).then(|| Column::Number(1 + stream.below(4)));
-            let layout = Layout { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns, features };
+            let layout = TableFormat { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns, features };
             use_config(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
             use_corpus(&path, &layout, 1 + stream.below(4))
         });
@@ -385,13 +385,13 @@ fn what_a_fuzzer_came_upon_does_no_harm() {
 #[test]
 fn any_text_becomes_units_and_text_again() {
     let place = whole_folder();
-    let checkpoint = Folder::new(&place.path("model")).load().unwrap();
+    let checkpoint = ModelDir::new(&place.path("model")).load().unwrap();
     for (number, text) in ["the red fox sleeps", "é ▁ </s> <unk>", "नमस्ते\u{200d}\u{301} 🦊"].into_iter().enumerate()
     {
         each(&format!("text {number}"), mutations(), |stream| {
             let text = String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)).replace('\n', " ");
             use_text(&checkpoint.source, &text);
-            let cut = checkpoint.source.segment(&text, Words::Whitespace).unwrap();
+            let cut = checkpoint.source.segment(&text, WordSplitting::Whitespace).unwrap();
             let known = cut.unknown_share() == 0.0 && !text.contains(['▁', '<']);
             if known && text == text.split_whitespace().collect::<Vec<_>>().join(" ") {
                 assert_eq!(checkpoint.source.decode(&cut.ids), text);

@@ -2,18 +2,18 @@
 
 mod common;
 
-use common::{Folder, PAIRS, json, tsv};
+use common::{ModelDir, PAIRS, json, tsv};
 use serde_json::Value;
 
 const FEW_STEPS: [&str; 4] = ["--max-epochs", "1", "--hidden-size", "16"];
 
-fn config(folder: &Folder, out: &str) -> Value {
+fn config(folder: &ModelDir, out: &str) -> Value {
     json(&folder.text(&format!("{out}/config.json")))
 }
 
 /// Trains on a text and says what config.json holds, and what was said.
 fn settled(text: &str, options: &[&str]) -> (Value, String) {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", text);
     let outcome = folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], options].concat());
     outcome.worked();
@@ -45,7 +45,7 @@ fn each_side_is_cut_as_its_lines_ask_for() {
     let (source, target, _) = units(spoken, &["--target-units", "char"]);
     assert_eq!((&source[..], &target[..]), ("char", "char"));
     let wrong = ["train", "--train", "pairs.tsv", "--out", "model", "--joint-vocabulary"];
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", spoken);
     folder.run(&wrong).refused_with(2, &["--joint-vocabulary", "same units"]);
     assert!(!folder.path("model").exists(), "a folder was made for nothing");
@@ -62,7 +62,7 @@ fn presets_are_larger_and_longer_or_smaller_and_shorter() {
 
 #[test]
 fn a_time_given_is_planned_for() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let began = std::time::Instant::now();
     let train = ["train", "--train", "pairs.tsv", "--out", "model", "--max-minutes", "0.05", "--max-epochs", "1000000"];
     let quick =
@@ -92,7 +92,7 @@ fn a_time_given_is_planned_for() {
 
 #[test]
 fn how_large_a_model_may_be_is_found_out() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let train = ["train", "--train", "pairs.tsv", "--out", "model", "--quiet", "--max-minutes"];
     folder.run(&[&train[..], &["0.001"]].concat()).worked();
     assert_eq!(config(&folder, "model")["architecture"]["hidden_size"], 128, "there is no time for more");

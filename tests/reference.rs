@@ -15,8 +15,8 @@ use serde::Deserialize;
 use softalign::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
 use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon};
 use softalign::parameters::Parameters;
-use softalign::text::{BEGIN, Batch, Example, Padded};
-use softalign::training::Optimiser;
+use softalign::text::{BEGIN, Batch, Example, PaddedBatch};
+use softalign::training::Optimizer;
 
 /// Models of every score, with one head and with several, at other temperatures, of other shapes, and of either decoder.
 const VARIANTS: [&str; 20] = [
@@ -128,7 +128,7 @@ fn annotations_and_attention_agree() {
     for variant in VARIANTS {
         let reference = Reference::load(variant);
         let model = reference.model();
-        let source: &Padded = &reference.batch.source;
+        let source: &PaddedBatch = &reference.batch.source;
         let annotations = model.annotate(source, &Dropout::none()).unwrap();
         let ours = annotations.values.broadcast_mul(&annotations.mask.unsqueeze(2).unwrap()).unwrap();
         assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
@@ -203,7 +203,7 @@ fn ten_steps_of_training_agree() {
         let reference = Reference::load(variant);
         let Values { optimizer, losses, label_smoothing, .. } = &reference.values;
         let model = reference.model();
-        let mut optimiser = Optimiser::new(model.parameters(), optimizer.max_gradient_norm, None).unwrap();
+        let mut optimiser = Optimizer::new(model.parameters(), optimizer.max_gradient_norm, None).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) = run(path, &model, &reference.batch, *label_smoothing, &Dropout::none());
             let ours = loss.smoothed / loss.units as f64;

@@ -4,11 +4,11 @@ mod common;
 
 use std::process::Stdio;
 
-use common::{Folder, Outcome, PAIRS, model_path, outcome};
+use common::{ModelDir, Outcome, PAIRS, model_path, outcome};
 
 #[test]
 fn results_are_not_written_over_what_is_read_or_over_each_other() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("pairs.gold", "0-0\n".repeat(PAIRS.len()));
     let before = folder.contents();
     for arguments in [
@@ -34,7 +34,7 @@ fn results_are_not_written_over_what_is_read_or_over_each_other() {
 #[cfg(unix)]
 #[test]
 fn writing_to_a_symbolic_link_writes_the_file_behind_it() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("real.txt", "old\n");
     std::os::unix::fs::symlink("real.txt", folder.path("link.txt")).unwrap();
     folder.run(&["translate", "--model", model_path(), "--output", "link.txt", "the red fox sleeps"]).worked();
@@ -44,7 +44,7 @@ fn writing_to_a_symbolic_link_writes_the_file_behind_it() {
 
 #[test]
 fn a_dash_is_standard_output_even_where_a_file_has_that_name() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("-", "kept");
     let translate = ["translate", "--model", model_path(), "the red fox sleeps"];
     assert_eq!(folder.run(&translate).worked(), "rufo mi dorma .\n");
@@ -58,7 +58,7 @@ fn a_dash_is_standard_output_even_where_a_file_has_that_name() {
 #[cfg(unix)]
 #[test]
 fn what_is_open_already_is_added_to() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let run = |redirection: &str, output: &str| {
         folder.write("log", "kept\n");
         let mut shell = std::process::Command::new("sh");
@@ -77,7 +77,7 @@ fn what_is_open_already_is_added_to() {
 
 #[test]
 fn what_a_killed_process_left_of_a_result_is_cleared_away() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for name in [".out.txt.4194305.tmp", ".other.txt.4194305.tmp"] {
         folder.write(name, "half");
     }
@@ -87,7 +87,7 @@ fn what_a_killed_process_left_of_a_result_is_cleared_away() {
 
 #[test]
 fn a_closed_pipe_is_no_failure() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("many.txt", "the red fox sleeps\n".repeat(20_000));
     folder.write("many.tsv", "the red fox\trufo mi .\n".repeat(20_000));
     for arguments in [
@@ -105,7 +105,7 @@ fn a_closed_pipe_is_no_failure() {
 /// Whoever looks only at the beginning of one result wants the other one whole.
 #[test]
 fn a_closed_pipe_ends_no_result_beside_it() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("many.tsv", "the red fox\trufo mi .\n".repeat(20_000));
     let run = |arguments: &[&str], whole: &str| {
         let mut child = folder.command(&[arguments, &["--pairs", "many.tsv", "--quiet"]].concat()).spawn().unwrap();
@@ -124,7 +124,7 @@ fn a_closed_pipe_ends_no_result_beside_it() {
 
 #[test]
 fn a_part_of_a_model_is_not_written_over() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let before = folder.contents();
     for arguments in [
         &["translate", "--model", "model", "--output", "model/config.json", "the fox"][..],
@@ -139,7 +139,7 @@ fn a_part_of_a_model_is_not_written_over() {
 
 #[test]
 fn standard_input_is_read_once() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for arguments in [
         &["translate", "--model", model_path(), "--terms", "-"][..],
         &["translate", "--model", model_path(), "-", "-"],
@@ -156,7 +156,7 @@ fn standard_input_is_read_once() {
 #[cfg(unix)]
 #[test]
 fn standard_output_is_known_by_its_other_names() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let cleaned = folder.run(&["clean", "--pairs", "pairs.tsv", "--output", "/dev/stdout"]);
     assert_eq!(cleaned.worked(), folder.text("pairs.tsv"));
     assert!(cleaned.stderr.contains("reason"), "{cleaned:?}");
@@ -170,7 +170,7 @@ fn standard_output_is_known_by_its_other_names() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_a_failure() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for arguments in [
         &["translate", "--model", model_path(), "the red fox sleeps"][..],
         &["align", "--model", model_path(), "--pairs", "pairs.tsv"],

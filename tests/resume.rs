@@ -4,7 +4,7 @@ mod common;
 
 use clap::{Arg, ArgAction, CommandFactory, Parser};
 use common::tensors::Tensors;
-use common::{Folder, Outcome, PAIRS, QUICK, json, tsv};
+use common::{ModelDir, Outcome, PAIRS, QUICK, json, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
 
@@ -37,13 +37,13 @@ fn given(argument: &Arg) -> String {
     }
 }
 
-fn resume(folder: &Folder, options: &[&str]) -> Outcome {
+fn resume(folder: &ModelDir, options: &[&str]) -> Outcome {
     folder.run(&[&["train", "--resume"], options].concat())
 }
 
 #[test]
 fn every_other_option_is_refused() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let command = Cli::command();
     let train = command.find_subcommand("train").unwrap();
     let name = |option: &str| option.trim_start_matches("--").split('=').next().unwrap().to_owned();
@@ -65,7 +65,7 @@ fn every_other_option_is_refused() {
 
 #[test]
 fn what_may_go_with_it_is_let_through() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for options in [&[&[][..]], &ALLOWED[..], &[&["--quiet", "--device=cpu"]]].concat() {
         // There is nothing to resume, which is found only after the options.
         resume(&folder, options).refused_with(1, &["no resumable training state"]);
@@ -75,7 +75,7 @@ fn what_may_go_with_it_is_let_through() {
 /// A run may end between saving its last step and judging it.
 #[test]
 fn what_was_saved_at_the_end_is_judged_by_the_next_run() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let options = ["--validate-every", "1000", "--save-every", "0.00001", "--schedule", "plateau", "--max-epochs"];
     folder.train("whole", &[&options[..], &["2"]].concat()).worked();
     folder.train("cut", &[&options[..], &["1"]].concat()).worked();
@@ -99,7 +99,7 @@ fn what_was_saved_at_the_end_is_judged_by_the_next_run() {
 /// A run that goes on after its time takes no step more.
 #[test]
 fn a_run_whose_time_is_over_ends_at_once() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("out", &["--max-minutes", "0.0001"]).worked();
     let steps = || json(&folder.text("out/resume.json"))["step"].clone();
     let before = steps();
@@ -110,7 +110,7 @@ fn a_run_whose_time_is_over_ends_at_once() {
 
 #[test]
 fn units_that_are_cut_anew_go_on_in_the_middle_of_an_epoch() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let options = ["train", "--train", "pairs.tsv", "--vocabulary-size", "40", "--batch-sentences", "2", "--quiet"];
     let options = [
         &options[..],
@@ -135,7 +135,7 @@ fn units_that_are_cut_anew_go_on_in_the_middle_of_an_epoch() {
 
 #[test]
 fn an_average_goes_on_where_it_stopped() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let options = ["--ema-decay", "0.99", "--schedule", "plateau"];
     folder.train("whole", &[&options[..], &["--max-epochs", "4"]].concat()).worked();
     folder.train("stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
@@ -152,7 +152,7 @@ fn an_average_goes_on_where_it_stopped() {
 
 #[test]
 fn resuming_needs_something_to_go_on_with() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let resume = ["train", "--quiet", "--resume", "--out", "missing"];
     folder.run(&resume).refused_with(1, &["missing", "resume.safetensors"]);
     assert!(!folder.path("missing").exists());
@@ -160,7 +160,7 @@ fn resuming_needs_something_to_go_on_with() {
 
 #[test]
 fn a_resume_that_is_refused_changes_nothing() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     folder.write("other.tsv", tsv(&PAIRS[1..]));
     folder.write("broken.tsv", "no tab\n");
     let before = folder.contents();
@@ -187,7 +187,7 @@ fn refuses_settings_edited_by_hand_and_names_them() {
         ("max_length", Value::from(64)),
     ];
     for (name, value) in edits {
-        let folder = Folder::with_model();
+        let folder = ModelDir::with_model();
         let mut config = json(&folder.text("model/config.json"));
         let section = if name == "max_length" { "text" } else { "training" };
         assert!(config[section].get(name).is_some_and(|was| *was != value), "{name}");
@@ -202,7 +202,7 @@ fn refuses_settings_edited_by_hand_and_names_them() {
 
 #[test]
 fn a_run_resumed_from_elsewhere_is_told_which_file_to_give() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("valid.tsv", tsv(&PAIRS[..3]));
     folder.write("a.txt", PAIRS.map(|(source, _)| format!("{source}\n")).concat());
     folder.write("b.txt", PAIRS.map(|(_, target)| format!("{target}\n")).concat());
@@ -225,7 +225,7 @@ fn a_run_resumed_from_elsewhere_is_told_which_file_to_give() {
 
 #[test]
 fn a_damaged_resume_file_is_named_and_kept() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let good = folder.read("model/resume.safetensors");
     let other = folder.read("model/model.safetensors");
     for bytes in [&good[..good.len() / 2], &[], b"noise", &other] {
@@ -239,7 +239,7 @@ fn a_damaged_resume_file_is_named_and_kept() {
 
 #[test]
 fn a_resumed_run_that_has_nothing_left_to_do_is_no_failure() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     let before = folder.read("model/model.safetensors");
     folder.run(&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "10"]).worked();
     assert!(folder.read("model/model.safetensors") == before);
@@ -247,7 +247,7 @@ fn a_resumed_run_that_has_nothing_left_to_do_is_no_failure() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for (out, seed) in [("a", "7"), ("b", "7"), ("c", "8")] {
         folder.train(out, &["--max-epochs", "2", "--seed", seed]).worked();
     }
@@ -261,7 +261,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 }
 
 /// config.json but for how the training was begun, which names the folder.
-fn config_of(folder: &Folder, out: &str) -> Value {
+fn config_of(folder: &ModelDir, out: &str) -> Value {
     let mut config = json(&folder.text(&format!("{out}/config.json")));
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
     assert!(begun["command_line"].as_array().unwrap().contains(&Value::from(out)), "{begun}");
@@ -271,7 +271,7 @@ fn config_of(folder: &Folder, out: &str) -> Value {
 
 #[test]
 fn two_epochs_and_two_more_are_four() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     // Dropout, so that a resumed run must draw the numbers that the whole run draws.
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--dropout", "0.2"];
     // What is planned for four epochs is no plan for two.
@@ -291,7 +291,7 @@ fn two_epochs_and_two_more_are_four() {
 
 #[test]
 fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let settings = ["--max-epochs", "3", "--schedule", "plateau"];
     folder.train("whole", &settings).worked();
     // So short a time ends the run after its first step.
@@ -312,7 +312,7 @@ fn shipped_pairs(count: usize) -> String {
 
 #[test]
 fn a_resumed_run_is_guided_as_the_whole_one() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     // So many that attention is guided without being asked for.
     folder.write("pairs.tsv", shipped_pairs(2200));
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
@@ -336,7 +336,7 @@ fn a_resumed_run_is_guided_as_the_whole_one() {
 
 #[test]
 fn guided_training_without_its_aligner_does_not_go_on() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("out", &["--max-epochs", "1", "--guided-alignment=0.5"]).worked();
     std::fs::remove_file(folder.path("out/aligner.safetensors")).unwrap();
     let before = folder.contents();

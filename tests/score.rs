@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, json, model_path, tsv};
+use common::{ModelDir, json, model_path, tsv};
 
 const PAIRS: [(&str, &str); 3] =
     [("the red fox sings", "rufo mi kanta ."), ("the red fox sings", "kanta kanta"), ("", "")];
@@ -13,7 +13,7 @@ fn numbers(text: &str) -> Vec<f64> {
 
 #[test]
 fn what_is_right_is_more_probable_and_words_add_up() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", tsv(&PAIRS));
     let score =
         |options: &[&str]| folder.run(&[&["score", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
@@ -47,7 +47,7 @@ fn what_is_right_is_more_probable_and_words_add_up() {
 
 #[test]
 fn several_models_score_together() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", tsv(&PAIRS));
     let one = folder.run(&["score", "--model", model_path(), "--pairs", "pairs.tsv"]);
     let two = folder.run(&["score", "--model", model_path(), "--model", model_path(), "--pairs", "pairs.tsv"]);
@@ -56,7 +56,7 @@ fn several_models_score_together() {
 
 #[test]
 fn a_list_of_hypotheses_is_ranked_anew() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("sentences", "the red fox sings\nthe grey owl sleeps\n");
     folder.write(
         "list",
@@ -84,7 +84,7 @@ fn a_list_of_hypotheses_is_ranked_anew() {
 
 #[test]
 fn what_cannot_be_scored_is_refused_in_one_line() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("sentences", "a\n");
     let rank = |list: &str| {
         folder.write("list", list);

@@ -13,10 +13,10 @@ use softalign::model::{Architecture, DecoderKind, ForcedScores, InitialState, Rn
 use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
 use softalign::search::{
-    BeamSettings, Bounds, Chance, Demands, DrawSettings, EnsembleScorer, Hypothesis, Ranking, Scorer, Search, Sought,
-    Source, draw, search, search_all,
+    BeamSearch, DecodingConstraints, EnsembleScorer, Hypothesis, HypothesisScoring, LengthLimits, SampleSearch,
+    SamplingConfig, Scorer, Search, SearchInput, Source, draw, search, search_all,
 };
-use softalign::text::{Batch, Example, Padded};
+use softalign::text::{Batch, Example, PaddedBatch};
 
 fn model(seed: u64) -> RnnSearch {
     let architecture = Architecture {
@@ -61,12 +61,12 @@ fn both_paths_find_the_same_by_one_model_and_by_several() {
     for (seeds, beam) in [(&[1][..], 1), (&[2], 1), (&[3], 4), (&[4], 7), (&[1, 4], 3), (&[2, 3, 5], 4)] {
         let models: Vec<RnnSearch> = seeds.iter().map(|&seed| model(seed)).collect();
         let models: Vec<&RnnSearch> = models.iter().collect();
-        let settings = BeamSettings { beam, ..BeamSettings::default() };
+        let settings = BeamSearch { beam, ..BeamSearch::default() };
         let sources = sources();
-        let padded = Padded::new(sources.iter().map(|source| source.units.as_slice()));
-        let demands = Demands::default();
-        let sought = |(number, &units): (usize, &usize)| Sought { number, units, demands: &demands };
-        let sought: Vec<Sought> = padded.lengths.iter().enumerate().map(sought).collect();
+        let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
+        let demands = DecodingConstraints::default();
+        let sought = |(number, &units): (usize, &usize)| SearchInput { number, units, demands: &demands };
+        let sought: Vec<SearchInput> = padded.lengths.iter().enumerate().map(sought).collect();
         let run = |scorer: &mut dyn Scorer| search(scorer, &sought, &settings).unwrap();
         let plain = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
         let fused = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
@@ -85,10 +85,10 @@ fn both_paths_find_the_same_by_one_model_and_by_several() {
 fn a_sentence_finds_the_same_alone() {
     let model = model(5);
     let sources = sources();
-    let together = search_all(&[&model], &sources, &BeamSettings::default().into(), &mut |_| {}).unwrap();
+    let together = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
     for (source, together) in sources.iter().zip(&together) {
         let alone =
-            search_all(&[&model], std::slice::from_ref(source), &BeamSettings::default().into(), &mut |_| {}).unwrap();
+            search_all(&[&model], std::slice::from_ref(source), &BeamSearch::default().into(), &mut |_| {}).unwrap();
         assert_alike(&alone[0], together);
     }
 }
@@ -99,7 +99,7 @@ fn empty_sources_have_empty_translations() {
     let found = search_all(
         &[&model(1)],
         &[vec![].into(), vec![5].into(), vec![].into()],
-        &BeamSettings::greedy().into(),
+        &BeamSearch::greedy().into(),
         &mut |n| done += n,
     )
     .unwrap();
@@ -113,17 +113,18 @@ fn draws_are_alike_on_both_paths_and_alone() {
     let (first, second) = (model(3), model(4));
     let models = [&first, &second];
     let sources = sources();
-    let chance = Chance { temperature: 0.8, top_k: Some(20), top_p: 0.95 };
-    let (ranking, bounds) = (Ranking::default(), Bounds { no_repeat: Some(2), ..Bounds::default() });
-    let settings = DrawSettings { draws: 3, chance, ranking, bounds, seed: 7, first: 10 };
+    let chance = SamplingConfig { temperature: 0.8, top_k: Some(20), top_p: 0.95 };
+    let (ranking, bounds) =
+        (HypothesisScoring::default(), LengthLimits { no_repeat: Some(2), ..LengthLimits::default() });
+    let settings = SampleSearch { draws: 3, chance, ranking, bounds, seed: 7, first: 10 };
     let together = search_all(&models, &sources, &Search::Draws(settings), &mut |_| {}).unwrap();
-    let demands = Demands::default();
+    let demands = DecodingConstraints::default();
     for (number, (source, together)) in sources.iter().zip(&together).enumerate() {
-        let padded = Padded::new([source.units.as_slice()].into_iter());
-        let sought = [Sought { number, units: padded.lengths[0], demands: &demands }];
+        let padded = PaddedBatch::new([source.units.as_slice()].into_iter());
+        let sought = [SearchInput { number, units: padded.lengths[0], demands: &demands }];
         let plain = draw(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &sought, &settings).unwrap();
         assert_alike(&plain[0], together);
-        let moved = DrawSettings { first: 10 + number, ..settings };
+        let moved = SampleSearch { first: 10 + number, ..settings };
         let alone = search_all(&models, std::slice::from_ref(source), &Search::Draws(moved), &mut |_| {}).unwrap();
         assert_alike(&alone[0], together);
     }
@@ -136,7 +137,7 @@ fn several_models_search_by_what_they_force() {
     let models: Vec<&RnnSearch> = models.iter().collect();
     let sources = sources();
     let settings =
-        BeamSettings { bounds: Bounds { length_factor: 20.0, ..Bounds::default() }, ..BeamSettings::default() };
+        BeamSearch { bounds: LengthLimits { length_factor: 20.0, ..LengthLimits::default() }, ..BeamSearch::default() };
     let found = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
     let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
     let examples: Vec<Example> =

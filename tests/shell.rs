@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{COMMANDS, Folder};
+use common::{COMMANDS, ModelDir};
 
 #[test]
 fn every_shell_completes_commands_and_options() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = folder.run(&["completions", shell]);
         let script = script.worked();
@@ -20,7 +20,7 @@ fn every_shell_completes_commands_and_options() {
 
 #[test]
 fn every_command_has_a_manual_page() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     assert_eq!(folder.run(&["man", "--out", "man1"]).worked(), "");
     let page = |name: &str| folder.text(&format!("man1/softalign{name}.1"));
     for command in COMMANDS {
@@ -39,7 +39,7 @@ fn every_command_has_a_manual_page() {
 #[cfg(target_os = "linux")]
 #[test]
 fn help_that_cannot_be_written_is_a_failure() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for arguments in [&["--help"][..], &["train", "--help"], &["--version"], &["man"], &["completions", "bash"]] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let output = folder.command(arguments).stdout(full).output().unwrap();

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use common::{Folder, json};
+use common::{ModelDir, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_shutdown;
 
@@ -84,7 +84,7 @@ fn code_after(training: Command, signal: &str, said: &str) -> Option<i32> {
 #[test]
 fn each_saves_the_model_and_training_can_go_on() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
-        let folder = Folder::with_pairs();
+        let folder = ModelDir::with_pairs();
         let found = code_after(folder.command(&ENDLESS), signal, "validation:");
         assert_eq!(found, Some(code), "{signal}");
         folder.run(&["inspect", "out"]).worked();
@@ -98,7 +98,7 @@ fn each_saves_the_model_and_training_can_go_on() {
 /// What is there stays until there is something to put in its place.
 #[test]
 fn a_run_that_is_stopped_while_it_prepares_changes_nothing() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let many: String = (0..4000).map(|number| format!("the fox {number}\tku {number}\n")).collect();
     folder.write("pairs.tsv", many + "the fox 1\tku 1\n");
     let first =
@@ -113,7 +113,7 @@ fn a_run_that_is_stopped_while_it_prepares_changes_nothing() {
 
 #[test]
 fn a_run_that_was_stopped_before_its_first_validation_can_go_on() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let rare = [&ENDLESS[..12], &["1000000000"]].concat();
     assert_eq!(code_after(folder.command(&rare), "-TERM", "attention is"), Some(143));
     folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-minutes", "0.001"]).worked();
@@ -121,7 +121,7 @@ fn a_run_that_was_stopped_before_its_first_validation_can_go_on() {
 
 #[test]
 fn a_model_that_is_not_there_yet_is_being_trained() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let first =
         ["train", "--train", "pairs.tsv", "--out", "checkpoints", "--preset", "tiny", "--max-epochs", "1", "-q"];
     folder.run(&first).worked();
@@ -148,7 +148,7 @@ fn a_model_that_is_not_there_yet_is_being_trained() {
 
 #[test]
 fn what_nohup_ignores_stays_ignored() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let mut training = Command::new("sh");
     let ignoring = "trap '' HUP; exec \"$0\" \"$@\"";
     training.args(["-c", ignoring, env!("CARGO_BIN_EXE_softalign")]).args(&ENDLESS[..10]);
@@ -159,7 +159,7 @@ fn what_nohup_ignores_stays_ignored() {
 
 #[test]
 fn results_that_were_being_written_leave_nothing_behind() {
-    let folder = Folder::with_model();
+    let folder = ModelDir::with_model();
     folder.write("endless.txt", "the red fox sleeps\n".repeat(200_000));
     folder.write("out.txt", "what was there\n");
     for (signal, number) in [("-INT", SIGINT), ("-TERM", SIGTERM), ("-HUP", SIGHUP)] {

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Folder, Outcome, PAIRS, QUICK, json, model_path, tsv};
+use common::{ModelDir, Outcome, PAIRS, QUICK, json, model_path, tsv};
 
-fn links(folder: &Folder, file: &str, options: &[&str]) -> Outcome {
+fn links(folder: &ModelDir, file: &str, options: &[&str]) -> Outcome {
     folder.run(&[&["align", "--model", model_path(), "--format", "pharaoh", "--pairs", file], options].concat())
 }
 
@@ -19,7 +19,7 @@ fn export(separator: &str) -> String {
 
 #[test]
 fn an_export_is_read_as_the_plain_pairs_are() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let plain = links(&folder, "pairs.tsv", &[]);
     for separator in ["\t", ",", ";"] {
         folder.write("export.csv", export(separator));
@@ -42,7 +42,7 @@ fn an_export_is_read_as_the_plain_pairs_are() {
 
 #[test]
 fn what_looks_like_a_spreadsheet_is_told_of() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("header.tsv", format!("English\tFrench\n{}", tsv(&PAIRS)));
     folder.write("quotes.tsv", "the fox\tmi .\n\"the \"\"red\"\" owl\"\tku .\n");
     for (file, option) in [("header.tsv", "--header"), ("quotes.tsv", "--csv")] {
@@ -60,7 +60,7 @@ fn what_looks_like_a_spreadsheet_is_told_of() {
 
 #[test]
 fn what_cannot_be_read_as_it_is_says_how_it_can() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let utf_16: Vec<u8> = tsv(&PAIRS).encode_utf16().flat_map(u16::to_le_bytes).collect();
     folder.write("utf16.tsv", [&b"\xff\xfe"[..], &utf_16].concat());
     folder.write("commas.csv", "the fox,mi .\nthe owl,ku .\n");
@@ -82,7 +82,7 @@ fn what_cannot_be_read_as_it_is_says_how_it_can() {
 
 #[test]
 fn an_empty_line_is_a_pair_of_nothing() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "the red fox\trufo mi\n\nthe owl\tku\n");
     let lines: Vec<bool> = links(&folder, "pairs.tsv", &[]).worked().lines().map(str::is_empty).collect();
     assert_eq!(lines, [false, true, false]);
@@ -90,7 +90,7 @@ fn an_empty_line_is_a_pair_of_nothing() {
 
 #[test]
 fn a_training_on_an_export_goes_on_with_it() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("export.csv", export(","));
     let layout = ["--csv", "--header", "--columns", "2,3"];
     let train = ["train", "--train", "export.csv", "--out", "out", "--max-epochs", "1"];
@@ -106,7 +106,7 @@ fn a_training_on_an_export_goes_on_with_it() {
 
 #[test]
 fn lines_are_those_where_pairs_begin() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let long = "fox ".repeat(510);
     folder.write("a.csv", format!("en,la\n\"the\nfox\",\"mi\nku\"\nred,red\n{long},mi\n"));
     let clean =
@@ -126,7 +126,7 @@ fn lines_are_those_where_pairs_begin() {
 /// Commas and semicolons stand in prose, with a space behind; a first line may be cut otherwise than the others.
 #[test]
 fn prose_is_not_cut() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for (text, pairs) in [
         ("English,French,\na; b,c\nd; e,f\n", "a; b\tc\nd; e\tf\n"),
         ("Yes, I do;Oui\n", "Yes, I do\tOui\n"),
@@ -141,7 +141,7 @@ fn prose_is_not_cut() {
 
 #[test]
 fn warns_of_spaces_before_quotes() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("spaced.csv", "\"the fox\", \"mi .\"\n\"the owl\", \"ku .\"\n");
     folder.write("tight.csv", "\"the fox\",\"mi .\"\n\"the owl\",\"ku .\"\n");
     let outcome = links(&folder, "spaced.csv", &["--csv"]);
@@ -152,7 +152,7 @@ fn warns_of_spaces_before_quotes() {
 
 #[test]
 fn takes_the_separator_that_excel_states() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("plain.tsv", "the fox, red\tmi .\n");
     folder.write("stated.csv", "\u{feff}sep=;\r\nthe fox, red;mi .\r\n");
     let stated = links(&folder, "stated.csv", &["--csv"]);

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use common::{Folder, PAIRS, model_path};
+use common::{ModelDir, PAIRS, model_path};
 
 /// Far more than an answer takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ struct Piped {
 }
 
 impl Piped {
-    fn start(folder: &Folder, arguments: &[&str]) -> Self {
+    fn start(folder: &ModelDir, arguments: &[&str]) -> Self {
         let mut command = folder.command(&[arguments, &["--model", model_path(), "--quiet"]].concat());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output): (ChildStdin, ChildStdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -54,7 +54,7 @@ impl Piped {
 
 #[test]
 fn each_line_is_answered_when_the_input_pauses() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let whole: Vec<String> = {
         let text: String = PAIRS.iter().map(|(source, _)| format!("{source}\n")).collect();
         let outcome = folder.run_with_input(&["translate", "--model", model_path()], text);
@@ -77,7 +77,7 @@ fn each_line_is_answered_when_the_input_pauses() {
 
 #[test]
 fn pairs_are_aligned_as_they_come() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for format in ["pharaoh", "jsonl", "tsv"] {
         let mut piped = Piped::start(&folder, &["align", "--pairs", "-", "--format", format]);
         for (number, (source, target)) in PAIRS.iter().enumerate().take(3) {
@@ -95,7 +95,7 @@ fn pairs_are_aligned_as_they_come() {
 
 #[test]
 fn an_input_without_end_is_answered_as_long_as_somebody_listens() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     for arguments in
         [&["translate"][..], &["translate", "--format", "pharaoh"], &["align", "--pairs", "-", "--format", "pharaoh"]]
     {
@@ -119,7 +119,7 @@ fn an_input_without_end_is_answered_as_long_as_somebody_listens() {
 
 #[test]
 fn files_of_different_lengths_are_told_of_with_both_lengths() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.write("a", "the red fox\n".repeat(5000));
     folder.write("b", "rufo mi\n".repeat(4990));
     let outcome = folder.run(&[

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::ModelDir;
 
 const FILES: [&str; 2] = ["out/events.out.tfevents.000001.softalign", "out/events.out.tfevents.000002.softalign"];
 
@@ -20,7 +20,7 @@ fn records(file: &[u8]) -> usize {
 
 #[test]
 fn each_run_writes_what_it_logs() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("out", &["--max-epochs", "5", "--tensorboard"]).worked();
     let lines = || folder.text("out/log.jsonl").lines().count();
     let (first, logged) = (folder.read(FILES[0]), lines());
@@ -41,7 +41,7 @@ fn each_run_writes_what_it_logs() {
 
 #[test]
 fn they_are_moved_and_cleared_away_with_their_model() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let train = ["train", "--train", "pairs.tsv", "--tensorboard", "--max-epochs", "1", "--preset", "tiny", "-q"];
     folder.run(&train).worked();
     let moved = folder.read("checkpoints/events.out.tfevents.000001.softalign");
@@ -56,7 +56,7 @@ fn they_are_moved_and_cleared_away_with_their_model() {
 
 #[test]
 fn a_file_that_cannot_be_begun_is_a_failure_before_training() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     folder.train("out", &["--max-epochs", "1", "--tensorboard"]).worked();
     let last = format!("out/events.out.tfevents.{}.softalign", u64::MAX);
     folder.write(&last, "there is no number after this one");

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::{Folder, json, model_path};
+use common::{ModelDir, json, model_path};
 use serde_json::Value;
 
 #[test]
@@ -72,7 +72,7 @@ fn every_validation_says_how_attention_fares() {
 
 #[test]
 fn attention_that_stays_flat_is_warned_of_once() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let sizes = ["--embedding-size", "8", "--hidden-size", "8", "--attention-size", "8", "--batch-sentences", "1"];
     // So low a learning rate learns nothing; six validations, of which the fourth is the first that is late enough.
     let nothing =
@@ -92,7 +92,7 @@ fn attention_that_stays_flat_is_warned_of_once() {
 
 #[test]
 fn notes_of_training_go_to_standard_error_as_plain_lines() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let outcome =
         folder.run(&["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--max-epochs", "1"]);
     outcome.worked();

@@ -4,11 +4,11 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{Folder, Outcome, json, model_path};
+use common::{ModelDir, Outcome, json, model_path};
 use serde_json::Value;
 
 fn translate(arguments: &[&str], input: &str) -> Outcome {
-    Folder::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
+    ModelDir::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_sentence_without_its_quotes_is_told_of() {
 
 #[test]
 fn single_words_are_what_models_of_characters_are_for() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
     folder.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
     assert_eq!(folder.run(&["translate", "--model", "out", "fox", "owl"]).stderr, "");
@@ -63,7 +63,7 @@ fn of_the_best_each_text_comes_once() {
         let sentence = test.lines().nth(line).unwrap().split('\t').next().unwrap();
         let best = |count: &str, beam: &str| {
             let options = ["translate", "--model", shipped, "--n-best", count, "--beam", beam, sentence];
-            let listed = Folder::new().run(&options).worked().to_owned();
+            let listed = ModelDir::new().run(&options).worked().to_owned();
             listed.lines().map(|line| line.split(" ||| ").nth(1).unwrap().to_owned()).collect::<Vec<_>>()
         };
         let found = best("5", "5");
@@ -148,7 +148,7 @@ fn a_conversation_answers_sentences_and_commands() {
     // Options are those of any other way to give sentences.
     let several = at_a_terminal("--n-best 2", "the red fox sleeps\n:q\n");
     assert!(several.contains("0 ||| rufo mi dorma . ||| ") && several.matches(" ||| ").count() == 4, "{several}");
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let place = folder.path("said.txt");
     at_a_terminal(&format!("--output {}", place.display()), "the red fox sleeps\nthe old fox runs\n:q\n");
     assert_eq!(folder.text("said.txt"), "rufo mi dorma .\nvela mi kura .\n");
@@ -168,7 +168,7 @@ fn a_conversation_answers_sentences_and_commands() {
 /// Nor do they depend on what else is translated beside.
 #[test]
 fn results_do_not_depend_on_threads_or_company() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     let sentences: String = common::PAIRS.map(|(source, _)| format!("{source}\n")).concat().repeat(9);
     let with = |threads: &str, arguments: &[&str]| {
         let arguments = [arguments, &["--threads", threads, "--model", model_path(), "--format", "jsonl"]].concat();

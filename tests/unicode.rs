@@ -3,19 +3,19 @@
 
 mod common;
 
-use common::{Folder, QUICK, json};
+use common::{ModelDir, QUICK, json};
 use serde_json::Value;
 use softalign::random::SeededRng;
-use softalign::text::{NormalForm, Normalisation, Units, Vocabulary, Words};
+use softalign::text::{NormalForm, Normalization, Units, Vocabulary, WordSplitting};
 
-const NFC: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: false };
-const NFKC: Normalisation = Normalisation { form: NormalForm::Nfkc, lowercase: false };
-const ALL: [Normalisation; 5] = [
-    Normalisation::NONE,
+const NFC: Normalization = Normalization { form: NormalForm::Nfc, lowercase: false };
+const NFKC: Normalization = Normalization { form: NormalForm::Nfkc, lowercase: false };
+const ALL: [Normalization; 5] = [
+    Normalization::NONE,
     NFC,
     NFKC,
-    Normalisation { lowercase: true, ..NFC },
-    Normalisation { lowercase: true, ..NFKC },
+    Normalization { lowercase: true, ..NFC },
+    Normalization { lowercase: true, ..NFKC },
 ];
 const KINDS: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
 
@@ -35,7 +35,7 @@ const TEXTS: [&str; 12] = [
     "👩‍👩‍👧 👍🏽 ▁ </s>",
 ];
 
-fn learnt(units: Units, normalisation: Normalisation) -> Vocabulary {
+fn learnt(units: Units, normalisation: Normalization) -> Vocabulary {
     Vocabulary::train(TEXTS.into_iter().chain(TEXTS), units, normalisation, 500).unwrap()
 }
 
@@ -43,14 +43,14 @@ fn learnt(units: Units, normalisation: Normalisation) -> Vocabulary {
 /// are.
 #[track_caller]
 fn check_words(vocabulary: &Vocabulary, text: &str) {
-    for words in [Words::Whitespace, Words::Punctuation, vocabulary.units().words()] {
+    for words in [WordSplitting::Whitespace, WordSplitting::Punctuation, vocabulary.units().words()] {
         let cut = vocabulary.segment(text, words).unwrap();
         assert_eq!(cut.ids, vocabulary.encode(text).unwrap());
         assert!(cut.word_of_unit.is_sorted(), "{text:?}");
         let mut seen = cut.word_of_unit.clone();
         seen.dedup();
         let every = seen == (0..cut.words.len()).collect::<Vec<_>>();
-        assert!(every || words == Words::Punctuation, "{text:?} {words:?} {}", vocabulary.normalisation());
+        assert!(every || words == WordSplitting::Punctuation, "{text:?} {words:?} {}", vocabulary.normalisation());
         let joined: String =
             cut.words.iter().flat_map(|word| word.chars()).filter(|one| !one.is_whitespace()).collect();
         assert_eq!(joined, text.split_whitespace().collect::<String>(), "{words:?}");
@@ -73,10 +73,10 @@ fn words_are_the_users_own() {
             }
         }
     }
-    let words = |text| learnt(Units::Char, NFC).segment(text, Words::Characters).unwrap().words;
+    let words = |text| learnt(Units::Char, NFC).segment(text, WordSplitting::Characters).unwrap().words;
     assert_eq!(words("e\u{301}t"), ["e\u{301}", "t"]);
     assert_eq!(words("\u{1112}\u{1161}\u{11ab}"), ["\u{1112}\u{1161}\u{11ab}"]);
-    let unknown = learnt(Units::Char, NFC).segment("o\u{308}", Words::Characters).unwrap();
+    let unknown = learnt(Units::Char, NFC).segment("o\u{308}", WordSplitting::Characters).unwrap();
     assert_eq!(unknown.units, ["o\u{308}"], "an unknown one as the text has it");
 }
 
@@ -96,7 +96,7 @@ fn no_text_confuses_words() {
         let composed = NormalForm::Nfc.apply(&text);
         for vocabulary in vocabularies.iter().filter(|one| one.normalisation().form != NormalForm::None) {
             assert_eq!(vocabulary.encode(&text).unwrap(), vocabulary.encode(&composed).unwrap(), "{text:?}");
-            let words = |text: &str| vocabulary.segment(text, Words::Punctuation).unwrap().word_of_unit;
+            let words = |text: &str| vocabulary.segment(text, WordSplitting::Punctuation).unwrap().word_of_unit;
             assert_eq!(words(&text), words(&composed), "{text:?}");
         }
     }
@@ -132,8 +132,8 @@ fn taken_apart(text: &str) -> String {
 }
 
 /// The pairs in either form, and some lines in one and some in the other; enough of them to have some held out.
-fn folder() -> Folder {
-    let folder = Folder::new();
+fn folder() -> ModelDir {
+    let folder = ModelDir::new();
     let numbered = |number: usize| PAIRS.map(|(source, target)| format!("{source} {number}\t{target} {number}\n"));
     let composed: String = (0..5).flat_map(numbered).collect();
     let mixed = composed.lines().enumerate().map(|(number, line)| match number % 3 {
@@ -146,7 +146,7 @@ fn folder() -> Folder {
     folder
 }
 
-fn train(folder: &Folder, pairs: &str, out: &str, options: &[&str]) {
+fn train(folder: &ModelDir, pairs: &str, out: &str, options: &[&str]) {
     let arguments = ["train", "--train", pairs, "--out", out];
     folder.run(&[&arguments, &QUICK[..], options].concat()).worked();
 }
@@ -306,7 +306,7 @@ fn references_are_compared_as_the_model_writes() {
 
 #[test]
 fn words_are_looked_up_in_either_form() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     // The vocabulary has room for all words but those that stand twice.
     let usual = common::PAIRS
         .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
@@ -340,7 +340,7 @@ fn the_same_pair_in_another_form_is_a_duplicate() {
 
 #[test]
 fn punctuation_is_unicodes() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", "«۲۰» ۱۹۹۰.\t༄བོད། 20€\nहिन्दी।\tx\u{303}ː, ܫܠܡܐ܀\n");
     let align =
         ["align", "--links-from", "pairs", "--words", "punctuation", "--pairs", "pairs.tsv", "--format", "jsonl"];

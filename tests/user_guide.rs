@@ -2,17 +2,17 @@
 
 mod common;
 
-use common::{Folder, Outcome, PAIRS, QUICK, tsv};
+use common::{ModelDir, Outcome, PAIRS, QUICK, tsv};
 
 /// Pairs, and links of them that nobody would learn from the text: every target word comes from the last source word.
-fn folder() -> Folder {
-    let folder = Folder::new();
+fn folder() -> ModelDir {
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", tsv(&PAIRS));
     folder.write("guide", "3-0 3-1 3-2 3-3\n".repeat(PAIRS.len()));
     folder
 }
 
-fn train(folder: &Folder, out: &str, options: &[&str]) -> Outcome {
+fn train(folder: &ModelDir, out: &str, options: &[&str]) -> Outcome {
     let arguments = ["train", "--train", "pairs.tsv", "--valid", "pairs.tsv", "--out", out];
     folder.run(&[&arguments, &QUICK[..], options].concat())
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, tsv};
+use common::{ModelDir, tsv};
 
 /// Thirty different pairs, each `copies` times.
 fn thirty(copies: usize) -> String {
@@ -11,7 +11,7 @@ fn thirty(copies: usize) -> String {
 }
 
 /// What a short training into `out` says.
-fn said(folder: &Folder, options: &[&str]) -> String {
+fn said(folder: &ModelDir, options: &[&str]) -> String {
     let options = [&["train", "--out", "out", "--units", "char", "--preset", "tiny", "--max-epochs", "1"], options];
     let outcome = folder.run(&options.concat());
     outcome.worked();
@@ -20,13 +20,13 @@ fn said(folder: &Folder, options: &[&str]) -> String {
 
 #[test]
 fn equal_pairs_are_never_on_both_sides() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", thirty(4));
     let said = said(&folder, &["--train", "pairs.tsv"]);
     assert!(said.contains("90 of 120 pairs repeat another one's source"), "{said}");
     // A twentieth of the thirty different ones, once, of which no copy is left.
     assert!(said.contains("116 training pairs, 1 validation pairs"), "{said}");
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", thirty(1));
     assert!(!self::said(&folder, &["--train", "pairs.tsv"]).contains("another"));
 }
@@ -34,7 +34,7 @@ fn equal_pairs_are_never_on_both_sides() {
 /// A sentence with several translations is either learnt or validated on, whichever of them it has.
 #[test]
 fn equal_sources_are_never_on_both_sides() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let others: String = (0..30).map(|number| format!("a {number}\tc {number}\n")).collect();
     folder.write("pairs.tsv", thirty(1) + &others);
     let said = said(&folder, &["--train", "pairs.tsv"]);
@@ -44,7 +44,7 @@ fn equal_sources_are_never_on_both_sides() {
 
 #[test]
 fn a_handful_is_said_to_validate_itself() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", tsv(&[("a b", "b a"), ("a", "b"), ("a", "b")]).repeat(40));
     let said = said(&folder, &["--train", "pairs.tsv"]);
     assert!(said.contains("warning: of 2 different sources none can be spared"), "{said}");
@@ -54,7 +54,7 @@ fn a_handful_is_said_to_validate_itself() {
 /// What nobody has translated yet validates nothing.
 #[test]
 fn pairs_with_an_empty_side_are_not_held_out() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     let untranslated: String = (0..20).map(|number| format!("a {number}\t\n")).collect();
     let some: String = thirty(1).lines().take(19).map(|line| format!("{line}\n")).collect();
     folder.write("pairs.tsv", untranslated.clone() + &some);
@@ -68,7 +68,7 @@ fn pairs_with_an_empty_side_are_not_held_out() {
 
 #[test]
 fn an_overlap_is_said() {
-    let folder = Folder::new();
+    let folder = ModelDir::new();
     folder.write("pairs.tsv", thirty(1));
     folder.write("valid.tsv", "a 3\tb 3\na 31\tb 31\n");
     let said = said(&folder, &["--train", "pairs.tsv", "--valid", "valid.tsv"]);
@@ -78,7 +78,7 @@ fn an_overlap_is_said() {
 
 #[test]
 fn whether_attention_is_taught_is_said() {
-    let folder = Folder::with_pairs();
+    let folder = ModelDir::with_pairs();
     for (weight, words) in [("0.3", "taught the statistical aligner's links, with weight 0.3"), ("0", "left to itself")]
     {
         let taught = format!("--guided-alignment={weight}");

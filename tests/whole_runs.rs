@@ -4,13 +4,13 @@ use std::path::Path;
 
 use candle_core::Device;
 use softalign::attention::AttentionConfig;
-use softalign::checkpoint::Folder;
+use softalign::checkpoint::ModelDir;
 use softalign::model::{Architecture, BatchLoss, DecoderKind, Dropout, DropoutRates, InitialState, RnnSearch};
 use softalign::parameters::{Gradients, Parameters};
 use softalign::random::SeededRng;
-use softalign::search::{BeamSettings, Demands, EnsembleScorer, Sought, Source, search, search_all};
-use softalign::text::{Batch, BatchSize, Example, Padded, bucketed};
-use softalign::training::Optimiser;
+use softalign::search::{BeamSearch, DecodingConstraints, EnsembleScorer, SearchInput, Source, search, search_all};
+use softalign::text::{Batch, BatchSize, Example, PaddedBatch, bucketed};
+use softalign::training::Optimizer;
 
 const STEPS: usize = 200;
 
@@ -45,7 +45,7 @@ fn losses(path: Gradient) -> Vec<f64> {
     let parameters =
         Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
-    let mut optimiser = Optimiser::new(model.parameters(), 1.0, None).unwrap();
+    let mut optimiser = Optimizer::new(model.parameters(), 1.0, None).unwrap();
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
     let rates = DropoutRates { embeddings: 0.1, annotations: 0.1, states: 0.1, readout: 0.1 };
     let examples = examples();
@@ -73,18 +73,18 @@ fn two_hundred_steps_follow_the_same_curve() {
 #[test]
 fn a_thousand_sentences_are_translated_alike() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (checkpoint, parameters) = Folder::new(&folder.join("checkpoints")).load_model(&Device::Cpu).unwrap();
+    let (checkpoint, parameters) = ModelDir::new(&folder.join("checkpoints")).load_model(&Device::Cpu).unwrap();
     let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters).unwrap();
     let text = std::fs::read_to_string(folder.join("data/test.tsv")).unwrap();
     let source = |line: &str| Source::from(checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap());
     let sources: Vec<Source> = text.lines().map(source).collect();
     assert_eq!(sources.len(), 1000);
-    let (settings, demands) = (BeamSettings::default(), Demands::default());
+    let (settings, demands) = (BeamSearch::default(), DecodingConstraints::default());
     let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
-        let padded = Padded::new(sources.iter().map(|source| source.units.as_slice()));
-        let sought = |(number, &units): (usize, &usize)| Sought { number, units, demands: &demands };
-        let sought: Vec<Sought> = padded.lengths.iter().enumerate().map(sought).collect();
+        let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
+        let sought = |(number, &units): (usize, &usize)| SearchInput { number, units, demands: &demands };
+        let sought: Vec<SearchInput> = padded.lengths.iter().enumerate().map(sought).collect();
         let plain = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &sought, &settings).unwrap();
         for (fused, plain) in fused.iter().zip(&plain) {
             // Where two hypotheses score alike to the last bits, either may win.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use candle_core::{Device::Cpu, Result, Tensor};
 use clap::{Args, Parser};
-use softalign::text::Padded;
+use softalign::text::PaddedBatch;
 
 /// What examples that learn are asked.
 #[derive(Args)]
@@ -35,7 +35,7 @@ pub fn refuse(error: impl Display) -> ! {
 }
 
 /// Ids and mask, `[batch, length]` each; the mask is 1 on real positions and 0 on padding.
-pub fn tensors(sequences: &Padded) -> Result<(Tensor, Tensor)> {
+pub fn tensors(sequences: &PaddedBatch) -> Result<(Tensor, Tensor)> {
     let shape = (sequences.batch(), sequences.length);
     let real = |&length| (0..sequences.length).map(move |position| f32::from(position < length));
     let mask: Vec<f32> = sequences.lengths.iter().flat_map(real).collect();

@@ -73,7 +73,7 @@ fn to_ids<'a>(
     [source, target]: &mut [AlignerVocab; 2],
 ) -> Vec<(WordIds, WordIds)> {
     let ids = |words: &mut AlignerVocab, text: &str| -> WordIds {
-        let spans = word_spans(text, text::Words::Punctuation).into_iter();
+        let spans = word_spans(text, text::WordSplitting::Punctuation).into_iter();
         spans.take(MAX_WORDS + 1).map(|span| Some(words.add(normalize_word(&text[span], form)))).collect()
     };
     let fits = |sentence: &WordIds| (1..=MAX_WORDS).contains(&sentence.len());

@@ -33,9 +33,9 @@ impl Symmetrization {
         let points = match self {
             Self::Intersection => both,
             Self::Union => &forward | &backward,
-            Self::GrowDiag => Growing::from(both, &(&forward | &backward)).points,
+            Self::GrowDiag => PartialLinks::from(both, &(&forward | &backward)).points,
             Self::GrowDiagFinal | Self::GrowDiagFinalAnd => {
-                let mut growing = Growing::from(both, &(&forward | &backward));
+                let mut growing = PartialLinks::from(both, &(&forward | &backward));
                 for direction in [&forward, &backward] {
                     growing.finish(direction, self == Self::GrowDiagFinalAnd);
                 }
@@ -53,13 +53,13 @@ type Point = (usize, usize);
 
 /// The links so far, and the words that they cover.
 #[derive(Default)]
-struct Growing {
+struct PartialLinks {
     points: BTreeSet<Point>,
     sources: HashSet<usize>,
     targets: HashSet<usize>,
 }
 
-impl Growing {
+impl PartialLinks {
     /// Adds the union's links that neighbor a link, diagonally too, and cover a word that was not covered, until there are
     /// no more.
     ///

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 
-use super::contents::Holds;
-use super::{Checkpoint, Config, FORMAT_VERSION, Folder};
+use super::contents::DirState;
+use super::{Checkpoint, Config, FORMAT_VERSION, ModelDir};
 use crate::parameters::Parameters;
 use crate::reporter::Reporter;
 
@@ -19,10 +19,10 @@ const MIN_COSINE: f64 = 0.5;
 /// A model cannot be read, or has another architecture or vocabulary than the first; the directory holds something, or
 /// cannot be written.
 pub fn average<P: AsRef<Path>>(models: &[P], out: &Path, device: &Device, reporter: &dyn Reporter) -> Result<()> {
-    let out = Folder::new(out);
+    let out = ModelDir::new(out);
     check_free(&out)?;
     let paths: Vec<&Path> = models.iter().map(AsRef::as_ref).collect();
-    let models = paths.iter().map(|path| Folder::new(path).load_model(device)).collect::<Result<Vec<_>>>()?;
+    let models = paths.iter().map(|path| ModelDir::new(path).load_model(device)).collect::<Result<Vec<_>>>()?;
     let (first, parameters) = models.first().context("no model is named")?;
     for (path, (checkpoint, others)) in paths.iter().zip(&models).skip(1) {
         check_alike(paths[0], first, path, checkpoint)?;
@@ -41,9 +41,12 @@ pub fn average<P: AsRef<Path>>(models: &[P], out: &Path, device: &Device, report
 }
 
 /// Refuses a directory that holds something.
-fn check_free(out: &Folder) -> Result<()> {
+fn check_free(out: &ModelDir) -> Result<()> {
     let path = out.path().display();
-    ensure!(out.holds() == Holds::Nothing, "{path}: there is something here already; choose another folder with --out");
+    ensure!(
+        out.holds() == DirState::Nothing,
+        "{path}: there is something here already; choose another folder with --out"
+    );
     Ok(())
 }
 
@@ -59,8 +62,8 @@ fn check_alike(first_path: &Path, first: &Checkpoint, path: &Path, other: &Check
 }
 
 /// Writes parameters with all else of the first model.
-fn write(out: &Folder, from: &[&Path], first: &Checkpoint, parameters: &Parameters) -> Result<()> {
-    let folder = Folder::new(from[0]);
+fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parameters) -> Result<()> {
+    let folder = ModelDir::new(from[0]);
     let config = Config {
         format_version: FORMAT_VERSION,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::model::Architecture;
-use crate::text::{Layout, Pair, TextSettings};
+use crate::text::{Pair, TableFormat, TextSettings};
 use crate::training::TrainingSettings;
 
 /// The version of the directory's format. A program reads its own version and older ones.
@@ -31,27 +31,27 @@ pub struct Config {
     pub data: DataSummary,
     /// How the training was begun, if that was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub begun: Option<Beginning>,
+    pub begun: Option<Invocation>,
     /// The models whose parameters' mean this is; none of a model as it was trained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub averaged: Vec<String>,
     /// The model whose parameters the training began with; none where they were drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<Origin>,
+    pub from: Option<BaseModel>,
 }
 
 /// The model that a training began from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct BaseModel {
     /// Its folder, as it was named on the command line.
     pub model: String,
     /// What became of its source and target units.
-    pub units: [UnitsCarried; 2],
+    pub units: [VocabOverlap; 2],
 }
 
 /// How a vocabulary came from an earlier model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnitsCarried {
+pub struct VocabOverlap {
     /// Units of both, whose parameters were carried over.
     pub kept: usize,
     /// Units of the later one alone.
@@ -60,7 +60,7 @@ pub struct UnitsCarried {
     pub dropped: usize,
 }
 
-impl UnitsCarried {
+impl VocabOverlap {
     /// From the earlier vocabulary's size, and for each unit of the later one the id that it had, if it was there.
     pub fn new(before: usize, origins: &[Option<u32>]) -> Self {
         let kept = origins.iter().flatten().count();
@@ -68,18 +68,18 @@ impl UnitsCarried {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for BaseModel {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let [source, target] = self
             .units
-            .map(|UnitsCarried { kept, added, dropped }| format!("{kept} kept, {added} added, {dropped} dropped"));
+            .map(|VocabOverlap { kept, added, dropped }| format!("{kept} kept, {added} added, {dropped} dropped"));
         write!(formatter, "{}; source units: {source}; target units: {target}", self.model)
     }
 }
 
 /// How a training was begun: with the same on the same machine it comes out the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beginning {
+pub struct Invocation {
     /// What was given to the program; options from a file stand among the others.
     pub command_line: Vec<String>,
     /// The options among it by their names, without those left open: what trains the same model again.
@@ -98,8 +98,8 @@ pub struct DataSummary {
     #[serde(default, alias = "mixture", skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<CorpusSource>,
     /// How these files are laid out, and those for validation.
-    #[serde(default, skip_serializing_if = "Layout::is_plain")]
-    pub layout: Layout,
+    #[serde(default, skip_serializing_if = "TableFormat::is_plain")]
+    pub layout: TableFormat,
     /// The validation files, as they were named on the command line; none if a part of the training pairs was held out.
     pub validation_files: Vec<String>,
     /// Whether each of several validation files has pairs of its own, where two would be the two sides.

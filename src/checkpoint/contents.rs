@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::Config;
 use super::files::{is_unfinished, make_whole};
-use super::folder::{ALIGNER, CONFIG, FILES, Folder, MODEL, RESUME};
+use super::folder::{ALIGNER, CONFIG, FILES, MODEL, ModelDir, RESUME};
 use super::kept::step_of;
 
 /// A folder for a model that was moved aside.
@@ -16,7 +16,7 @@ const PREVIOUS: &str = "previous";
 
 /// What a directory holds for somebody who wants to train there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum DirState {
     /// Nothing that would be lost, and nothing to go on with.
     Nothing,
     /// A training that can go on.
@@ -29,30 +29,30 @@ pub enum Holds {
     Foreign,
 }
 
-impl Folder {
+impl ModelDir {
     /// What there is for somebody who wants to train here. Settings without parameters are nothing: a run leaves them
     /// that ended before its first validation.
-    pub fn holds(&self) -> Holds {
+    pub fn holds(&self) -> DirState {
         let is_ours = || self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_ok();
         if self.has(RESUME) && is_ours() {
-            Holds::Training
+            DirState::Training
         } else if (self.has(MODEL) || self.kept().map_or(true, |kept| !kept.is_empty())) && is_ours() {
-            Holds::Model
+            DirState::Model
         } else if self.has(CONFIG) {
-            if is_ours() { Holds::Nothing } else { Holds::Foreign }
+            if is_ours() { DirState::Nothing } else { DirState::Foreign }
         } else if self.files() == [ALIGNER] {
-            Holds::Aligner
+            DirState::Aligner
         } else if self.files().is_empty() {
-            Holds::Nothing
+            DirState::Nothing
         } else {
             // A run of ours has its settings there before all else, and until all else is gone.
-            Holds::Foreign
+            DirState::Foreign
         }
     }
 
     /// Whether a file of this name is part of a model or an aligner that is here, or of one that is being trained.
     pub fn is_part(&self, name: &OsStr) -> bool {
-        let is_model = self.has(MODEL) || self.has(RESUME) || self.holds() != Holds::Foreign;
+        let is_model = self.has(MODEL) || self.has(RESUME) || self.holds() != DirState::Foreign;
         is_model && self.files().iter().any(|file| name == OsStr::new(file))
     }
 

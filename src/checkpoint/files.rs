@@ -19,13 +19,13 @@ const UNFINISHED: &str = ".tmp";
 static GROWING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file that grows beside its place and is given its name in the end. Dropped before, it leaves nothing.
-pub struct Growing {
+pub struct PendingFile {
     file: File,
     temporary: PathBuf,
     place: PathBuf,
 }
 
-impl Growing {
+impl PendingFile {
     /// Begins a file.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Growing {
     }
 }
 
-impl Write for Growing {
+impl Write for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> IoResult<usize> {
         self.file.write(bytes)
     }
@@ -76,7 +76,7 @@ impl Write for Growing {
     }
 }
 
-impl Drop for Growing {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         // A finished one has this name no longer, and of an unfinished one the reason is on its way to the user.
         let _ = std::fs::remove_file(&self.temporary);
@@ -168,7 +168,7 @@ pub(super) fn make_whole(place: &Path, fill: impl FnOnce(&Path) -> IoResult<()>)
 /// The path, with the system's reason.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let result: Result<()> = (|| {
-        let mut file = BufWriter::new(Growing::create(path)?);
+        let mut file = BufWriter::new(PendingFile::create(path)?);
         write(&mut file)?;
         Ok(file.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?)
     })();
@@ -254,7 +254,7 @@ mod tests {
         for name in kept.iter().chain(&[".a.txt.12.tmp", ".a.txt.999999999.tmp"]) {
             std::fs::write(folder.path().join(name), b"half").unwrap();
         }
-        let [first, second] = [(); 2].map(|()| Growing::create(&place).unwrap());
+        let [first, second] = [(); 2].map(|()| PendingFile::create(&place).unwrap());
         remove_abandoned(&place);
         let mut expected: Vec<String> = kept.map(str::to_owned).to_vec();
         expected.extend([0, 1].map(|more| format!(".a.txt.{}.tmp", std::process::id() + more)));

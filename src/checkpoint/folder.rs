@@ -14,14 +14,14 @@ use sha2::{Digest, Sha256};
 use super::config::hexadecimal;
 use super::events::{EventFile, event_files};
 use super::files::{cannot_read, write_atomically};
-use super::journal::Journal;
+use super::journal::JsonlLog;
 use super::lock::{Lock, holder, takes_no_files};
 use super::tensors::Header;
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
 use crate::model::UnitLexicon;
 use crate::parameters::Parameters;
-use crate::text::{Atoms, Layout, Units, Vocabulary};
+use crate::text::{ProtectedTokens, TableFormat, Units, Vocabulary};
 
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const JOINT: &str = "tokenizer.json";
@@ -46,7 +46,7 @@ const BELONGS_TO: &str = "belongs_to";
 
 /// A directory that holds a checkpoint, or will.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub struct ModelDir {
     path: PathBuf,
 }
 
@@ -93,7 +93,7 @@ impl Checkpoint {
     }
 }
 
-impl Folder {
+impl ModelDir {
     /// A directory by its path; it need not exist yet.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned() }
@@ -265,7 +265,7 @@ impl Folder {
     }
 
     /// How the files were laid out that a model was trained on, if there is one that says so.
-    pub fn layout(&self) -> Option<Layout> {
+    pub fn layout(&self) -> Option<TableFormat> {
         Some(Config::parse(&self.read_text(CONFIG).ok()?).ok()?.data.layout)
     }
 
@@ -281,7 +281,7 @@ impl Folder {
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| place.display().to_string())?;
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
-        let vocabulary = |name: &str, units: Units, atoms: &Atoms, size: usize| -> Result<Arc<Vocabulary>> {
+        let vocabulary = |name: &str, units: Units, atoms: &ProtectedTokens, size: usize| -> Result<Arc<Vocabulary>> {
             let place = self.path.join(name);
             let normalisation = config.text.normalisation;
             let vocabulary =
@@ -379,13 +379,13 @@ impl Folder {
     }
 
     /// Reports of training.
-    pub fn log(&self) -> Journal {
-        Journal::new(self.path.join(LOG))
+    pub fn log(&self) -> JsonlLog {
+        JsonlLog::new(self.path.join(LOG))
     }
 
     /// Attention at each validation, where it is kept.
-    pub fn attention(&self) -> Journal {
-        Journal::new(self.path.join(ATTENTION))
+    pub fn attention(&self) -> JsonlLog {
+        JsonlLog::new(self.path.join(ATTENTION))
     }
 
     /// Begins an event file for a run.

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::files::{cannot_read, cannot_write, open_own_file, write_atomically};
 
 /// Such a file; it need not exist yet.
-pub struct Journal {
+pub struct JsonlLog {
     place: PathBuf,
 }
 
-impl Journal {
+impl JsonlLog {
     pub(super) fn new(place: PathBuf) -> Self {
         Self { place }
     }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn what_will_be_written_again_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::new(folder.path().join("log.jsonl"));
+        let journal = JsonlLog::new(folder.path().join("log.jsonl"));
         journal.rewind(1, 1).unwrap();
         let line = |event: &str, step: u64| json!({"event": event, "step": step, "text": "書"});
         let lines = [

@@ -1,7 +1,7 @@
 //! Models of a run beside the best one: whole models' folders below `kept`, by the steps after which they were validated.
 //!
 //! All but the parameters are second names of the files above. Which models are kept follows from the steps that are there
-//! and from the log, and they are kept after [`Folder::save_resume`], so that a run that goes on makes up for what the one
+//! and from the log, and they are kept after [`ModelDir::save_resume`], so that a run that goes on makes up for what the one
 //! before did not get to.
 
 use std::fs::File;
@@ -11,16 +11,16 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::files::{ensure_no_symlink, make_whole};
-use super::folder::{ALIGNER, CONFIG, Checkpoint, Folder, JOINT, LEXICON, MODEL, SOURCE, TARGET, model_bytes};
+use super::folder::{ALIGNER, CONFIG, Checkpoint, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET, model_bytes};
 use crate::parameters::Parameters;
-use crate::training::Progress;
+use crate::training::TrainState;
 
 /// The folder of all of them.
 const KEPT: &str = "kept";
 /// What a step's number stands after.
 const STEP: &str = "step-";
 
-impl Folder {
+impl ModelDir {
     /// The folder of the models that are kept.
     pub fn path_of_kept(&self) -> PathBuf {
         self.path().join(KEPT)
@@ -36,7 +36,7 @@ impl Folder {
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn keep(&self, checkpoint: &Checkpoint, progress: &Progress, used: &Parameters) -> Result<()> {
+    pub fn keep(&self, checkpoint: &Checkpoint, progress: &TrainState, used: &Parameters) -> Result<()> {
         let settings = &checkpoint.config.training;
         let Some(keep) = settings.keep else { return Ok(()) };
         let listed = self.steps().with_context(|| self.cannot_list_kept())?;

@@ -38,13 +38,13 @@ mod tensors;
 
 pub use averaging::average;
 pub use config::{
-    Beginning, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Origin, UnitsCarried, fingerprint,
+    BaseModel, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation, VocabOverlap, fingerprint,
     fingerprint_of_text,
 };
-pub use contents::Holds;
+pub use contents::DirState;
 pub use events::EventFile;
-pub use files::{Growing, remove_abandoned, remove_growing, write_atomically};
-pub use folder::{Checkpoint, Folder};
-pub use journal::Journal;
+pub use files::{PendingFile, remove_abandoned, remove_growing, write_atomically};
+pub use folder::{Checkpoint, ModelDir};
+pub use journal::JsonlLog;
 pub use lock::Lock;
 pub use resume::Resume;

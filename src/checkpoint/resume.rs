@@ -6,9 +6,9 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::Value;
 
-use super::folder::{CONFIG, Checkpoint, Folder, RESUME, RESUME_JSON, belongs_to};
+use super::folder::{CONFIG, Checkpoint, ModelDir, RESUME, RESUME_JSON, belongs_to};
 use crate::parameters::Parameters;
-use crate::training::{Progress, Snapshot};
+use crate::training::{Snapshot, TrainState};
 
 /// Keys of the header's metadata.
 const PROGRESS: &str = "progress";
@@ -20,14 +20,14 @@ const CHANGEABLE: [&str; 3] = ["max_epochs", "max_minutes", "patience"];
 /// What training goes on from.
 pub struct Resume {
     /// Where it stood.
-    pub progress: Progress,
+    pub progress: TrainState,
     /// The parameters as they were, by name.
     pub parameters: BTreeMap<String, Tensor>,
     /// The optimiser's moments, and the parameters' running average.
     pub moments: BTreeMap<String, Tensor>,
 }
 
-impl Folder {
+impl ModelDir {
     /// Writes what training goes on from.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Folder {
         let (tensors, metadata) = self.read_tensors(RESUME, device)?;
         self.check_belonging(RESUME, checkpoint, &metadata)?;
         self.ensure_unedited(checkpoint, metadata.get(SETTINGS))?;
-        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str::<Progress>(json).ok());
+        let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str::<TrainState>(json).ok());
         let Some(progress) = progress else {
             bail!("{}: does not say where training stood", self.name_of_resume());
         };
@@ -94,7 +94,7 @@ impl Folder {
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn go_on(&self, checkpoint: &Checkpoint, progress: &Progress, used: &Parameters) -> Result<()> {
+    pub fn go_on(&self, checkpoint: &Checkpoint, progress: &TrainState, used: &Parameters) -> Result<()> {
         self.begin(checkpoint)?;
         if progress.is_best() {
             self.save_model(checkpoint, used)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::pairs::PairArgs;
-use crate::text::{Defect, Limits};
+use crate::text::{FilterLimits, NoiseKind};
 
 /// Arguments of `softalign clean`.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub struct CleanArgs {
 
     /// Accept pairs in spite of these reasons.
     #[arg(long, value_enum, value_name = "REASON,...", value_delimiter = ',')]
-    pub accept: Vec<Defect>,
+    pub accept: Vec<NoiseKind>,
 
     /// Maximum number of words per side.
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -54,7 +54,7 @@ pub struct CleanArgs {
 
 impl CleanArgs {
     /// Returns the filter limits.
-    pub fn limits(&self) -> Limits {
-        Limits { words: self.max_words, proportion: self.max_proportion }
+    pub fn limits(&self) -> FilterLimits {
+        FilterLimits { words: self.max_words, proportion: self.max_proportion }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::alignment::Symmetrization;
-use crate::text::Words;
+use crate::text::WordSplitting;
 use crate::translator::{LinkOptions, LinksFrom};
 
 /// Settings of word links.
@@ -29,7 +29,7 @@ pub struct LinkArgs {
 
     /// Word splitting [default: whitespace; single characters on a side with char units].
     #[arg(long, value_enum, help_heading = "Links")]
-    pub words: Option<Words>,
+    pub words: Option<WordSplitting>,
 }
 
 impl LinkArgs {

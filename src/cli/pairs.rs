@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use crate::text::{Column, Layout};
+use crate::text::{Column, TableFormat};
 
 /// Files of sentence pairs.
 #[derive(Debug, Args)]
@@ -60,10 +60,10 @@ impl LayoutArgs {
     }
 
     /// Returns the layout. Named columns imply a header.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> TableFormat {
         let (columns, features) = (self.columns.clone(), self.features.clone());
-        let layout = Layout { csv: self.csv, header: self.header, columns, features };
-        Layout { header: self.header || layout.asks_for_names(), ..layout }
+        let layout = TableFormat { csv: self.csv, header: self.header, columns, features };
+        TableFormat { header: self.header || layout.asks_for_names(), ..layout }
     }
 }
 

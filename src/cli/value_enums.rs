@@ -8,7 +8,7 @@ use crate::alignment::Symmetrization;
 use crate::attention::ScoreName;
 use crate::model::{DecoderKind, InitialState};
 use crate::search::LengthFormula;
-use crate::text::{Defect, NormalForm, Units, Words};
+use crate::text::{NoiseKind, NormalForm, Units, WordSplitting};
 use crate::training::{Metric, Schedule};
 use crate::translator::LinksFrom;
 
@@ -63,7 +63,7 @@ impl ValueEnum for NormalForm {
     }
 }
 
-impl ValueEnum for Defect {
+impl ValueEnum for NoiseKind {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }
@@ -82,7 +82,7 @@ impl ValueEnum for Defect {
     }
 }
 
-impl ValueEnum for Words {
+impl ValueEnum for WordSplitting {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::Whitespace, Self::Punctuation]
     }

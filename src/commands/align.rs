@@ -8,18 +8,18 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::formats::{Manner, check_view, item, renderer};
+use super::formats::{RenderOptions, check_view, item, renderer};
 use super::output::{Output, apart};
 use super::pairs::{given_pairs, in_portions};
 use super::reading::{refuse_reading, translator};
 use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
 use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
-use crate::checkpoint::Folder;
+use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, AlignmentFormat};
 use crate::error::UsageError;
 use crate::evaluation::read_gold;
 use crate::render::{Item, Renderer};
-use crate::text::{LineNumbers, Pair, PairStream, Words, without_features, word_spans};
+use crate::text::{LineNumbers, Pair, PairStream, WordSplitting, without_features, word_spans};
 use crate::text::{PairFiles, SHIPPED_TEST};
 use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom};
 
@@ -33,7 +33,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let output = Output::open(&args.output)?;
     let output = if args.lexicon.is_some() { output.beside_others() } else { output };
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
-    let mut pairs = Pairs::of(args, &files)?;
+    let mut pairs = AlignInput::of(args, &files)?;
     let links = link_options(args);
     let translator = if links.links_from.uses_attention() {
         Some(translator(&args.model, &args.attention, links.words, device)?)
@@ -43,7 +43,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let mut linker = Linker::with_options(&links, translator.as_ref(), &pairs.all, console)?;
     if let (Some(folder), Some(aligner)) = (&args.save_aligner, &linker.statistical) {
-        let folder = Folder::new(folder);
+        let folder = ModelDir::new(folder);
         folder.save_aligner_alone(aligner)?;
         // As it will link later: what is hardly believed is not kept.
         linker.statistical = Some(Arc::new(folder.load_aligner_alone()?));
@@ -51,7 +51,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let read = |path: &PathBuf| read_gold(path, &pairs.all, linker.words, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
     let title = files.title();
-    let manner = Manner {
+    let manner = RenderOptions {
         format: args.format,
         title,
         view: args.view,
@@ -59,7 +59,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         notation: args.notation.notation(),
         n_best: false,
     };
-    let mut dump = Dump {
+    let mut dump = AlignmentWriter {
         args,
         files: &files,
         words: linker.words[0],
@@ -106,7 +106,7 @@ fn link_options(args: &AlignArgs) -> LinkOptions {
 }
 
 /// What is aligned.
-struct Pairs {
+struct AlignInput {
     /// All pairs, where a word list, a judgement or an aligner is made of them together; else none.
     all: Vec<Pair>,
     /// Those that are aligned, as they arrive.
@@ -119,7 +119,7 @@ struct Pairs {
     count: Option<usize>,
 }
 
-impl Pairs {
+impl AlignInput {
     fn of(args: &AlignArgs, files: &PairFiles) -> Result<Self> {
         let together = args.lexicon.is_some() || args.noisy || args.gold.is_some() || !args.only.is_empty();
         if !together && args.links.links_from != LinksFrom::Pairs {
@@ -175,11 +175,11 @@ fn check_places(args: &AlignArgs, files: &PairFiles) -> Result<()> {
 }
 
 /// What is written of the pairs as they come, and what is collected of them to be written at the end.
-struct Dump<'a> {
+struct AlignmentWriter<'a> {
     args: &'a AlignArgs,
     files: &'a PairFiles,
     /// What counts as a word of the source.
-    words: Words,
+    words: WordSplitting,
     gold: Option<Vec<Gold>>,
     renderer: Box<dyn Renderer>,
     output: Output,
@@ -189,7 +189,7 @@ struct Dump<'a> {
     signs: Vec<NoiseFeatures>,
 }
 
-impl Dump<'_> {
+impl AlignmentWriter<'_> {
     /// Adds the pair of number `id`.
     fn add(&mut self, id: usize, pair: &Pair, linked: &LinkedPair) -> Result<()> {
         let (given, _) = self.files.as_given(pair);
@@ -216,7 +216,7 @@ impl Dump<'_> {
     fn finish(mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
         let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
         if self.args.noisy {
-            let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::Table);
+            let format = ListFormat::of(self.args.format).unwrap_or(ListFormat::TableScorer);
             self.output.with(|out| write_suspicions(out, format, &given, &self.signs, numbers))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;

@@ -11,14 +11,14 @@ use super::output::{Output, apart, is_standard_output};
 use super::pairs::given_pairs;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
-use crate::text::{Defect, LineNumbers, Pair, PairFiles, SHIPPED_TRAINING};
+use crate::text::{LineNumbers, NoiseKind, Pair, PairFiles, SHIPPED_TRAINING};
 use crate::translator::{NoiseFilter, Translator};
 
 /// Lines that the table names, for somebody who wants to look.
 const NAMED: usize = 3;
 
 /// Where pairs go.
-struct Outputs {
+struct CleanOutputs {
     good: Option<Output>,
     /// The translations of good pairs, if their sentences go to `good` alone.
     targets: Option<Output>,
@@ -36,7 +36,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     };
     filter.check()?;
     let files = given_pairs(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
-    let outputs = Outputs::open(args, &files)?;
+    let outputs = CleanOutputs::open(args, &files)?;
     let (pairs, numbers) = files.read_numbered("--pairs")?;
     console.warn_all(files.spreadsheet_warnings(&pairs));
     ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
@@ -58,7 +58,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     report.finish()
 }
 
-impl Outputs {
+impl CleanOutputs {
     /// Opens them; none of them is a file that is read.
     fn open(args: &CleanArgs, files: &PairFiles) -> Result<Self> {
         let written =
@@ -75,7 +75,7 @@ impl Outputs {
         Ok(Self { good: open(&args.output)?, targets: open(&args.output_target)?, rejected: open(&args.rejected)? })
     }
 
-    fn write(self, pairs: &[GivenPair], found: &[Option<Defect>], numbers: &LineNumbers) -> Result<()> {
+    fn write(self, pairs: &[GivenPair], found: &[Option<NoiseKind>], numbers: &LineNumbers) -> Result<()> {
         if let Some(mut output) = self.good {
             let good = || pairs.iter().zip(found).filter(|(_, defect)| defect.is_none()).map(|(pair, _)| pair);
             match self.targets {
@@ -107,11 +107,11 @@ fn as_line((Pair { source, target }, features): &GivenPair) -> String {
 }
 
 /// How many pairs have which defect, and where the first few of them are.
-fn table(found: &[Option<Defect>], numbers: &LineNumbers) -> String {
+fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers) -> String {
     let share = |count: usize| format!("{:>5.1} %", 100.0 * count as f64 / found.len() as f64);
     let mut table = String::from("reason          pairs    share  lines\n");
     let mut bad = 0;
-    for defect in Defect::ALL {
+    for defect in NoiseKind::ALL {
         let places = (0..found.len()).filter(|&place| found[place] == Some(defect));
         let lines: Vec<usize> = places.map(|place| numbers.of(place)).collect();
         bad += lines.len();

@@ -83,12 +83,12 @@ impl Console {
 
     /// A sign that something is being done of which nobody knows how long it takes, until it is dropped. Where there is
     /// no terminal, nothing is drawn.
-    pub fn waiting(&self, what: &'static str) -> Waiting {
+    pub fn waiting(&self, what: &'static str) -> Spinner {
         let bar = ProgressBar::with_draw_target(None, self.target());
         bar.set_style(style("{prefix} {spinner} {elapsed}"));
         bar.set_prefix(what);
         bar.enable_steady_tick(Duration::from_millis(100));
-        Waiting(bar)
+        Spinner(bar)
     }
 
     fn target(&self) -> ProgressDrawTarget {
@@ -125,7 +125,7 @@ impl Stage for Bar {
     }
 }
 
-impl Stage for Waiting {}
+impl Stage for Spinner {}
 
 /// A line broken between words so that none is wider than the terminal, as far as words allow; what follows is indented.
 fn wrapped(line: &str, width: usize) -> String {
@@ -146,9 +146,9 @@ fn wrapped(line: &str, width: usize) -> String {
 }
 
 /// A sign of work, which goes with the work.
-pub struct Waiting(ProgressBar);
+pub struct Spinner(ProgressBar);
 
-impl Drop for Waiting {
+impl Drop for Spinner {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -10,8 +10,8 @@ use rustyline::{Behavior, Config, Editor};
 
 use super::console::Console;
 use super::sentence_lines::SentenceLines;
-use super::translations::Results;
-use crate::translator::{LineWarnings, Strategy, Translation, Translator};
+use super::translations::TranslationWriter;
+use crate::translator::{LineWarnings, Request, Translation, Translator};
 
 const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";
 const HELP: &str = ":align, :a  the alignment of the last translation
@@ -22,7 +22,7 @@ drops a line. What begins with a colon and a letter is a command; with a
 space before the colon it is a sentence.";
 
 /// What somebody typed.
-enum Said<'a> {
+enum ReplInput<'a> {
     Nothing,
     Sentence(&'a str),
     Align,
@@ -32,7 +32,7 @@ enum Said<'a> {
     Unknown(&'a str),
 }
 
-impl<'a> Said<'a> {
+impl<'a> ReplInput<'a> {
     fn of(line: &'a str) -> Self {
         let command = line.strip_prefix(':').filter(|rest| rest.starts_with(char::is_alphabetic));
         match (command.map(str::trim_end), line.trim()) {
@@ -52,9 +52,9 @@ impl<'a> Said<'a> {
 /// The terminal's, the model's and the output's own.
 pub fn converse(
     translator: &Translator,
-    strategy: &Strategy,
+    strategy: &Request,
     form: &SentenceLines,
-    results: &mut Results,
+    results: &mut TranslationWriter,
     console: &Console,
 ) -> Result<()> {
     console.note(GREETING);
@@ -85,9 +85,9 @@ pub fn converse(
 /// What a conversation goes on with.
 struct Conversation<'a, 'r> {
     translator: &'a Translator,
-    strategy: &'a Strategy,
+    strategy: &'a Request,
     form: &'a SentenceLines<'a>,
-    results: &'a mut Results<'r>,
+    results: &'a mut TranslationWriter<'r>,
     console: &'a Console,
     /// Sentences so far.
     said: usize,
@@ -98,16 +98,16 @@ impl Conversation<'_, '_> {
     /// Answers a line; breaks where it was the last.
     fn answer(&mut self, line: &str) -> Result<ControlFlow<()>> {
         let console = self.console;
-        match Said::of(line) {
-            Said::Nothing => {}
-            Said::Quit => return Ok(ControlFlow::Break(())),
-            Said::Help => console.say(HELP),
-            Said::Unknown(command) => console.say(format!("there is no {command}; :help lists what there is")),
-            Said::Align => match &self.last {
+        match ReplInput::of(line) {
+            ReplInput::Nothing => {}
+            ReplInput::Quit => return Ok(ControlFlow::Break(())),
+            ReplInput::Help => console.say(HELP),
+            ReplInput::Unknown(command) => console.say(format!("there is no {command}; :help lists what there is")),
+            ReplInput::Align => match &self.last {
                 None => console.say("nothing has been translated yet"),
                 Some(translation) => console.say(self.results.drawn(translation)?.trim_end_matches('\n')),
             },
-            Said::Sentence(sentence) => self.translate(sentence)?,
+            ReplInput::Sentence(sentence) => self.translate(sentence)?,
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -137,14 +137,14 @@ mod tests {
 
     #[test]
     fn commands_are_told_from_sentences() {
-        let is = |line: &str, expected: fn(&Said) -> bool| assert!(expected(&Said::of(line)), "{line:?}");
-        is(":a", |said| matches!(said, Said::Align));
-        is(":help ", |said| matches!(said, Said::Help));
-        is(":quit", |said| matches!(said, Said::Quit));
-        is(":quti now", |said| matches!(said, Said::Unknown(":quti")));
-        is(" :quit", |said| matches!(said, Said::Sentence(":quit")));
-        is(": what?", |said| matches!(said, Said::Sentence(": what?")));
-        is(":)", |said| matches!(said, Said::Sentence(":)")));
-        is("  ", |said| matches!(said, Said::Nothing));
+        let is = |line: &str, expected: fn(&ReplInput) -> bool| assert!(expected(&ReplInput::of(line)), "{line:?}");
+        is(":a", |said| matches!(said, ReplInput::Align));
+        is(":help ", |said| matches!(said, ReplInput::Help));
+        is(":quit", |said| matches!(said, ReplInput::Quit));
+        is(":quti now", |said| matches!(said, ReplInput::Unknown(":quti")));
+        is(" :quit", |said| matches!(said, ReplInput::Sentence(":quit")));
+        is(": what?", |said| matches!(said, ReplInput::Sentence(": what?")));
+        is(":)", |said| matches!(said, ReplInput::Sentence(":)")));
+        is("  ", |said| matches!(said, ReplInput::Nothing));
     }
 }

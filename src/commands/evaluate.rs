@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::evaluation_report::{Compared, Place, show};
-use super::named::{HYPOTHESES, MODELS, Named};
+use super::evaluation_report::{SystemOrigin, SystemResult, show};
+use super::named::{HYPOTHESES, Labelled, MODELS};
 use super::output::{Output, apart, is_standard_output};
 use super::pairs::given_pairs;
 use super::reading::translator;
@@ -15,26 +15,28 @@ use super::search::decode_options;
 use crate::cli::EvaluateArgs;
 use crate::error::UsageError;
 use crate::evaluation::{Evaluator, LengthScores, System, bleu_by_length, read_gold, warn_of_truncated_scoring};
-use crate::text::{LineNumbers, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, Words, file_name, read_line_for_each};
+use crate::text::{
+    LineNumbers, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, WordSplitting, file_name, read_line_for_each,
+};
 use crate::translator::Linker;
 
 /// A system with the name that results show it under.
-struct Candidate {
+struct SystemOptions {
     name: String,
-    place: Place,
+    place: SystemOrigin,
     system: System,
 }
 
 /// What the options name to read, each of them checked.
-struct Inputs {
+struct ReportInputs {
     files: PairFiles,
     gold: Option<PathBuf>,
-    models: Vec<Named>,
-    hypotheses: Vec<Named>,
+    models: Vec<Labelled>,
+    hypotheses: Vec<Labelled>,
 }
 
 /// Where results go beside standard output.
-struct Outputs {
+struct ReportOutputs {
     figure: Option<Output>,
     save: Option<Output>,
 }
@@ -43,8 +45,8 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     let options = decode_options(&args.search, 1);
     options.strategy()?;
     args.links.options().check()?;
-    let inputs = Inputs::new(args)?;
-    let mut outputs = Outputs::open(args, &inputs)?;
+    let inputs = ReportInputs::new(args)?;
+    let mut outputs = ReportOutputs::open(args, &inputs)?;
     let (pairs, numbers) = inputs.pairs(console)?;
     let mut evaluator = Evaluator::new(&pairs)
         .decode(&options)
@@ -70,14 +72,14 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
 /// Evaluates all candidates, and their distance from the first where that is asked for.
 fn compare(
     evaluator: &Evaluator,
-    candidates: Vec<Candidate>,
+    candidates: Vec<SystemOptions>,
     args: &EvaluateArgs,
     mut save: Option<&mut Output>,
     console: &Console,
-) -> Result<Vec<Compared>> {
+) -> Result<Vec<SystemResult>> {
     let several = candidates.len() > 1;
-    let mut compared: Vec<Compared> = Vec::with_capacity(candidates.len());
-    for Candidate { name, place, system } in candidates {
+    let mut compared: Vec<SystemResult> = Vec::with_capacity(candidates.len());
+    for SystemOptions { name, place, system } in candidates {
         if several {
             console.note(&name);
         }
@@ -85,7 +87,7 @@ fn compare(
         if let Some(save) = &mut save {
             save.with(|out| evaluation.translations.iter().try_for_each(|line| writeln!(out, "{line}")))?;
         }
-        let mut one = Compared::new(name, place, evaluation);
+        let mut one = SystemResult::new(name, place, evaluation);
         if let Some(first) = compared.first().filter(|_| args.compare) {
             one.significance = Some(one.evaluation.significance(&first.evaluation, args.search.seed));
         }
@@ -94,7 +96,7 @@ fn compare(
     Ok(compared)
 }
 
-impl Inputs {
+impl ReportInputs {
     /// Checks that the options go together.
     fn new(args: &EvaluateArgs) -> Result<Self> {
         let (models, hypotheses) = match &args.hypotheses[..] {
@@ -141,31 +143,35 @@ impl Inputs {
         pairs: &[Pair],
         device: &Device,
         console: &Console,
-    ) -> Result<Vec<Candidate>> {
+    ) -> Result<Vec<SystemOptions>> {
         let mut candidates = Vec::new();
         let together = if args.ensemble { self.models.len() } else { 1 };
         for models in self.models.chunks(together.max(1)) {
             let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
             let translator = translator(&folders, &args.attention, args.links.words, device)?;
             let linker = Linker::with_options(&args.links.options(), Some(&translator), pairs, console)?;
-            let Named { name, path } = models[0].clone();
+            let Labelled { name, path } = models[0].clone();
             let system = System::Model(Box::new(translator), Box::new(linker));
-            candidates.push(Candidate { name, place: Place::Folder(path), system });
+            candidates.push(SystemOptions { name, place: SystemOrigin::ModelDir(path), system });
         }
         let pairs_of = format!("pairs of {}", self.files);
-        for Named { name, path } in self.hypotheses.clone() {
+        for Labelled { name, path } in self.hypotheses.clone() {
             let lines = read_line_for_each(&path, pairs.len(), &pairs_of)?;
             let numbered = (1..).zip(lines.iter().map(String::as_str));
             warn_of_truncated_scoring(&file_name(&path), numbered, console);
-            candidates.push(Candidate { name, place: Place::Hypotheses(path), system: System::Hypotheses(lines) });
+            candidates.push(SystemOptions {
+                name,
+                place: SystemOrigin::Hypotheses(path),
+                system: System::Hypotheses(lines),
+            });
         }
         Ok(candidates)
     }
 }
 
-impl Outputs {
+impl ReportOutputs {
     /// Opens them, before the long work; none of them is a file that is read.
-    fn open(args: &EvaluateArgs, inputs: &Inputs) -> Result<Self> {
+    fn open(args: &EvaluateArgs, inputs: &ReportInputs) -> Result<Self> {
         if args.save.as_deref().is_some_and(is_standard_output) {
             bail!(UsageError("--save needs a file: standard output has the scores".to_owned()));
         }
@@ -177,7 +183,7 @@ impl Outputs {
     }
 
     /// Gives them their names, each even where the other finds no place.
-    fn finish(self, compared: &[Compared]) -> Result<()> {
+    fn finish(self, compared: &[SystemResult]) -> Result<()> {
         let saved = self.save.map_or(Ok(()), Output::finish);
         let drawn = self.figure.map_or(Ok(()), |figure| draw(figure, compared));
         saved.and(drawn)
@@ -185,7 +191,7 @@ impl Outputs {
 }
 
 /// Tells that models are measured by references that are not the same.
-fn warn_of_unlike_references(candidates: &[Candidate], console: &Console) {
+fn warn_of_unlike_references(candidates: &[SystemOptions], console: &Console) {
     let Some(first) = candidates.first().map(|first| first.system.normalization()) else { return };
     if let Some(other) = candidates.iter().find(|other| other.system.normalization() != first) {
         console.warn(format!(
@@ -196,7 +202,7 @@ fn warn_of_unlike_references(candidates: &[Candidate], console: &Console) {
 }
 
 /// What counts as a word for every model, so that one gold file can be held against them all.
-fn common_words(candidates: &[Candidate]) -> Result<[Words; 2]> {
+fn common_words(candidates: &[SystemOptions]) -> Result<[WordSplitting; 2]> {
     let mut words = candidates.iter().filter_map(|candidate| match &candidate.system {
         System::Model(translator, _) => Some(translator.words()),
         System::Hypotheses(_) => None,
@@ -221,9 +227,9 @@ fn open_figure(path: &Path) -> Result<Output> {
     Output::open(path)
 }
 
-fn draw(mut output: Output, compared: &[Compared]) -> Result<()> {
+fn draw(mut output: Output, compared: &[SystemResult]) -> Result<()> {
     let mut systems: Vec<(&str, &[LengthScores])> = Vec::with_capacity(compared.len());
-    for Compared { name, evaluation, .. } in compared {
+    for SystemResult { name, evaluation, .. } in compared {
         systems.push((name, evaluation.by_length.as_deref().unwrap_or_default()));
     }
     output.with(|out| bleu_by_length(&systems).write(out))?;

@@ -13,10 +13,10 @@ use crate::render::{SCHEMA, readable};
 
 /// One of the systems that are compared.
 #[derive(Serialize)]
-pub struct Compared {
+pub struct SystemResult {
     pub name: String,
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SystemOrigin,
     schema: u32,
     #[serde(flatten)]
     pub evaluation: Evaluation,
@@ -28,16 +28,16 @@ pub struct Compared {
 /// Origin of a system's translations.
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum SystemOrigin {
     /// A model's directory.
-    Folder(PathBuf),
+    ModelDir(PathBuf),
     /// A file of translations.
     Hypotheses(PathBuf),
 }
 
 /// A single evaluation as JSON.
 #[derive(Serialize)]
-struct Single<'a> {
+struct SingleReport<'a> {
     schema: u32,
     #[serde(flatten)]
     evaluation: &'a Evaluation,
@@ -45,13 +45,13 @@ struct Single<'a> {
 
 /// Several evaluations as JSON.
 #[derive(Serialize)]
-struct Comparison<'a> {
-    models: &'a [Compared],
+struct ComparisonReport<'a> {
+    models: &'a [SystemResult],
 }
 
-impl Compared {
+impl SystemResult {
     /// Names an evaluation, which is compared with nothing so far.
-    pub fn new(name: String, place: Place, evaluation: Evaluation) -> Self {
+    pub fn new(name: String, place: SystemOrigin, evaluation: Evaluation) -> Self {
         Self { name, place, schema: SCHEMA, evaluation, significance: None }
     }
 }
@@ -60,12 +60,12 @@ impl Compared {
 ///
 /// # Errors
 /// It cannot be written to.
-pub fn show(compared: &[Compared], json: bool) -> Result<()> {
+pub fn show(compared: &[SystemResult], json: bool) -> Result<()> {
     let mut output = Output::open(Path::new("-"))?;
     if json {
         let json = match compared {
-            [only] => serde_json::to_string(&Single { schema: SCHEMA, evaluation: &only.evaluation })?,
-            models => serde_json::to_string(&Comparison { models })?,
+            [only] => serde_json::to_string(&SingleReport { schema: SCHEMA, evaluation: &only.evaluation })?,
+            models => serde_json::to_string(&ComparisonReport { models })?,
         };
         output.with(|out| writeln!(out, "{json}"))?;
     } else {
@@ -78,7 +78,7 @@ pub fn show(compared: &[Compared], json: bool) -> Result<()> {
 }
 
 /// Prints a block for each system under its name, and their differences from the first.
-fn print_all(out: &mut dyn Write, systems: &[Compared]) -> IoResult<()> {
+fn print_all(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
     for (index, system) in systems.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;

@@ -8,10 +8,10 @@ use crate::alignment::LinkFormat;
 use crate::cli::{AlignmentFormat, View};
 use crate::error::UsageError;
 use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, UnitAlignment};
-use crate::translator::{Aligned, LinkedPair, Linker};
+use crate::translator::{ForcedAlignment, LinkedPair, Linker};
 
 /// How alignments are to be written.
-pub struct Manner {
+pub struct RenderOptions {
     pub format: AlignmentFormat,
     /// What the document is called.
     pub title: String,
@@ -26,8 +26,8 @@ pub struct Manner {
 }
 
 /// What writes alignments in such a manner.
-pub fn renderer(manner: Manner, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
-    let Manner { format, title, view, probabilities, notation, n_best } = manner;
+pub fn renderer(manner: RenderOptions, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
+    let RenderOptions { format, title, view, probabilities, notation, n_best } = manner;
     match format {
         AlignmentFormat::Text => Box::new(heatmap(output)),
         AlignmentFormat::Json => Box::new(Json::default()),
@@ -72,7 +72,7 @@ pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_uni
         link_scores: &linked.beliefs,
         links: &linked.links,
         score: linked.score,
-        unknown: linked.aligned.as_ref().map(Aligned::unknown_share),
+        unknown: linked.aligned.as_ref().map(ForcedAlignment::unknown_share),
         gold: None,
         units,
     }

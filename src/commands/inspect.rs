@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::output::Output;
-use crate::checkpoint::{Checkpoint, Config, Folder};
+use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::cli::InspectArgs;
 use crate::render::clock;
 use crate::render::readable;
@@ -21,7 +21,7 @@ use crate::training::Schedule;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
     let model = args.directory.as_deref().unwrap_or(&args.model);
-    let folder = Folder::new(model);
+    let folder = ModelDir::new(model);
     // A folder whose parameters are damaged should not look well.
     let (checkpoint, _) = folder.load_model(&Device::Cpu)?;
     let lexicon = folder.load_lexicon(&checkpoint)?;
@@ -59,7 +59,7 @@ struct Inspection<'a> {
     files: BTreeMap<String, u64>,
 }
 
-fn show_json(path: &Path, folder: &Folder, checkpoint: &Checkpoint) -> Result<()> {
+fn show_json(path: &Path, folder: &ModelDir, checkpoint: &Checkpoint) -> Result<()> {
     let [best, last] = validations(folder);
     let inspection = Inspection {
         schema: SCHEMA,
@@ -157,7 +157,7 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
 }
 
 /// The best and the last validation, from the log.
-fn describe_history(out: &mut dyn Write, folder: &Folder) -> std::io::Result<()> {
+fn describe_history(out: &mut dyn Write, folder: &ModelDir) -> std::io::Result<()> {
     for (what, line) in ["best", "last"].into_iter().zip(validations(folder)) {
         let Some(line) = line else { continue };
         let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
@@ -177,7 +177,7 @@ fn describe_history(out: &mut dyn Write, folder: &Folder) -> std::io::Result<()>
 }
 
 /// The log's lines of the best validation and of the last one.
-fn validations(folder: &Folder) -> [Option<Value>; 2] {
+fn validations(folder: &ModelDir) -> [Option<Value>; 2] {
     let validations: Vec<Value> =
         folder.log().lines().into_iter().filter(|line| line["event"] == "validation").collect();
     let best = validations.iter().rev().find(|line| line["best"] == true).cloned();

@@ -34,7 +34,7 @@ use colorchoice::ColorChoice;
 use crate::cli::{Cli, Color, Command, DeviceName};
 use crate::error::UsageError;
 use console::Console;
-use signals::Stopped;
+use signals::Interrupted;
 
 /// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong, from 128
 /// on stopped by a signal.
@@ -51,7 +51,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         // Whoever reads our output has had enough: `softalign … | head` is no failure.
         return ExitCode::SUCCESS;
     }
-    if let Some(stopped) = error.downcast_ref::<Stopped>() {
+    if let Some(stopped) = error.downcast_ref::<Interrupted>() {
         return ExitCode::from(stopped.exit_code());
     }
     console.error(&error);

@@ -8,7 +8,7 @@ use crate::error::UsageError;
 
 /// A model's folder or a file, with the name that results show it under.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct Labelled {
     /// No two of a command have the same.
     pub name: String,
     /// The folder or file.
@@ -17,7 +17,7 @@ pub struct Named {
 
 /// What may be named.
 #[derive(Clone, Copy)]
-pub struct Nameable {
+pub struct LabelSpec {
     /// The option.
     pub option: &'static str,
     /// What its value is called in help.
@@ -27,27 +27,27 @@ pub struct Nameable {
 }
 
 /// Models' folders.
-pub const MODELS: Nameable = Nameable { option: "--model", value: "DIR", kind: "folder" };
+pub const MODELS: LabelSpec = LabelSpec { option: "--model", value: "DIR", kind: "folder" };
 /// Files of translations.
-pub const HYPOTHESES: Nameable = Nameable { option: "--hypotheses", value: "FILE", kind: "file" };
+pub const HYPOTHESES: LabelSpec = LabelSpec { option: "--hypotheses", value: "FILE", kind: "file" };
 
-impl Nameable {
+impl LabelSpec {
     /// Those given as `PATH` or `NAME=PATH`. What is there is taken as it is, so a path may hold `=`. Without a name it is
     /// called by its own, the last part of its path, or by the whole path where another one is called so; those that are still
     /// called the same are numbered.
     ///
     /// # Errors
     /// If a name or a path is empty, or nothing that a text with `=` could mean is there.
-    pub fn named(self, given: &[PathBuf]) -> Result<Vec<Named>> {
+    pub fn named(self, given: &[PathBuf]) -> Result<Vec<Labelled>> {
         let parts: Vec<(Option<&str>, &Path)> = given.iter().map(|given| self.parts(given)).collect::<Result<_>>()?;
         let short: Vec<String> =
             parts.iter().map(|(name, path)| name.map_or_else(|| own_name(path), str::to_owned)).collect();
-        let mut all: Vec<Named> = Vec::with_capacity(given.len());
+        let mut all: Vec<Labelled> = Vec::with_capacity(given.len());
         for ((name, path), short_name) in parts.into_iter().zip(&short) {
             let alone = short.iter().filter(|other| *other == short_name).count() == 1;
             let name = if alone || name.is_some() { short_name.clone() } else { path.display().to_string() };
             let name = unlike(&all, name);
-            all.push(Named { name, path: path.to_owned() });
+            all.push(Labelled { name, path: path.to_owned() });
         }
         Ok(all)
     }
@@ -80,7 +80,7 @@ fn own_name(path: &Path) -> String {
 }
 
 /// The name, with a number if another one has it already.
-fn unlike(all: &[Named], name: String) -> String {
+fn unlike(all: &[Labelled], name: String) -> String {
     let taken = |name: &str| all.iter().any(|one| one.name == name);
     let numbered = (2..=all.len() + 1).map(|number| format!("{name} ({number})"));
     std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name)

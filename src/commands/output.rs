@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::checkpoint::{Folder, Growing, remove_abandoned};
+use crate::checkpoint::{ModelDir, PendingFile, remove_abandoned};
 use crate::error::UsageError;
 use crate::render::escape_controls;
 use crate::text::{check_read_once, is_standard, open_descriptor};
@@ -17,7 +17,7 @@ enum Sink {
     /// Standard output, a device, a pipe: written to as it is.
     Direct(Box<dyn Write>),
     /// A regular file, which appears under its name only once it is whole; if the work fails, what was there stays.
-    File(Growing),
+    File(PendingFile),
 }
 
 /// Where results go.
@@ -115,7 +115,7 @@ impl Sink {
             return Ok(Self::Direct(Box::new(File::create(path)?)));
         }
         remove_abandoned(path);
-        let growing = Growing::create(path)?;
+        let growing = PendingFile::create(path)?;
         if let Some(former) = former {
             growing.file().set_permissions(former.permissions())?;
         }
@@ -165,7 +165,7 @@ pub fn apart<'a>(
         if read.contains(&place) {
             bail!(UsageError(format!("{option} {shown}: this file is read as well; name another one to write to")));
         }
-        if place.parent().zip(place.file_name()).is_some_and(|(folder, name)| Folder::new(folder).is_part(name)) {
+        if place.parent().zip(place.file_name()).is_some_and(|(folder, name)| ModelDir::new(folder).is_part(name)) {
             bail!(UsageError(format!("{option} {shown}: this file is part of a model; name another one to write to")));
         }
         if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == place) {

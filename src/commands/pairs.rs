@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::checkpoint::Folder;
+use crate::checkpoint::ModelDir;
 use crate::cli::PairArgs;
-use crate::text::{BEHIND, Column, Layout, PairFiles};
+use crate::text::{BEHIND, Column, PairFiles, TableFormat};
 
 /// Pairs or sentences that are worked on at a time, at most, so that memory is bounded and there is room for sorting by
 /// length.
@@ -39,20 +39,20 @@ pub fn in_portions<T>(
 /// they are, they are where they were, or, in a file of sources alone, behind these.
 pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Option<PairFiles> {
     let given = args.layout.layout();
-    let remembered = || Folder::new(model?).layout().filter(|layout| layout.features.is_some());
+    let remembered = || ModelDir::new(model?).layout().filter(|layout| layout.features.is_some());
     let remembered = if given.features.is_none() { remembered() } else { None };
     let counted = given.columns.is_some() && !given.asks_for_names();
     let layout = match remembered {
         // Where columns are counted there may be no line that names them.
-        Some(Layout { features: Some(Column::Name(_)), .. }) if counted => given,
-        Some(Layout { columns, features, .. }) if args.pairs.is_some() => {
+        Some(TableFormat { features: Some(Column::Name(_)), .. }) if counted => given,
+        Some(TableFormat { columns, features, .. }) if args.pairs.is_some() => {
             // In a file of sources alone they stood where one of pairs has the targets.
             let beside = columns.is_none() && features == Some(Column::Number(BEHIND));
             let features = if beside { Some(Column::Number(BEHIND + 1)) } else { features };
-            let layout = Layout { columns: given.columns.clone().or(columns), features, ..given };
-            Layout { header: layout.header || layout.asks_for_names(), ..layout }
+            let layout = TableFormat { columns: given.columns.clone().or(columns), features, ..given };
+            TableFormat { header: layout.header || layout.asks_for_names(), ..layout }
         }
-        Some(_) => Layout { features: Some(Column::Number(BEHIND)), ..given },
+        Some(_) => TableFormat { features: Some(Column::Number(BEHIND)), ..given },
         None => given,
     };
     let files = PairFiles::given(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref(), &layout)?;

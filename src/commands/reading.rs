@@ -8,7 +8,7 @@ use candle_core::Device;
 use crate::attention::InferenceOverrides;
 use crate::cli::AttentionArgs;
 use crate::error::UsageError;
-use crate::text::Words;
+use crate::text::WordSplitting;
 use crate::translator::Translator;
 
 /// Loads a model, or several that translate together.
@@ -18,7 +18,7 @@ use crate::translator::Translator;
 pub fn translator(
     directories: &[PathBuf],
     reading: &AttentionArgs,
-    words: Option<Words>,
+    words: Option<WordSplitting>,
     device: &Device,
 ) -> Result<Translator> {
     Translator::load_ensemble_on(directories, device)?.with_words(words).with_attention(&overrides(reading))

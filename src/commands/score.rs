@@ -15,9 +15,9 @@ use crate::cli::ScoreArgs;
 use crate::error::UsageError;
 use crate::render::SCHEMA;
 use crate::search::LengthFormula;
-use crate::text::{Hypothetical, Pair, read_lines};
+use crate::text::{NBestEntry, Pair, read_lines};
 use crate::text::{PairFiles, SHIPPED_TEST};
-use crate::translator::{LineWarnings, Scored, Translator, check_length_penalty};
+use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
 
 /// The name of the feature that a list of hypotheses is given.
 const FEATURE: &str = "softalign";
@@ -62,7 +62,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     output.finish()
 }
 
-fn as_text(scored: &Scored, words: bool) -> String {
+fn as_text(scored: &ForcedScore, words: bool) -> String {
     let mut line = format!("{:.4}", scored.log_probability());
     if words {
         for (word, log_probability) in
@@ -94,7 +94,7 @@ struct ScoredWord<'a> {
     log_probability: f64,
 }
 
-fn as_json(id: usize, pair: &Pair, scored: &Scored) -> Result<String> {
+fn as_json(id: usize, pair: &Pair, scored: &ForcedScore) -> Result<String> {
     let words =
         scored.words.iter().map(|(word, log_probability)| ScoredWord { word, log_probability: *log_probability });
     Ok(serde_json::to_string(&ScoredPair {
@@ -118,20 +118,20 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     apart([list, input], Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let sentences = read_lines(input)?;
-    let hypotheses = Hypothetical::read_all(list, sentences.len())?;
+    let hypotheses = NBestEntry::read_all(list, sentences.len())?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
     let form = SentenceLines::of(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
     let sentences: Vec<String> = sentences.into_iter().map(|line| form.read(line).text).collect();
-    let pair = |one: &Hypothetical| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
+    let pair = |one: &NBestEntry| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
     let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
     let mut warnings = LineWarnings::default();
     let mut bar = console.bar("scoring", pairs.len());
     let scored = translator.score_batch(&pairs, &mut |count| bar.advance(count))?;
     drop(bar);
-    let rank = |scored: &Scored| {
+    let rank = |scored: &ForcedScore| {
         LengthFormula::Power.apply(scored.log_probability(), scored.units as f64, args.length_penalty)
     };
-    let mut ranked: Vec<(&Hypothetical, &Scored, f64)> =
+    let mut ranked: Vec<(&NBestEntry, &ForcedScore, f64)> =
         hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();
     // A sentence has a line of its own, and several hypotheses.
     let cut = ranked.iter().filter(|(_, scored, _)| scored.cut).map(|(one, ..)| one.sentence);

@@ -7,8 +7,8 @@ use anyhow::{Result, bail, ensure};
 use super::console::Console;
 use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
 use crate::error::UsageError;
-use crate::text::{Layout, Pair, file_name, read_numbered};
-use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Strategy, Terms, Translator};
+use crate::text::{Pair, TableFormat, file_name, read_numbered};
+use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Request, Terminology, Translator};
 
 /// Returns the options of decoding that the command line gives; constraints are added by [`constrained`].
 pub fn decode_options(args: &SearchArgs, n_best: u16) -> DecodeOptions {
@@ -31,7 +31,7 @@ pub fn decode_options(args: &SearchArgs, n_best: u16) -> DecodeOptions {
 }
 
 /// Returns the search that the options describe, all of them checked.
-pub fn strategy(args: &SearchArgs, constraints: Option<&ConstraintArgs>, n_best: u16) -> Result<Strategy> {
+pub fn strategy(args: &SearchArgs, constraints: Option<&ConstraintArgs>, n_best: u16) -> Result<Request> {
     let mut options = decode_options(args, n_best);
     if let Some(constraints) = constraints {
         options.require.clone_from(&constraints.require);
@@ -48,8 +48,8 @@ pub fn constrained(
     console: &Console,
 ) -> Result<Translator> {
     let terms = match &args.terms {
-        Some(path) => Terms::of(read_terms(path, &of_two_columns(layout))?),
-        None => Terms::default(),
+        Some(path) => Terminology::of(read_terms(path, &of_two_columns(layout))?),
+        None => Terminology::default(),
     };
     let constraints =
         Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms }
@@ -70,7 +70,7 @@ pub fn constrained(
 }
 
 /// Terms and their translations, none of them too long.
-fn read_terms(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
+fn read_terms(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     let (pairs, numbers) = read_numbered(path, layout)?;
     for (place, pair) in pairs.iter().enumerate() {
         for (what, text) in [("term", &pair.source), ("translation", &pair.target)] {
@@ -87,6 +87,6 @@ fn read_terms(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
 }
 
 /// How files of words and their translations are laid out, where lines of text may have features.
-pub fn of_two_columns(args: &LayoutArgs) -> Layout {
-    Layout { features: None, ..args.layout() }
+pub fn of_two_columns(args: &LayoutArgs) -> TableFormat {
+    TableFormat { features: None, ..args.layout() }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::checkpoint::Folder;
+use crate::checkpoint::ModelDir;
 use crate::cli::LayoutArgs;
 use crate::error::UsageError;
 use crate::text::{BEHIND, NOT_BEHIND};
@@ -26,7 +26,7 @@ impl<'a> SentenceLines<'a> {
     /// # Errors
     /// A [`UsageError`] where features are in a column that lines without a header cannot have.
     pub fn of(layout: &LayoutArgs, tag: Option<&'a str>, model: &Path) -> Result<Self> {
-        let trained_with = || Folder::new(model).layout()?.features.map(|_| BEHIND);
+        let trained_with = || ModelDir::new(model).layout()?.features.map(|_| BEHIND);
         let features = match &layout.features {
             None => trained_with(),
             Some(Column::Number(number @ BEHIND..)) => Some(*number),

@@ -67,9 +67,9 @@ impl Signals {
     }
 
     /// Whether one has come.
-    pub fn asked(&self) -> Option<Stopped> {
+    pub fn asked(&self) -> Option<Interrupted> {
         let signal = self.last.load(Ordering::Relaxed);
-        (signal > 0).then_some(Stopped { signal: signal as u8 })
+        (signal > 0).then_some(Interrupted { signal: signal as u8 })
     }
 }
 
@@ -109,21 +109,21 @@ fn is_ignored(_signal: i32) -> bool {
 /// Work that ended in good order because a signal asked for it. The exit code tells the shell, as it does of programs that
 /// a signal has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped {
+pub struct Interrupted {
     signal: u8,
 }
 
-impl Stopped {
+impl Interrupted {
     /// 128 and the signal's number.
     pub fn exit_code(self) -> u8 {
         128 + self.signal
     }
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for Interrupted {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(formatter, "stopped by signal {}", self.signal)
     }
 }
 
-impl std::error::Error for Stopped {}
+impl std::error::Error for Interrupted {}

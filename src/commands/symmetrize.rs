@@ -10,7 +10,7 @@ use crate::alignment::{Link, LinkFormat};
 use crate::cli::SymmetrizeArgs;
 use crate::error::UsageError;
 use crate::text::PairFiles;
-use crate::text::{Layout, Pair, file_name};
+use crate::text::{Pair, TableFormat, file_name};
 
 pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     let (forward, backward) = (args.forward.as_path(), args.backward.as_path());
@@ -20,7 +20,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     apart([forward, backward], [("--output", args.output.as_path())])?;
     let base = usize::from(args.base);
     let notations = [LinkFormat { target_first: false, base }, LinkFormat { target_first: args.second_reversed, base }];
-    let files = PairFiles::parallel(forward, backward, &Layout::default());
+    let files = PairFiles::parallel(forward, backward, &TableFormat::default());
     let mut output = Output::open(&args.output)?;
     // Lines of two files that belong together, whatever they say.
     let mut lines = files.stream("the files of links")?;

@@ -38,7 +38,7 @@ fn cell(text: &str) -> String {
 /// How a list of pairs is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ListFormat {
-    Table,
+    TableScorer,
     Json,
     JsonLines,
 }
@@ -47,7 +47,7 @@ impl ListFormat {
     /// The one that a format of alignments stands for, if it can be a list's.
     pub fn of(format: AlignmentFormat) -> Option<Self> {
         match format {
-            AlignmentFormat::Text | AlignmentFormat::Tsv => Some(Self::Table),
+            AlignmentFormat::Text | AlignmentFormat::Tsv => Some(Self::TableScorer),
             AlignmentFormat::Json => Some(Self::Json),
             AlignmentFormat::Jsonl => Some(Self::JsonLines),
             _ => None,
@@ -57,7 +57,7 @@ impl ListFormat {
 
 /// A pair in the list.
 #[derive(Serialize)]
-struct Suspicious<'a> {
+struct NoisyPair<'a> {
     schema: u32,
     line: usize,
     suspicion: f64,
@@ -78,11 +78,11 @@ pub fn write_suspicions(
     let found = noise_scores(signs);
     let suspicious = |index: usize| {
         let (Pair { source, target }, NoiseFeatures { score, unlinked, .. }) = (&pairs[index], signs[index]);
-        Suspicious { schema: SCHEMA, line: numbers.of(index), suspicion: found[index], score, unlinked, source, target }
+        NoisyPair { schema: SCHEMA, line: numbers.of(index), suspicion: found[index], score, unlinked, source, target }
     };
-    let list: Vec<Suspicious> = rank_by_noise(&found).into_iter().map(suspicious).collect();
+    let list: Vec<NoisyPair> = rank_by_noise(&found).into_iter().map(suspicious).collect();
     match format {
-        ListFormat::Table => write_table(out, &list),
+        ListFormat::TableScorer => write_table(out, &list),
         ListFormat::Json => Ok(writeln!(out, "{}", serde_json::to_string(&list)?)?),
         ListFormat::JsonLines => {
             list.iter().try_for_each(|pair| Ok(writeln!(out, "{}", serde_json::to_string(pair)?)?))
@@ -90,9 +90,9 @@ pub fn write_suspicions(
     }
 }
 
-fn write_table(out: &mut dyn Write, list: &[Suspicious]) -> Result<()> {
+fn write_table(out: &mut dyn Write, list: &[NoisyPair]) -> Result<()> {
     writeln!(out, "line\tsuspicion\tscore\tunlinked\tsource\ttarget")?;
-    for Suspicious { line, suspicion, score, unlinked, source, target, .. } in list {
+    for NoisyPair { line, suspicion, score, unlinked, source, target, .. } in list {
         writeln!(out, "{line}\t{suspicion:.2}\t{score:.3}\t{unlinked:.2}\t{}\t{}", cell(source), cell(target))?;
     }
     Ok(())

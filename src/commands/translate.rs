@@ -15,10 +15,10 @@ use super::pairs::in_portions;
 use super::reading::translator;
 use super::search::{constrained, of_two_columns, strategy};
 use super::sentence_lines::SentenceLines;
-use super::translations::Results;
+use super::translations::TranslationWriter;
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::error::UsageError;
-use crate::text::{LineStream, Units, Words, count_lines, read_laid_out, word_spans};
+use crate::text::{LineStream, Units, WordSplitting, count_lines, read_laid_out, word_spans};
 use crate::translator::{Dictionary, LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -38,7 +38,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         .with_dictionary(dictionary)
         .with_unknown_kept(args.unknown == UnknownLines::Copy);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
-    let mut results = Results::new(args, &translator, output, console)?;
+    let mut results = TranslationWriter::new(args, &translator, output, console)?;
     if interactive {
         converse(&translator, &strategy, &form, &mut results, console)?;
         return results.finish();
@@ -70,10 +70,10 @@ const STANDARD_INPUT: &str = "-";
 
 /// The sentences that the options name, as they arrive; `-` is standard input.
 struct Sentences {
-    parts: VecDeque<Part>,
+    parts: VecDeque<SentenceSource>,
 }
 
-enum Part {
+enum SentenceSource {
     Given(Vec<String>),
     /// A file that is yet to be opened: two readers of standard input would share its lines.
     File(PathBuf),
@@ -91,13 +91,13 @@ impl Sentences {
     fn of(args: &TranslateArgs) -> Self {
         let mut parts = VecDeque::new();
         if args.text.is_empty() {
-            parts.extend(Self::paths(args).map(|path| Part::File(path.to_owned())));
+            parts.extend(Self::paths(args).map(|path| SentenceSource::File(path.to_owned())));
         }
         for text in &args.text {
             match parts.back_mut() {
-                _ if text == STANDARD_INPUT => parts.push_back(Part::File(PathBuf::from(STANDARD_INPUT))),
-                Some(Part::Given(texts)) => texts.push(text.clone()),
-                _ => parts.push_back(Part::Given(vec![text.clone()])),
+                _ if text == STANDARD_INPUT => parts.push_back(SentenceSource::File(PathBuf::from(STANDARD_INPUT))),
+                Some(SentenceSource::Given(texts)) => texts.push(text.clone()),
+                _ => parts.push_back(SentenceSource::Given(vec![text.clone()])),
             }
         }
         Self { parts }
@@ -105,10 +105,10 @@ impl Sentences {
 
     /// How many there are, if that can be known before they are read.
     fn count(&self) -> Option<usize> {
-        let count = |part: &Part| match part {
-            Part::Given(texts) => Some(texts.len()),
-            Part::File(path) => count_lines(path),
-            Part::Lines(_) => None,
+        let count = |part: &SentenceSource| match part {
+            SentenceSource::Given(texts) => Some(texts.len()),
+            SentenceSource::File(path) => count_lines(path),
+            SentenceSource::Lines(_) => None,
         };
         self.parts.iter().map(count).sum()
     }
@@ -117,12 +117,12 @@ impl Sentences {
     fn arrived(&mut self, most: usize) -> Result<Vec<String>> {
         while let Some(part) = self.parts.front_mut() {
             let sentences = match part {
-                Part::Given(texts) => texts.drain(..most.min(texts.len())).collect(),
-                Part::File(path) => {
-                    *part = Part::Lines(LineStream::open(path)?);
+                SentenceSource::Given(texts) => texts.drain(..most.min(texts.len())).collect(),
+                SentenceSource::File(path) => {
+                    *part = SentenceSource::Lines(LineStream::open(path)?);
                     continue;
                 }
-                Part::Lines(lines) => lines.arrived(most)?,
+                SentenceSource::Lines(lines) => lines.arrived(most)?,
             };
             if !sentences.is_empty() {
                 return Ok(sentences);
@@ -151,7 +151,7 @@ fn warn_of_loose_words(args: &TranslateArgs, translator: &Translator, console: &
 }
 
 fn is_word(text: &str) -> bool {
-    word_spans(text, Words::Whitespace).len() == 1
+    word_spans(text, WordSplitting::Whitespace).len() == 1
 }
 
 /// Refuses options that do not go together.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::console::Console;
-use super::formats::{Manner, heatmap, item, renderer};
+use super::formats::{RenderOptions, heatmap, item, renderer};
 use super::output::Output;
 use crate::alignment::LinkFormat;
 use crate::cli::{TranslateArgs, TranslationFormat};
@@ -12,14 +12,14 @@ use crate::text::Pair;
 use crate::translator::{LineWarnings, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator};
 
 /// What is written of translations.
-pub struct Results<'a> {
+pub struct TranslationWriter<'a> {
     args: &'a TranslateArgs,
     output: Output,
     /// What links words and what writes them, if alignments are asked for.
     alignments: Option<(Linker, Box<dyn Renderer>)>,
 }
 
-impl<'a> Results<'a> {
+impl<'a> TranslationWriter<'a> {
     /// By the options, of what this translator says.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl<'a> Results<'a> {
         let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
         let linker = Linker::with_options(&links, Some(translator), &[], console)?;
         let title = "translations".to_owned();
-        let manner = Manner {
+        let manner = RenderOptions {
             format,
             title,
             view: args.view,
@@ -94,7 +94,7 @@ impl<'a> Results<'a> {
 }
 
 /// A translation with its links.
-struct Written<'a> {
+struct TranslationJson<'a> {
     id: usize,
     rank: usize,
     translation: &'a Translation,
@@ -107,7 +107,7 @@ fn written<'a>(
     sentences: &[Sentence],
     first: usize,
     linker: &Linker,
-) -> Result<Vec<Written<'a>>> {
+) -> Result<Vec<TranslationJson<'a>>> {
     let all = || translations.iter().enumerate().flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
     let pair =
         |(index, one): (usize, &Translation)| Pair { source: sentences[index].text.clone(), target: one.text.clone() };
@@ -116,7 +116,7 @@ fn written<'a>(
     let ranks = translations.iter().flat_map(|found| 1..=found.len());
     let written = all().zip(ranks).zip(linked);
     Ok(written
-        .map(|(((index, translation), rank), linked)| Written { id: first + index, rank, translation, linked })
+        .map(|(((index, translation), rank), linked)| TranslationJson { id: first + index, rank, translation, linked })
         .collect())
 }
 

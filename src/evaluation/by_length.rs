@@ -7,7 +7,7 @@ use super::scores::{CorpusScores, PairResult};
 use crate::alignment::{AerCounts, AlignmentMetrics};
 use crate::metrics::{LengthBucket, length_buckets};
 use crate::render::{Axis, Bracket, BracketCounts, Figure, Series};
-use crate::text::{Pair, Words, word_spans};
+use crate::text::{Pair, WordSplitting, word_spans};
 
 /// Scores of the pairs whose sources have a length within a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -39,7 +39,8 @@ impl LengthBuckets {
     /// No source has a word.
     pub fn new(pairs: &[Pair]) -> Result<Self> {
         // The text's own words, whatever is linked.
-        let words: Vec<usize> = pairs.iter().map(|pair| word_spans(&pair.source, Words::Whitespace).len()).collect();
+        let words: Vec<usize> =
+            pairs.iter().map(|pair| word_spans(&pair.source, WordSplitting::Whitespace).len()).collect();
         ensure!(words.iter().any(|&length| length > 0), "no source has a word, so there are no scores by length");
         Ok(Self { buckets: length_buckets(&words), words })
     }

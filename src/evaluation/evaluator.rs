@@ -12,7 +12,7 @@ use crate::alignment::Gold;
 use crate::error::{Result, UsageError};
 use crate::metrics::{Confidence, Significance, signature};
 use crate::reporter::{Reporter, Silent};
-use crate::text::{LineNumbers, Normalisation, Pair};
+use crate::text::{LineNumbers, Normalization, Pair};
 use crate::translator::{
     DecodeOptions, LineWarnings, LinkedPair, Linker, Sentence, Translator, warn_of_truncated_lines,
 };
@@ -92,10 +92,10 @@ struct ModelOutput {
 
 impl System {
     /// Returns the normalization of the references that the system is compared with: a model's own.
-    pub fn normalization(&self) -> Normalisation {
+    pub fn normalization(&self) -> Normalization {
         match self {
             Self::Model(translator, _) => translator.config().text.normalisation,
-            Self::Hypotheses(_) => Normalisation::NONE,
+            Self::Hypotheses(_) => Normalization::NONE,
         }
     }
 }
@@ -235,7 +235,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns the references in a normalization, and reports how many of them it changes.
-    fn references(&self, normalization: Normalisation) -> Vec<String> {
+    fn references(&self, normalization: Normalization) -> Vec<String> {
         let mut changed = 0;
         let normalize = |pair: &Pair| {
             let reference = scored_part(&pair.target);

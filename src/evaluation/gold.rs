@@ -5,14 +5,14 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 
 use crate::alignment::{Gold, Link, parse_gold_line};
-use crate::text::{Pair, Words, read_links_for_each, word_spans};
+use crate::text::{Pair, WordSplitting, read_links_for_each, word_spans};
 
 /// Reads the gold alignments of pairs, one line for each. `words` tells what counts as a word of the source and of the
 /// target; `base` is the number of a sentence's first word in the file, 0 or 1.
 ///
 /// # Errors
 /// The file cannot be read, has another number of lines, or has a link beyond a pair's words.
-pub fn read_gold(path: &Path, pairs: &[Pair], words: [Words; 2], base: usize) -> Result<Vec<Gold>> {
+pub fn read_gold(path: &Path, pairs: &[Pair], words: [WordSplitting; 2], base: usize) -> Result<Vec<Gold>> {
     let lines = read_links_for_each(path, pairs.len(), "sentence pairs")?;
     let place = |index: usize| format!("{}:{}", path.display(), index + 1);
     let mut written = Vec::with_capacity(lines.len());
@@ -65,7 +65,7 @@ mod tests {
         let path = folder.path().join("test.gold");
         std::fs::write(&path, "1-1 2?2\n\n").unwrap();
         let pairs = [Pair::new("a b", "x y"), Pair::new("a", "x")];
-        let read = |base| read_gold(&path, &pairs, [Words::Whitespace; 2], base);
+        let read = |base| read_gold(&path, &pairs, [WordSplitting::Whitespace; 2], base);
         let gold = read(1).unwrap();
         assert_eq!(gold[0].sure, [Link { source: 0, target: 0 }].into());
         assert_eq!(gold[0].possible.len(), 2);

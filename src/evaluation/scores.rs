@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::alignment::{AlignmentMetrics, BestThreshold, Gold, Link, LinkOffset, OffsetCounts, ThresholdSearch};
 use crate::metrics::{Scores, perplexity, translation_edit_rate};
-use crate::text::{Pair, Words, word_spans};
+use crate::text::{Pair, WordSplitting, word_spans};
 use crate::translator::LinkedPair;
 
 /// Output of a system for one pair.
@@ -77,7 +77,7 @@ pub struct WordErrors {
 impl WordErrors {
     /// Returns the error rates of pairs whose sources are single words; none if one is not.
     pub fn new(pairs: &[Pair], scores: &CorpusScores) -> Option<Self> {
-        let words = |text: &str| word_spans(text, Words::Whitespace).len();
+        let words = |text: &str| word_spans(text, WordSplitting::Whitespace).len();
         let single = pairs.iter().all(|pair| words(&pair.source) <= 1);
         let spelt = pairs.iter().any(|pair| words(&pair.target) > 1);
         let per = if spelt { scores.word_error_rate } else { scores.character_error_rate };

@@ -121,7 +121,7 @@ fn shifted<'t>(words: &[&'t str], from: usize, length: usize, target: usize) -> 
 /// Edit operation from hypothesis to reference.
 #[derive(Clone, Copy, PartialEq)]
 enum Edit {
-    Keep,
+    Retention,
     Substitute,
     /// Deletes a hypothesis word.
     Delete,
@@ -154,7 +154,7 @@ impl EditPath {
                 let mut cell = (above.cost(j) + 1, Edit::Delete);
                 if j > 0 {
                     let same = *word == reference[j - 1];
-                    let edit = if same { Edit::Keep } else { Edit::Substitute };
+                    let edit = if same { Edit::Retention } else { Edit::Substitute };
                     let across = (above.cost(j - 1) + usize::from(!same), edit);
                     let before = (row.cost(j - 1) + 1, Edit::Insert);
                     // Ties: match or substitution, then deletion, then insertion.
@@ -186,7 +186,7 @@ struct BandRow {
 impl BandRow {
     fn cell(&self, column: usize) -> (usize, Edit) {
         /// A cell outside the band.
-        const OUTSIDE: (usize, Edit) = (usize::MAX / 2, Edit::Keep);
+        const OUTSIDE: (usize, Edit) = (usize::MAX / 2, Edit::Retention);
         column.checked_sub(self.first).and_then(|place| self.cells.get(place)).copied().unwrap_or(OUTSIDE)
     }
 
@@ -208,7 +208,7 @@ impl PathAlignment {
     fn along(path: &EditPath) -> Self {
         let mut alignment = Self::default();
         for &edit in &path.edits {
-            let wrong = edit != Edit::Keep;
+            let wrong = edit != Edit::Retention;
             if edit != Edit::Insert {
                 alignment.hypothesis_errors.push(wrong);
             }

@@ -10,7 +10,7 @@ use super::view::ModelView;
 use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
 use crate::kernels::Backend;
 use crate::parameters::{Gradients, Parameters};
-use crate::text::{Batch, Padded};
+use crate::text::{Batch, PaddedBatch};
 
 /// RNNsearch over one set of parameters, on the backend for their device.
 pub struct RnnSearch {
@@ -91,7 +91,7 @@ impl RnnSearch {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn reference_decoder(&self, source: &Padded) -> Result<ReferenceIncrementalDecoder<'_>> {
+    pub fn reference_decoder(&self, source: &PaddedBatch) -> Result<ReferenceIncrementalDecoder<'_>> {
         self.reference.incremental_decoder(self.view(), source)
     }
 
@@ -99,7 +99,7 @@ impl RnnSearch {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
+    pub fn annotate(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Annotations> {
         self.reference.annotate(source, dropout)
     }
 

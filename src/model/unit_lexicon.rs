@@ -144,10 +144,10 @@ impl UnitLexicon {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Look;
+    use crate::text::GuideWeight;
 
     fn lexicon() -> UnitLexicon {
-        let link = |target, source, weight| Look { target, source, weight };
+        let link = |target, source, weight| GuideWeight { target, source, weight };
         let mut example = Example::new(vec![1, 3], vec![5, 3, 4]);
         // The last link is from `</s>` to `</s>`, unit 2.
         example.guide = vec![link(0, 0, 0.3), link(1, 0, 0.1), link(2, 1, 0.2), link(3, 2, 0.4)];

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use candle_core::Result;
 
 use super::ensemble_scorer::map_batches;
-use super::{Demands, Hypothesis, Scorer, Search, Sought, draw, search};
+use super::{DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, draw, search};
 use crate::model::RnnSearch;
 use crate::model::cpu::PackingMode;
-use crate::text::Padded;
+use crate::text::PaddedBatch;
 
 /// Units in one batch of sources, padding counted: bounds memory, whatever the sentences' lengths.
 const BATCH_UNITS: usize = 2048;
@@ -22,12 +22,12 @@ pub struct Source {
     /// Its unit ids.
     pub units: Vec<u32>,
     /// What its translation has to keep to.
-    pub demands: Demands,
+    pub demands: DecodingConstraints,
 }
 
 impl From<Vec<u32>> for Source {
     fn from(units: Vec<u32>) -> Self {
-        Self { units, demands: Demands::default() }
+        Self { units, demands: DecodingConstraints::default() }
     }
 }
 
@@ -48,10 +48,11 @@ pub fn search_all(
     let batches = batches(sources, rayon::current_num_threads(), most);
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
     let progress = Mutex::new(on_progress);
-    let pad = |batch: &Vec<usize>| Padded::new(batch.iter().map(|&index| sources[index].units.as_slice()));
-    let translate = |batch: &Vec<usize>, padded: &Padded, scorer: &mut dyn Scorer| {
-        let sought = |(&number, &units): (&usize, &usize)| Sought { number, units, demands: &sources[number].demands };
-        let sought: Vec<Sought> = batch.iter().zip(&padded.lengths).map(sought).collect();
+    let pad = |batch: &Vec<usize>| PaddedBatch::new(batch.iter().map(|&index| sources[index].units.as_slice()));
+    let translate = |batch: &Vec<usize>, padded: &PaddedBatch, scorer: &mut dyn Scorer| {
+        let sought =
+            |(&number, &units): (&usize, &usize)| SearchInput { number, units, demands: &sources[number].demands };
+        let sought: Vec<SearchInput> = batch.iter().zip(&padded.lengths).map(sought).collect();
         let found = match settings {
             Search::Beam(settings) => search(scorer, &sought, settings)?,
             Search::Draws(settings) => draw(scorer, &sought, settings)?,

@@ -11,26 +11,28 @@ use std::cmp::Ordering;
 
 use candle_core::Result;
 
-use super::history::{History, Step};
-use super::{BeamSettings, Candidate, Demands, Distribution, Hypothesis, Predictions, Progress, Scorer};
+use super::history::{HypothesisArena, HypothesisStep};
+use super::{
+    BeamSearch, ConstraintState, DecodingConstraints, Distribution, Hypothesis, Predictions, Scorer, TokenCandidate,
+};
 use crate::text::{BEGIN, END};
 
 /// A source as search sees it.
 #[derive(Clone, Copy)]
-pub struct Sought<'a> {
+pub struct SearchInput<'a> {
     /// Its place among the sentences, by which draws differ.
     pub number: usize,
     /// How many units it has, by which a translation's length is bounded.
     pub units: usize,
     /// What its translation has to keep to.
-    pub demands: &'a Demands,
+    pub demands: &'a DecodingConstraints,
 }
 
 /// The beam of one sentence.
 struct Beam<'a> {
-    demands: &'a Demands,
+    demands: &'a DecodingConstraints,
     no_repeat: Option<usize>,
-    history: History,
+    history: HypothesisArena,
     /// Rows of the scorer and last steps of the living hypotheses.
     alive: Vec<(usize, Option<usize>)>,
     /// Last steps of the hypotheses that are done, and whether each ended by itself.
@@ -69,7 +71,7 @@ impl Extension {
 ///
 /// # Errors
 /// The scorer's own.
-pub fn search(scorer: &mut dyn Scorer, sources: &[Sought], settings: &BeamSettings) -> Result<Vec<Vec<Hypothesis>>> {
+pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamSearch) -> Result<Vec<Vec<Hypothesis>>> {
     let mut beams: Vec<Beam> =
         sources.iter().enumerate().map(|(row, source)| Beam::new(row, source, settings)).collect();
     for length in 1.. {
@@ -93,11 +95,11 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[Sought], settings: &BeamSettin
 }
 
 impl<'a> Beam<'a> {
-    fn new(row: usize, source: &Sought<'a>, settings: &BeamSettings) -> Self {
+    fn new(row: usize, source: &SearchInput<'a>, settings: &BeamSearch) -> Self {
         Self {
             demands: source.demands,
             no_repeat: settings.bounds.no_repeat,
-            history: History::default(),
+            history: HypothesisArena::default(),
             alive: vec![(row, None)],
             done: Vec::new(),
             width: settings.beam + source.demands.required_units(),
@@ -137,7 +139,8 @@ impl<'a> Beam<'a> {
             let before = parents[index].1;
             let progress = self.demands.after(&self.progress(before), unit);
             let attention = predictions.attention[first_row + index].clone();
-            let step = self.history.add(Step { before, unit, log_probability, misplacement, attention, progress });
+            let step =
+                self.history.add(HypothesisStep { before, unit, log_probability, misplacement, attention, progress });
             if unit == END {
                 self.done.push((step, true));
                 self.width -= 1;
@@ -172,7 +175,7 @@ impl<'a> Beam<'a> {
             candidates.extend(wanted.into_iter().map(|unit| next.candidate(unit)));
             candidates
         };
-        let extension = |Candidate { unit, log_probability }: Candidate| {
+        let extension = |TokenCandidate { unit, log_probability }: TokenCandidate| {
             let after = self.demands.after(&progress, unit);
             let log_probability = so_far.0 + f64::from(log_probability);
             let misplacement = so_far.1 + self.demands.misplacement(&progress, &after, attention);
@@ -186,8 +189,8 @@ impl<'a> Beam<'a> {
         self.demands.is_none() && self.no_repeat.is_none()
     }
 
-    fn progress(&self, last: Option<usize>) -> Progress {
-        last.map_or_else(Progress::default, |last| self.history.step(last).progress)
+    fn progress(&self, last: Option<usize>) -> ConstraintState {
+        last.map_or_else(ConstraintState::default, |last| self.history.step(last).progress)
     }
 
     /// Ends the living hypotheses where they are.
@@ -197,7 +200,7 @@ impl<'a> Beam<'a> {
 
     /// The hypotheses that are done, best first. At least one: where the scorer had nothing to say (its numbers were
     /// none), it is empty and unfinished.
-    fn hypotheses(&self, settings: &BeamSettings) -> Vec<Hypothesis> {
+    fn hypotheses(&self, settings: &BeamSearch) -> Vec<Hypothesis> {
         let unmet = |last: usize| self.demands.unmet(&self.history.step(last).progress);
         let rank = |&(last, finished): &(usize, bool)| {
             (finished, unmet(last), self.history.score(last, &settings.ranking), last)
@@ -244,25 +247,25 @@ fn dealt_out(mut extensions: Vec<Extension>, width: usize, last: usize) -> Vec<E
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Table, every_sequence, free};
-    use super::super::{Bounds, Ranking};
+    use super::super::table::{TableScorer, every_sequence, free};
+    use super::super::{HypothesisScoring, LengthLimits};
     use super::*;
 
-    fn settings(beam: usize, length_penalty: f64) -> BeamSettings {
-        BeamSettings {
+    fn settings(beam: usize, length_penalty: f64) -> BeamSearch {
+        BeamSearch {
             beam,
-            ranking: Ranking { length_penalty, coverage_penalty: 0.0, ..Ranking::default() },
-            bounds: Bounds { length_factor: 0.0, length_extra: 4, no_repeat: None },
+            ranking: HypothesisScoring { length_penalty, coverage_penalty: 0.0, ..HypothesisScoring::default() },
+            bounds: LengthLimits { length_factor: 0.0, length_extra: 4, no_repeat: None },
             best: usize::MAX,
         }
     }
 
-    fn with_coverage(settings: BeamSettings, coverage_penalty: f64) -> BeamSettings {
-        BeamSettings { ranking: Ranking { coverage_penalty, ..settings.ranking }, ..settings }
+    fn with_coverage(settings: BeamSearch, coverage_penalty: f64) -> BeamSearch {
+        BeamSearch { ranking: HypothesisScoring { coverage_penalty, ..settings.ranking }, ..settings }
     }
 
-    fn within(settings: BeamSettings, length_extra: usize) -> BeamSettings {
-        BeamSettings { bounds: Bounds { length_extra, ..settings.bounds }, ..settings }
+    fn within(settings: BeamSearch, length_extra: usize) -> BeamSearch {
+        BeamSearch { bounds: LengthLimits { length_extra, ..settings.bounds }, ..settings }
     }
 
     #[test]
@@ -273,7 +276,7 @@ mod tests {
             (8 - covered.len()) as f64 * 0.02f64.ln()
         };
         for (seed, coverage_penalty, length_penalty) in (0..20).flat_map(|seed| [(seed, 0.0, 0.0), (seed, 0.3, 0.7)]) {
-            let mut table = Table::new(1, seed);
+            let mut table = TableScorer::new(1, seed);
             let settings = with_coverage(settings(400, length_penalty), coverage_penalty);
             let found = search(&mut table, &free(1), &settings).unwrap().remove(0);
             let score = |units: &[u32]| {
@@ -294,11 +297,11 @@ mod tests {
     fn what_no_hypothesis_goes_back_to_is_forgotten_without_a_trace() {
         let settings = within(settings(100, 0.7), 60);
         let units = |found: &[Hypothesis]| found.iter().map(|one| one.units.clone()).collect::<Vec<_>>();
-        let mut table = Table::new(1, 3);
+        let mut table = TableScorer::new(1, 3);
         // Nothing ends, so that all of the beam lives on.
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
         let mut beam = Beam::new(0, &free(1)[0], &settings);
-        beam.history = History::endless();
+        beam.history = HypothesisArena::endless();
         for _ in 0..60 {
             let (parents, taken): (Vec<usize>, Vec<u32>) = beam.living().unzip();
             let predictions = table.advance(&parents, &taken).unwrap();
@@ -311,17 +314,17 @@ mod tests {
         let after = beam.hypotheses(&settings);
         assert!(beam.history.len() < all * 4 / 5, "{} of {all}", beam.history.len());
         assert_eq!(units(&before), units(&after));
-        let mut table = Table::new(1, 3);
+        let mut table = TableScorer::new(1, 3);
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
         let found = search(&mut table, &free(1), &settings).unwrap().remove(0);
         assert_eq!(units(&found), units(&before));
-        let three = BeamSettings { best: 3, ..settings };
+        let three = BeamSearch { best: 3, ..settings };
         assert_eq!(units(&beam.hypotheses(&three)), units(&before)[..3]);
     }
 
     #[test]
     fn greedy_takes_the_best_unit_each_time() {
-        let mut table = Table::new(1, 7);
+        let mut table = TableScorer::new(1, 7);
         let found = search(&mut table, &free(1), &settings(1, 1.0)).unwrap().remove(0);
         let mut last = BEGIN as usize;
         let mut units = Vec::new();
@@ -342,12 +345,12 @@ mod tests {
     fn sentences_do_not_disturb_each_other() {
         let alone: Vec<Vec<Hypothesis>> = (0..5)
             .map(|sentence| {
-                let mut table = Table::new(5, 3);
+                let mut table = TableScorer::new(5, 3);
                 table.rows = vec![sentence];
                 search(&mut table, &free(5)[sentence..=sentence], &settings(3, 1.0)).unwrap().remove(0)
             })
             .collect();
-        let together = search(&mut Table::new(5, 3), &free(5), &settings(3, 1.0)).unwrap();
+        let together = search(&mut TableScorer::new(5, 3), &free(5), &settings(3, 1.0)).unwrap();
         for (alone, together) in alone.iter().zip(&together) {
             let flat = |found: &[Hypothesis]| found.iter().map(|h| (h.units.clone(), h.score)).collect::<Vec<_>>();
             assert_eq!(flat(alone), flat(together));
@@ -356,7 +359,7 @@ mod tests {
 
     #[test]
     fn attention_rows_belong_to_their_units() {
-        let found = search(&mut Table::new(3, 5), &free(3), &settings(3, 0.6)).unwrap();
+        let found = search(&mut TableScorer::new(3, 5), &free(3), &settings(3, 0.6)).unwrap();
         for hypothesis in found.iter().flatten() {
             let rows = hypothesis.units.len() + usize::from(hypothesis.finished);
             assert_eq!(hypothesis.attention.len(), rows);
@@ -371,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_speechless_scorer_gives_an_unfinished_hypothesis() {
-        let mut table = Table::new(1, 1);
+        let mut table = TableScorer::new(1, 1);
         table.probabilities[0].iter_mut().for_each(|row| row.fill(0.0));
         let found = search(&mut table, &free(1), &settings(2, 1.0)).unwrap().remove(0);
         assert!(found.len() == 1 && found[0].is_nothing() && !Hypothesis::empty().is_nothing());
@@ -379,9 +382,9 @@ mod tests {
 
     #[test]
     fn nothing_to_translate_and_no_room() {
-        assert!(search(&mut Table::new(0, 1), &[], &settings(3, 1.0)).unwrap().is_empty());
+        assert!(search(&mut TableScorer::new(0, 1), &[], &settings(3, 1.0)).unwrap().is_empty());
         let tight = within(settings(2, 1.0), 1);
-        for hypothesis in &search(&mut Table::new(1, 1), &free(1), &tight).unwrap()[0] {
+        for hypothesis in &search(&mut TableScorer::new(1, 1), &free(1), &tight).unwrap()[0] {
             assert!(hypothesis.units.len() <= 1);
         }
     }

@@ -2,43 +2,44 @@
 
 use std::sync::Arc;
 
-use super::table::{Table, every_sequence};
+use super::table::{TableScorer, every_sequence};
 use super::{
-    Avoided, BeamSettings, Bounds, Chance, Demands, DrawSettings, Hypothesis, LengthFormula, Ranking, Required, Sought,
-    draw, search,
+    AvoidedPhrase, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
+    RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, draw, search,
 };
-use crate::text::Spelling;
+use crate::text::SurfaceForms;
 
 /// Words of a translation without demands, at most.
 const WORDS: usize = 3;
 /// Enough to keep every hypothesis.
 const EVERY: usize = 30_000;
 
-fn spelling() -> Arc<Spelling> {
+fn spelling() -> Arc<SurfaceForms> {
     let texts = ["", "", "", "", " a", " b", " c", "d"];
-    Arc::new(Spelling::new(texts.map(str::to_owned).to_vec(), true))
+    Arc::new(SurfaceForms::new(texts.map(str::to_owned).to_vec(), true))
 }
 
-fn demands(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> Demands {
+fn demands(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> DecodingConstraints {
     let spelling = spelling();
-    Demands {
+    DecodingConstraints {
         prefix: prefix.to_vec(),
         prefix_ends_word: !prefix.is_empty() && prefix.len().is_multiple_of(2),
         left_out: 0,
-        required: required.iter().map(|units| Required { units: units.to_vec(), of: None }).collect(),
-        avoided: avoided.iter().map(|text| Avoided::new(text, &spelling)).collect(),
+        required: required.iter().map(|units| RequiredPhrase { units: units.to_vec(), of: None }).collect(),
+        avoided: avoided.iter().map(|text| AvoidedPhrase::new(text, &spelling)).collect(),
         spelling,
     }
 }
 
-fn bounds(no_repeat: Option<usize>) -> Bounds {
-    Bounds { length_factor: 0.0, length_extra: WORDS + 1, no_repeat }
+fn bounds(no_repeat: Option<usize>) -> LengthLimits {
+    LengthLimits { length_factor: 0.0, length_extra: WORDS + 1, no_repeat }
 }
 
-const RANKING: Ranking = Ranking { length_formula: LengthFormula::Power, length_penalty: 0.7, coverage_penalty: 0.0 };
+const RANKING: HypothesisScoring =
+    HypothesisScoring { length_formula: LengthFormula::Power, length_penalty: 0.7, coverage_penalty: 0.0 };
 
 /// The phrases of `required`, which have no unit in common, all stand in `units`, each followed by no part of its last word.
-fn contains(units: &[u32], required: &[Required], spelling: &Spelling) -> bool {
+fn contains(units: &[u32], required: &[RequiredPhrase], spelling: &SurfaceForms) -> bool {
     required.iter().map(|required| &required.units).all(|phrase| {
         let ends = units.windows(phrase.len()).position(|run| run == phrase).map(|place| place + phrase.len());
         ends.is_some_and(|end| units.get(end).is_none_or(|&unit| !spelling.continues_word(unit)))
@@ -51,7 +52,7 @@ fn repeats(units: &[u32], run: usize) -> bool {
 }
 
 /// Whether a sequence keeps to the demands, asked of the whole of it.
-fn keeps_to(units: &[u32], demands: &Demands, avoided: &[&str], no_repeat: Option<usize>) -> bool {
+fn keeps_to(units: &[u32], demands: &DecodingConstraints, avoided: &[&str], no_repeat: Option<usize>) -> bool {
     let text = |units: &[u32]| -> String { units.iter().map(|&unit| demands.spelling.text(unit)).collect() };
     let says = |phrase: &&str| (1..=units.len()).any(|end| demands.spelling.says(&text(&units[..end]), 0, phrase));
     let next = units.get(demands.prefix.len());
@@ -65,14 +66,14 @@ fn keeps_to(units: &[u32], demands: &Demands, avoided: &[&str], no_repeat: Optio
 /// Beam search with room for all, and the sequences that keep to the demands, best first.
 fn found_and_expected(
     seed: u64,
-    demands: &Demands,
+    demands: &DecodingConstraints,
     avoided: &[&str],
     no_repeat: Option<usize>,
     beam: usize,
 ) -> (Vec<Hypothesis>, Vec<(f64, Vec<u32>)>) {
-    let mut table = Table::new(1, seed);
-    let settings = BeamSettings { beam, ranking: RANKING, bounds: bounds(no_repeat), best: usize::MAX };
-    let found = search(&mut table, &[Sought { number: 0, units: 1, demands }], &settings).unwrap().remove(0);
+    let mut table = TableScorer::new(1, seed);
+    let settings = BeamSearch { beam, ranking: RANKING, bounds: bounds(no_repeat), best: usize::MAX };
+    let found = search(&mut table, &[SearchInput { number: 0, units: 1, demands }], &settings).unwrap().remove(0);
     let score = |units: &[u32]| table.log_probability(0, units) / (units.len() as f64 + 1.0).powf(0.7);
     let all = every_sequence(WORDS + demands.units());
     let kept = all.into_iter().filter(|units| keeps_to(units, demands, avoided, no_repeat));
@@ -129,17 +130,17 @@ fn a_narrow_beam_keeps_to_every_demand() {
     assert!(ended > 10, "{ended} of 60");
 }
 
-fn draws(count: usize, first: usize) -> DrawSettings {
-    let chance = Chance::default();
-    DrawSettings { draws: count, chance, ranking: RANKING, bounds: bounds(None), seed: 3, first }
+fn draws(count: usize, first: usize) -> SampleSearch {
+    let chance = SamplingConfig::default();
+    SampleSearch { draws: count, chance, ranking: RANKING, bounds: bounds(None), seed: 3, first }
 }
 
 #[test]
 fn sequences_are_drawn_as_often_as_they_are_probable() {
     const DRAWS: usize = 20_000;
     let demands = demands(&[], &[], &["c"]);
-    let mut table = Table::new(1, 4);
-    let sought = Sought { number: 0, units: 1, demands: &demands };
+    let mut table = TableScorer::new(1, 4);
+    let sought = SearchInput { number: 0, units: 1, demands: &demands };
     let drawn = draw(&mut table, &[sought], &draws(DRAWS, 0)).unwrap().remove(0);
     assert!(drawn.len() == DRAWS && drawn.iter().all(|one| !one.units.contains(&6)));
     for units in every_sequence(2).iter().filter(|units| !units.contains(&6)) {
@@ -161,16 +162,17 @@ fn sequences_are_drawn_as_often_as_they_are_probable() {
 
 #[test]
 fn what_is_drawn_depends_on_seed_and_number_alone() {
-    let nothing = Demands::default();
-    let sought = |number| Sought { number, units: 1, demands: &nothing };
+    let nothing = DecodingConstraints::default();
+    let sought = |number| SearchInput { number, units: 1, demands: &nothing };
     let units = |found: Vec<Hypothesis>| found.into_iter().map(|one| one.units).collect::<Vec<_>>();
-    let mut all = draw(&mut Table::new(3, 1), &[sought(0), sought(1), sought(2)], &draws(4, 5)).unwrap();
-    let mut table = Table::new(3, 1);
+    let mut all = draw(&mut TableScorer::new(3, 1), &[sought(0), sought(1), sought(2)], &draws(4, 5)).unwrap();
+    let mut table = TableScorer::new(3, 1);
     table.rows = vec![2];
     let alone = draw(&mut table, &[sought(0)], &draws(4, 7)).unwrap().remove(0);
     assert_eq!(units(alone), units(all.pop().unwrap()));
-    let other = draw(&mut Table::new(1, 1), &[sought(0)], &DrawSettings { seed: 4, ..draws(40, 5) }).unwrap().remove(0);
-    let same = draw(&mut Table::new(1, 1), &[sought(0)], &draws(40, 5)).unwrap().remove(0);
+    let other =
+        draw(&mut TableScorer::new(1, 1), &[sought(0)], &SampleSearch { seed: 4, ..draws(40, 5) }).unwrap().remove(0);
+    let same = draw(&mut TableScorer::new(1, 1), &[sought(0)], &draws(40, 5)).unwrap().remove(0);
     assert_ne!(units(other), units(same));
-    assert!(draw(&mut Table::new(1, 1), &[], &draws(4, 5)).unwrap().is_empty());
+    assert!(draw(&mut TableScorer::new(1, 1), &[], &draws(4, 5)).unwrap().is_empty());
 }

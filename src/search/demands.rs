@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::text::{END, Spelling};
+use crate::text::{END, SurfaceForms};
 
 /// Phrases that can be asked for at once.
 pub const MOST_REQUIRED: usize = 64;
@@ -16,24 +16,24 @@ pub const MOST_REQUIRED_UNITS: usize = 256;
 
 /// What the translation of one sentence has to keep to; by default nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Demands {
+pub struct DecodingConstraints {
     /// Units that it begins with.
     pub prefix: Vec<u32>,
     /// Whether the prefix ends with a whole word.
     pub prefix_ends_word: bool,
     /// Phrases that it contains; of more than [`MOST_REQUIRED`] the others are left out.
-    pub required: Vec<Required>,
+    pub required: Vec<RequiredPhrase>,
     /// Phrases that were left out before.
     pub left_out: usize,
     /// Phrases that it does not contain, as whole words.
-    pub avoided: Arc<[Avoided]>,
+    pub avoided: Arc<[AvoidedPhrase]>,
     /// How units are spelt, for the three things above.
-    pub spelling: Arc<Spelling>,
+    pub spelling: Arc<SurfaceForms>,
 }
 
 /// A phrase that must be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Required {
+pub struct RequiredPhrase {
     /// Its units, of which there is one at least.
     pub units: Vec<u32>,
     /// The source units that it translates: it had better begin when attention is on them. None if it may stand anywhere.
@@ -45,22 +45,22 @@ const LEAST_ATTENTION: f64 = 0.02;
 
 /// A phrase that must not be said.
 #[derive(Clone, Debug)]
-pub struct Avoided {
+pub struct AvoidedPhrase {
     text: String,
     /// The units that may be its last.
     endings: Vec<u32>,
 }
 
-impl Avoided {
+impl AvoidedPhrase {
     /// A phrase as it would stand in the text, without space around it.
-    pub fn new(text: &str, spelling: &Spelling) -> Self {
+    pub fn new(text: &str, spelling: &SurfaceForms) -> Self {
         Self { text: text.to_owned(), endings: spelling.endings(text) }
     }
 }
 
 /// How far a hypothesis is with what is demanded of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct ConstraintState {
     /// Units that it has.
     length: usize,
     /// The required phrases that it contains, a bit for each.
@@ -71,7 +71,7 @@ pub struct Progress {
     word_has_ended: bool,
 }
 
-impl Demands {
+impl DecodingConstraints {
     /// Whether nothing is demanded.
     pub fn is_none(&self) -> bool {
         self.prefix.is_empty() && self.required.is_empty() && self.avoided.is_empty()
@@ -88,7 +88,7 @@ impl Demands {
     }
 
     /// How many required phrases a hypothesis has not.
-    pub fn unmet(&self, progress: &Progress) -> usize {
+    pub fn unmet(&self, progress: &ConstraintState) -> usize {
         self.required().len() - progress.met.count_ones() as usize
     }
 
@@ -102,7 +102,7 @@ impl Demands {
     #[must_use]
     pub fn within_units(mut self) -> Self {
         let mut units = 0;
-        let fits = |phrase: &&Required| {
+        let fits = |phrase: &&RequiredPhrase| {
             units += phrase.units.len();
             units <= MOST_REQUIRED_UNITS
         };
@@ -113,13 +113,13 @@ impl Demands {
     }
 
     /// How many units of required phrases a hypothesis has: the number of its bank.
-    pub fn bank(&self, progress: &Progress) -> usize {
+    pub fn bank(&self, progress: &ConstraintState) -> usize {
         let met = self.required().iter().enumerate().filter(|&(phrase, _)| progress.has(phrase));
         met.map(|(_, phrase)| phrase.units.len()).sum::<usize>() + progress.under_way.map_or(0, |(_, units)| units)
     }
 
     /// The units by which a hypothesis would come closer to what is required.
-    pub fn proposals(&self, progress: &Progress) -> Vec<u32> {
+    pub fn proposals(&self, progress: &ConstraintState) -> Vec<u32> {
         if progress.length < self.prefix.len() {
             return Vec::new();
         }
@@ -130,8 +130,9 @@ impl Demands {
     }
 
     /// What becomes of a hypothesis' progress with one more unit.
-    pub fn after(&self, progress: &Progress, unit: u32) -> Progress {
-        let mut next = Progress { length: progress.length + 1, under_way: None, word_has_ended: false, ..*progress };
+    pub fn after(&self, progress: &ConstraintState, unit: u32) -> ConstraintState {
+        let mut next =
+            ConstraintState { length: progress.length + 1, under_way: None, word_has_ended: false, ..*progress };
         let phrase = self.continued(progress).find(|&(_, wanted)| wanted == unit).map(|(phrase, _)| phrase);
         let begun = || self.unmet_phrases(progress).find(|&phrase| self.required[phrase].units[0] == unit);
         let units = match (phrase, progress.under_way) {
@@ -151,7 +152,7 @@ impl Demands {
 
     /// What it counts, in nats, that a required phrase begins while attention is not on what it translates: the logarithm of
     /// the share of attention that is; nothing where no phrase began between two progresses.
-    pub fn misplacement(&self, before: &Progress, after: &Progress, attention: &[f32]) -> f64 {
+    pub fn misplacement(&self, before: &ConstraintState, after: &ConstraintState, attention: &[f32]) -> f64 {
         let begun = match after.under_way {
             Some((phrase, 1)) => Some(phrase),
             None => {
@@ -165,8 +166,13 @@ impl Demands {
 
     /// Which units a hypothesis may take next. `back` are its units, the last one first; no run of `no_repeat` of them may come
     /// twice.
-    pub fn rule(&self, progress: &Progress, back: impl Iterator<Item = u32>, no_repeat: Option<usize>) -> Rule<'_> {
-        let mut rule = Rule {
+    pub fn rule(
+        &self,
+        progress: &ConstraintState,
+        back: impl Iterator<Item = u32>,
+        no_repeat: Option<usize>,
+    ) -> TokenMask<'_> {
+        let mut rule = TokenMask {
             only: self.prefix.get(progress.length).copied(),
             barred: Vec::new(),
             wanted: self.proposals(progress),
@@ -183,16 +189,16 @@ impl Demands {
         rule
     }
 
-    fn required(&self) -> &[Required] {
+    fn required(&self) -> &[RequiredPhrase] {
         &self.required[..self.required.len().min(MOST_REQUIRED)]
     }
 
-    fn unmet_phrases(&self, progress: &Progress) -> impl Iterator<Item = usize> {
+    fn unmet_phrases(&self, progress: &ConstraintState) -> impl Iterator<Item = usize> {
         (0..self.required().len()).filter(|&phrase| !progress.has(phrase))
     }
 
     /// The unmet phrases that can go on from where a hypothesis is, or begin, each with its next unit.
-    fn continued(&self, progress: &Progress) -> impl Iterator<Item = (usize, u32)> {
+    fn continued(&self, progress: &ConstraintState) -> impl Iterator<Item = (usize, u32)> {
         let begun = progress.under_way.map_or(&[][..], |(phrase, units)| &self.required[phrase].units[..units]);
         self.unmet_phrases(progress).filter_map(move |phrase| {
             let rest = self.required[phrase].units.strip_prefix(begun)?;
@@ -202,7 +208,7 @@ impl Demands {
 
     /// Bars the units that would complete what is to be avoided; but not where a required word only begins like that, which
     /// then has to go on.
-    fn avoid<'s>(&'s self, rule: &mut Rule<'s>, progress: &Progress, back: &[u32]) {
+    fn avoid<'s>(&'s self, rule: &mut TokenMask<'s>, progress: &ConstraintState, back: &[u32]) {
         let Some(longest) = self.avoided.iter().map(|phrase| phrase.text.len()).max() else { return };
         let spelling = &*self.spelling;
         let mut text = self.tail(back, longest);
@@ -240,13 +246,13 @@ impl Demands {
     }
 
     /// The text of a required phrase as far as a hypothesis has it.
-    fn begun(&self, phrase: usize, progress: &Progress) -> String {
+    fn begun(&self, phrase: usize, progress: &ConstraintState) -> String {
         let units = progress.under_way.map_or(0, |(_, units)| units);
         self.required[phrase].units[..units].iter().map(|&unit| self.spelling.text(unit)).collect()
     }
 }
 
-impl Progress {
+impl ConstraintState {
     fn has(&self, phrase: usize) -> bool {
         self.met & (1 << phrase) != 0
     }
@@ -259,7 +265,7 @@ fn repeated(back: &[u32], run: usize) -> Vec<u32> {
 }
 
 /// Which units may come next.
-pub struct Rule<'a> {
+pub struct TokenMask<'a> {
     /// The only one that may.
     only: Option<u32>,
     barred: Vec<u32>,
@@ -273,9 +279,9 @@ enum LastWord<'a> {
     /// It may or may not.
     Free,
     /// It has ended.
-    Ended(&'a Spelling),
+    Ended(&'a SurfaceForms),
     /// It has to go on, or it would be one that is to be avoided.
-    GoesOn(&'a Spelling),
+    GoesOn(&'a SurfaceForms),
 }
 
 impl LastWord<'_> {
@@ -288,7 +294,7 @@ impl LastWord<'_> {
     }
 }
 
-impl Rule<'_> {
+impl TokenMask<'_> {
     /// Whether a unit may come.
     pub fn allows(&self, unit: u32) -> bool {
         match self.only {
@@ -307,17 +313,20 @@ impl Rule<'_> {
 mod tests {
     use super::*;
 
-    fn anywhere(phrases: &[&[u32]]) -> Vec<Required> {
-        phrases.iter().map(|units| Required { units: units.to_vec(), of: None }).collect()
+    fn anywhere(phrases: &[&[u32]]) -> Vec<RequiredPhrase> {
+        phrases.iter().map(|units| RequiredPhrase { units: units.to_vec(), of: None }).collect()
     }
 
-    fn after(demands: &Demands, units: &[u32]) -> Progress {
-        units.iter().fold(Progress::default(), |progress, &unit| demands.after(&progress, unit))
+    fn after(demands: &DecodingConstraints, units: &[u32]) -> ConstraintState {
+        units.iter().fold(ConstraintState::default(), |progress, &unit| demands.after(&progress, unit))
     }
 
     #[test]
     fn progress_counts_whole_phrases_and_begun_ones() {
-        let demands = Demands { required: anywhere(&[&[5, 6, 7], &[5, 6, 8], &[9]]), ..Demands::default() };
+        let demands = DecodingConstraints {
+            required: anywhere(&[&[5, 6, 7], &[5, 6, 8], &[9]]),
+            ..DecodingConstraints::default()
+        };
         let state = |units: &[u32]| {
             let progress = after(&demands, units);
             (demands.bank(&progress), demands.unmet(&progress), demands.proposals(&progress))
@@ -337,18 +346,20 @@ mod tests {
     #[test]
     fn phrases_beyond_the_most_units_are_left_out() {
         let long = vec![5; MOST_REQUIRED_UNITS / 2];
-        let demands = Demands { required: anywhere(&[&long, &long, &[6], &[7]]), ..Demands::default() }.within_units();
+        let demands =
+            DecodingConstraints { required: anywhere(&[&long, &long, &[6], &[7]]), ..DecodingConstraints::default() }
+                .within_units();
         assert_eq!((demands.required_units(), demands.left_out()), (MOST_REQUIRED_UNITS, 2));
     }
 
     #[test]
     fn a_phrase_begins_where_attention_is_on_what_it_translates() {
         let required = vec![
-            Required { units: vec![5, 6], of: Some(1..3) },
-            Required { units: vec![7], of: Some(0..1) },
-            Required { units: vec![8], of: None },
+            RequiredPhrase { units: vec![5, 6], of: Some(1..3) },
+            RequiredPhrase { units: vec![7], of: Some(0..1) },
+            RequiredPhrase { units: vec![8], of: None },
         ];
-        let demands = Demands { required, ..Demands::default() };
+        let demands = DecodingConstraints { required, ..DecodingConstraints::default() };
         let misplacement = |units: &[u32], unit: u32| {
             let before = after(&demands, units);
             demands.misplacement(&before, &demands.after(&before, unit), &[0.001, 0.2, 0.3, 0.5])
@@ -362,7 +373,7 @@ mod tests {
 
     #[test]
     fn it_ends_only_when_all_is_there() {
-        let demands = Demands { required: anywhere(&[&[5]]), ..Demands::default() };
+        let demands = DecodingConstraints { required: anywhere(&[&[5]]), ..DecodingConstraints::default() };
         let rule = |units: &[u32]| demands.rule(&after(&demands, units), units.iter().rev().copied(), None);
         assert!(!rule(&[4]).allows(END) && rule(&[4, 5]).allows(END));
     }
@@ -371,14 +382,14 @@ mod tests {
     #[test]
     fn a_required_word_may_begin_with_an_avoided_one() {
         let spelling =
-            Arc::new(Spelling::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true));
-        let demands = |required: &[&[u32]], avoided: &[&str]| Demands {
+            Arc::new(SurfaceForms::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true));
+        let demands = |required: &[&[u32]], avoided: &[&str]| DecodingConstraints {
             required: anywhere(required),
-            avoided: avoided.iter().map(|text| Avoided::new(text, &spelling)).collect(),
+            avoided: avoided.iter().map(|text| AvoidedPhrase::new(text, &spelling)).collect(),
             spelling: Arc::clone(&spelling),
-            ..Demands::default()
+            ..DecodingConstraints::default()
         };
-        let allowed = |demands: &Demands, units: &[u32]| -> Vec<u32> {
+        let allowed = |demands: &DecodingConstraints, units: &[u32]| -> Vec<u32> {
             let rule = demands.rule(&after(demands, units), units.iter().rev().copied(), None);
             (2..8).filter(|&unit| rule.allows(unit)).collect()
         };
@@ -393,7 +404,8 @@ mod tests {
 
     #[test]
     fn a_prefix_leaves_no_choice() {
-        let demands = Demands { prefix: vec![5, 5], required: anywhere(&[&[6]]), ..Demands::default() };
+        let demands =
+            DecodingConstraints { prefix: vec![5, 5], required: anywhere(&[&[6]]), ..DecodingConstraints::default() };
         let allowed = |units: &[u32]| -> Vec<u32> {
             let rule = demands.rule(&after(&demands, units), units.iter().rev().copied(), Some(1));
             assert!(rule.wanted().all(|unit| rule.allows(unit)));

@@ -7,7 +7,7 @@ use crate::text::{BEGIN, PADDING};
 
 /// One way to go on from a row: a unit and its log-probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
+pub struct TokenCandidate {
     /// The unit's id.
     pub unit: u32,
     /// log p(unit | source, units so far), in nats.
@@ -68,7 +68,7 @@ enum Scale {
 
 /// What is left to chance when a unit is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Chance {
+pub struct SamplingConfig {
     /// Log-probabilities are divided by this: below 1 what is probable is drawn more often, above 1 less.
     pub temperature: f64,
     /// Only so many of the most probable units are drawn from (Fan, Lewis & Dauphin 2018).
@@ -77,16 +77,16 @@ pub struct Chance {
     pub top_p: f64,
 }
 
-impl Default for Chance {
+impl Default for SamplingConfig {
     /// Units are drawn as they are probable.
     fn default() -> Self {
         Self { temperature: 1.0, top_k: None, top_p: 1.0 }
     }
 }
 
-impl Chance {
+impl SamplingConfig {
     /// Leaves those of the candidates that are drawn from.
-    fn cut(&self, candidates: &mut Vec<Candidate>) {
+    fn cut(&self, candidates: &mut Vec<TokenCandidate>) {
         if self.top_p >= 1.0 {
             return;
         }
@@ -104,9 +104,9 @@ impl Chance {
     }
 
     /// What each candidate is drawn by.
-    fn weights(&self, candidates: &[Candidate]) -> Vec<f64> {
+    fn weights(&self, candidates: &[TokenCandidate]) -> Vec<f64> {
         let largest = candidates.iter().map(|one| one.log_probability).fold(f32::NEG_INFINITY, f32::max);
-        let weight = |one: &Candidate| (f64::from(one.log_probability - largest) / self.temperature).exp();
+        let weight = |one: &TokenCandidate| (f64::from(one.log_probability - largest) / self.temperature).exp();
         candidates.iter().map(weight).collect()
     }
 }
@@ -121,13 +121,13 @@ pub struct Distribution<'a> {
 impl Distribution<'_> {
     /// The `width` best of the units that are allowed, best first, of equals the lower one first: fewer where there are no
     /// more. No softmax of the whole row is made.
-    pub fn best(&self, width: usize, allowed: &dyn Fn(u32) -> bool) -> Vec<Candidate> {
+    pub fn best(&self, width: usize, allowed: &dyn Fn(u32) -> bool) -> Vec<TokenCandidate> {
         self.candidates(largest(self.values, width, f32::NEG_INFINITY, allowed))
     }
 
     /// The best units whose log-probability is not below `floor`, `width` at most, best first; a few that are hardly below it
     /// may be among them.
-    pub fn best_above(&self, width: usize, floor: f64) -> Vec<Candidate> {
+    pub fn best_above(&self, width: usize, floor: f64) -> Vec<TokenCandidate> {
         // Rounded sums and logarithms may be a little off.
         const ROUNDING: f64 = 1e-3;
         let value = match self.scale {
@@ -138,17 +138,22 @@ impl Distribution<'_> {
         self.candidates(largest(self.values, width, if bounds { value as f32 } else { f32::NEG_INFINITY }, &|_| true))
     }
 
-    fn candidates(&self, units: Vec<u32>) -> Vec<Candidate> {
+    fn candidates(&self, units: Vec<u32>) -> Vec<TokenCandidate> {
         units.into_iter().map(|unit| self.candidate(unit)).collect()
     }
 
     /// A unit with its log-probability.
-    pub fn candidate(&self, unit: u32) -> Candidate {
-        Candidate { unit, log_probability: self.log_probability(self.values[unit as usize]) }
+    pub fn candidate(&self, unit: u32) -> TokenCandidate {
+        TokenCandidate { unit, log_probability: self.log_probability(self.values[unit as usize]) }
     }
 
     /// One of the allowed units, drawn; none where none is allowed.
-    pub fn draw(&self, chance: &Chance, allowed: &dyn Fn(u32) -> bool, stream: &mut SeededRng) -> Option<Candidate> {
+    pub fn draw(
+        &self,
+        chance: &SamplingConfig,
+        allowed: &dyn Fn(u32) -> bool,
+        stream: &mut SeededRng,
+    ) -> Option<TokenCandidate> {
         let mut candidates = match chance.top_k {
             Some(most) => self.best(most, allowed),
             None => {
@@ -212,7 +217,7 @@ mod tests {
         Predictions::of_logits(Buffer::from_slice(row), vec![vec![1.0]])
     }
 
-    fn units(candidates: &[Candidate]) -> Vec<u32> {
+    fn units(candidates: &[TokenCandidate]) -> Vec<u32> {
         candidates.iter().map(|candidate| candidate.unit).collect()
     }
 
@@ -250,7 +255,7 @@ mod tests {
         let together = Predictions::together(&rows.map(|row| of_logits(&row)));
         let found = together.row(0).best(3, ANY);
         assert_eq!(units(&found), [2, 3, 4]);
-        for Candidate { unit, log_probability } in found {
+        for TokenCandidate { unit, log_probability } in found {
             let mean = f32::midpoint(probability(&rows[0], unit as usize), probability(&rows[1], unit as usize));
             assert!((log_probability - mean.ln()).abs() < 1e-6, "{unit}");
         }
@@ -262,7 +267,7 @@ mod tests {
     }
 
     /// How often each unit is drawn.
-    fn shares(row: &[f32], chance: Chance, allowed: &dyn Fn(u32) -> bool) -> Vec<f64> {
+    fn shares(row: &[f32], chance: SamplingConfig, allowed: &dyn Fn(u32) -> bool) -> Vec<f64> {
         const DRAWS: usize = 20_000;
         let (said, mut stream) = (of_logits(row), SeededRng::new(5, "draws", 0));
         let mut shares = vec![0.0; row.len()];
@@ -276,19 +281,19 @@ mod tests {
     fn units_are_drawn_by_their_probabilities() {
         // Of what may be said, `</s>` has 0.1, the others 0.2, 0.3 and 0.4.
         let row: Vec<f32> = [9.0, 9.0, 0.1f32.ln(), 0.2f32.ln(), 0.3f32.ln(), 0.4f32.ln()].into();
-        let plain = Chance::default();
+        let plain = SamplingConfig::default();
         let close = |found: Vec<f64>, expected: [f64; 4]| {
             for (found, expected) in found[2..].iter().zip(expected) {
                 assert!((found - expected).abs() < 0.015, "{found} {expected}");
             }
         };
         close(shares(&row, plain, ANY), [0.1, 0.2, 0.3, 0.4]);
-        close(shares(&row, Chance { top_k: Some(2), ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
-        close(shares(&row, Chance { top_p: 0.69, ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
-        close(shares(&row, Chance { top_p: 0.71, ..plain }, ANY), [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0]);
-        close(shares(&row, Chance { temperature: 0.5, ..plain }, ANY), [1.0, 4.0, 9.0, 16.0].map(|x| x / 30.0));
+        close(shares(&row, SamplingConfig { top_k: Some(2), ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
+        close(shares(&row, SamplingConfig { top_p: 0.69, ..plain }, ANY), [0.0, 0.0, 3.0 / 7.0, 4.0 / 7.0]);
+        close(shares(&row, SamplingConfig { top_p: 0.71, ..plain }, ANY), [0.0, 2.0 / 9.0, 3.0 / 9.0, 4.0 / 9.0]);
+        close(shares(&row, SamplingConfig { temperature: 0.5, ..plain }, ANY), [1.0, 4.0, 9.0, 16.0].map(|x| x / 30.0));
         close(shares(&row, plain, &|unit| unit != 5), [1.0 / 6.0, 2.0 / 6.0, 3.0 / 6.0, 0.0]);
-        close(shares(&row, Chance { temperature: 1e-3, ..plain }, ANY), [0.0, 0.0, 0.0, 1.0]);
+        close(shares(&row, SamplingConfig { temperature: 1e-3, ..plain }, ANY), [0.0, 0.0, 0.0, 1.0]);
         let nothing = of_logits(&row).row(0).draw(&plain, &|_| false, &mut SeededRng::new(1, "draws", 0));
         assert!(nothing.is_none() && of_logits(&row).row(0).best(3, &|unit| unit == END).len() == 1);
     }

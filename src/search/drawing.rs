@@ -2,15 +2,15 @@
 
 use candle_core::Result;
 
-use super::{Distribution, DrawSettings, Hypothesis, Progress, Scorer, Sought};
+use super::{ConstraintState, Distribution, Hypothesis, SampleSearch, Scorer, SearchInput};
 use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
 /// A translation that is being drawn.
-struct Draw<'a> {
-    source: Sought<'a>,
+struct SampledHypothesis<'a> {
+    source: SearchInput<'a>,
     stream: SeededRng,
-    progress: Progress,
+    progress: ConstraintState,
     /// The scorer's row, until it is done.
     row: Option<usize>,
     /// What has been drawn.
@@ -22,18 +22,24 @@ struct Draw<'a> {
 ///
 /// # Errors
 /// The scorer's own.
-pub fn draw(scorer: &mut dyn Scorer, sources: &[Sought], settings: &DrawSettings) -> Result<Vec<Vec<Hypothesis>>> {
-    let mut draws: Vec<Draw> = Vec::new();
+pub fn draw(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &SampleSearch) -> Result<Vec<Vec<Hypothesis>>> {
+    let mut draws: Vec<SampledHypothesis> = Vec::new();
     for (row, &source) in sources.iter().enumerate() {
         for index in 0..settings.draws {
             let number = settings.first + source.number;
             let stream = SeededRng::new(settings.seed, &format!("draw {index}"), number as u64);
             let drawn = Hypothesis { finished: false, ..Hypothesis::empty() };
-            draws.push(Draw { source, stream, progress: Progress::default(), row: Some(row), drawn });
+            draws.push(SampledHypothesis {
+                source,
+                stream,
+                progress: ConstraintState::default(),
+                row: Some(row),
+                drawn,
+            });
         }
     }
     for length in 1.. {
-        let (parents, units): (Vec<usize>, Vec<u32>) = draws.iter().filter_map(Draw::living).unzip();
+        let (parents, units): (Vec<usize>, Vec<u32>) = draws.iter().filter_map(SampledHypothesis::living).unzip();
         if parents.is_empty() {
             break;
         }
@@ -48,14 +54,14 @@ pub fn draw(scorer: &mut dyn Scorer, sources: &[Sought], settings: &DrawSettings
     Ok(sources.iter().map(|_| drawn.by_ref().take(settings.draws).collect()).collect())
 }
 
-impl Draw<'_> {
+impl SampledHypothesis<'_> {
     /// The scorer's row and the last unit, unless it is done.
     fn living(&self) -> Option<(usize, u32)> {
         Some((self.row?, self.drawn.units.last().copied().unwrap_or(BEGIN)))
     }
 
     /// Draws what comes next; tells whether anything can follow.
-    fn extend(&mut self, next: Distribution, attention: &[f32], settings: &DrawSettings) -> bool {
+    fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SampleSearch) -> bool {
         let demands = self.source.demands;
         let back = self.drawn.units.iter().rev().copied();
         let rule = demands.rule(&self.progress, back, settings.bounds.no_repeat);
@@ -71,7 +77,7 @@ impl Draw<'_> {
         !self.drawn.finished
     }
 
-    fn finish(mut self, settings: &DrawSettings) -> Hypothesis {
+    fn finish(mut self, settings: &SampleSearch) -> Hypothesis {
         let attention = self.drawn.attention.iter().map(Vec::as_slice);
         self.drawn.score = settings.ranking.score(self.drawn.log_probability, attention);
         self.drawn.unmet = self.source.demands.unmet(&self.progress);

@@ -8,7 +8,7 @@ use super::{Predictions, Scorer};
 use crate::kernels::Backend;
 use crate::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
 use crate::model::{IncrementalDecoder, RnnSearch, StepOutput};
-use crate::text::Padded;
+use crate::text::PaddedBatch;
 
 /// One model, or several over the same vocabularies.
 pub struct EnsembleScorer<'a> {
@@ -17,7 +17,7 @@ pub struct EnsembleScorer<'a> {
 
 impl<'a> EnsembleScorer<'a> {
     /// Encodes sources on the CPU backend.
-    pub fn cpu(models: &'a [PackedModel<'a>], source: &Padded) -> Self {
+    pub fn cpu(models: &'a [PackedModel<'a>], source: &PaddedBatch) -> Self {
         let decoder = |weights| IncrementalDecoder::Cpu(CpuIncrementalDecoder::new(weights, source));
         Self { decoders: models.iter().map(decoder).collect() }
     }
@@ -26,7 +26,7 @@ impl<'a> EnsembleScorer<'a> {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn reference(models: &[&'a RnnSearch], source: &Padded) -> Result<Self> {
+    pub fn reference(models: &[&'a RnnSearch], source: &PaddedBatch) -> Result<Self> {
         let decoder = |model: &&'a RnnSearch| Ok(IncrementalDecoder::Reference(model.reference_decoder(source)?));
         Ok(Self { decoders: models.iter().map(decoder).collect::<Result<_>>()? })
     }
@@ -52,8 +52,8 @@ pub(super) fn map_batches<T: Sync, R: Send>(
     models: &[&RnnSearch],
     mode: PackingMode,
     batches: &[T],
-    pad: impl Fn(&T) -> Padded + Sync,
-    decode: impl Fn(&T, &Padded, &mut dyn Scorer) -> Result<R> + Sync,
+    pad: impl Fn(&T) -> PaddedBatch + Sync,
+    decode: impl Fn(&T, &PaddedBatch, &mut dyn Scorer) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     if models.iter().all(|model| model.backend() == Backend::Cpu) {
         // One batch per core: the products of one batch are too small to divide.

@@ -1,9 +1,9 @@
 //! The steps of all hypotheses of a sentence: each knows the step before it, so that beginnings are kept once.
 
-use super::{Progress, Ranking};
+use super::{ConstraintState, HypothesisScoring};
 
 /// One step of a hypothesis.
-pub struct Step {
+pub struct HypothesisStep {
     /// The step before it.
     pub before: Option<usize>,
     /// The unit taken.
@@ -15,7 +15,7 @@ pub struct Step {
     /// The attention behind it.
     pub attention: Vec<f32>,
     /// How far it is with what is demanded.
-    pub progress: Progress,
+    pub progress: ConstraintState,
 }
 
 /// A translation that search has found.
@@ -52,19 +52,19 @@ impl Hypothesis {
 const MANY: usize = 1 << 12;
 
 /// The steps of all hypotheses of a sentence.
-pub struct History {
-    steps: Vec<Step>,
+pub struct HypothesisArena {
+    steps: Vec<HypothesisStep>,
     /// When as many steps are there, some are forgotten.
     most: usize,
 }
 
-impl Default for History {
+impl Default for HypothesisArena {
     fn default() -> Self {
         Self { steps: Vec::new(), most: MANY }
     }
 }
 
-impl History {
+impl HypothesisArena {
     /// One in which nothing is ever forgotten by itself.
     #[cfg(test)]
     pub fn endless() -> Self {
@@ -78,18 +78,18 @@ impl History {
     }
 
     /// Adds a step and gives its place.
-    pub fn add(&mut self, step: Step) -> usize {
+    pub fn add(&mut self, step: HypothesisStep) -> usize {
         self.steps.push(step);
         self.steps.len() - 1
     }
 
     /// A step.
-    pub fn step(&self, place: usize) -> &Step {
+    pub fn step(&self, place: usize) -> &HypothesisStep {
         &self.steps[place]
     }
 
     /// The steps that lead to a last one, which comes first.
-    pub fn back(&self, last: Option<usize>) -> impl Iterator<Item = &Step> {
+    pub fn back(&self, last: Option<usize>) -> impl Iterator<Item = &HypothesisStep> {
         std::iter::successors(last, |&place| self.steps[place].before).map(|place| &self.steps[place])
     }
 
@@ -111,10 +111,10 @@ impl History {
         }
         // What is before stands before.
         let mut places = vec![0; kept.len()];
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<HypothesisStep> = Vec::new();
         for (place, step) in std::mem::take(&mut self.steps).into_iter().enumerate().filter(|&(place, _)| kept[place]) {
             places[place] = steps.len();
-            steps.push(Step { before: step.before.map(|before| places[before]), ..step });
+            steps.push(HypothesisStep { before: step.before.map(|before| places[before]), ..step });
         }
         last.into_iter().for_each(|place| *place = places[*place]);
         self.steps = steps;
@@ -122,7 +122,7 @@ impl History {
     }
 
     /// The hypothesis that ends with a step; `finished` says whether that is `</s>`.
-    pub fn hypothesis(&self, last: usize, finished: bool, unmet: usize, ranking: &Ranking) -> Hypothesis {
+    pub fn hypothesis(&self, last: usize, finished: bool, unmet: usize, ranking: &HypothesisScoring) -> Hypothesis {
         let (mut units, mut attention): (Vec<u32>, Vec<Vec<f32>>) =
             self.back(Some(last)).map(|step| (step.unit, step.attention.clone())).unzip();
         units.reverse();
@@ -135,8 +135,8 @@ impl History {
     }
 
     /// What the hypothesis that ends with a step is ranked by.
-    pub fn score(&self, last: usize, ranking: &Ranking) -> f64 {
-        let Step { log_probability, misplacement, .. } = self.steps[last];
+    pub fn score(&self, last: usize, ranking: &HypothesisScoring) -> f64 {
+        let HypothesisStep { log_probability, misplacement, .. } = self.steps[last];
         ranking.score(log_probability + misplacement, self.back(Some(last)).map(|step| &step.attention[..]))
     }
 }

@@ -15,13 +15,15 @@ mod settings;
 mod table;
 
 pub use batches::{Source, search_all};
-pub use beam::{Sought, search};
-pub use demands::{Avoided, Demands, MOST_REQUIRED, MOST_REQUIRED_UNITS, Progress, Required, Rule};
-pub use distribution::{Candidate, Chance, Distribution, Predictions};
+pub use beam::{SearchInput, search};
+pub use demands::{
+    AvoidedPhrase, ConstraintState, DecodingConstraints, MOST_REQUIRED, MOST_REQUIRED_UNITS, RequiredPhrase, TokenMask,
+};
+pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use drawing::draw;
 pub use ensemble_scorer::EnsembleScorer;
 pub use history::Hypothesis;
-pub use settings::{BeamSettings, Bounds, DrawSettings, LengthFormula, Ranking, Search};
+pub use settings::{BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
 
 use candle_core::Result;
 

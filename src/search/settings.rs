@@ -1,14 +1,14 @@
 //! How to search.
 
-use super::distribution::Chance;
+use super::distribution::SamplingConfig;
 
 /// How translations are looked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
     /// The most probable ones, by beam search.
-    Beam(BeamSettings),
+    Beam(BeamSearch),
     /// Some drawn by chance, each as probable as the model says.
-    Draws(DrawSettings),
+    Draws(SampleSearch),
 }
 
 impl Search {
@@ -29,32 +29,32 @@ impl Search {
     }
 }
 
-impl From<BeamSettings> for Search {
-    fn from(settings: BeamSettings) -> Self {
+impl From<BeamSearch> for Search {
+    fn from(settings: BeamSearch) -> Self {
         Self::Beam(settings)
     }
 }
 
 /// How to search by a beam.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BeamSettings {
+pub struct BeamSearch {
     /// Hypotheses kept alive for each sentence, at least 1; 1 is greedy search.
     pub beam: usize,
     /// What they are ranked by.
-    pub ranking: Ranking,
+    pub ranking: HypothesisScoring,
     /// What they keep to.
-    pub bounds: Bounds,
+    pub bounds: LengthLimits,
     /// Hypotheses that are handed back for each sentence, at most.
     pub best: usize,
 }
 
-impl Default for BeamSettings {
+impl Default for BeamSearch {
     fn default() -> Self {
-        Self { beam: 5, ranking: Ranking::default(), bounds: Bounds::default(), best: usize::MAX }
+        Self { beam: 5, ranking: HypothesisScoring::default(), bounds: LengthLimits::default(), best: usize::MAX }
     }
 }
 
-impl BeamSettings {
+impl BeamSearch {
     /// Greedy search.
     pub fn greedy() -> Self {
         Self { beam: 1, ..Self::default() }
@@ -63,15 +63,15 @@ impl BeamSettings {
 
 /// How to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DrawSettings {
+pub struct SampleSearch {
     /// Translations drawn of each sentence.
     pub draws: usize,
     /// What is left to chance.
-    pub chance: Chance,
+    pub chance: SamplingConfig,
     /// What their score is made by.
-    pub ranking: Ranking,
+    pub ranking: HypothesisScoring,
     /// What they keep to.
-    pub bounds: Bounds,
+    pub bounds: LengthLimits,
     /// Decides what is drawn …
     pub seed: u64,
     /// … together with the number of the sentence, of which this is the first one's.
@@ -80,7 +80,7 @@ pub struct DrawSettings {
 
 /// What every hypothesis keeps to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub struct LengthLimits {
     /// A translation has at most `length_factor` × the source's units …
     pub length_factor: f64,
     /// … and this many more units, `</s>` counted.
@@ -89,13 +89,13 @@ pub struct Bounds {
     pub no_repeat: Option<usize>,
 }
 
-impl Default for Bounds {
+impl Default for LengthLimits {
     fn default() -> Self {
         Self { length_factor: 2.0, length_extra: 20, no_repeat: None }
     }
 }
 
-impl Bounds {
+impl LengthLimits {
     /// Most units of a translation.
     pub fn longest(&self, source_units: usize) -> usize {
         (source_units as f64 * self.length_factor) as usize + self.length_extra
@@ -105,7 +105,7 @@ impl Bounds {
 /// What hypotheses are ranked by: their log-probability, less `coverage_penalty` for what they left out of the source,
 /// and made independent of their length.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ranking {
+pub struct HypothesisScoring {
     /// In which way length counts.
     pub length_formula: LengthFormula,
     /// α, how much it counts: 0 not at all.
@@ -114,7 +114,7 @@ pub struct Ranking {
     pub coverage_penalty: f64,
 }
 
-impl Default for Ranking {
+impl Default for HypothesisScoring {
     fn default() -> Self {
         Self { length_formula: LengthFormula::Power, length_penalty: 1.0, coverage_penalty: 0.2 }
     }
@@ -134,7 +134,7 @@ pub enum LengthFormula {
 /// How much everything counts as looked at beforehand, so that nothing is infinitely bad.
 const LEAST_COVERAGE: f64 = 0.02;
 
-impl Ranking {
+impl HypothesisScoring {
     /// Scores a hypothesis by its log-probability and its attention, a row for each of its units, `</s>` counted:
     /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`, or what the formula makes of it.
     pub fn score<'a>(&self, log_probability: f64, attention: impl Iterator<Item = &'a [f32]>) -> f64 {
@@ -170,7 +170,7 @@ mod tests {
     fn formulas_by_hand() {
         let rows = [[0.5f32, 0.5], [0.25, 0.75], [0.0, 1.0]];
         let score = |length_formula, length_penalty, coverage_penalty| {
-            let ranking = Ranking { length_formula, length_penalty, coverage_penalty };
+            let ranking = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
             ranking.score(-6.0, rows.iter().map(|row| &row[..]))
         };
         let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");

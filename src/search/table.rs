@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use candle_core::Result;
 
-use super::{Demands, Predictions, Scorer, Sought};
+use super::{DecodingConstraints, Predictions, Scorer, SearchInput};
 use crate::kernels::buffer_pool::Buffer;
 use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
 /// A bigram table over units 4.. and `</s>`: log p(next | last), the same for every sentence but for a preference.
-pub struct Table {
+pub struct TableScorer {
     /// For each row, its sentence.
     pub rows: Vec<usize>,
     /// `[sentence][last][next]`
@@ -18,7 +18,7 @@ pub struct Table {
     pub rows_scored: usize,
 }
 
-impl Table {
+impl TableScorer {
     pub fn new(sentences: usize, seed: u64) -> Self {
         let mut stream = SeededRng::new(seed, "table", 0);
         let mut row = |end: f64| -> Vec<f64> {
@@ -44,7 +44,7 @@ impl Table {
     }
 }
 
-impl Scorer for Table {
+impl Scorer for TableScorer {
     fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
         self.rows = parents.iter().map(|&parent| self.rows[parent]).collect();
         self.rows_scored += parents.len();
@@ -58,9 +58,9 @@ impl Scorer for Table {
 }
 
 /// What each of so many sentences of one unit is sought by: nothing is demanded.
-pub fn free(sentences: usize) -> Vec<Sought<'static>> {
-    static NOTHING: LazyLock<Demands> = LazyLock::new(Demands::default);
-    (0..sentences).map(|number| Sought { number, units: number, demands: &NOTHING }).collect()
+pub fn free(sentences: usize) -> Vec<SearchInput<'static>> {
+    static NOTHING: LazyLock<DecodingConstraints> = LazyLock::new(DecodingConstraints::default);
+    (0..sentences).map(|number| SearchInput { number, units: number, demands: &NOTHING }).collect()
 }
 
 /// All sequences of up to so many of the four words.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::{Normalisation, SPECIALS, Units};
+use super::{Normalization, SPECIALS, Units};
 
 /// What a feature stands between in a text.
 const FEATURE: [char; 2] = ['⟨', '⟩'];
@@ -14,9 +14,9 @@ const FEATURE: [char; 2] = ['⟨', '⟩'];
 /// Pieces of text that are units of their own: the longest first, so that none hides a longer one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
-pub struct Atoms(Vec<String>);
+pub struct ProtectedTokens(Vec<String>);
 
-impl Atoms {
+impl ProtectedTokens {
     /// From pieces of text, in any order and any number of times.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Atoms {
     ///
     /// # Errors
     /// One is no atom any more.
-    pub fn normalised(&self, normalisation: Normalisation) -> Result<Self> {
+    pub fn normalised(&self, normalisation: Normalization) -> Result<Self> {
         Self::new(self.iter().map(|atom| normalisation.apply(atom).into_owned()))
     }
 
@@ -91,7 +91,7 @@ impl Atoms {
     }
 }
 
-impl TryFrom<Vec<String>> for Atoms {
+impl TryFrom<Vec<String>> for ProtectedTokens {
     type Error = String;
 
     fn try_from(pieces: Vec<String>) -> Result<Self, String> {
@@ -99,8 +99,8 @@ impl TryFrom<Vec<String>> for Atoms {
     }
 }
 
-impl From<Atoms> for Vec<String> {
-    fn from(atoms: Atoms) -> Self {
+impl From<ProtectedTokens> for Vec<String> {
+    fn from(atoms: ProtectedTokens) -> Self {
         atoms.0
     }
 }
@@ -149,16 +149,16 @@ pub fn without_features(text: &str) -> (&str, String) {
 mod tests {
     use super::*;
 
-    fn atoms(pieces: &[&str]) -> Atoms {
-        Atoms::new(pieces.iter().map(|&piece| piece.to_owned())).unwrap()
+    fn atoms(pieces: &[&str]) -> ProtectedTokens {
+        ProtectedTokens::new(pieces.iter().map(|&piece| piece.to_owned())).unwrap()
     }
 
     #[test]
     fn pieces_are_checked_and_ordered() {
         assert_eq!(atoms(&["<a>", "<abc>", "<a>"]).iter().collect::<Vec<_>>(), ["<abc>", "<a>"]);
         for wrong in ["", "a b", "a▁", "\n", "<pad>", "<s>", "</s>", "<unk>"] {
-            assert!(Atoms::new([wrong.to_owned()]).is_err(), "{wrong:?}");
-            assert!(serde_json::from_value::<Atoms>(serde_json::json!([wrong])).is_err());
+            assert!(ProtectedTokens::new([wrong.to_owned()]).is_err(), "{wrong:?}");
+            assert!(serde_json::from_value::<ProtectedTokens>(serde_json::json!([wrong])).is_err());
         }
         let some = atoms(&["<2fr>", "<2de>"]).within(&["<2fr> a cat", "a dog"]);
         assert_eq!(some.iter().collect::<Vec<_>>(), ["<2fr>"]);

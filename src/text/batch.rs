@@ -13,12 +13,12 @@ pub struct Example {
     /// Target unit ids.
     pub target: Vec<u32>,
     /// Where attention should look, target unit by target unit; empty if nobody says.
-    pub guide: Vec<Look>,
+    pub guide: Vec<GuideWeight>,
 }
 
 /// Attention that a target unit should pay to a source unit; each may be the `</s>`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct GuideWeight {
     /// Position of the target unit.
     pub target: u32,
     /// Position of the source unit.
@@ -36,7 +36,7 @@ impl Example {
 
 /// Sequences of ids, each ended by `</s>`, padded to the longest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Padded {
+pub struct PaddedBatch {
     /// `[batch × length]`, row by row.
     pub ids: Vec<u32>,
     /// Real length of each row, its `</s>` included.
@@ -45,7 +45,7 @@ pub struct Padded {
     pub length: usize,
 }
 
-impl Padded {
+impl PaddedBatch {
     /// Appends `</s>` to each sequence and pads.
     pub fn new<'a>(sequences: impl ExactSizeIterator<Item = &'a [u32]> + Clone) -> Self {
         let lengths: Vec<usize> = sequences.clone().map(|ids| ids.len() + 1).collect();
@@ -79,26 +79,26 @@ impl Padded {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Sources with `</s>`.
-    pub source: Padded,
+    pub source: PaddedBatch,
     /// Targets with `</s>`: what is to be predicted.
-    pub target: Padded,
+    pub target: PaddedBatch,
     /// Each pair's guide.
-    pub guides: Vec<Vec<Look>>,
+    pub guides: Vec<Vec<GuideWeight>>,
 }
 
 impl Batch {
     /// Sources alone, for encoding; every target is empty.
-    pub fn of_sources(source: &Padded) -> Self {
+    pub fn of_sources(source: &PaddedBatch) -> Self {
         let empty: [&[u32]; 1] = [&[]];
-        let target = Padded::new(empty.repeat(source.batch()).into_iter());
+        let target = PaddedBatch::new(empty.repeat(source.batch()).into_iter());
         Self { source: source.clone(), target, guides: vec![Vec::new(); source.batch()] }
     }
 
     /// Puts the chosen examples side by side.
     pub fn new(examples: &[Example], chosen: &[usize]) -> Self {
         Self {
-            source: Padded::new(chosen.iter().map(|&index| examples[index].source.as_slice())),
-            target: Padded::new(chosen.iter().map(|&index| examples[index].target.as_slice())),
+            source: PaddedBatch::new(chosen.iter().map(|&index| examples[index].source.as_slice())),
+            target: PaddedBatch::new(chosen.iter().map(|&index| examples[index].target.as_slice())),
             guides: chosen.iter().map(|&index| examples[index].guide.clone()).collect(),
         }
     }
@@ -152,11 +152,11 @@ mod tests {
     #[test]
     fn padding_fills_the_rectangle() {
         let sequences: [&[u32]; 3] = [&[5, 6], &[], &[7]];
-        let padded = Padded::new(sequences.into_iter());
+        let padded = PaddedBatch::new(sequences.into_iter());
         assert_eq!(padded.ids, [5, 6, END, END, PADDING, PADDING, 7, END, PADDING]);
         assert_eq!(padded.lengths, [3, 1, 2]);
         assert_eq!((padded.length, padded.units(), padded.id(2, 1)), (3, 6, END));
-        assert_eq!(Padded::new([].into_iter()).length, 0);
+        assert_eq!(PaddedBatch::new([].into_iter()).length, 0);
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Merges {
 }
 
 /// Texts that can be cut anew: each is a row of words, of which equal ones are kept once.
-pub struct Recutting {
+pub struct Resegmenter {
     merges: Merges,
     /// Each word in units that no merge makes, or in its own if it is too long for that.
     words: Vec<Vec<u32>>,
@@ -62,7 +62,7 @@ pub struct Recutting {
     texts: Vec<Vec<u32>>,
 }
 
-impl Recutting {
+impl Resegmenter {
     /// Texts given as words in units.
     pub fn new(merges: Merges, texts: impl Iterator<Item = Vec<Vec<u32>>>) -> Self {
         let (mut words, mut known) = (Vec::new(), HashMap::new());
@@ -100,7 +100,7 @@ mod tests {
     }
 
     fn cuts(word: &[u32], rate: f64) -> Vec<Vec<u32>> {
-        let recutting = Recutting::new(merges(), [vec![word.to_vec()]].into_iter());
+        let recutting = Resegmenter::new(merges(), [vec![word.to_vec()]].into_iter());
         (0..200).map(|index| recutting.cut(0, rate, &mut SeededRng::new(1, "cuts", index))).collect()
     }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn nothing_is_cut_into_nothing() {
-        let recutting = Recutting::new(merges(), [Vec::new(), vec![vec![9]]].into_iter());
+        let recutting = Resegmenter::new(merges(), [Vec::new(), vec![vec![9]]].into_iter());
         assert!(recutting.cut(0, 0.5, &mut SeededRng::new(1, "cuts", 0)).is_empty());
         assert_eq!(recutting.cut(1, 0.5, &mut SeededRng::new(1, "cuts", 0)), [9], "a unit that no merge knows stays");
     }

@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::{Example, Pair, Vocabulary};
 
 /// Usable pairs with their ids, and counts of what was left out.
-pub struct Corpus {
+pub struct EncodedCorpus {
     /// The usable pairs.
     pub pairs: Vec<Pair>,
     /// Each usable pair's ids.
@@ -18,7 +18,7 @@ pub struct Corpus {
     pub too_long: usize,
 }
 
-impl Corpus {
+impl EncodedCorpus {
     /// Some of the pairs, `most` at most, spread evenly.
     #[must_use]
     pub fn some(&self, most: usize) -> Self {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_script::{Script, UnicodeScript};
 
-use super::{NormalForm, Pair, Words, word_spans};
+use super::{NormalForm, Pair, WordSplitting, word_spans};
 
 /// The share of a side's letters that makes a script one of the side's own.
 const OWN_SCRIPT: f64 = 0.1;
@@ -13,7 +13,7 @@ const SHORT: f64 = 10.0;
 
 /// A reason to leave a pair out. Where there are several it is the first of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Defect {
+pub enum NoiseKind {
     /// A side has no words.
     Empty,
     /// A side has too many words.
@@ -30,7 +30,7 @@ pub enum Defect {
     Suspicious,
 }
 
-impl Defect {
+impl NoiseKind {
     /// All of them, in the order in which they count.
     pub const ALL: [Self; 7] =
         [Self::Empty, Self::Long, Self::Identical, Self::Duplicate, Self::Script, Self::Proportion, Self::Suspicious];
@@ -51,7 +51,7 @@ impl Defect {
 
 /// From where on something is wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct FilterLimits {
     /// Words of a side, at most.
     pub words: usize,
     /// How many times longer a side may be beside the other than it is in the whole corpus, in characters.
@@ -59,7 +59,7 @@ pub struct Limits {
 }
 
 /// The first defect of each pair, but those that are `accepted`. Texts that are the same in NFC are the same.
-pub fn defects(pairs: &[Pair], limits: Limits, accepted: &HashSet<Defect>) -> Vec<Option<Defect>> {
+pub fn defects(pairs: &[Pair], limits: FilterLimits, accepted: &HashSet<NoiseKind>) -> Vec<Option<NoiseKind>> {
     let own = [
         scripts(pairs.iter().map(|pair| pair.source.as_str())),
         scripts(pairs.iter().map(|pair| pair.target.as_str())),
@@ -71,19 +71,19 @@ pub fn defects(pairs: &[Pair], limits: Limits, accepted: &HashSet<Defect>) -> Ve
     let mut seen = HashSet::new();
     let defect = |pair: &Pair| {
         let [source, target] = [&pair.source, &pair.target].map(|text| NormalForm::Nfc.apply(text));
-        let words = [&source, &target].map(|text| word_spans(text, Words::Whitespace).len());
+        let words = [&source, &target].map(|text| word_spans(text, WordSplitting::Whitespace).len());
         let known = !seen.insert((source.trim().to_owned(), target.trim().to_owned()));
         let unlike = ((characters(&target) + SHORT) / (usual * characters(&source) + SHORT)).ln().abs();
-        let found = |defect: Defect| match defect {
-            Defect::Empty => words.contains(&0),
-            Defect::Long => words.iter().any(|&words| words > limits.words),
-            Defect::Identical => source.trim() == target.trim() && source.chars().any(char::is_alphabetic),
-            Defect::Duplicate => known,
-            Defect::Script => is_foreign(&source, &own[0]) || is_foreign(&target, &own[1]),
-            Defect::Proportion => unlike > limits.proportion.ln(),
-            Defect::Suspicious => false,
+        let found = |defect: NoiseKind| match defect {
+            NoiseKind::Empty => words.contains(&0),
+            NoiseKind::Long => words.iter().any(|&words| words > limits.words),
+            NoiseKind::Identical => source.trim() == target.trim() && source.chars().any(char::is_alphabetic),
+            NoiseKind::Duplicate => known,
+            NoiseKind::Script => is_foreign(&source, &own[0]) || is_foreign(&target, &own[1]),
+            NoiseKind::Proportion => unlike > limits.proportion.ln(),
+            NoiseKind::Suspicious => false,
         };
-        Defect::ALL.into_iter().find(|&defect| !accepted.contains(&defect) && found(defect))
+        NoiseKind::ALL.into_iter().find(|&defect| !accepted.contains(&defect) && found(defect))
     };
     pairs.iter().map(defect).collect()
 }
@@ -119,9 +119,9 @@ fn script(character: char) -> Option<Script> {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { words: 6, proportion: 2.5 };
+    const LIMITS: FilterLimits = FilterLimits { words: 6, proportion: 2.5 };
 
-    fn found(pairs: &[(&str, &str)], accepted: &[Defect]) -> Vec<Option<Defect>> {
+    fn found(pairs: &[(&str, &str)], accepted: &[NoiseKind]) -> Vec<Option<NoiseKind>> {
         let pair =
             |(source, target): &(&str, &str)| Pair { source: (*source).to_owned(), target: (*target).to_owned() };
         let pairs: Vec<Pair> = pairs.iter().map(pair).collect();
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn each_pair_has_its_first_defect() {
-        use Defect::{Duplicate, Empty, Identical, Long, Proportion, Script};
+        use NoiseKind::{Duplicate, Empty, Identical, Long, Proportion, Script};
         let expected = [
             None,
             Some(Empty),
@@ -162,7 +162,7 @@ mod tests {
         ];
         assert_eq!(found(&PAIRS, &[]), expected);
         assert_eq!(found(&PAIRS, &[Long, Identical])[7], Some(Proportion));
-        assert_eq!(found(&PAIRS, &Defect::ALL), [None; 12]);
+        assert_eq!(found(&PAIRS, &NoiseKind::ALL), [None; 12]);
         assert!(found(&[], &[]).is_empty());
     }
 

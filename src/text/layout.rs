@@ -14,7 +14,7 @@ const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "s
 
 /// Where in a file's lines the two sides of a pair are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layout {
+pub struct TableFormat {
     /// Whether cells may stand in quotes, as CSV has them (RFC 4180), and be separated by commas or semicolons as well.
     pub csv: bool,
     /// Whether the first line is no pair but says what the columns are.
@@ -70,7 +70,7 @@ impl Record {
     }
 }
 
-impl Layout {
+impl TableFormat {
     /// Whether this is a plain file of pairs.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
@@ -343,18 +343,18 @@ pub fn has_csv_quotes(pairs: &[Pair]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(layout: &Layout, text: &str) -> Result<Vec<[String; 2]>> {
+    fn read(layout: &TableFormat, text: &str) -> Result<Vec<[String; 2]>> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         Ok(layout.pairs(&lines, 0)?.into_iter().map(|(_, pair)| [pair.source, pair.target]).collect())
     }
 
-    fn csv() -> Layout {
-        Layout { csv: true, ..Layout::default() }
+    fn csv() -> TableFormat {
+        TableFormat { csv: true, ..TableFormat::default() }
     }
 
     #[test]
     fn plain_lines_are_taken_as_they_are() {
-        let plain = Layout::default();
+        let plain = TableFormat::default();
         assert_eq!(read(&plain, "a b\tc\n\t\n\n  \n\"a\"\tb").unwrap().len(), 5);
         let refused = |text: &str| read(&plain, text).unwrap_err().to_string();
         assert!(refused("a\tb\nc\n").starts_with("2: no tab in this line; a pair"), "{}", refused("a\tb\nc\n"));
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn columns_and_headers_are_as_told() {
-        let layout = Layout { columns: Some([3, 1].map(Column::Number)), header: true, ..Layout::default() };
+        let layout = TableFormat { columns: Some([3, 1].map(Column::Number)), header: true, ..TableFormat::default() };
         assert_eq!(read(&layout, "x\ty\tz\na\tb\tc\n").unwrap(), [["c", "a"]]);
         let message = read(&layout, "x\n\na\tb").unwrap_err().to_string();
         assert_eq!(message, "3: no column 3 here, only 2");
@@ -376,13 +376,13 @@ mod tests {
     fn columns_have_names() {
         let name = |name: &str| Column::Name(name.to_owned());
         let layout =
-            |columns: [Column; 2], csv: bool| Layout { columns: Some(columns), header: true, csv, features: None };
+            |columns: [Column; 2], csv: bool| TableFormat { columns: Some(columns), header: true, csv, features: None };
         let inflected = layout([name("lemma"), name("FORM")], false);
         assert_eq!(read(&inflected, "Form\ttags\tLemma\nwent\tV;PST\tgo\n").unwrap(), [["go", "went"]]);
         let mixed = layout([Column::Number(3), name("b c")], true);
         assert_eq!(read(&mixed, "a,b c,d\n1,\"2, 3\",4\n").unwrap(), [["4", "2, 3"]]);
         assert!(read(&inflected, "").unwrap().is_empty() && inflected.asks_for_names());
-        let refused = |layout: &Layout, text: &str| read(layout, text).unwrap_err().to_string();
+        let refused = |layout: &TableFormat, text: &str| read(layout, text).unwrap_err().to_string();
         assert_eq!(refused(&inflected, "form\ttags\n"), "1: no column is called \"lemma\"; this line has: form, tags");
         assert!(refused(&inflected, "form\tlemma\tform\n").contains("several columns are called \"FORM\""));
         assert!(refused(&layout([Column::Number(1), name("a")], false), "a\tb\n").contains("both sides"));
@@ -390,19 +390,19 @@ mod tests {
 
     #[test]
     fn features_come_before_the_source() {
-        let layout = Layout { features: Some(Column::Number(3)), ..Layout::default() };
+        let layout = TableFormat { features: Some(Column::Number(3)), ..TableFormat::default() };
         let text = "walk\twalked\tV;PST\nbe\twas\t\n";
         assert_eq!(read(&layout, text).unwrap(), [["⟨V⟩⟨PST⟩walk", "walked"], ["be", "was"]]);
         assert_eq!(read(&layout, "walk\twalked\n").unwrap_err().to_string(), "1: no column 3 here, only 2");
         let name = |name: &str| Column::Name(name.to_owned());
         let columns = Some([name("lemma"), name("form")]);
-        let named = Layout { columns, features: Some(name("tags")), header: true, csv: false };
+        let named = TableFormat { columns, features: Some(name("tags")), header: true, csv: false };
         let text = "tags\tform\tlemma\nV;PST\twent\tgo\n";
         assert_eq!(read(&named, text).unwrap(), [["⟨V⟩⟨PST⟩go", "went"]]);
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let counted = named.counted(&lines).unwrap();
         assert_eq!(counted.features, Some(Column::Number(1)));
-        let same = Layout { features: Some(Column::Number(2)), ..Layout::default() };
+        let same = TableFormat { features: Some(Column::Number(2)), ..TableFormat::default() };
         assert!(read(&same, "a\tb\n").unwrap_err().to_string().contains("column 2 would be a side and its features"));
     }
 
@@ -428,7 +428,7 @@ mod tests {
         assert_eq!(read(&csv(), "sep=;\na, b;c, d\n").unwrap(), [["a, b", "c, d"]]);
         assert_eq!(read(&csv(), "\"SEP=|\"\na|\"b|c\"\n").unwrap(), [["a", "b|c"]]);
         assert_eq!(read(&csv(), "sep=\t\na\tb\n").unwrap(), [["a", "b"]]);
-        let header = Layout { header: true, ..csv() };
+        let header = TableFormat { header: true, ..csv() };
         assert_eq!(read(&header, "sep=;\nen;fr\na;b\n").unwrap(), [["a", "b"]]);
         assert!(read(&csv(), "sep=;\na;b;c\n").unwrap_err().to_string().starts_with("2: 3 columns"));
         for text in ["sep=;x;y\n", "separate;y\n", "sep=a;y\n"] {

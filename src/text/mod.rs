@@ -26,27 +26,27 @@ mod vocabulary;
 mod vocabulary_growth;
 mod words;
 
-pub use atoms::{Atoms, features, features_before, without_features};
-pub use batch::{Batch, BatchSize, Example, Look, Padded, bucketed};
-pub use bpe_dropout::{Merges, Recutting};
-pub use corpus::Corpus;
-pub use defects::{Defect, Limits, defects};
-pub use layout::{Column, Layout, has_csv_quotes, has_spaced_quotes, is_header, states_separator};
+pub use atoms::{ProtectedTokens, features, features_before, without_features};
+pub use batch::{Batch, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
+pub use bpe_dropout::{Merges, Resegmenter};
+pub use corpus::EncodedCorpus;
+pub use defects::{FilterLimits, NoiseKind, defects};
+pub use layout::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_header, states_separator};
 pub use line_stream::LineStream;
 pub use lines::{LONGEST_LINE, count_lines, is_beginning, name as file_name, read_lines};
-pub use n_best::Hypothetical;
-pub use normalisation::{Forms, NormalForm, Normalisation};
+pub use n_best::NBestEntry;
+pub use normalisation::{NormalForm, Normalization, NormalizationStats};
 pub use pair::Pair;
 pub use pair_files::{
     BEHIND, NOT_BEHIND, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING, SHIPPED_VALIDATION,
     read_line_for_each, read_links_for_each, read_pairs,
 };
 pub use pairs::{LineNumbers, PairStream, read_laid_out, read_numbered, read_parallel, read_tsv};
-pub use profile::{Kind, Profile, SideProfile};
+pub use profile::{CorpusStats, LineKind, SideStats};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use settings::TextSettings;
-pub use spelling::{Spelling, has_phrase};
+pub use spelling::{SurfaceForms, has_phrase};
 pub use standard_streams::{check_read_once, is_standard, open_descriptor};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
-pub use words::{LONGEST_WORD, Words, is_of_word, is_punctuation, word_of_span, word_spans};
+pub use words::{LONGEST_WORD, WordSplitting, is_of_word, is_punctuation, word_of_span, word_spans};

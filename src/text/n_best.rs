@@ -11,7 +11,7 @@ const BETWEEN: &str = " ||| ";
 
 /// One of a sentence's translations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hypothetical {
+pub struct NBestEntry {
     /// The sentence's number, from 0.
     pub sentence: usize,
     /// The translation.
@@ -22,7 +22,7 @@ pub struct Hypothetical {
     rest: Vec<String>,
 }
 
-impl Hypothetical {
+impl NBestEntry {
     /// Reads a list about so many sentences.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn lines_of_several_kinds_are_read() {
         let read = |line: &str| {
-            let read = Hypothetical::read(line, 3).unwrap();
+            let read = NBestEntry::read(line, 3).unwrap();
             (read.sentence, read.text, read.features)
         };
         assert_eq!(read("2 ||| a b ||| LM= -3 TM= 1 ||| -0.5"), (2, "a b".into(), "LM= -3 TM= 1".into()));
@@ -76,19 +76,19 @@ mod tests {
         for (line, message) in
             [("a ||| b", "no sentence's number"), ("3 ||| b", "there are 3"), ("1", "no |||"), ("", "")]
         {
-            let error = Hypothetical::read(line, 3).unwrap_err().to_string();
+            let error = NBestEntry::read(line, 3).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
     }
 
     #[test]
     fn a_feature_is_added() {
-        let line = |text: &str| Hypothetical::read(text, 1).unwrap().line(("softalign", -1.5), -0.25);
+        let line = |text: &str| NBestEntry::read(text, 1).unwrap().line(("softalign", -1.5), -0.25);
         assert_eq!(line("0 ||| a ||| LM= 1 ||| 3"), "0 ||| a ||| LM= 1 softalign= -1.5000 ||| -0.2500");
         assert_eq!(line("0 ||| a"), "0 ||| a ||| softalign= -1.5000 ||| -0.2500");
         let linked = line("0 ||| a b ||| LM= -3 ||| -0.5 ||| 0-0 1-1");
         assert_eq!(linked, "0 ||| a b ||| LM= -3 softalign= -1.5000 ||| -0.2500 ||| 0-0 1-1");
         assert_eq!(line("0 ||| a ||| -3.2 ||| -7"), "0 ||| a ||| -3.2 softalign= -1.5000 ||| -0.2500");
-        assert_eq!(Hypothetical::read(&line("0 ||| a"), 1).unwrap().features, "softalign= -1.5000");
+        assert_eq!(NBestEntry::read(&line("0 ||| a"), 1).unwrap().features, "softalign= -1.5000");
     }
 }

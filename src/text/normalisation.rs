@@ -25,7 +25,7 @@ pub enum NormalForm {
 
 /// What is made of a text first. By default nothing: so it is for models that are older than this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Normalisation {
+pub struct Normalization {
     /// The form of its characters.
     pub form: NormalForm,
     /// Whether capitals become small letters.
@@ -49,7 +49,7 @@ impl NormalForm {
 
     /// A text in this form.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
-        Normalisation { form: self, lowercase: false }.apply(text)
+        Normalization { form: self, lowercase: false }.apply(text)
     }
 
     fn rule(self) -> Option<NormalizerWrapper> {
@@ -71,7 +71,7 @@ impl NormalForm {
     }
 }
 
-impl Normalisation {
+impl Normalization {
     /// Text is left as it is.
     pub const NONE: Self = Self { form: NormalForm::None, lowercase: false };
 
@@ -100,7 +100,7 @@ impl Normalisation {
     }
 }
 
-impl fmt::Display for Normalisation {
+impl fmt::Display for Normalization {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match (self.form, self.lowercase) {
             (form, false) => write!(formatter, "{}", form.name()),
@@ -112,7 +112,7 @@ impl fmt::Display for Normalisation {
 
 /// In which forms texts are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Forms {
+pub struct NormalizationStats {
     /// All texts.
     pub texts: usize,
     /// Those that are not in NFC.
@@ -121,7 +121,7 @@ pub struct Forms {
     pub not_decomposed: usize,
 }
 
-impl Forms {
+impl NormalizationStats {
     /// Counts some texts.
     pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut forms = Self::default();
@@ -145,8 +145,8 @@ impl Forms {
 mod tests {
     use super::*;
 
-    const NFC_LOWERCASE: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: true };
-    const NFKC_LOWERCASE: Normalisation = Normalisation { form: NormalForm::Nfkc, lowercase: true };
+    const NFC_LOWERCASE: Normalization = Normalization { form: NormalForm::Nfc, lowercase: true };
+    const NFKC_LOWERCASE: Normalization = Normalization { form: NormalForm::Nfkc, lowercase: true };
 
     #[test]
     fn forms_are_unicodes_own() {
@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(NFC_LOWERCASE.apply(text), lower);
         }
         assert_eq!(NFKC_LOWERCASE.apply("ℌ"), "h");
-        assert_eq!(Normalisation { form: NormalForm::None, lowercase: true }.apply("E\u{301}"), "e\u{301}");
+        assert_eq!(Normalization { form: NormalForm::None, lowercase: true }.apply("E\u{301}"), "e\u{301}");
     }
 
     /// Whatever a text is written with, it becomes the same, once and for all.
@@ -182,7 +182,7 @@ mod tests {
             let text = String::from(character);
             let decomposed = NormalizedString::from(&*text).nfd().get().to_owned();
             for normalisation in [NFC_LOWERCASE, NFKC_LOWERCASE] {
-                for plain in [normalisation, Normalisation { lowercase: false, ..normalisation }] {
+                for plain in [normalisation, Normalization { lowercase: false, ..normalisation }] {
                     let once = plain.apply(&text);
                     assert_eq!(plain.apply(&once), once, "{text:?}");
                     assert_eq!(plain.apply(&decomposed), once, "{text:?}");
@@ -193,10 +193,10 @@ mod tests {
 
     #[test]
     fn mixed_forms_are_counted() {
-        let forms = |texts: &[&'static str]| Forms::of(texts.iter().copied());
+        let forms = |texts: &[&'static str]| NormalizationStats::of(texts.iter().copied());
         assert!(!forms(&["abc", "été", "ﬁ"]).are_mixed() && !forms(&["e\u{301}", "a"]).are_mixed());
         let mixed = forms(&["e\u{301}", "été", "a"]);
         assert!(mixed.are_mixed());
-        assert_eq!(mixed, Forms { texts: 3, not_composed: 1, not_decomposed: 1 });
+        assert_eq!(mixed, NormalizationStats { texts: 3, not_composed: 1, not_decomposed: 1 });
     }
 }

@@ -1,6 +1,6 @@
 //! A sentence pair.
 
-use super::Normalisation;
+use super::Normalization;
 
 /// A sentence and its translation, as the user wrote them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ impl Pair {
 
     /// What is made of both sides.
     #[must_use]
-    pub fn normalised(&self, normalisation: Normalisation) -> Self {
+    pub fn normalised(&self, normalisation: Normalization) -> Self {
         let [source, target] = [&self.source, &self.target].map(|text| normalisation.apply(text).into_owned());
         Self { source, target }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 
 use super::{
-    Column, LONGEST_LINE, Layout, LineNumbers, Pair, PairStream, count_lines, has_csv_quotes, has_spaced_quotes,
+    Column, LONGEST_LINE, LineNumbers, Pair, PairStream, TableFormat, count_lines, has_csv_quotes, has_spaced_quotes,
     is_beginning, is_header, read_lines, read_numbered, read_parallel, states_separator, without_features,
 };
 use crate::error::UsageError;
@@ -31,15 +31,15 @@ pub const NOT_BEHIND: &str =
 /// Files of pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairFiles {
-    place: Place,
-    layout: Layout,
+    place: PairSource,
+    layout: TableFormat,
     /// What is put before each source.
     tag: Option<String>,
 }
 
 /// Where pairs lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum PairSource {
     /// Both sides in one file.
     Tsv(PathBuf),
     /// One file a side.
@@ -50,9 +50,14 @@ enum Place {
 
 impl PairFiles {
     /// By the options given: a TSV file, or two parallel files.
-    pub fn given(tsv: Option<&Path>, source: Option<&Path>, target: Option<&Path>, layout: &Layout) -> Option<Self> {
+    pub fn given(
+        tsv: Option<&Path>,
+        source: Option<&Path>,
+        target: Option<&Path>,
+        layout: &TableFormat,
+    ) -> Option<Self> {
         let place = match (tsv, source, target) {
-            (Some(path), ..) => Place::Tsv(path.to_owned()),
+            (Some(path), ..) => PairSource::Tsv(path.to_owned()),
             (None, Some(source), Some(target)) => return Some(Self::parallel(source, target, layout)),
             _ => return None,
         };
@@ -60,19 +65,19 @@ impl PairFiles {
     }
 
     /// Two files whose lines belong together.
-    pub fn parallel(source: &Path, target: &Path, layout: &Layout) -> Self {
-        let place = Place::Parallel(source.to_owned(), target.to_owned());
+    pub fn parallel(source: &Path, target: &Path, layout: &TableFormat) -> Self {
+        let place = PairSource::Parallel(source.to_owned(), target.to_owned());
         Self { place, layout: layout.clone(), tag: None }
     }
 
     /// Pairs in memory, which have no file.
     pub fn in_memory(pairs: &[Pair]) -> Self {
-        Self { place: Place::Memory(pairs.into()), layout: Layout::default(), tag: None }
+        Self { place: PairSource::Memory(pairs.into()), layout: TableFormat::default(), tag: None }
     }
 
     /// One file with both sides in it.
-    pub fn tsv(path: &Path, layout: &Layout) -> Self {
-        Self { place: Place::Tsv(path.to_owned()), layout: layout.clone(), tag: None }
+    pub fn tsv(path: &Path, layout: &TableFormat) -> Self {
+        Self { place: PairSource::Tsv(path.to_owned()), layout: layout.clone(), tag: None }
     }
 
     /// The same with a tag before each source.
@@ -82,7 +87,7 @@ impl PairFiles {
     }
 
     /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.
-    pub fn named(names: &[String], layout: &Layout) -> Option<Self> {
+    pub fn named(names: &[String], layout: &TableFormat) -> Option<Self> {
         let paths: Vec<&Path> = names.iter().map(Path::new).collect();
         match paths[..] {
             [path] => Self::given(Some(path), None, None, layout),
@@ -93,7 +98,7 @@ impl PairFiles {
 
     /// One of the files of the shipped corpus.
     pub fn shipped(path: &str) -> Self {
-        Self::tsv(Path::new(path), &Layout::default())
+        Self::tsv(Path::new(path), &TableFormat::default())
     }
 
     /// Reads the pairs. `option` is what names a file, for the message where the shipped one is meant and not there.
@@ -112,11 +117,11 @@ impl PairFiles {
     pub fn read_numbered(&self, option: &str) -> Result<(Vec<Pair>, LineNumbers)> {
         self.check(option)?;
         let (pairs, numbers) = match &self.place {
-            Place::Tsv(path) => read_numbered(path, &self.layout)?,
-            Place::Parallel(source, target) => {
+            PairSource::Tsv(path) => read_numbered(path, &self.layout)?,
+            PairSource::Parallel(source, target) => {
                 (read_parallel(source, target, &self.layout)?, LineNumbers::after(usize::from(self.layout.header)))
             }
-            Place::Memory(pairs) => (pairs.to_vec(), LineNumbers::after(0)),
+            PairSource::Memory(pairs) => (pairs.to_vec(), LineNumbers::after(0)),
         };
         Ok((pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect(), numbers))
     }
@@ -128,9 +133,9 @@ impl PairFiles {
     pub fn stream(&self, option: &str) -> Result<PairStream> {
         self.check(option)?;
         let stream = match &self.place {
-            Place::Tsv(path) => PairStream::laid_out(path, &self.layout),
-            Place::Parallel(source, target) => PairStream::parallel(source, target, &self.layout),
-            Place::Memory(_) => bail!("pairs in memory are no stream"),
+            PairSource::Tsv(path) => PairStream::laid_out(path, &self.layout),
+            PairSource::Parallel(source, target) => PairStream::parallel(source, target, &self.layout),
+            PairSource::Memory(_) => bail!("pairs in memory are no stream"),
         };
         Ok(stream?.tagged(self.tag.clone()))
     }
@@ -138,24 +143,24 @@ impl PairFiles {
     /// How many pairs there are, about, if that can be known before they are read.
     pub fn count(&self) -> Option<usize> {
         match &self.place {
-            Place::Tsv(path) | Place::Parallel(path, _) => count_lines(path),
-            Place::Memory(pairs) => Some(pairs.len()),
+            PairSource::Tsv(path) | PairSource::Parallel(path, _) => count_lines(path),
+            PairSource::Memory(pairs) => Some(pairs.len()),
         }
     }
 
     fn check(&self, option: &str) -> Result<()> {
         match &self.place {
-            Place::Tsv(path) if is_shipped(path) && !path.exists() => bail!(
+            PairSource::Tsv(path) if is_shipped(path) && !path.exists() => bail!(
                 "{}: no shipped corpus in this folder; run softalign from its own, or name your pairs with {option}",
                 path.display()
             ),
-            Place::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
+            PairSource::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
                 bail!(UsageError("--csv and --columns are for one file with both sides in it".to_owned()))
             }
-            Place::Parallel(..) if !matches!(self.layout.features, None | Some(Column::Number(BEHIND..))) => {
+            PairSource::Parallel(..) if !matches!(self.layout.features, None | Some(Column::Number(BEHIND..))) => {
                 bail!(UsageError(NOT_BEHIND.to_owned()))
             }
-            Place::Parallel(source, target) if source == target => {
+            PairSource::Parallel(source, target) if source == target => {
                 let one =
                     if source == Path::new("-") { "standard input".to_owned() } else { source.display().to_string() };
                 bail!(UsageError(format!("{one} cannot be both --source and --target")))
@@ -212,16 +217,16 @@ impl PairFiles {
     }
 
     /// How the files are laid out.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &TableFormat {
         &self.layout
     }
 
     /// The files.
     pub fn paths(&self) -> Vec<&Path> {
         match &self.place {
-            Place::Tsv(path) => vec![path],
-            Place::Parallel(source, target) => vec![source, target],
-            Place::Memory(_) => Vec::new(),
+            PairSource::Tsv(path) => vec![path],
+            PairSource::Parallel(source, target) => vec![source, target],
+            PairSource::Memory(_) => Vec::new(),
         }
     }
 
@@ -247,13 +252,13 @@ impl PairFiles {
 pub fn read_pairs(path: impl AsRef<Path>) -> crate::error::Result<Vec<Pair>> {
     let path = path.as_ref();
     let csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-    Ok(PairFiles::tsv(path, &Layout { csv, ..Layout::default() }).read("read_pairs")?)
+    Ok(PairFiles::tsv(path, &TableFormat { csv, ..TableFormat::default() }).read("read_pairs")?)
 }
 
 impl fmt::Display for PairFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match &self.place {
-            Place::Memory(_) => formatter.write_str("the pairs given"),
+            PairSource::Memory(_) => formatter.write_str("the pairs given"),
             _ => formatter.write_str(&self.names().join(" and ")),
         }
     }

@@ -9,21 +9,21 @@ use anyhow::{Result, anyhow, bail, ensure};
 
 use super::line_stream::LineStream;
 use super::lines::{name, read_lines};
-use super::{Layout, Pair};
+use super::{Pair, TableFormat};
 
 /// Reads sentence pairs from a file with `source TAB target` on every line.
 ///
 /// # Errors
 /// The file cannot be read, or a line is not UTF-8, or has no tab or more than one.
 pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
-    read_laid_out(path, &Layout::default())
+    read_laid_out(path, &TableFormat::default())
 }
 
 /// Reads sentence pairs from a file that is laid out in some way.
 ///
 /// # Errors
 /// The file cannot be read, or a line is not UTF-8, or no pair.
-pub fn read_laid_out(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
+pub fn read_laid_out(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     Ok(read_numbered(path, layout)?.0)
 }
 
@@ -31,7 +31,7 @@ pub fn read_laid_out(path: &Path, layout: &Layout) -> Result<Vec<Pair>> {
 ///
 /// # Errors
 /// As [`read_laid_out`].
-pub fn read_numbered(path: &Path, layout: &Layout) -> Result<(Vec<Pair>, LineNumbers)> {
+pub fn read_numbered(path: &Path, layout: &TableFormat) -> Result<(Vec<Pair>, LineNumbers)> {
     let pairs = layout.pairs(&read_lines(path)?, 0).map_err(|reason| anyhow!("{}:{reason}", name(path)))?;
     if layout.csv {
         let (each, pairs) = pairs.into_iter().unzip();
@@ -66,7 +66,7 @@ impl LineNumbers {
 ///
 /// # Errors
 /// A file cannot be read, or a line is not UTF-8, or the files differ in length.
-pub fn read_parallel(source: &Path, target: &Path, layout: &Layout) -> Result<Vec<Pair>> {
+pub fn read_parallel(source: &Path, target: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     let sources = read_lines(source)?;
     let targets = read_lines(target)?;
     check_lengths([source, target], [sources.len(), targets.len()])?;
@@ -77,7 +77,7 @@ pub fn read_parallel(source: &Path, target: &Path, layout: &Layout) -> Result<Ve
 fn joined(
     paths: [&Path; 2],
     [mut sources, mut targets]: [Vec<String>; 2],
-    layout: &Layout,
+    layout: &TableFormat,
     mut before: usize,
 ) -> Result<Vec<Pair>> {
     if layout.header && before == 0 {
@@ -103,7 +103,7 @@ fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
 
 /// Pairs as they arrive.
 pub struct PairStream {
-    from: From,
+    from: Origin,
     /// Lines read so far.
     read: usize,
     /// What is put before each source.
@@ -112,16 +112,16 @@ pub struct PairStream {
 }
 
 /// Where pairs come from.
-enum From {
+enum Origin {
     Memory(std::vec::IntoIter<Pair>),
-    Tsv { lines: LineStream, path: PathBuf, layout: Layout },
-    Parallel { lines: [LineStream; 2], paths: [PathBuf; 2], layout: Layout },
+    Tsv { lines: LineStream, path: PathBuf, layout: TableFormat },
+    Parallel { lines: [LineStream; 2], paths: [PathBuf; 2], layout: TableFormat },
 }
 
 impl PairStream {
     /// Pairs that are all there.
     pub fn of(pairs: Vec<Pair>, numbers: LineNumbers) -> Self {
-        Self { from: From::Memory(pairs.into_iter()), read: 0, tag: None, numbers }
+        Self { from: Origin::Memory(pairs.into_iter()), read: 0, tag: None, numbers }
     }
 
     /// Where the pairs stand.
@@ -133,13 +133,13 @@ impl PairStream {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn laid_out(path: &Path, layout: &Layout) -> Result<Self> {
+    pub fn laid_out(path: &Path, layout: &TableFormat) -> Result<Self> {
         if layout.csv {
             let (pairs, numbers) = read_numbered(path, layout)?;
             return Ok(Self::of(pairs, numbers));
         }
         let numbers = LineNumbers::after(usize::from(layout.header));
-        let from = From::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
+        let from = Origin::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
         Ok(Self { from, read: 0, tag: None, numbers })
     }
 
@@ -147,9 +147,9 @@ impl PairStream {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn parallel(source: &Path, target: &Path, layout: &Layout) -> Result<Self> {
+    pub fn parallel(source: &Path, target: &Path, layout: &TableFormat) -> Result<Self> {
         let lines = [LineStream::open(source)?, LineStream::open(target)?];
-        let from = From::Parallel { lines, paths: [source.to_owned(), target.to_owned()], layout: layout.clone() };
+        let from = Origin::Parallel { lines, paths: [source.to_owned(), target.to_owned()], layout: layout.clone() };
         Ok(Self { from, read: 0, tag: None, numbers: LineNumbers::after(usize::from(layout.header)) })
     }
 
@@ -177,12 +177,12 @@ impl PairStream {
     /// The pairs of some lines, and how many lines these are.
     fn lines(&mut self, most: usize) -> Result<(Vec<Pair>, usize)> {
         match &mut self.from {
-            From::Memory(pairs) => {
+            Origin::Memory(pairs) => {
                 let pairs: Vec<Pair> = pairs.take(most).collect();
                 let count = pairs.len();
                 Ok((pairs, count))
             }
-            From::Tsv { lines, path, layout } => {
+            Origin::Tsv { lines, path, layout } => {
                 let lines = lines.arrived(most)?;
                 let named = |reason| anyhow!("{}:{reason}", name(path));
                 if self.read == 0 && layout.asks_for_names() {
@@ -191,7 +191,7 @@ impl PairStream {
                 let pairs = layout.pairs(&lines, self.read).map_err(named)?;
                 Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), lines.len()))
             }
-            From::Parallel { lines: [sources, targets], paths, layout } => {
+            Origin::Parallel { lines: [sources, targets], paths, layout } => {
                 let source = sources.arrived(most)?;
                 let target = if source.is_empty() { targets.arrived(1)? } else { targets.exactly(source.len())? };
                 if source.len() != target.len() {
@@ -235,7 +235,7 @@ mod tests {
             std::fs::write(path(side), lines).unwrap();
         }
         for header in [false, true] {
-            let layout = Layout { header, ..Layout::default() };
+            let layout = TableFormat { header, ..TableFormat::default() };
             let read: Vec<[String; 2]> = read_laid_out(&path("pairs.tsv"), &layout)
                 .unwrap()
                 .into_iter()
@@ -256,14 +256,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("pairs.tsv"), "a\tb\nc\td\ne\n").unwrap();
-        let error = all(PairStream::laid_out(&path("pairs.tsv"), &Layout::default()).unwrap(), 1).unwrap_err();
+        let error = all(PairStream::laid_out(&path("pairs.tsv"), &TableFormat::default()).unwrap(), 1).unwrap_err();
         assert!(error.to_string().contains("pairs.tsv:3: no tab"), "{error}");
         std::fs::write(path("long"), "a\nb\nc\n").unwrap();
         std::fs::write(path("short"), "a\nb\n").unwrap();
         for (sides, most) in
             [(["long", "short"], 1), (["long", "short"], 9), (["short", "long"], 1), (["short", "long"], 9)]
         {
-            let stream = PairStream::parallel(&path(sides[0]), &path(sides[1]), &Layout::default()).unwrap();
+            let stream = PairStream::parallel(&path(sides[0]), &path(sides[1]), &TableFormat::default()).unwrap();
             let error = all(stream, most).unwrap_err().to_string();
             let counts = |side: &str| format!("{side} has {}", if side == "long" { 3 } else { 2 });
             assert!(error.contains(&counts("long")[..10]) && error.contains(&counts("short")), "{error}");

@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Atoms, Normalisation, Units};
+use super::{Normalization, ProtectedTokens, Units};
 
 /// Text settings of a model: normalization, units and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextSettings {
     /// What is made of both sides' text first; nothing by models of before.
     #[serde(default)]
-    pub normalisation: Normalisation,
+    pub normalisation: Normalization,
     /// What source sentences are cut into.
     pub source_units: Units,
     /// What target sentences are cut into.
     pub target_units: Units,
     /// Pieces of source sentences that are never cut.
-    #[serde(default, skip_serializing_if = "Atoms::is_empty")]
-    pub source_atoms: Atoms,
+    #[serde(default, skip_serializing_if = "ProtectedTokens::is_empty")]
+    pub source_atoms: ProtectedTokens,
     /// Pieces of target sentences that are never cut.
-    #[serde(default, skip_serializing_if = "Atoms::is_empty")]
-    pub target_atoms: Atoms,
+    #[serde(default, skip_serializing_if = "ProtectedTokens::is_empty")]
+    pub target_atoms: ProtectedTokens,
     /// Whether both sides share one vocabulary.
     pub joint_vocabulary: bool,
     /// Units of a side that training takes at most; longer pairs are left out.

@@ -4,14 +4,14 @@ use super::words::{is_of_word, is_word_alone};
 
 /// The text of each unit, and whether a unit can go on with a word.
 #[derive(Clone, Debug, Default)]
-pub struct Spelling {
+pub struct SurfaceForms {
     /// By id, with spaces as spaces; nothing for the special units.
     texts: Vec<String>,
     /// Whether words are made of units at all: where units are characters, what is between spaces is no word.
     has_words: bool,
 }
 
-impl Spelling {
+impl SurfaceForms {
     /// Of units by id.
     pub fn new(texts: Vec<String>, has_words: bool) -> Self {
         Self { texts, has_words }
@@ -49,7 +49,7 @@ impl Spelling {
 
 /// Whether a phrase stands in a text for itself, not as a part of longer words.
 pub fn has_phrase(text: &str, phrase: &str) -> bool {
-    Spelling::new(Vec::new(), true).says(text, 0, phrase)
+    SurfaceForms::new(Vec::new(), true).says(text, 0, phrase)
 }
 
 /// The places in a text where something can end after its first `from` bytes.
@@ -71,8 +71,8 @@ fn joins(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn spelling(units: &[&str], has_words: bool) -> Spelling {
-        Spelling::new(units.iter().map(|&unit| unit.to_owned()).collect(), has_words)
+    fn spelling(units: &[&str], has_words: bool) -> SurfaceForms {
+        SurfaceForms::new(units.iter().map(|&unit| unit.to_owned()).collect(), has_words)
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::{DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer};
 
 use super::units::SPACE;
-use super::{Atoms, Normalisation, SPECIALS, UNKNOWN, Units};
+use super::{Normalization, ProtectedTokens, SPECIALS, UNKNOWN, Units};
 
 /// Words whose units the library remembers, each thread its own: the first that come, for good. Of its own 10,000 the
 /// strangest take 80 MiB, and the first thousand save most of the time that all would.
@@ -22,14 +22,14 @@ const REMEMBERED: usize = 1000;
 
 /// What a tokenizer file holds beside its rules.
 #[derive(Default)]
-pub(super) struct Stored {
+pub(super) struct TokenizerFile {
     /// Units by id.
     pub ids: Ids,
     /// Pairs of units that become one, the first first; only of [`Units::Bpe`].
     pub merges: Pairs,
 }
 
-impl Stored {
+impl TokenizerFile {
     /// Takes units and merges out of a file, and leaves its rules there. The library believes what it is told: an id or a
     /// merge that does not fit would end it in a panic or take all memory.
     pub fn taken_from(file: &mut Value, units: Units) -> Result<Self> {
@@ -67,9 +67,9 @@ fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
 /// A tokenizer of units and merges, with the rules that surround them.
 pub(super) fn tokenizer(
     units: Units,
-    normalisation: Normalisation,
-    atoms: &Atoms,
-    Stored { ids, merges }: Stored,
+    normalisation: Normalization,
+    atoms: &ProtectedTokens,
+    TokenizerFile { ids, merges }: TokenizerFile,
 ) -> tokenizers::Result<Tokenizer> {
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
     let model: ModelWrapper = match units {
@@ -87,7 +87,7 @@ pub(super) fn tokenizer(
 }
 
 /// A tokenizer's file without units and merges.
-pub(super) fn rules(tokenizer: &Tokenizer, units: Units, atoms: &Atoms) -> Result<Value> {
+pub(super) fn rules(tokenizer: &Tokenizer, units: Units, atoms: &ProtectedTokens) -> Result<Value> {
     let unknown = SPECIALS[UNKNOWN as usize];
     let model = match units {
         Units::Bpe => json!({
@@ -119,8 +119,8 @@ pub(super) fn rules(tokenizer: &Tokenizer, units: Units, atoms: &Atoms) -> Resul
 fn shape(
     tokenizer: &mut Tokenizer,
     units: Units,
-    normalisation: Normalisation,
-    atoms: &Atoms,
+    normalisation: Normalization,
+    atoms: &ProtectedTokens,
 ) -> tokenizers::Result<()> {
     let mut rules: Vec<NormalizerWrapper> = normalisation.rules();
     // A ▁ in the text itself would come back as a space; as the replacement character it is at least visible.

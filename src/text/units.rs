@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Words;
+use super::WordSplitting;
 
 /// `<pad>`: fills up short rows of a batch.
 pub const PADDING: u32 = 0;
@@ -31,10 +31,10 @@ pub enum Units {
 impl Units {
     /// What counts as a word of such a text, where nothing else is asked for: of characters each is one, since what
     /// stands between spaces is usually all there is.
-    pub fn words(self) -> Words {
+    pub fn words(self) -> WordSplitting {
         match self {
-            Self::Bpe | Self::Word => Words::Whitespace,
-            Self::Char => Words::Characters,
+            Self::Bpe | Self::Word => WordSplitting::Whitespace,
+            Self::Char => WordSplitting::Characters,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Text to unit ids and back, through Hugging Face's tokenizers.
 //!
 //! A space is written `▁` and belongs to the unit after it, so joining units and turning `▁` back into spaces gives the
-//! text exactly, whatever its spacing. Nothing is stripped, and nothing is changed but by the [`Normalisation`] that comes
+//! text exactly, whatever its spacing. Nothing is stripped, and nothing is changed but by the [`Normalization`] that comes
 //! first: what the vocabulary covers comes out as that left it. What it does not cover becomes `<unk>`, one for each
 //! unknown character (BPE, characters) or word. The types of the tokenizers crate appear in this file, in that one and
 //! in `tokenizer_rules.rs` alone.
@@ -20,19 +20,19 @@ use tokenizers::{
     Tokenizer, Trainer,
 };
 
-use super::tokenizer_rules::{Stored, reason, rules, tokenizer};
+use super::tokenizer_rules::{TokenizerFile, reason, rules, tokenizer};
 use super::units::SPACE;
 use super::{
-    Atoms, LONGEST_WORD, Merges, Normalisation, Recutting, SPECIALS, Segmentation, Spelling, UNKNOWN, Units, Words,
-    word_spans,
+    LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms, UNKNOWN,
+    Units, WordSplitting, word_spans,
 };
 
 /// A vocabulary of units with the rules that cut text into them.
 pub struct Vocabulary {
     tokenizer: Tokenizer,
     units: Units,
-    normalisation: Normalisation,
-    atoms: Atoms,
+    normalisation: Normalization,
+    atoms: ProtectedTokens,
 }
 
 impl Vocabulary {
@@ -44,7 +44,7 @@ impl Vocabulary {
     pub fn train<'a>(
         texts: impl Iterator<Item = &'a str> + Send,
         units: Units,
-        normalisation: Normalisation,
+        normalisation: Normalization,
         size: usize,
     ) -> Result<Self> {
         ensure!(size > SPECIALS.len(), "a vocabulary needs more than {} units, not {size}", SPECIALS.len());
@@ -65,8 +65,8 @@ impl Vocabulary {
                 .build()?
                 .into(),
         };
-        let atoms = Atoms::default();
-        let mut tokenizer = tokenizer(units, normalisation, &atoms, Stored::default()).map_err(reason)?;
+        let atoms = ProtectedTokens::default();
+        let mut tokenizer = tokenizer(units, normalisation, &atoms, TokenizerFile::default()).map_err(reason)?;
         learn(&mut tokenizer, &mut trainer, texts, units).map_err(reason)?;
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { tokenizer, units, normalisation, atoms })
@@ -76,14 +76,14 @@ impl Vocabulary {
     ///
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn with_atoms(&self, atoms: &Atoms) -> Result<Self> {
+    pub fn with_atoms(&self, atoms: &ProtectedTokens) -> Result<Self> {
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let Stored { mut ids, merges } = Stored::taken_from(&mut file, self.units)?;
+        let TokenizerFile { mut ids, merges } = TokenizerFile::taken_from(&mut file, self.units)?;
         for unit in atoms.units(self.units) {
             let next = ids.len() as u32;
             ids.entry(unit).or_insert(next);
         }
-        Self::of(self.units, self.normalisation, atoms.clone(), Stored { ids, merges })
+        Self::of(self.units, self.normalisation, atoms.clone(), TokenizerFile { ids, merges })
     }
 
     /// Reads a vocabulary as [`Self::to_json`] writes it. Of the file only its units and merges are taken, and they are
@@ -91,9 +91,9 @@ impl Vocabulary {
     ///
     /// # Errors
     /// This is no tokenizer file, or not one of ours.
-    pub fn from_json(json: &str, units: Units, normalisation: Normalisation, atoms: &Atoms) -> Result<Self> {
+    pub fn from_json(json: &str, units: Units, normalisation: Normalization, atoms: &ProtectedTokens) -> Result<Self> {
         let mut file: Value = serde_json::from_str(json)?;
-        let stored = Stored::taken_from(&mut file, units)?;
+        let stored = TokenizerFile::taken_from(&mut file, units)?;
         ensure!(atoms.units(units).iter().all(|unit| stored.ids.contains_key(unit)), "an atom is not among its units");
         let vocabulary = Self::of(units, normalisation, atoms.clone(), stored)?;
         ensure!(
@@ -103,7 +103,7 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    fn of(units: Units, normalisation: Normalisation, atoms: Atoms, stored: Stored) -> Result<Self> {
+    fn of(units: Units, normalisation: Normalization, atoms: ProtectedTokens, stored: TokenizerFile) -> Result<Self> {
         let mut tokenizer = tokenizer(units, normalisation, &atoms, stored).map_err(reason)?;
         tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(reason)?;
         // A user may write "</s>" as plain text; it must not end the sentence.
@@ -130,12 +130,12 @@ impl Vocabulary {
     }
 
     /// What is made of a text before it is cut.
-    pub fn normalisation(&self) -> Normalisation {
+    pub fn normalisation(&self) -> Normalization {
         self.normalisation
     }
 
     /// What is never cut.
-    pub fn atoms(&self) -> &Atoms {
+    pub fn atoms(&self) -> &ProtectedTokens {
         &self.atoms
     }
 
@@ -180,12 +180,12 @@ impl Vocabulary {
     ///
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn recutting<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Option<Recutting>> {
+    pub fn recutting<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Option<Resegmenter>> {
         if self.units != Units::Bpe {
             return Ok(None);
         }
         let words = texts.collect::<Vec<_>>().par_iter().map(|text| self.words(text)).collect::<Result<Vec<_>>>()?;
-        Ok(Some(Recutting::new(self.merges()?, words.into_iter())))
+        Ok(Some(Resegmenter::new(self.merges()?, words.into_iter())))
     }
 
     /// The units of each part of a text within which units merge.
@@ -197,7 +197,7 @@ impl Vocabulary {
 
     fn merges(&self) -> Result<Merges> {
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let stored = Stored::taken_from(&mut file, self.units)?;
+        let stored = TokenizerFile::taken_from(&mut file, self.units)?;
         let merge = |(first, second): &(String, String)| {
             let [first_id, second_id] = [first, second].map(|unit| stored.ids[unit]);
             ([first_id, second_id], stored.ids[&format!("{first}{second}")])
@@ -210,7 +210,7 @@ impl Vocabulary {
     ///
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn segment(&self, text: &str, words: Words) -> Result<Segmentation> {
+    pub fn segment(&self, text: &str, words: WordSplitting) -> Result<Segmentation> {
         if text.is_empty() {
             return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
@@ -225,7 +225,7 @@ impl Vocabulary {
         };
         let units = encoding.get_ids().iter().zip(&spans).map(written).collect();
         let mut word_spans = word_spans(text, words);
-        if words == Words::Characters {
+        if words == WordSplitting::Characters {
             join_composed(&mut word_spans, &spans);
         }
         Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans, &word_spans))
@@ -233,12 +233,17 @@ impl Vocabulary {
 
     /// Joins units to the text they stand for and tells which of its words each belongs to: the counterpart of
     /// [`Self::segment`] for ids that a model chose.
-    pub fn join(&self, ids: &[u32], words: Words) -> (String, Segmentation) {
+    pub fn join(&self, ids: &[u32], words: WordSplitting) -> (String, Segmentation) {
         self.join_with(ids, &HashMap::new(), words)
     }
 
     /// Joins units, some of which, by their places, stand for other text than their own.
-    pub fn join_with(&self, ids: &[u32], others: &HashMap<usize, String>, words: Words) -> (String, Segmentation) {
+    pub fn join_with(
+        &self,
+        ids: &[u32],
+        others: &HashMap<usize, String>,
+        words: WordSplitting,
+    ) -> (String, Segmentation) {
         let mut text = String::new();
         let mut spans = Vec::with_capacity(ids.len());
         let mut units = Vec::with_capacity(ids.len());
@@ -263,7 +268,7 @@ impl Vocabulary {
 
     /// Joins units to text.
     pub fn decode(&self, ids: &[u32]) -> String {
-        self.join(ids, Words::Whitespace).0
+        self.join(ids, WordSplitting::Whitespace).0
     }
 
     /// Units as the vocabulary writes them.
@@ -272,10 +277,10 @@ impl Vocabulary {
     }
 
     /// How the units are spelt.
-    pub fn spelling(&self) -> Spelling {
+    pub fn spelling(&self) -> SurfaceForms {
         let text =
             |id: u32| if (id as usize) < SPECIALS.len() { String::new() } else { self.unit(id).replace(SPACE, " ") };
-        Spelling::new((0..self.size() as u32).map(text).collect(), self.units != Units::Char)
+        SurfaceForms::new((0..self.size() as u32).map(text).collect(), self.units != Units::Char)
     }
 
     fn unit(&self, id: u32) -> String {
@@ -349,11 +354,11 @@ mod tests {
     ];
 
     fn train<'t>(texts: impl Iterator<Item = &'t str> + Send, units: Units, size: usize) -> Result<Vocabulary> {
-        Vocabulary::train(texts, units, Normalisation::NONE, size)
+        Vocabulary::train(texts, units, Normalization::NONE, size)
     }
 
     fn read(json: &str, units: Units) -> Result<Vocabulary> {
-        Vocabulary::from_json(json, units, Normalisation::NONE, &Atoms::default())
+        Vocabulary::from_json(json, units, Normalization::NONE, &ProtectedTokens::default())
     }
 
     fn learn(units: Units) -> Vocabulary {
@@ -379,7 +384,7 @@ mod tests {
         for units in ALL {
             let vocabulary = learn(units);
             for text in ["Ω", "été Ω 中文", "\u{0}", "ΩΩΩ\u{301}"] {
-                let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
+                let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert!(segmentation.ids.contains(&UNKNOWN), "{units:?} {text:?}");
                 assert!(vocabulary.decode(&segmentation.ids).contains("<unk>"));
                 assert_eq!(segmentation.ids, vocabulary.encode(text).unwrap());
@@ -392,7 +397,7 @@ mod tests {
         for units in ALL {
             let vocabulary = learn(units);
             for text in TEXTS {
-                let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
+                let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(segmentation.word_of_unit.len(), segmentation.ids.len());
                 assert!(segmentation.word_of_unit.is_sorted());
                 let words: Vec<&str> = text.split_whitespace().collect();
@@ -402,40 +407,44 @@ mod tests {
                 let mut seen = segmentation.word_of_unit.clone();
                 seen.dedup();
                 assert_eq!(seen, (0..segmentation.words.len()).collect::<Vec<_>>(), "{units:?} {text:?}");
-                assert_eq!(vocabulary.join(&segmentation.ids, Words::Whitespace).1, segmentation, "{units:?} {text:?}");
+                assert_eq!(
+                    vocabulary.join(&segmentation.ids, WordSplitting::Whitespace).1,
+                    segmentation,
+                    "{units:?} {text:?}"
+                );
             }
         }
     }
 
     #[test]
     fn atoms_are_one_unit_wherever_they_stand() {
-        let atoms = Atoms::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
+        let atoms = ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
         let texts = TEXTS.map(|text| atoms.left_out(text).into_owned());
         for units in ALL {
             let vocabulary = train(texts.iter().map(String::as_str), units, 500).unwrap().with_atoms(&atoms).unwrap();
             let written = |text: &str| {
-                let segmentation = vocabulary.segment(text, Words::Whitespace).unwrap();
+                let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(vocabulary.decode(&segmentation.ids), text, "{units:?}");
-                assert_eq!(vocabulary.join(&segmentation.ids, Words::Whitespace).1, segmentation);
+                assert_eq!(vocabulary.join(&segmentation.ids, WordSplitting::Whitespace).1, segmentation);
                 segmentation.units.join("|").replace(SPACE, "").replace("||", "|")
             };
             assert!(written("<2fr> a").starts_with("<2fr>|a"), "{units:?}");
             assert_eq!(written("<2f> <2fr>"), "<2f>|<2fr>");
             assert_eq!(written("⟨V⟩⟨V.PTCP⟩e"), "⟨V⟩|⟨V.PTCP⟩|e");
             let json = vocabulary.to_json().unwrap();
-            let again = Vocabulary::from_json(&json, units, Normalisation::NONE, &atoms).unwrap();
+            let again = Vocabulary::from_json(&json, units, Normalization::NONE, &atoms).unwrap();
             assert_eq!(again.to_json().unwrap(), json);
             assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
             assert!(read(&json, units).is_err(), "whoever does not know the atoms reads other units");
             assert!(
-                Vocabulary::from_json(&learn(units).to_json().unwrap(), units, Normalisation::NONE, &atoms).is_err()
+                Vocabulary::from_json(&learn(units).to_json().unwrap(), units, Normalization::NONE, &atoms).is_err()
             );
         }
     }
 
     #[test]
     fn atoms_stay_whole_when_words_are_cut_anew() {
-        let atoms = Atoms::new(["<2fr>".to_owned()]).unwrap();
+        let atoms = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
         let vocabulary = train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500).unwrap().with_atoms(&atoms).unwrap();
         let text = "<2fr> two spaces";
         let recutting = vocabulary.recutting([text].into_iter()).unwrap().unwrap();
@@ -516,7 +525,10 @@ mod tests {
         for units in ALL {
             let vocabulary = learn(units);
             let long = "été".repeat(100_000);
-            assert_eq!(vocabulary.encode(&long).unwrap(), vocabulary.segment(&long, Words::Whitespace).unwrap().ids);
+            assert_eq!(
+                vocabulary.encode(&long).unwrap(),
+                vocabulary.segment(&long, WordSplitting::Whitespace).unwrap().ids
+            );
             assert!(train(std::iter::empty(), units, 500).unwrap().size() >= SPECIALS.len());
             assert!(train(TEXTS.into_iter(), units, 4).is_err());
         }

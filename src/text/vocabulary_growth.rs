@@ -41,11 +41,11 @@ impl Vocabulary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{NormalForm, Normalisation, UNKNOWN};
+    use crate::text::{NormalForm, Normalization, UNKNOWN};
 
     const KNOWN: [&str; 3] = ["the red fox sleeps", "the fox sings", "red red owl"];
     const OTHERS: [&str; 3] = ["the RED Ƶebra sleeps!", "ƶebra ƶebra 42", "cafe\u{301} </s>"];
-    const FORM: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: true };
+    const FORM: Normalization = Normalization { form: NormalForm::Nfc, lowercase: true };
 
     fn learn(units: Units) -> Vocabulary {
         Vocabulary::train(KNOWN.into_iter(), units, FORM, 60).unwrap()

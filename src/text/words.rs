@@ -12,7 +12,7 @@ pub const LONGEST_WORD: usize = 1000;
 
 /// What counts as a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Words {
+pub enum WordSplitting {
     /// Whatever stands between white space.
     #[default]
     Whitespace,
@@ -26,14 +26,16 @@ pub enum Words {
 }
 
 /// The byte ranges of the words of a text.
-pub fn word_spans(text: &str, words: Words) -> Vec<Range<usize>> {
+pub fn word_spans(text: &str, words: WordSplitting) -> Vec<Range<usize>> {
     match words {
-        Words::Whitespace => between_spaces(text),
-        Words::Punctuation => between_spaces(text).into_iter().flat_map(|span| punctuation_apart(text, span)).collect(),
-        Words::Terms => {
-            word_spans(text, Words::Punctuation).into_iter().flat_map(|span| words_alone(text, span)).collect()
+        WordSplitting::Whitespace => between_spaces(text),
+        WordSplitting::Punctuation => {
+            between_spaces(text).into_iter().flat_map(|span| punctuation_apart(text, span)).collect()
         }
-        Words::Characters => characters(text),
+        WordSplitting::Terms => {
+            word_spans(text, WordSplitting::Punctuation).into_iter().flat_map(|span| words_alone(text, span)).collect()
+        }
+        WordSplitting::Characters => characters(text),
     }
 }
 
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn terms_have_words_without_spaces() {
         let words = |text: &'static str| -> Vec<&str> {
-            word_spans(text, Words::Terms).into_iter().map(|span| &text[span]).collect()
+            word_spans(text, WordSplitting::Terms).into_iter().map(|span| &text[span]).collect()
         };
         assert_eq!(words("我有3本(Rust)书。"), ["我", "有", "3", "本", "(Rust)", "书", "。"]);
         assert_eq!(words("ein Hund, ไทย가"), ["ein", "Hund", ",", "ไ", "ท", "ย", "가"]);
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn words_are_found() {
-        for words in [Words::Whitespace, Words::Punctuation] {
+        for words in [WordSplitting::Whitespace, WordSplitting::Punctuation] {
             assert!(word_spans("", words).is_empty());
             assert!(word_spans(" \u{a0}", words).is_empty());
             assert_eq!(word_spans(" l'été  vient", words), [1..8, 10..15]);
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn punctuation_stands_apart() {
         let apart = |text: &'static str| -> Vec<&str> {
-            word_spans(text, Words::Punctuation).into_iter().map(|span| &text[span]).collect()
+            word_spans(text, WordSplitting::Punctuation).into_iter().map(|span| &text[span]).collect()
         };
         assert_eq!(apart("«Well-known», he said..."), ["«", "Well-known", "»", ",", "he", "said", "..."]);
         assert_eq!(apart("?! – हिन्दी। مرحبا؟"), ["?", "!", "–", "हिन्दी", "।", "مرحبا", "؟"]);
@@ -174,7 +176,7 @@ mod tests {
     #[test]
     fn marks_belong_to_what_they_stand_on() {
         let apart = |text: &'static str| -> Vec<&str> {
-            word_spans(text, Words::Punctuation).into_iter().map(|span| &text[span]).collect()
+            word_spans(text, WordSplitting::Punctuation).into_iter().map(|span| &text[span]).collect()
         };
         assert_eq!(apart("(cafe\u{301}) जगत्। दि"), ["(", "cafe\u{301}", ")", "जगत्", "।", "दि"]);
         assert_eq!(apart("a=\u{338} \u{2260}"), ["a", "=\u{338}", "\u{2260}"], "one sign in either form");
@@ -196,13 +198,13 @@ mod tests {
 
     #[test]
     fn characters_are_words_of_their_own() {
-        assert_eq!(word_spans(" é a", Words::Characters), [1..3, 4..5]);
-        assert!(word_spans(" \u{a0}", Words::Characters).is_empty());
+        assert_eq!(word_spans(" é a", WordSplitting::Characters), [1..3, 4..5]);
+        assert!(word_spans(" \u{a0}", WordSplitting::Characters).is_empty());
     }
 
     #[test]
     fn units_fall_into_words() {
-        let words = word_spans("ab  c ", Words::Whitespace);
+        let words = word_spans("ab  c ", WordSplitting::Whitespace);
         let word = |start, end| word_of_span(&words, &(start..end));
         assert_eq!([word(0, 1), word(1, 2), word(2, 3), word(3, 5), word(5, 6)], [0, 0, 1, 1, 1]);
     }

@@ -9,7 +9,7 @@ use super::user_alignments::UserAlignments;
 use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
 use crate::random::SeededRng;
 use crate::reporter::Reporter;
-use crate::text::{Corpus, Forms, NormalForm, Normalisation, Pair, PairFiles, Vocabulary};
+use crate::text::{EncodedCorpus, NormalForm, Normalization, NormalizationStats, Pair, PairFiles, Vocabulary};
 
 /// Most validation pairs that are held out.
 const MAX_HELD_OUT: usize = 1000;
@@ -17,15 +17,15 @@ const MAX_HELD_OUT: usize = 1000;
 const MIN_TO_HOLD_OUT: usize = 20;
 
 /// What a run trains on.
-pub struct Data {
-    pub training: Corpus,
-    pub validation: Corpus,
+pub struct TrainingData {
+    pub training: EncodedCorpus,
+    pub validation: EncodedCorpus,
     pub summary: DataSummary,
     /// Links that the user gives, if there are any.
     pub links: Option<UserAlignments>,
 }
 
-impl Data {
+impl TrainingData {
     /// Turns the training pairs and those that validate into ids. Without validation files a part of the pairs is held
     /// out, which `seed` decides. Pairs with more than `longest` units on a side are left out.
     ///
@@ -81,7 +81,7 @@ impl Data {
 /// first of them; of a handful nothing, and none of those with an empty side.
 fn hold_out(
     pairs: &mut Vec<Pair>,
-    normalisation: Normalisation,
+    normalisation: Normalization,
     seed: u64,
     reporter: &dyn Reporter,
 ) -> Option<Vec<Pair>> {
@@ -116,7 +116,7 @@ fn hold_out(
 }
 
 /// Tells how many of the pairs given for validation are learnt too.
-fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalisation: Normalisation, reporter: &dyn Reporter) {
+fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalisation: Normalization, reporter: &dyn Reporter) {
     let training: HashSet<Pair> = training.iter().map(|pair| pair.normalised(normalisation)).collect();
     let learnt = validation.iter().filter(|pair| training.contains(&pair.normalised(normalisation))).count();
     if learnt > 0 {
@@ -129,7 +129,7 @@ fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalisation: Normal
 
 /// Tells how many texts of pairs that come from `files` are in another form than others, and what becomes of them.
 pub fn warn_of_mixed_forms(pairs: &[&Pair], form: NormalForm, files: &str, reporter: &dyn Reporter) {
-    let forms = Forms::of(pairs.iter().flat_map(|pair| [pair.source.as_str(), pair.target.as_str()]));
+    let forms = NormalizationStats::of(pairs.iter().flat_map(|pair| [pair.source.as_str(), pair.target.as_str()]));
     if !forms.are_mixed() {
         return;
     }
@@ -152,9 +152,9 @@ fn corpus(
     [source, target]: [&Vocabulary; 2],
     longest: usize,
     reporter: &dyn Reporter,
-) -> Result<Corpus> {
+) -> Result<EncodedCorpus> {
     let waiting = reporter.stage("tokenizing sentences", None);
-    let corpus = Corpus::new(pairs, source, target, longest)?;
+    let corpus = EncodedCorpus::new(pairs, source, target, longest)?;
     drop(waiting);
     for (count, reason) in [(corpus.empty, "have an empty side"), (corpus.too_long, "are too long")] {
         if count > 0 {

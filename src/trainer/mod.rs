@@ -10,6 +10,6 @@ mod vocabularies;
 mod warm_start;
 
 pub use api::Trainer;
-pub use session::{Finished, Session, TrainingSpec};
+pub use session::{Session, TrainingOutcome, TrainingSpec};
 pub use sources::{SourceOptions, TrainingSources, WeightedFile};
 pub use warm_start::{InitFrom, InitVocabulary};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::alignment::Alignment;
-use crate::checkpoint::{Checkpoint, EventFile, Folder, Lock};
+use crate::checkpoint::{Checkpoint, EventFile, Lock, ModelDir};
 use crate::render::{
     AttentionFrame, Axis, Figure, FramePair, Series, event_file_header, scalars_event, write_stacked,
     write_training_page,
@@ -26,27 +26,27 @@ const LOG_EVERY: u64 = 50;
 
 /// Store of a training in its model directory: checkpoints, the log, its curves, and attention as it was learned.
 pub struct Recorder<'a> {
-    folder: &'a Folder,
+    folder: &'a ModelDir,
     lock: &'a Lock,
     checkpoint: &'a Checkpoint,
     observer: &'a dyn Observer,
     /// What the log holds so far.
     reports: Vec<Value>,
     /// Attention so far, if it is kept.
-    kept: Option<Vec<Kept>>,
+    kept: Option<Vec<AttentionRecord>>,
     /// The same for TensorBoard, if it is asked for; what is wrong with it, once it could not be written.
     events: Option<Result<EventFile, String>>,
 }
 
 /// Attention after a step of training, as attention.jsonl has it.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct AttentionRecord {
     step: u64,
-    pairs: Vec<KeptPair>,
+    pairs: Vec<AttentionPair>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeptPair {
+struct AttentionPair {
     /// Words.
     source: Vec<String>,
     /// Words of the reference.
@@ -65,14 +65,14 @@ impl<'a> Recorder<'a> {
     /// # Errors
     /// TensorBoard's file cannot be begun: the path, with the system's reason.
     pub fn new(
-        folder: &'a Folder,
+        folder: &'a ModelDir,
         lock: &'a Lock,
         checkpoint: &'a Checkpoint,
         step: u64,
         observer: &'a dyn Observer,
     ) -> Result<Self> {
         let settings = &checkpoint.config.training;
-        let kept = || folder.attention().lines().into_iter().filter_map(Kept::read).collect();
+        let kept = || folder.attention().lines().into_iter().filter_map(AttentionRecord::read).collect();
         let begin = || -> Result<EventFile> {
             let mut events = folder.begin_events()?;
             events.append(&event_file_header(now(), step + 1))?;
@@ -133,11 +133,11 @@ impl<'a> Recorder<'a> {
     fn draw(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
         self.folder.save_curves(|out| write_stacked(&curves(&self.reports), out))?;
         let Some(kept) = &mut self.kept else { return Ok(()) };
-        let moment = Kept { step, pairs: samples.iter().map(KeptPair::from).collect() };
+        let moment = AttentionRecord { step, pairs: samples.iter().map(AttentionPair::from).collect() };
         self.folder.attention().append(&json!(moment))?;
         kept.push(moment);
         let every = kept.len().div_ceil(MOST_MOMENTS);
-        let mut moments: Vec<AttentionFrame> = kept.iter().rev().step_by(every).map(Kept::moment).collect();
+        let mut moments: Vec<AttentionFrame> = kept.iter().rev().step_by(every).map(AttentionRecord::moment).collect();
         moments.reverse();
         let threshold = Linker { attention: true, ..Linker::default() }.least_belief();
         self.folder.save_learning(|out| write_training_page(out, "Attention as it was learnt", threshold, &moments))
@@ -169,11 +169,11 @@ impl Store for Recorder<'_> {
     }
 }
 
-impl Kept {
+impl AttentionRecord {
     /// A line of the file, unless it is damaged.
     fn read(line: Value) -> Option<Self> {
         let kept: Self = serde_json::from_value(line).ok()?;
-        let whole = |pair: &KeptPair| {
+        let whole = |pair: &AttentionPair| {
             let columns = pair.source.len() + 1;
             pair.weights.len() == pair.target.len() && pair.weights.iter().all(|row| row.len() == columns)
         };
@@ -181,11 +181,11 @@ impl Kept {
     }
 
     fn moment(&self) -> AttentionFrame {
-        AttentionFrame { step: self.step, pairs: self.pairs.iter().map(KeptPair::seen).collect() }
+        AttentionFrame { step: self.step, pairs: self.pairs.iter().map(AttentionPair::seen).collect() }
     }
 }
 
-impl From<&Sample> for KeptPair {
+impl From<&Sample> for AttentionPair {
     fn from(sample: &Sample) -> Self {
         let attention = &sample.attention;
         let row = |(row, end): (&[f32], &f32)| {
@@ -201,7 +201,7 @@ impl From<&Sample> for KeptPair {
     }
 }
 
-impl KeptPair {
+impl AttentionPair {
     fn seen(&self) -> FramePair {
         let row = |row: &Vec<u16>| row.iter().map(|&weight| f32::from(weight) / 1000.0).collect();
         let rows: Vec<Vec<f32>> = self.weights.iter().map(row).collect();
@@ -302,7 +302,7 @@ mod tests {
         let line = |weights: Value| {
             let pair =
                 json!({"source": ["a", "b"], "target": ["c"], "weights": weights, "score": -1.0, "translation": ""});
-            Kept::read(json!({"step": 3, "pairs": [pair]}))
+            AttentionRecord::read(json!({"step": 3, "pairs": [pair]}))
         };
         assert!(line(json!([[500, 250, 250]])).is_some());
         for damaged in

@@ -7,23 +7,23 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::Device;
 use serde_json::{Map, Value};
 
-use super::data::{Data, warn_of_mixed_forms};
+use super::data::{TrainingData, warn_of_mixed_forms};
 use super::recorder::Recorder;
 use super::sources::{SourceOptions, TrainingSources};
 use super::user_alignments::{USER_WORDS, UserAlignments};
 use super::vocabularies::{ensure_running, fit_time, protected_tokens, statistics, vocabularies};
 use super::warm_start::{InitFrom, InitVocabulary, WarmStart};
 use crate::aligner::WordAligner;
-use crate::checkpoint::{Beginning, Checkpoint, Config, FORMAT_VERSION, Folder, Holds, Lock};
+use crate::checkpoint::{Checkpoint, Config, DirState, FORMAT_VERSION, Invocation, Lock, ModelDir};
 use crate::error::usage;
 use crate::model::{RnnSearch, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::render::clock;
 use crate::reporter::Reporter;
-use crate::text::{Corpus, Pair, TextSettings};
+use crate::text::{EncodedCorpus, Pair, TextSettings};
 use crate::training::{
-    Examples, Guides, Observer, Optimiser, Outset, Progress, ResolvedConfig, StopReason, TrainConfig, TrainingLoop,
-    TrainingSettings, ValidationSet,
+    AlignmentTargets, EpochData, Observer, Optimizer, ResolvedConfig, StopReason, TrainConfig, TrainState,
+    TrainerParts, TrainingLoop, TrainingSettings, ValidationSet,
 };
 use crate::translator::learn_aligner;
 
@@ -44,20 +44,20 @@ pub struct TrainingSpec {
 
 /// A training whose directory is locked and whose data are read.
 pub struct Session {
-    folder: Folder,
+    folder: ModelDir,
     lock: Lock,
     checkpoint: Checkpoint,
     model: RnnSearch,
-    optimiser: Optimiser,
-    progress: Progress,
-    examples: Examples,
-    validation: Corpus,
+    optimiser: Optimizer,
+    progress: TrainState,
+    examples: EpochData,
+    validation: EncodedCorpus,
     save_every: Duration,
     began: Instant,
 }
 
 /// The outcome of a run.
-pub struct Finished {
+pub struct TrainingOutcome {
     /// Why training ended.
     pub reason: StopReason,
     /// The outcome in one line.
@@ -73,7 +73,7 @@ struct Prepared {
     config: Config,
     options: TrainConfig,
     checkpoint: Checkpoint,
-    data: Data,
+    data: TrainingData,
     reasons: Vec<String>,
     save_every: f64,
 }
@@ -113,7 +113,7 @@ impl TrainingSpec {
         let vocabularies = vocabularies(&resolved, &usable, &protected, from, observer)?;
         let [source, target] = &vocabularies;
         let (max_length, seed) = (resolved.text().max_length, resolved.seed());
-        let data = Data::new(pairs, &self.sources, [source, target], max_length, seed, observer)?;
+        let data = TrainingData::new(pairs, &self.sources, [source, target], max_length, seed, observer)?;
         ensure_running(observer)?;
         fit_time(&mut resolved, &data.training, &vocabularies, device)?;
         let training = resolved.training(&data.validation.pairs);
@@ -139,9 +139,9 @@ impl TrainingSpec {
         Ok((Prepared { config, options, checkpoint, data, reasons, save_every }, is_ready))
     }
 
-    fn beginning(&self) -> Beginning {
+    fn beginning(&self) -> Invocation {
         let (command_line, options) = self.invocation.clone();
-        Beginning { command_line, options, threads: rayon::current_num_threads() }
+        Invocation { command_line, options, threads: rayon::current_num_threads() }
     }
 
     /// Returns the checked settings with those of the base model and of the user's links.
@@ -172,7 +172,7 @@ impl Session {
     /// # Errors
     /// The pairs or options cannot be used, the directory is taken or holds something, or a file cannot be written.
     pub fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
-        let (folder, began) = (Folder::new(out), Instant::now());
+        let (folder, began) = (ModelDir::new(out), Instant::now());
         let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
         let config = spec.config(from.as_ref())?;
         // A directory that does not exist yet is created only when all else is known to be right.
@@ -196,14 +196,14 @@ impl Session {
     fn write_new(
         prepared: Prepared,
         from: Option<&WarmStart>,
-        (folder, lock): (Folder, Lock),
+        (folder, lock): (ModelDir, Lock),
         began: Instant,
         device: &Device,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let Prepared { config, checkpoint, data, reasons, save_every, .. } = prepared;
         lock.ensure_held()?;
-        if folder.holds() != Holds::Nothing {
+        if folder.holds() != DirState::Nothing {
             let aside = folder.set_aside()?;
             observer.note(&format!("the model in {} was moved to {}", folder.path().display(), aside.display()));
         }
@@ -228,9 +228,9 @@ impl Session {
         };
         let parameters = parameters.with_grad()?;
         Ok(Self {
-            optimiser: Optimiser::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
+            optimiser: Optimizer::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
             model: RnnSearch::new(config.architecture, parameters)?.with_lexicon(lexicon),
-            progress: Progress::default(),
+            progress: TrainState::default(),
             examples,
             validation: data.validation,
             save_every: Duration::from_secs_f64(60.0 * save_every),
@@ -253,7 +253,7 @@ impl Session {
         device: &Device,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let (folder, began) = (Folder::new(out), Instant::now());
+        let (folder, began) = (ModelDir::new(out), Instant::now());
         config.validate_limits()?;
         let lock = lock_for_resumed(&folder, observer)?;
         let mut checkpoint = folder.load()?;
@@ -274,7 +274,7 @@ impl Session {
         let parameters = parameters.with_grad()?;
         let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
         let optimiser =
-            Optimiser::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);
+            Optimizer::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);
         let optimiser = optimiser.with_context(damaged)?;
         lock.ensure_held()?;
         folder.go_on(&checkpoint, &saved.progress, optimiser.average().unwrap_or(&parameters))?;
@@ -303,7 +303,7 @@ impl Session {
     ///
     /// # Errors
     /// The loss is no longer finite, or a file cannot be written. The last good checkpoint stays.
-    pub fn run(self, observer: &dyn Observer) -> Result<Finished> {
+    pub fn run(self, observer: &dyn Observer) -> Result<TrainingOutcome> {
         let Self { folder, lock, checkpoint, model, optimiser, progress, examples, validation, save_every, began } =
             self;
         let settings = &checkpoint.config.training;
@@ -314,19 +314,19 @@ impl Session {
             target_vocabulary: &checkpoint.target,
         };
         let step = progress.step;
-        let from = Outset { model, optimiser, progress, settings, examples: &examples, validation: &set, began };
+        let from = TrainerParts { model, optimiser, progress, settings, examples: &examples, validation: &set, began };
         let mut training = TrainingLoop::new(from)?;
         let mut recorder = Recorder::new(&folder, &lock, &checkpoint, step, observer)?;
         let reason = training.run(save_every, &mut recorder)?;
         let summary = summary(reason, settings, training.progress(), &folder);
         let unrecorded = recorder.finish();
         drop(training);
-        Ok(Finished { reason, summary, unrecorded, validation: validation.pairs })
+        Ok(TrainingOutcome { reason, summary, unrecorded, validation: validation.pairs })
     }
 }
 
 /// Locks the directory, which exists, and clears away what killed runs left half written.
-fn lock(folder: &Folder, reporter: &dyn Reporter) -> Result<Lock> {
+fn lock(folder: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
     let lock = folder.lock()?;
     if lock.guards() {
         folder.remove_unfinished();
@@ -340,47 +340,47 @@ fn lock(folder: &Folder, reporter: &dyn Reporter) -> Result<Lock> {
 }
 
 /// Locks the directory for a new model, unless something in it would be lost.
-fn lock_for_new(folder: &Folder, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
+fn lock_for_new(folder: &ModelDir, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
     let lock = lock(folder, reporter)?;
     let why = match folder.holds() {
-        Holds::Nothing => return Ok(lock),
-        Holds::Foreign => "holds files of another program or of a newer softalign that have names of ours",
+        DirState::Nothing => return Ok(lock),
+        DirState::Foreign => "holds files of another program or of a newer softalign that have names of ours",
         // The model will be moved aside.
         _ if replace => return Ok(lock),
-        Holds::Training => "holds a model already; continue it by --resume",
-        Holds::Model => "holds a model already, whose training cannot be resumed (resume.safetensors is missing)",
-        Holds::Aligner => "holds an aligner that --save-aligner has kept",
+        DirState::Training => "holds a model already; continue it by --resume",
+        DirState::Model => "holds a model already, whose training cannot be resumed (resume.safetensors is missing)",
+        DirState::Aligner => "holds an aligner that --save-aligner has kept",
     };
     bail!("{}: {why}; choose another directory with --out, or remove what is there", folder.path().display())
 }
 
 /// Locks the directory of a training that can be resumed.
-fn lock_for_resumed(folder: &Folder, reporter: &dyn Reporter) -> Result<Lock> {
+fn lock_for_resumed(folder: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
     const NOTHING: &str = "no resumable training state (resume.safetensors is missing)";
     let path = folder.path().display();
     ensure!(folder.path().is_dir(), "{path}: {NOTHING}; train without --resume");
     let lock = lock(folder, reporter)?;
     match folder.holds() {
         // Reading the settings of a foreign directory says what is wrong with them.
-        Holds::Training | Holds::Foreign => Ok(lock),
-        Holds::Nothing => bail!("{path}: {NOTHING}; train without --resume"),
-        Holds::Model | Holds::Aligner => bail!("{path}: {NOTHING}; train another model with --out"),
+        DirState::Training | DirState::Foreign => Ok(lock),
+        DirState::Nothing => bail!("{path}: {NOTHING}; train without --resume"),
+        DirState::Model | DirState::Aligner => bail!("{path}: {NOTHING}; train another model with --out"),
     }
 }
 
 /// Reads the pairs of a training that is resumed, which must be those that it began with.
 fn data_of_resumed(
-    folder: &Folder,
+    folder: &ModelDir,
     checkpoint: &Checkpoint,
     options: &SourceOptions,
     observer: &dyn Observer,
-) -> Result<Data> {
+) -> Result<TrainingData> {
     let (path, summary) = (folder.path().display(), &checkpoint.config.data);
     if options.guide.is_some() && summary.guide.is_none() {
         return usage(format!("--guide cannot come with --resume: {path} was begun without it"));
     }
     let sources = TrainingSources::of_resumed_run(options, summary).with_context(|| path.to_string())?;
-    let data = Data::new(
+    let data = TrainingData::new(
         sources.read_training(observer)?,
         &sources,
         [&checkpoint.source, &checkpoint.target],
@@ -404,7 +404,7 @@ fn data_of_resumed(
 
 /// Returns the unit lexicon of a new model: that of the guided examples, and that of the base model, which decides
 /// whether there is one.
-fn lexicon(checkpoint: &Checkpoint, examples: &Examples, from: Option<&WarmStart>) -> Option<UnitLexicon> {
+fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStart>) -> Option<UnitLexicon> {
     let Config { architecture, training, .. } = &checkpoint.config;
     let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
     let learned = (architecture.lexicon && training.guidance.is_some()).then(|| examples.lexicon(sizes, training.seed));
@@ -422,15 +422,15 @@ fn aligner_of_words(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter
 /// Returns the training examples, with alignment targets if attention is guided. The aligner as stored makes the targets,
 /// in a new training as in a resumed one: in memory it holds more than its file, and would give others.
 fn examples(
-    training: Corpus,
+    training: EncodedCorpus,
     links: Option<&UserAlignments>,
-    folder: &Folder,
+    folder: &ModelDir,
     checkpoint: &Checkpoint,
-) -> Result<Examples> {
+) -> Result<EpochData> {
     let settings = &checkpoint.config.training;
-    let guided = |weight| -> Result<Guides> {
+    let guided = |weight| -> Result<AlignmentTargets> {
         if let Some(links) = links {
-            return Ok(Guides::given(links.of(&training.pairs), USER_WORDS, weight));
+            return Ok(AlignmentTargets::given(links.of(&training.pairs), USER_WORDS, weight));
         }
         let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
             format!(
@@ -439,11 +439,11 @@ fn examples(
                 folder.path().display()
             )
         })?;
-        Ok(Guides::new(&training.pairs, &aligner, weight))
+        Ok(AlignmentTargets::new(&training.pairs, &aligner, weight))
     };
     let guides = settings.guidance.map(|weight| guided(weight as f32)).transpose()?;
     let vocabularies = [checkpoint.source.clone(), checkpoint.target.clone()];
-    Examples::new(training, &vocabularies, guides, settings.variation(), checkpoint.config.text.max_length)
+    EpochData::new(training, &vocabularies, guides, settings.variation(), checkpoint.config.text.max_length)
 }
 
 /// Notes the sizes of data and model.
@@ -471,7 +471,7 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
 }
 
 /// Says why a run ended, and where the model is.
-fn summary(reason: StopReason, settings: &TrainingSettings, progress: &Progress, folder: &Folder) -> String {
+fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainState, folder: &ModelDir) -> String {
     let why = match reason {
         StopReason::Epochs => format!("{} epochs are done", settings.max_epochs),
         StopReason::Time if progress.step <= 1 => {

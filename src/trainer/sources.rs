@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::checkpoint::{CorpusSource, DataSummary};
 use crate::error::UsageError;
 use crate::reporter::Reporter;
-use crate::text::{Layout, Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, check_read_once};
+use crate::text::{Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once};
 
 /// Sources as a user names them; those left out are the shipped corpus, or those of the training that is resumed.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct SourceOptions {
     /// Their translations.
     pub valid_target: Option<PathBuf>,
     /// Columns, quotes and header of the files.
-    pub layout: Layout,
+    pub layout: TableFormat,
     /// Links of the training pairs that guide attention.
     pub guide: Option<PathBuf>,
     /// Pairs in memory instead of files.
@@ -143,7 +143,7 @@ impl TrainingSources {
         }
         let mut validation = validation_files(args, layout, tags)?;
         if training.is_empty() {
-            if *layout != Layout::default() {
+            if *layout != TableFormat::default() {
                 bail!(UsageError(
                     "how files are laid out is said of --train and --valid: name --train as well".to_owned()
                 ));
@@ -217,7 +217,7 @@ impl TrainingSources {
     }
 
     /// Returns the layout of the training files.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &TableFormat {
         self.training[0].files.layout()
     }
 
@@ -319,7 +319,7 @@ fn mixed_as_before(names: &[String], began_with: &DataSummary) -> Result<Vec<Tra
     Ok(names.iter().zip(mixture).map(part).collect())
 }
 
-fn validation_files(args: &SourceOptions, layout: &Layout, tags: &[String]) -> Result<Vec<PairFiles>> {
+fn validation_files(args: &SourceOptions, layout: &TableFormat, tags: &[String]) -> Result<Vec<PairFiles>> {
     let files: Vec<PairFiles> = match (&args.valid_source, &args.valid_target) {
         (Some(source), Some(target)) => vec![PairFiles::parallel(source, target, layout)],
         _ => args.valid.iter().map(|path| PairFiles::tsv(path, layout)).collect(),

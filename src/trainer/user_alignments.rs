@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 
 use crate::alignment::{Link, LinkFormat};
-use crate::text::{Pair, Words, read_links_for_each, word_spans};
+use crate::text::{Pair, WordSplitting, read_links_for_each, word_spans};
 
 /// What is a word for such links: what stands between white space, as Pharaoh's format has it.
-pub const USER_WORDS: Words = Words::Whitespace;
+pub const USER_WORDS: WordSplitting = WordSplitting::Whitespace;
 
 /// The links of pairs, by their texts.
 pub struct UserAlignments(HashMap<Pair, Vec<Link>>);

@@ -10,8 +10,10 @@ use rayon::prelude::*;
 
 use super::warm_start::{InitVocabulary, WarmStart};
 use crate::error::UsageError;
-use crate::text::{Atoms, Corpus, Normalisation, Pair, Profile, SPECIALS, Units, Vocabulary, features};
-use crate::training::{Examples, Observer, ResolvedConfig, seconds_of_epoch};
+use crate::text::{
+    CorpusStats, EncodedCorpus, Normalization, Pair, ProtectedTokens, SPECIALS, Units, Vocabulary, features,
+};
+use crate::training::{EpochData, Observer, ResolvedConfig, seconds_of_epoch};
 
 /// Pairs that suffice to measure training speed.
 const REHEARSED: usize = 2000;
@@ -21,39 +23,40 @@ pub(super) fn protected_tokens(
     (named, tags): (&[String], &[String]),
     with_features: bool,
     pairs: &[&Pair],
-    normalisation: Normalisation,
-) -> Result<Atoms> {
+    normalisation: Normalization,
+) -> Result<ProtectedTokens> {
     let checked = |option: &str, pieces: &[String]| {
         let pieces = pieces.iter().filter(|piece| !piece.is_empty()).cloned();
-        let atoms = Atoms::new(pieces).and_then(|atoms| atoms.normalised(normalisation));
+        let atoms = ProtectedTokens::new(pieces).and_then(|atoms| atoms.normalised(normalisation));
         atoms.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
     };
     let named = [checked("--protected-tokens", named)?, checked("--tag-source", tags)?];
     let of_words = pairs.iter().filter(|_| with_features).flat_map(|pair| features(&pair.source));
     let of_words: BTreeSet<&str> = of_words.collect();
-    Atoms::new(named.iter().flat_map(Atoms::iter).chain(of_words).map(str::to_owned))?.normalised(normalisation)
+    ProtectedTokens::new(named.iter().flat_map(ProtectedTokens::iter).chain(of_words).map(str::to_owned))?
+        .normalised(normalisation)
 }
 
 /// What pairs are made of, as the model will read them, atoms aside.
-pub(super) fn statistics(pairs: &[&Pair], normalisation: Normalisation, atoms: &Atoms) -> Profile {
+pub(super) fn statistics(pairs: &[&Pair], normalisation: Normalization, atoms: &ProtectedTokens) -> CorpusStats {
     let without_atoms = |pair: Pair| {
         let [source, target] = [&pair.source, &pair.target].map(|text| atoms.left_out(text).trim().to_owned());
         if atoms.is_empty() { pair } else { Pair { source, target } }
     };
     let normal: Vec<Pair> = pairs.par_iter().map(|pair| without_atoms(pair.normalised(normalisation))).collect();
-    Profile::new(&normal.iter().collect::<Vec<_>>())
+    CorpusStats::new(&normal.iter().collect::<Vec<_>>())
 }
 
 /// Makes the best of the time given: tries a few steps with some of the pairs, varied as training varies them.
 pub(super) fn fit_time(
     plan: &mut ResolvedConfig,
-    training: &Corpus,
+    training: &EncodedCorpus,
     vocabularies: &[Arc<Vocabulary>; 2],
     device: &Device,
 ) -> Result<()> {
     let (some, longest) = (training.pairs.len().min(REHEARSED), plan.text().max_length);
     plan.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
-        let examples = Examples::new(training.some(some), vocabularies, None, settings.variation(), longest)?;
+        let examples = EpochData::new(training.some(some), vocabularies, None, settings.variation(), longest)?;
         let seconds = seconds_of_epoch(architecture, settings, &examples.of_epoch(settings.seed, 0), device)?;
         Ok(seconds * training.pairs.len() as f64 / some as f64)
     })
@@ -66,7 +69,7 @@ pub(super) fn fit_time(
 pub(super) fn vocabularies(
     plan: &ResolvedConfig,
     pairs: &[&Pair],
-    atoms: &Atoms,
+    atoms: &ProtectedTokens,
     from: Option<&WarmStart>,
     observer: &dyn Observer,
 ) -> Result<[Arc<Vocabulary>; 2]> {
@@ -74,10 +77,10 @@ pub(super) fn vocabularies(
     let (text, most) = (plan.text(), plan.vocabulary_sizes());
     let units = [text.source_units, text.target_units];
     let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
-        let texts = TextsBesideAtoms::new(&texts, atoms, text.normalisation);
+        let texts = UnprotectedTexts::new(&texts, atoms, text.normalisation);
         let vocabulary = match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
             None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
-            Some((InitVocabulary::Keep, vocabulary)) => {
+            Some((InitVocabulary::Retention, vocabulary)) => {
                 let is_new = |atom: &&str| vocabulary.atoms().iter().all(|known| known != *atom);
                 if let Some(new) = texts.atoms.iter().find(is_new) {
                     bail!(UsageError(format!(
@@ -102,17 +105,17 @@ pub(super) fn vocabularies(
 }
 
 /// The texts of a side as a vocabulary is learnt from them: without the atoms that stand in them.
-struct TextsBesideAtoms<'t> {
+struct UnprotectedTexts<'t> {
     rest: Vec<Cow<'t, str>>,
-    atoms: Atoms,
-    normalisation: Normalisation,
+    atoms: ProtectedTokens,
+    normalisation: Normalization,
 }
 
-impl<'t> TextsBesideAtoms<'t> {
-    fn new(texts: &[&'t str], atoms: &Atoms, normalisation: Normalisation) -> Self {
+impl<'t> UnprotectedTexts<'t> {
+    fn new(texts: &[&'t str], atoms: &ProtectedTokens, normalisation: Normalization) -> Self {
         if atoms.is_empty() {
             let rest = texts.iter().map(|&text| Cow::Borrowed(text)).collect();
-            return Self { rest, atoms: Atoms::default(), normalisation };
+            return Self { rest, atoms: ProtectedTokens::default(), normalisation };
         }
         let normal: Vec<Cow<str>> = texts.par_iter().map(|text| normalisation.apply(text)).collect();
         let atoms = atoms.within(&normal.iter().map(|text| &**text).collect::<Vec<_>>());
@@ -128,7 +131,7 @@ impl<'t> TextsBesideAtoms<'t> {
 
     fn extend(&self, vocabulary: &Vocabulary, most: usize) -> Result<Vocabulary> {
         let all = vocabulary.atoms().iter().chain(self.atoms.iter());
-        vocabulary.with_atoms(&Atoms::new(all.map(str::to_owned))?)?.extended(self.texts(), most)
+        vocabulary.with_atoms(&ProtectedTokens::new(all.map(str::to_owned))?)?.extended(self.texts(), most)
     }
 
     fn texts(&self) -> impl Iterator<Item = &str> + Send {

@@ -8,7 +8,7 @@ use candle_core::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::checkpoint::{Checkpoint, Config, Folder, Holds, Origin, UnitsCarried};
+use crate::checkpoint::{BaseModel, Checkpoint, Config, DirState, ModelDir, VocabOverlap};
 use crate::error::usage;
 use crate::model::{Architecture, UnitLexicon};
 use crate::parameters::Parameters;
@@ -21,7 +21,7 @@ use crate::training::TrainConfig;
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum InitVocabulary {
     /// Unchanged; text that they do not cover is unknown.
-    Keep,
+    Retention,
     /// Extended by the characters of the new pairs, or by their words where words are the units.
     #[default]
     Extend,
@@ -33,7 +33,7 @@ impl InitVocabulary {
     /// True if the base model decides the option of this name.
     pub fn decides(self, option: &str) -> bool {
         let is_open = match option {
-            "protected-tokens" => self != Self::Keep,
+            "protected-tokens" => self != Self::Retention,
             "vocabulary-size" => self == Self::New,
             _ => false,
         };
@@ -90,8 +90,8 @@ impl WarmStart {
         {
             return usage(format!("{name}: --init-from and --out are the same directory; choose another with --out"));
         }
-        let folder = Folder::new(&path);
-        if folder.holds() == Holds::Nothing {
+        let folder = ModelDir::new(&path);
+        if folder.holds() == DirState::Nothing {
             bail!("{name}: no model here for --init-from (model.safetensors is missing)");
         }
         let (checkpoint, parameters) = folder.load_model(device)?;
@@ -115,10 +115,10 @@ impl WarmStart {
     }
 
     /// What config.json says of it, for a model of these vocabularies.
-    pub fn origin(&self, vocabularies: [&Vocabulary; 2]) -> Origin {
+    pub fn origin(&self, vocabularies: [&Vocabulary; 2]) -> BaseModel {
         let origins = self.origins(vocabularies);
-        let units = [0, 1].map(|side| UnitsCarried::new(self.vocabularies()[side].size(), &origins[side]));
-        Origin { model: self.path.display().to_string(), units }
+        let units = [0, 1].map(|side| VocabOverlap::new(self.vocabularies()[side].size(), &origins[side]));
+        BaseModel { model: self.path.display().to_string(), units }
     }
 
     /// Its parameters between these vocabularies. The rows of units that it does not have are those of `drawn`.

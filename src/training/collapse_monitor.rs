@@ -1,6 +1,6 @@
 //! What the user is told of attention while a model is trained.
 
-use super::{Progress, TrainingSettings};
+use super::{TrainState, TrainingSettings};
 use crate::alignment::{AttentionStats, Collapse};
 use crate::text::TextSettings;
 
@@ -11,12 +11,12 @@ const EARLY_STEPS: u64 = 500;
 const STALE: u64 = 3;
 
 /// Warns of collapsed attention, once a run.
-pub struct AttentionWatch {
+pub struct CollapseMonitor {
     advice: &'static str,
     warned: bool,
 }
 
-impl AttentionWatch {
+impl CollapseMonitor {
     /// Returns a monitor of a model with these settings, which decide its advice.
     pub fn new(text: &TextSettings, training: &TrainingSettings) -> Self {
         let advice = if text.of_characters() || training.guidance.is_some_and(|weight| weight >= 0.5) {
@@ -28,7 +28,7 @@ impl AttentionWatch {
     }
 
     /// What to warn of after a validation, if there is anything.
-    pub fn warning(&mut self, progress: &Progress, health: &AttentionStats) -> Option<String> {
+    pub fn warning(&mut self, progress: &TrainState, health: &AttentionStats) -> Option<String> {
         let learning = progress.step < EARLY_STEPS && progress.stale < STALE;
         let early = progress.validations <= EARLY_VALIDATIONS || learning;
         let collapse = health.collapse.filter(|_| !early && !self.warned)?;
@@ -61,16 +61,16 @@ mod tests {
     use super::*;
     use crate::alignment::AttentionSums;
 
-    fn progress(validations: u64, step: u64) -> Progress {
-        Progress { validations, step, ..Progress::default() }
+    fn progress(validations: u64, step: u64) -> TrainState {
+        TrainState { validations, step, ..TrainState::default() }
     }
 
     fn health(collapse: Option<Collapse>) -> AttentionStats {
         AttentionStats { collapse, ..AttentionSums::default().stats() }
     }
 
-    fn watch() -> AttentionWatch {
-        AttentionWatch { advice: "do this", warned: false }
+    fn watch() -> CollapseMonitor {
+        CollapseMonitor { advice: "do this", warned: false }
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_run_that_ends_early_is_warned_in_time() {
         let mut watch = watch();
-        let stale = |stale| Progress { stale, ..progress(9, 60) };
+        let stale = |stale| TrainState { stale, ..progress(9, 60) };
         assert_eq!(watch.warning(&stale(2), &health(Some(Collapse::Flat))), None);
         assert!(watch.warning(&stale(3), &health(Some(Collapse::Flat))).is_some());
     }

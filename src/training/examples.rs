@@ -7,17 +7,19 @@ use std::sync::Arc;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::guide::Guides;
+use super::guide::AlignmentTargets;
 use crate::model::UnitLexicon;
 use crate::random::SeededRng;
-use crate::text::{Corpus, Example, Look, Pair, Recutting, UNKNOWN, Vocabulary, Words, word_spans};
+use crate::text::{
+    EncodedCorpus, Example, GuideWeight, Pair, Resegmenter, UNKNOWN, Vocabulary, WordSplitting, word_spans,
+};
 
 /// Epochs whose cuts of words a lexicon is learnt from.
 const CUTS: u64 = 3;
 
 /// How the pairs of an epoch differ from what they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Variation {
+pub struct Augmentation {
     /// The share of merges left out.
     pub bpe_dropout: Option<f64>,
     /// The share of pairs that are joined, two and two.
@@ -25,11 +27,11 @@ pub struct Variation {
 }
 
 /// The training pairs as ids, with guides if attention is to have any: the same in each epoch, or varied.
-pub struct Examples {
+pub struct EpochData {
     /// As the vocabularies cut them.
     whole: Vec<Example>,
-    guides: Option<Guides>,
-    recut: Option<Recut>,
+    guides: Option<AlignmentTargets>,
+    recut: Option<Resegmentation>,
     share_joined: Option<f64>,
     /// How often each pair comes in an epoch; none where all come once.
     weights: Option<Vec<f64>>,
@@ -39,7 +41,7 @@ pub struct Examples {
 
 /// What a pair is joined to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Partner {
+enum ConcatRole {
     None,
     /// The one that comes after it.
     Second(usize),
@@ -48,28 +50,28 @@ enum Partner {
 }
 
 /// What pairs are cut anew by.
-struct Recut {
+struct Resegmentation {
     vocabularies: [Arc<Vocabulary>; 2],
     /// Of each side whose units are made by merging.
-    sides: [Option<Recutting>; 2],
+    sides: [Option<Resegmenter>; 2],
     /// Pairs that have other words once they are normalised, which their links do not fit.
     other_words: HashSet<usize>,
     rate: f64,
 }
 
-impl Examples {
+impl EpochData {
     /// From usable pairs, of which none has more than `longest` units on a side.
     ///
     /// # Errors
     /// The vocabularies' own.
     pub fn new(
-        corpus: Corpus,
+        corpus: EncodedCorpus,
         vocabularies: &[Arc<Vocabulary>; 2],
-        guides: Option<Guides>,
-        variation: Variation,
+        guides: Option<AlignmentTargets>,
+        variation: Augmentation,
         longest: usize,
     ) -> Result<Self> {
-        let Corpus { pairs, examples: mut whole, weights, .. } = corpus;
+        let EncodedCorpus { pairs, examples: mut whole, weights, .. } = corpus;
         let [source, target] = vocabularies;
         if let Some(guides) = &guides {
             whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
@@ -84,7 +86,7 @@ impl Examples {
             let target = target.recutting(pairs.iter().map(|pair| pair.target.as_str()))?;
             let other_words =
                 guides.iter().flat_map(|guides| other_words(&pairs, vocabularies, guides.words())).collect();
-            Ok(Recut { vocabularies: vocabularies.clone(), sides: [source, target], other_words, rate })
+            Ok(Resegmentation { vocabularies: vocabularies.clone(), sides: [source, target], other_words, rate })
         };
         let recut = variation.bpe_dropout.map(recut).transpose()?;
         Ok(Self { whole, guides, recut, share_joined: variation.joined, weights, longest })
@@ -107,15 +109,15 @@ impl Examples {
         }
         let chosen = self.chosen(seed, epoch);
         let partners = self.partners(chosen.len(), seed, epoch);
-        let vary = |(place, partner): (usize, &Partner)| {
+        let vary = |(place, partner): (usize, &ConcatRole)| {
             let cut = |place: usize| {
                 let mut stream = SeededRng::new(seed, &format!("merges of epoch {epoch}"), place as u64);
                 self.cut(chosen[place], &mut stream)
             };
             match *partner {
-                Partner::None => vec![cut(place)],
-                Partner::Second(second) => self.joined(cut(place), cut(second)),
-                Partner::First => Vec::new(),
+                ConcatRole::None => vec![cut(place)],
+                ConcatRole::Second(second) => self.joined(cut(place), cut(second)),
+                ConcatRole::First => Vec::new(),
             }
         };
         partners.par_iter().enumerate().flat_map_iter(vary).collect::<Vec<_>>().into()
@@ -133,15 +135,15 @@ impl Examples {
     }
 
     /// What each of an epoch's pairs is joined to.
-    fn partners(&self, pairs: usize, seed: u64, epoch: u64) -> Vec<Partner> {
-        let mut partners = vec![Partner::None; pairs];
+    fn partners(&self, pairs: usize, seed: u64, epoch: u64) -> Vec<ConcatRole> {
+        let mut partners = vec![ConcatRole::None; pairs];
         let Some(share) = self.share_joined else { return partners };
         let mut stream = SeededRng::new(seed, "joints", epoch);
         let mut chosen: Vec<usize> = (0..partners.len()).filter(|_| stream.uniform() < share).collect();
         stream.shuffle(&mut chosen);
         for two in chosen.chunks_exact(2) {
-            partners[two[0]] = Partner::Second(two[1]);
-            partners[two[1]] = Partner::First;
+            partners[two[0]] = ConcatRole::Second(two[1]);
+            partners[two[1]] = ConcatRole::First;
         }
         partners
     }
@@ -174,7 +176,8 @@ impl Examples {
 /// Two pairs as one, which ends where the second one does. Pieces of words and words bring the space before them along.
 fn join(first: &Example, second: &Example) -> Example {
     let (sources, targets) = (first.source.len() as u32, first.target.len() as u32);
-    let moved = |look: &Look| Look { target: look.target + targets, source: look.source + sources, ..*look };
+    let moved =
+        |look: &GuideWeight| GuideWeight { target: look.target + targets, source: look.source + sources, ..*look };
     let before_its_end = first.guide.iter().copied().filter(|look| look.target < targets);
     Example {
         guide: before_its_end.chain(second.guide.iter().map(moved)).collect(),
@@ -183,7 +186,7 @@ fn join(first: &Example, second: &Example) -> Example {
 }
 
 /// The pairs that have other words once they are normalised, as where `™`, a mark of its own, becomes letters.
-fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: Words) -> Vec<usize> {
+fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: WordSplitting) -> Vec<usize> {
     let differs = |vocabulary: &Vocabulary, text: &str| {
         let normal = vocabulary.normalisation().apply(text);
         word_spans(text, words).len() != word_spans(&normal, words).len()
@@ -193,7 +196,7 @@ fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: Words
     (0..pairs.len()).into_par_iter().filter(differs).collect()
 }
 
-impl Recut {
+impl Resegmentation {
     /// A pair in other units, unless some of its own are unknown: what they stand for cannot be cut.
     fn cut(&self, index: usize, whole: &Example, stream: &mut SeededRng) -> Option<Example> {
         let sides = [&whole.source, &whole.target];
@@ -208,7 +211,7 @@ impl Recut {
     }
 
     /// The word of each source and target unit.
-    fn words(&self, example: &Example, words: Words) -> [Vec<usize>; 2] {
+    fn words(&self, example: &Example, words: WordSplitting) -> [Vec<usize>; 2] {
         let [source, target] = &self.vocabularies;
         [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, units)| units.word_of_unit)
     }
@@ -218,7 +221,7 @@ impl Recut {
 mod tests {
     use super::*;
     use crate::aligner;
-    use crate::text::{NormalForm, Normalisation, Units};
+    use crate::text::{NormalForm, Normalization, Units};
 
     const LONGEST: usize = 40;
 
@@ -232,21 +235,22 @@ mod tests {
         (0..60).map(pair).collect()
     }
 
-    fn examples(units: Units, variation: Variation) -> ([Arc<Vocabulary>; 2], Examples) {
+    fn examples(units: Units, variation: Augmentation) -> ([Arc<Vocabulary>; 2], EpochData) {
         let learn = |side: fn(&Pair) -> &str| {
-            Arc::new(Vocabulary::train(pairs().iter().map(side), units, Normalisation::NONE, 60).unwrap())
+            Arc::new(Vocabulary::train(pairs().iter().map(side), units, Normalization::NONE, 60).unwrap())
         };
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
-        let corpus = Corpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
-        let guides = Guides::new(&corpus.pairs, &aligner::train(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
-        let examples = Examples::new(corpus, &vocabularies, Some(guides), variation, LONGEST).unwrap();
+        let corpus = EncodedCorpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
+        let guides =
+            AlignmentTargets::new(&corpus.pairs, &aligner::train(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
+        let examples = EpochData::new(corpus, &vocabularies, Some(guides), variation, LONGEST).unwrap();
         (vocabularies, examples)
     }
 
     #[test]
     fn joined_pairs_read_as_both_do() {
         for (units, bpe_dropout) in [(Units::Bpe, None), (Units::Bpe, Some(0.3)), (Units::Word, None)] {
-            let (vocabularies, examples) = examples(units, Variation { bpe_dropout, joined: Some(0.5) });
+            let (vocabularies, examples) = examples(units, Augmentation { bpe_dropout, joined: Some(0.5) });
             let all = pairs();
             let epoch = examples.of_epoch(1, 3);
             assert!(epoch == examples.of_epoch(1, 3) && epoch != examples.of_epoch(1, 4));
@@ -278,18 +282,18 @@ mod tests {
 
     #[test]
     fn links_of_other_words_are_left_where_they_are() {
-        let nfkc = Normalisation { form: NormalForm::Nfkc, lowercase: false };
+        let nfkc = Normalization { form: NormalForm::Nfkc, lowercase: false };
         let pair = |source: &str| Pair { source: source.to_owned(), target: "mi".to_owned() };
         let pairs = ["the fox", "the fox™", "the ﬁne fox", "the fox ¨"].map(pair);
         let vocabulary = || Vocabulary::train(pairs.iter().map(|pair| &*pair.source), Units::Bpe, nfkc, 60).unwrap();
         let vocabularies = [Arc::new(vocabulary()), Arc::new(vocabulary())];
-        assert_eq!(other_words(&pairs, &vocabularies, Words::Punctuation), [1]);
-        assert!(other_words(&pairs, &vocabularies, Words::Whitespace).is_empty());
+        assert_eq!(other_words(&pairs, &vocabularies, WordSplitting::Punctuation), [1]);
+        assert!(other_words(&pairs, &vocabularies, WordSplitting::Whitespace).is_empty());
     }
 
     #[test]
     fn pairs_come_as_often_as_they_weigh() {
-        let (_, mut examples) = examples(Units::Bpe, Variation { bpe_dropout: Some(0.3), joined: None });
+        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.3), joined: None });
         let unweighted = examples.of_epoch(1, 0).into_owned();
         examples.weights = Some(vec![1.0; 60]);
         assert!(*examples.of_epoch(1, 0) == unweighted, "a weight of 1 changes nothing");
@@ -304,7 +308,7 @@ mod tests {
 
     #[test]
     fn guides_do_not_cross_a_joint() {
-        let look = |target, source| Look { target, source, weight: 1.0 };
+        let look = |target, source| GuideWeight { target, source, weight: 1.0 };
         let first = Example { guide: vec![look(0, 1), look(1, 0), look(2, 2)], ..Example::new(vec![5, 6], vec![7, 8]) };
         let second = Example { guide: vec![look(0, 0), look(1, 1)], ..Example::new(vec![9], vec![4]) };
         let joined = join(&first, &second);
@@ -314,7 +318,7 @@ mod tests {
 
     #[test]
     fn dropout_makes_no_pair_longer_than_the_longest() {
-        let (_, mut examples) = examples(Units::Bpe, Variation { bpe_dropout: Some(0.9), joined: None });
+        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.9), joined: None });
         let length = |example: &Example| example.source.len().max(example.target.len());
         let longest = examples.whole.iter().map(length).max().unwrap();
         assert!(examples.of_epoch(1, 0).iter().any(|example| length(example) > longest));
@@ -326,7 +330,7 @@ mod tests {
 
     #[test]
     fn what_would_be_too_long_is_not_joined() {
-        let (_, mut examples) = examples(Units::Word, Variation { bpe_dropout: None, joined: Some(0.999) });
+        let (_, mut examples) = examples(Units::Word, Augmentation { bpe_dropout: None, joined: Some(0.999) });
         examples.longest = 4;
         let epoch = examples.of_epoch(1, 0);
         assert!(epoch.iter().all(|example| example.source.len().max(example.target.len()) <= 4));

@@ -5,20 +5,20 @@ use rayon::prelude::*;
 
 use crate::aligner::WordAligner;
 use crate::alignment::{Link, LinkScores};
-use crate::text::{Look, Pair, Words, word_spans};
+use crate::text::{GuideWeight, Pair, WordSplitting, word_spans};
 
 /// What a word is for guides that an aligner makes.
-const WORDS: Words = Words::Punctuation;
+const WORDS: WordSplitting = WordSplitting::Punctuation;
 /// Belief that makes a link. It is low because both directions have to agree.
 const ENOUGH: f32 = 0.1;
 
 /// Where attention should look, pair by pair and word by word. A target unit should look at the units of the source words
 /// that its own word is linked to, as much at each word as the link is believed in; the target's end at the source's end.
 /// A unit whose word has no link is left alone.
-pub struct Guides {
+pub struct AlignmentTargets {
     pairs: Vec<Vec<WordLink>>,
     /// What a word is for these links.
-    words: Words,
+    words: WordSplitting,
     /// What a unit's guide counts beside its prediction.
     weight: f32,
 }
@@ -30,7 +30,7 @@ struct WordLink {
     belief: f32,
 }
 
-impl Guides {
+impl AlignmentTargets {
     /// By the links that an aligner finds.
     pub fn new(pairs: &[Pair], aligner: &WordAligner, weight: f32) -> Self {
         let words = |text: &str| -> Vec<String> {
@@ -53,18 +53,18 @@ impl Guides {
     }
 
     /// By links that are given, of what `words` says are words; each is believed in alike.
-    pub fn given<'l>(links: impl Iterator<Item = &'l [Link]>, words: Words, weight: f32) -> Self {
+    pub fn given<'l>(links: impl Iterator<Item = &'l [Link]>, words: WordSplitting, weight: f32) -> Self {
         let link = |link: &Link| WordLink { source: link.source as u32, target: link.target as u32, belief: 1.0 };
         Self { pairs: links.map(|links| links.iter().map(link).collect()).collect(), words, weight }
     }
 
     /// What a word is for these guides.
-    pub fn words(&self) -> Words {
+    pub fn words(&self) -> WordSplitting {
         self.words
     }
 
     /// The guide of a pair, given the word of each of its source and target units.
-    pub fn guide(&self, pair: usize, [source, target]: [&[usize]; 2]) -> Vec<Look> {
+    pub fn guide(&self, pair: usize, [source, target]: [&[usize]; 2]) -> Vec<GuideWeight> {
         let mut guide = Vec::new();
         for (unit, &word) in target.iter().enumerate() {
             let links = self.pairs[pair].iter().filter(|link| link.target as usize == word);
@@ -79,6 +79,6 @@ impl Guides {
     }
 }
 
-fn look(target: usize, source: usize, weight: f32) -> Look {
-    Look { target: target as u32, source: source as u32, weight }
+fn look(target: usize, source: usize, weight: f32) -> GuideWeight {
+    GuideWeight { target: target as u32, source: source as u32, weight }
 }

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 /// What a validation says of a model, by which models are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Merit {
+pub struct ValidationScore {
     /// The score, turned so that more is better.
     pub score: f64,
     /// The loss, which decides among equal scores.
     pub loss: f64,
 }
 
-impl Merit {
+impl ValidationScore {
     /// Greater is better.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.score.total_cmp(&other.score).then(other.loss.total_cmp(&self.loss))

@@ -4,7 +4,7 @@ use anyhow::Result;
 use candle_core::Tensor;
 use serde::Serialize;
 
-use super::{Optimiser, Progress, ValidationReport};
+use super::{Optimizer, TrainState, ValidationReport};
 use crate::parameters::Parameters;
 use crate::reporter::{Reporter, Silent};
 
@@ -66,7 +66,7 @@ pub enum Event<'a> {
     /// A validation was held.
     Validation {
         /// Where training stands after it.
-        progress: &'a Progress,
+        progress: &'a TrainState,
         /// What was measured.
         report: &'a ValidationReport,
         /// Whether this is the best model so far.
@@ -81,9 +81,9 @@ pub struct Snapshot<'a> {
     /// Those that were validated: the average where there is one.
     pub used: &'a Parameters,
     /// The optimiser.
-    pub optimiser: &'a Optimiser,
+    pub optimiser: &'a Optimizer,
     /// Where training stands.
-    pub progress: &'a Progress,
+    pub progress: &'a TrainState,
 }
 
 impl Snapshot<'_> {
@@ -115,7 +115,7 @@ pub trait Store {
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
     /// Saves the model that was validated, if it is the best so far or wanted beside that. This comes after
     /// [`Self::save_resume`] of the same parameters: should it fail, they are there all the same, and
-    /// [`Progress::is_validated`] and [`Progress::is_best`] tell what they are.
+    /// [`TrainState::is_validated`] and [`TrainState::is_best`] tell what they are.
     fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()>;
     /// Returns true to stop after the current step.
     fn should_stop(&self) -> bool;

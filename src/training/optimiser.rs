@@ -11,7 +11,7 @@ use crate::kernels::tensor_mut::all_finite;
 use crate::parameters::{Gradients, Parameters};
 
 /// The optimiser's state: both moments of every parameter, by name, the average, and the number of steps taken.
-pub struct Optimiser {
+pub struct Optimizer {
     backend: Backend,
     moments: BTreeMap<String, AdamState>,
     average: Option<Average>,
@@ -32,7 +32,7 @@ impl Average {
     }
 }
 
-impl Optimiser {
+impl Optimizer {
     /// An optimiser that has taken no step. `average` is how much of the parameters' average each step keeps, if there is
     /// to be one.
     pub fn new(parameters: &Parameters, max_gradient_norm: f64, average: Option<f64>) -> Result<Self> {

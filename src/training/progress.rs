@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Examples, Merit, TrainingSettings};
+use super::{EpochData, TrainingSettings, ValidationScore};
 
 /// More steps, and a longer time in seconds, than any training takes.
 const MOST_STEPS: u64 = 1 << 48;
@@ -11,7 +11,7 @@ const LONGEST_TIME: f64 = 1e11;
 /// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
 /// numbers need no state, since each step draws from a stream of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct TrainState {
     /// Epochs completed.
     pub epoch: u64,
     /// Batches of the current epoch that are done.
@@ -47,7 +47,7 @@ pub struct Progress {
     pub seconds: f64,
 }
 
-impl Progress {
+impl TrainState {
     /// Says what cannot be of a progress that was read from a file, if anything.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Progress {
     ///
     /// # Errors
     /// It stands beyond the last batch of its epoch.
-    pub fn check_position(&self, examples: &Examples, settings: &TrainingSettings) -> Result<(), String> {
+    pub fn check_position(&self, examples: &EpochData, settings: &TrainingSettings) -> Result<(), String> {
         if self.position == 0 {
             return Ok(());
         }
@@ -89,8 +89,8 @@ impl Progress {
     }
 
     /// What the best model was found to be; of runs of before, which did not note its loss, with the lowest of all.
-    pub fn merit_of_best(&self) -> Option<Merit> {
-        Some(Merit { score: self.best_score?, loss: self.loss_of_best.or(self.best_loss)? })
+    pub fn merit_of_best(&self) -> Option<ValidationScore> {
+        Some(ValidationScore { score: self.best_score?, loss: self.loss_of_best.or(self.best_loss)? })
     }
 
     /// Epochs that were begun, the current one included.
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn runs_of_before_keep_their_validations() {
-        let of = |validations, validated_step| Progress { step: 9, validations, validated_step, ..Progress::default() };
+        let of =
+            |validations, validated_step| TrainState { step: 9, validations, validated_step, ..TrainState::default() };
         assert_eq!([of(0, 0), of(2, 0), of(2, 6)].map(|progress| progress.last_validation()), [0, 9, 6]);
     }
 
@@ -136,9 +137,9 @@ mod tests {
         let mut stream = SeededRng::new(1, "losses", 0);
         for _ in 0..20_000 {
             let (score, loss) = (Some(100.0 * stream.uniform()), Some(10.0 * stream.uniform()));
-            let progress = Progress { best_score: score, best_loss: loss, ..Progress::default() };
+            let progress = TrainState { best_score: score, best_loss: loss, ..TrainState::default() };
             let text = serde_json::to_string(&progress).unwrap();
-            assert_eq!(serde_json::from_str::<Progress>(&text).unwrap(), progress);
+            assert_eq!(serde_json::from_str::<TrainState>(&text).unwrap(), progress);
         }
     }
 }

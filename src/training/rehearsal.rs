@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use candle_core::{Device, Result};
 
-use super::{Optimiser, TrainingSettings};
+use super::{Optimizer, TrainingSettings};
 use crate::model::{Architecture, Dropout, RnnSearch};
 use crate::parameters::{Gradients, Parameters};
 use crate::text::{Batch, Example};
@@ -26,7 +26,7 @@ pub fn seconds_of_epoch(
     let batches = settings.batches(examples, 0);
     let parameters = Parameters::initialize(&architecture.parameter_spec(), settings.seed, device)?.with_grad()?;
     let mut gradients = Gradients::zeros(&parameters)?;
-    let mut optimiser = Optimiser::new(&parameters, settings.max_gradient_norm, settings.average)?;
+    let mut optimiser = Optimizer::new(&parameters, settings.max_gradient_norm, settings.average)?;
     let model = RnnSearch::new(architecture.clone(), parameters)?;
     let mut step = |number: usize| {
         let batch = Batch::new(examples, &batches[number % batches.len()]);

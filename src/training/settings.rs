@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Keep, Schedule, Variation};
+use super::{Augmentation, Retention, Schedule};
 use crate::model::DropoutRates;
 use crate::random::SeededRng;
 use crate::text::{BatchSize, Example, bucketed};
@@ -71,7 +71,7 @@ pub struct TrainingSettings {
     pub metric: Metric,
     /// Which validated models are kept beside the best one; none where no others are.
     #[serde(default)]
-    pub keep: Option<Keep>,
+    pub keep: Option<Retention>,
     /// Whether attention on the sample sentences is kept at each validation.
     #[serde(default)]
     pub keep_attention: bool,
@@ -82,8 +82,8 @@ pub struct TrainingSettings {
 
 impl TrainingSettings {
     /// How the pairs of an epoch differ from what they are.
-    pub fn variation(&self) -> Variation {
-        Variation { bpe_dropout: self.bpe_dropout, joined: self.concat_pairs }
+    pub fn variation(&self) -> Augmentation {
+        Augmentation { bpe_dropout: self.bpe_dropout, joined: self.concat_pairs }
     }
 
     /// The batches of an epoch: the same whenever they are asked for.

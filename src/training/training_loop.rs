@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 
 use super::{
-    Event, Examples, Optimiser, Progress, Schedule, Snapshot, StepReport, StopReason, Store, TrainingSettings,
+    EpochData, Event, Optimizer, Schedule, Snapshot, StepReport, StopReason, Store, TrainState, TrainingSettings,
     ValidationReport, ValidationSet,
 };
 use crate::kernels::tensor_mut::all_finite;
@@ -23,12 +23,12 @@ const MOST_SKIPPED: u64 = 5;
 /// A training run.
 pub struct TrainingLoop<'a> {
     model: RnnSearch,
-    optimiser: Optimiser,
+    optimiser: Optimizer,
     gradients: Gradients,
     settings: &'a TrainingSettings,
-    examples: &'a Examples,
+    examples: &'a EpochData,
     validation: &'a ValidationSet<'a>,
-    progress: Progress,
+    progress: TrainState,
     began: Instant,
     seconds_before: f64,
     /// Steps in a row that moved nothing.
@@ -37,17 +37,17 @@ pub struct TrainingLoop<'a> {
 }
 
 /// What a run sets out with.
-pub struct Outset<'a> {
+pub struct TrainerParts<'a> {
     /// The model, whose parameters must be tracked.
     pub model: RnnSearch,
     /// What moves them.
-    pub optimiser: Optimiser,
-    /// Where training stands, which [`Progress::check_position`] has let through.
-    pub progress: Progress,
+    pub optimiser: Optimizer,
+    /// Where training stands, which [`TrainState::check_position`] has let through.
+    pub progress: TrainState,
     /// How it trains.
     pub settings: &'a TrainingSettings,
     /// What it trains on.
-    pub examples: &'a Examples,
+    pub examples: &'a EpochData,
     /// What it is validated on.
     pub validation: &'a ValidationSet<'a>,
     /// From when its time counts: what was prepared took time as well.
@@ -67,8 +67,8 @@ impl<'a> TrainingLoop<'a> {
     ///
     /// # Errors
     /// There is no room for gradients.
-    pub fn new(from: Outset<'a>) -> Result<Self> {
-        let Outset { model, optimiser, progress, settings, examples, validation, began } = from;
+    pub fn new(from: TrainerParts<'a>) -> Result<Self> {
+        let TrainerParts { model, optimiser, progress, settings, examples, validation, began } = from;
         Ok(Self {
             seconds_before: progress.seconds,
             gradients: Gradients::zeros(model.parameters())?,
@@ -85,7 +85,7 @@ impl<'a> TrainingLoop<'a> {
     }
 
     /// Where training stands.
-    pub fn progress(&self) -> &Progress {
+    pub fn progress(&self) -> &TrainState {
         &self.progress
     }
 
@@ -332,11 +332,11 @@ mod tests {
     use crate::kernels::tensor_mut::with_slice_mut;
     use crate::model::Architecture;
     use crate::parameters::Parameters;
-    use crate::text::{Corpus, Look, Normalisation, Pair, Units, Vocabulary};
-    use crate::training::Variation;
+    use crate::text::{EncodedCorpus, GuideWeight, Normalization, Pair, Units, Vocabulary};
+    use crate::training::Augmentation;
 
     /// A trainer of two pairs, with its model's parameters as they are.
-    fn with_trainer(work: impl FnOnce(TrainingLoop, &Examples)) {
+    fn with_trainer(work: impl FnOnce(TrainingLoop, &EpochData)) {
         let settings = r#"{"seed": 1, "batch": {"sentences": 2}, "learning_rate": 0.01, "warmup_steps": 1, "decay": 1.0,
             "label_smoothing": 0.1, "dropout": {"embeddings": 0, "annotations": 0, "states": 0, "readout": 0},
             "max_gradient_norm": 1.0, "max_epochs": 9, "validate_every": null, "patience": null, "metric": "bleu"}"#;
@@ -344,18 +344,18 @@ mod tests {
         let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
         let pairs = vec![pair("a b c", "x y"), pair("b c", "y z")];
         let learn = |texts: &[&str]| {
-            Arc::new(Vocabulary::train(texts.iter().copied(), Units::Word, Normalisation::NONE, 99).unwrap())
+            Arc::new(Vocabulary::train(texts.iter().copied(), Units::Word, Normalization::NONE, 99).unwrap())
         };
         let vocabularies = [learn(&["a b c"]), learn(&["x y z"])];
-        let corpus = Corpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();
-        let held_out = Corpus::new(pairs, &vocabularies[0], &vocabularies[1], 9).unwrap();
-        let examples = Examples::new(corpus, &vocabularies, None, Variation::default(), 9).unwrap();
+        let corpus = EncodedCorpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();
+        let held_out = EncodedCorpus::new(pairs, &vocabularies[0], &vocabularies[1], 9).unwrap();
+        let examples = EpochData::new(corpus, &vocabularies, None, Augmentation::default(), 9).unwrap();
         let sizes = r#"{"source_vocabulary": 7, "target_vocabulary": 7, "embedding_size": 8, "hidden_size": 8,
             "attention_size": 8, "layers": 1, "tied_output": true, "initial_state": "mean"}"#;
         let architecture: Architecture = serde_json::from_str(sizes).unwrap();
         let parameters =
             Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
-        let optimiser = Optimiser::new(&parameters, 1.0, None).unwrap();
+        let optimiser = Optimizer::new(&parameters, 1.0, None).unwrap();
         let model = RnnSearch::new(architecture, parameters).unwrap();
         let validation = ValidationSet {
             pairs: &held_out.pairs,
@@ -364,14 +364,14 @@ mod tests {
             target_vocabulary: &vocabularies[1],
         };
         let (settings, examples) = (&settings, &examples);
-        let (progress, began) = (Progress::default(), Instant::now());
-        let outset = Outset { model, optimiser, progress, settings, examples, validation: &validation, began };
+        let (progress, began) = (TrainState::default(), Instant::now());
+        let outset = TrainerParts { model, optimiser, progress, settings, examples, validation: &validation, began };
         work(TrainingLoop::new(outset).unwrap(), examples);
     }
 
-    struct Nobody;
+    struct NoObserver;
 
-    impl Store for Nobody {
+    impl Store for NoObserver {
         fn event(&mut self, _: &Event) -> Result<()> {
             Ok(())
         }
@@ -390,9 +390,9 @@ mod tests {
     }
 
     /// An observer that must not be asked to save.
-    struct NothingSaved;
+    struct RefusesToSave;
 
-    impl Store for NothingSaved {
+    impl Store for RefusesToSave {
         fn event(&mut self, _: &Event) -> Result<()> {
             Ok(())
         }
@@ -415,16 +415,20 @@ mod tests {
     fn only_validations_that_are_due_tell_of_staleness() {
         for (due, stale) in [(None, 1), (Some(-1.0), 0)] {
             with_trainer(|mut trainer, _| {
-                let before =
-                    Progress { validations: 3, best_score: Some(200.0), best_loss: Some(0.0), ..Progress::default() };
-                trainer.progress = Progress { best_due_score: due, ..before };
-                trainer.validate(&mut Nobody).unwrap();
+                let before = TrainState {
+                    validations: 3,
+                    best_score: Some(200.0),
+                    best_loss: Some(0.0),
+                    ..TrainState::default()
+                };
+                trainer.progress = TrainState { best_due_score: due, ..before };
+                trainer.validate(&mut NoObserver).unwrap();
                 assert_eq!(trainer.progress.stale, stale);
                 assert!(trainer.progress.best_score == Some(200.0) && trainer.progress.best_due_score.is_some());
             });
         }
         with_trainer(|mut trainer, _| {
-            trainer.close(&mut Nobody).unwrap();
+            trainer.close(&mut NoObserver).unwrap();
             assert!(trainer.progress.best_score.is_some() && trainer.progress.best_due().is_none());
         });
     }
@@ -455,7 +459,7 @@ mod tests {
                 };
                 trainer.snapshot().tensors().into_iter().find_map(spoil).unwrap();
                 for attempt in [TrainingLoop::validate, TrainingLoop::close] {
-                    let message = attempt(&mut trainer, &mut NothingSaved).unwrap_err().to_string();
+                    let message = attempt(&mut trainer, &mut RefusesToSave).unwrap_err().to_string();
                     assert!(message.contains(kind) && message.contains("was kept"), "{message}");
                 }
             });
@@ -467,7 +471,7 @@ mod tests {
         with_trainer(|mut trainer, examples| {
             let good = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
             let mut bad = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
-            bad.guides[0].push(Look { target: 0, source: 0, weight: f32::NAN });
+            bad.guides[0].push(GuideWeight { target: 0, source: 0, weight: f32::NAN });
             let parameters = |trainer: &TrainingLoop| -> Vec<Vec<f32>> {
                 let values = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1().unwrap();
                 trainer.model.parameters().iter().map(|(_, tensor)| values(tensor)).collect()

@@ -7,11 +7,11 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Merit, Metric};
+use super::{Metric, ValidationScore};
 use crate::alignment::{Alignment, AttentionStats, AttentionSums};
 use crate::metrics::{self, Scores};
 use crate::model::{BatchLoss, RnnSearch};
-use crate::search::{BeamSettings, Source, search_all};
+use crate::search::{BeamSearch, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
 
 /// Pairs that are translated at each validation, at most, evenly from all; the loss is computed over all.
@@ -68,7 +68,7 @@ pub struct ValidationReport {
 }
 
 /// What the references say, forced.
-struct Forced {
+struct ReferenceLoss {
     loss: BatchLoss,
     /// None where attention is fixed.
     attention: Option<AttentionStats>,
@@ -88,11 +88,11 @@ impl ValidationSet<'_> {
     /// # Errors
     /// The model's own.
     pub fn report(&self, model: &RnnSearch, smoothing: f64) -> Result<ValidationReport> {
-        let Forced { loss, attention, samples } = self.force(model, smoothing)?;
+        let ReferenceLoss { loss, attention, samples } = self.force(model, smoothing)?;
         let translated = translated(self.examples.len());
         let source = |&place: &usize| Source::from(self.examples[place].source.clone());
         let sources: Vec<Source> = translated.iter().map(source).collect();
-        let found = search_all(&[model], &sources, &BeamSettings::greedy().into(), &mut |_| {})?;
+        let found = search_all(&[model], &sources, &BeamSearch::greedy().into(), &mut |_| {})?;
         let translations: Vec<String> =
             found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
         let normalisation = self.target_vocabulary.normalisation();
@@ -121,7 +121,7 @@ impl ValidationSet<'_> {
     }
 
     /// Forced decoding of all pairs.
-    fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<Forced> {
+    fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<ReferenceLoss> {
         let lengths: Vec<(usize, usize)> =
             self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
         let mut stream = crate::random::SeededRng::new(0, "validation", 0);
@@ -151,7 +151,7 @@ impl ValidationSet<'_> {
             health.row_entropy = None;
         }
         let attention = (!settings.is_fixed()).then_some(health);
-        Ok(Forced { loss, attention, samples: samples.into_values().collect() })
+        Ok(ReferenceLoss { loss, attention, samples: samples.into_values().collect() })
     }
 
     /// The alignment of a pair by the model's units.
@@ -175,27 +175,27 @@ impl ValidationSet<'_> {
 
 impl ValidationReport {
     /// What it says of the model by the score that a metric speaks of. BLEU below 1 is 0.
-    pub fn merit(&self, metric: Metric) -> Merit {
+    pub fn merit(&self, metric: Metric) -> ValidationScore {
         let figure = match metric {
             Metric::Bleu => self.scores.bleu,
             Metric::Chrf => self.scores.chrf,
             Metric::ExactMatch => self.scores.exact_match,
             Metric::Perplexity => self.perplexity,
         };
-        Merit { score: metric.score(figure), loss: self.loss }
+        ValidationScore { score: metric.score(figure), loss: self.loss }
     }
 }
 
 impl Metric {
     /// The merit in a report that the log has as this line, if it says it.
-    pub fn logged_merit(self, line: &Value) -> Option<Merit> {
+    pub fn logged_merit(self, line: &Value) -> Option<ValidationScore> {
         let key = match self {
             Self::Bleu => "bleu",
             Self::Chrf => "chrf",
             Self::ExactMatch => "exact_match",
             Self::Perplexity => "perplexity",
         };
-        Some(Merit { score: self.score(line[key].as_f64()?), loss: line["loss"].as_f64()? })
+        Some(ValidationScore { score: self.score(line[key].as_f64()?), loss: line["loss"].as_f64()? })
     }
 
     /// A figure of this kind, turned so that more is better.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use candle_core::Device;
 
-use super::{DecodeOptions, LinkedPair, Linker, Scored, Sentence, Translation, Translator, learn_aligner};
+use super::{DecodeOptions, ForcedScore, LinkedPair, Linker, Sentence, Translation, Translator, learn_aligner};
 use crate::aligner::WordAligner;
-use crate::checkpoint::Folder;
+use crate::checkpoint::ModelDir;
 use crate::error::{Result, usage};
 use crate::render::Heatmap;
 use crate::reporter::Silent;
@@ -90,7 +90,7 @@ impl Translator {
     ///
     /// # Errors
     /// The model's scores are not finite.
-    pub fn score(&self, pairs: &[Pair]) -> Result<Vec<Scored>> {
+    pub fn score(&self, pairs: &[Pair]) -> Result<Vec<ForcedScore>> {
         Ok(self.score_batch(pairs, &mut |_| {})?)
     }
 }
@@ -136,7 +136,7 @@ impl Aligner {
     /// # Errors
     /// The directory holds no aligner, or a damaged one.
     pub fn load(directory: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self::new(Folder::new(directory.as_ref()).load_aligner_alone()?))
+        Ok(Self::new(ModelDir::new(directory.as_ref()).load_aligner_alone()?))
     }
 
     /// Saves the aligner to a directory.
@@ -145,7 +145,7 @@ impl Aligner {
     /// The directory holds a model, or cannot be written.
     pub fn save(&self, directory: impl AsRef<Path>) -> Result<()> {
         let Some(aligner) = &self.linker.statistical else { return Ok(()) };
-        Ok(Folder::new(directory.as_ref()).save_aligner_alone(aligner)?)
+        Ok(ModelDir::new(directory.as_ref()).save_aligner_alone(aligner)?)
     }
 
     /// Links the words of pairs, which need not be those that the aligner was learned from.

@@ -6,15 +6,15 @@ use crate::metrics::{ChrfStats, ChrfText, SufficientStats};
 /// The places of the `best` of a sentence's draws, the best first and equal ones once, each with the mean chrF that it has if
 /// all the draws in turn are taken for what would be right.
 pub fn consensus(draws: &[&str], best: usize) -> Vec<(usize, f64)> {
-    let mut different: Vec<Different> = Vec::new();
+    let mut different: Vec<DistinctSamples> = Vec::new();
     for (place, draw) in draws.iter().enumerate() {
         match different.iter_mut().find(|other| draws[other.place] == *draw) {
             Some(other) => other.count += 1,
-            None => different.push(Different { place, count: 1, text: ChrfText::new(draw) }),
+            None => different.push(DistinctSamples { place, count: 1, text: ChrfText::new(draw) }),
         }
     }
-    let gain = |one: &Different| -> f64 {
-        let gain = |other: &Different| other.count as f64 * ChrfStats::from_texts(&one.text, &other.text).score();
+    let gain = |one: &DistinctSamples| -> f64 {
+        let gain = |other: &DistinctSamples| other.count as f64 * ChrfStats::from_texts(&one.text, &other.text).score();
         different.iter().map(gain).sum::<f64>() / draws.len() as f64
     };
     let mut scored: Vec<(usize, f64)> = different.iter().map(|one| (one.place, gain(one))).collect();
@@ -24,7 +24,7 @@ pub fn consensus(draws: &[&str], best: usize) -> Vec<(usize, f64)> {
 }
 
 /// Equal draws.
-struct Different {
+struct DistinctSamples {
     /// Where the first of them is.
     place: usize,
     count: usize,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 
 use super::{LONGEST, Sentence};
-use crate::search::{Avoided, Demands, MOST_REQUIRED_UNITS, Required};
+use crate::search::{AvoidedPhrase, DecodingConstraints, MOST_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
-    LONGEST_LINE, NormalForm, Normalisation, Pair, Segmentation, Spelling, UNKNOWN, Vocabulary, Words, has_phrase,
-    word_spans,
+    LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Vocabulary, WordSplitting,
+    has_phrase, word_spans,
 };
 
 /// What translations have to begin with, to contain and not to contain.
@@ -24,13 +24,13 @@ pub struct Constraints {
     /// Words or phrases that none contains.
     pub avoided: Vec<String>,
     /// Translations of terms, which are required where a term stands in the source.
-    pub terms: Terms,
+    pub terms: Terminology,
 }
 
 impl Constraints {
     /// The same as the target's text is read, with which what is said is compared.
     #[must_use]
-    pub fn normalised(self, normalisation: Normalisation) -> Self {
+    pub fn normalised(self, normalisation: Normalization) -> Self {
         let normal = |text: String| normalisation.apply(&text).into_owned();
         Self {
             prefix: self.prefix.map(normal),
@@ -56,12 +56,12 @@ impl Constraints {
 
 /// Terms with what they are to be translated by.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub struct Terminology {
     /// By the first word of a term its words, those of most words first, and its translation.
     by_first_word: HashMap<String, Vec<(Vec<String>, String)>>,
 }
 
-impl Terms {
+impl Terminology {
     /// From pairs of a term and its translation; of equal terms the first one counts.
     pub fn of(pairs: Vec<Pair>) -> Self {
         let mut by_first_word: HashMap<String, Vec<(Vec<String>, String)>> = HashMap::new();
@@ -80,7 +80,7 @@ impl Terms {
     }
 
     /// The same with translations as the target's text is read.
-    fn normalised(mut self, normalisation: Normalisation) -> Self {
+    fn normalised(mut self, normalisation: Normalization) -> Self {
         for (_, translation) in self.by_first_word.values_mut().flatten() {
             *translation = normalisation.apply(translation).into_owned();
         }
@@ -120,12 +120,12 @@ impl Terms {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    word_spans(text, Words::Terms).into_iter().map(|span| &text[span])
+    word_spans(text, WordSplitting::Terms).into_iter().map(|span| &text[span])
 }
 
 /// What equal words of terms and sentences have in common: capitals and small letters are the same, and forms of Unicode.
 fn alike(word: &str) -> String {
-    Normalisation { form: NormalForm::Nfc, lowercase: true }.apply(word).into_owned()
+    Normalization { form: NormalForm::Nfc, lowercase: true }.apply(word).into_owned()
 }
 
 fn is_known(units: &[u32]) -> bool {
@@ -134,33 +134,33 @@ fn is_known(units: &[u32]) -> bool {
 
 /// Constraints that a model can keep to.
 #[derive(Clone)]
-pub struct Feasible {
+pub struct CompiledConstraints {
     prefix: Option<String>,
-    required: Vec<Required>,
-    avoided: Arc<[Avoided]>,
+    required: Vec<RequiredPhrase>,
+    avoided: Arc<[AvoidedPhrase]>,
     /// The same as text.
     avoided_texts: Vec<String>,
-    terms: Terms,
-    spelling: Arc<Spelling>,
+    terms: Terminology,
+    spelling: Arc<SurfaceForms>,
     /// Translations of terms that the model has no units for, and that are not asked of it.
     pub unsayable: Vec<String>,
 }
 
-impl Feasible {
+impl CompiledConstraints {
     /// Constraints in the units of a model's target.
     ///
     /// # Errors
     /// The model has no unit for something that is to be said.
     pub fn new(constraints: Constraints, target: &Vocabulary) -> Result<Self> {
         let spelling = Arc::new(target.spelling());
-        let require = |phrase: &String| Ok(Required { units: sayable(phrase.trim(), target)?, of: None });
-        let required: Vec<Required> = constraints.required.iter().map(require).collect::<Result<_>>()?;
+        let require = |phrase: &String| Ok(RequiredPhrase { units: sayable(phrase.trim(), target)?, of: None });
+        let required: Vec<RequiredPhrase> = constraints.required.iter().map(require).collect::<Result<_>>()?;
         let units: usize = required.iter().map(|phrase| phrase.units.len()).sum();
         ensure!(
             units <= MOST_REQUIRED_UNITS,
             "--require: its phrases are {units} units of this model together, and {MOST_REQUIRED_UNITS} can be asked for"
         );
-        let avoided = constraints.avoided.iter().map(|phrase| Avoided::new(phrase.trim(), &spelling)).collect();
+        let avoided = constraints.avoided.iter().map(|phrase| AvoidedPhrase::new(phrase.trim(), &spelling)).collect();
         let (terms, unsayable) = constraints.terms.sayable(target)?;
         let avoided_texts = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
         Ok(Self { prefix: constraints.prefix, required, avoided, avoided_texts, terms, spelling, unsayable })
@@ -183,12 +183,12 @@ impl Feasible {
     ///
     /// # Errors
     /// The model has no unit for something in the beginning.
-    pub fn demands(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Demands> {
+    pub fn demands(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<DecodingConstraints> {
         let prefix = sentence.begins.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
         let mut required = self.required.clone();
         required.extend(self.required_terms(sentence, [source, target])?);
         let required = self.once(required);
-        Ok(Demands {
+        Ok(DecodingConstraints {
             prefix: beginning(prefix, target)?,
             prefix_ends_word: prefix.ends_with(char::is_whitespace),
             required,
@@ -200,7 +200,7 @@ impl Feasible {
     }
 
     /// Phrases without those that are said with another one: equal ones, and what stands in it as whole words.
-    fn once(&self, phrases: Vec<Required>) -> Vec<Required> {
+    fn once(&self, phrases: Vec<RequiredPhrase>) -> Vec<RequiredPhrase> {
         let said_with = |place: usize, other: usize| {
             let (units, longer) = (&phrases[place].units, &phrases[other].units);
             let ends = longer.windows(units.len()).enumerate().filter(|(_, run)| *run == &units[..]);
@@ -212,16 +212,16 @@ impl Feasible {
         (0..phrases.len()).filter(needed).map(|place| phrases[place].clone()).collect()
     }
 
-    fn required_terms(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Vec<Required>> {
+    fn required_terms(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<Vec<RequiredPhrase>> {
         if self.terms.by_first_word.is_empty() {
             return Ok(Vec::new());
         }
-        let (given, before) = sentence.segment_given(source, Words::Terms)?;
+        let (given, before) = sentence.segment_given(source, WordSplitting::Terms)?;
         let Segmentation { words, word_of_unit, .. } = given.cut_to(LONGEST);
         let required = |(of_words, translation): (Range<usize>, &str)| {
             let unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
             let units = unit(of_words.start)..unit(of_words.end);
-            Ok(Required { units: target.encode(translation)?, of: Some(units) })
+            Ok(RequiredPhrase { units: target.encode(translation)?, of: Some(units) })
         };
         self.terms.among(&words).into_iter().map(required).collect()
     }
@@ -265,9 +265,9 @@ fn shortened(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn terms(pairs: &[(&str, &str)]) -> Terms {
+    fn terms(pairs: &[(&str, &str)]) -> Terminology {
         let pair = |&(source, target): &(&str, &str)| Pair { source: source.to_owned(), target: target.to_owned() };
-        Terms::of(pairs.iter().map(pair).collect())
+        Terminology::of(pairs.iter().map(pair).collect())
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
         let constraints = |prefix: Option<&str>, required: &[&str], avoided: &[&str]| {
             let all = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
             let prefix = prefix.map(str::to_owned);
-            Constraints { prefix, required: all(required), avoided: all(avoided), terms: Terms::default() }
+            Constraints { prefix, required: all(required), avoided: all(avoided), terms: Terminology::default() }
         };
         assert_eq!(constraints(None, &["a b"], &["x", "b "]).contradiction(), Some("b"));
         assert_eq!(constraints(Some("é a"), &[], &["é"]).contradiction(), Some("é"));

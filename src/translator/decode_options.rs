@@ -2,9 +2,11 @@
 
 use anyhow::{Result, ensure};
 
-use super::{Choice, Constraints, Strategy, Terms};
+use super::{Constraints, Request, ResultSelection, Terminology};
 use crate::error::{UsageError, usage};
-use crate::search::{BeamSettings, Bounds, Chance, DrawSettings, LengthFormula, MOST_REQUIRED, Ranking, Search};
+use crate::search::{
+    BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, MOST_REQUIRED, SampleSearch, SamplingConfig, Search,
+};
 use crate::text::Pair;
 
 /// Largest penalty that is multiplied by a length or a coverage: the product stays finite.
@@ -61,7 +63,7 @@ pub struct DecodeOptions {
 
 impl Default for DecodeOptions {
     fn default() -> Self {
-        let (ranking, bounds) = (Ranking::default(), Bounds::default());
+        let (ranking, bounds) = (HypothesisScoring::default(), LengthLimits::default());
         Self {
             beam: 5,
             n_best: 1,
@@ -130,25 +132,25 @@ impl DecodeOptions {
     ///
     /// # Errors
     /// A [`UsageError`] names the option by its name on the command line.
-    pub(crate) fn strategy(&self) -> Result<Strategy> {
+    pub(crate) fn strategy(&self) -> Result<Request> {
         self.check_ranking()?;
         self.check_sampling()?;
         self.check_phrases()?;
         let Self { length_formula, length_penalty, coverage_penalty, length_factor, no_repeat, .. } = *self;
-        let ranking = Ranking { length_formula, length_penalty, coverage_penalty };
-        let bounds = Bounds { length_factor, no_repeat, ..Bounds::default() };
+        let ranking = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
+        let bounds = LengthLimits { length_factor, no_repeat, ..LengthLimits::default() };
         if !self.is_sampled() {
             let beam = self.beam.max(self.n_best);
             // Where several are wanted, some may turn out to be the same text.
             let best = if self.n_best == 1 { 1 } else { beam };
-            let search = Search::Beam(BeamSettings { beam, ranking, bounds, best });
-            return Ok(Strategy { search, choice: Choice::Best(self.n_best) });
+            let search = Search::Beam(BeamSearch { beam, ranking, bounds, best });
+            return Ok(Request { search, choice: ResultSelection::Best(self.n_best) });
         }
-        let chance = Chance { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
+        let chance = SamplingConfig { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
         let draws = self.mbr.unwrap_or(self.n_best);
-        let draws = DrawSettings { draws, chance, ranking, bounds, seed: self.seed, first: 0 };
-        let choice = if self.mbr.is_some() { Choice::Consensus(self.n_best) } else { Choice::All };
-        Ok(Strategy { search: Search::Draws(draws), choice })
+        let draws = SampleSearch { draws, chance, ranking, bounds, seed: self.seed, first: 0 };
+        let choice = if self.mbr.is_some() { ResultSelection::Consensus(self.n_best) } else { ResultSelection::All };
+        Ok(Request { search: Search::Draws(draws), choice })
     }
 
     fn is_sampled(&self) -> bool {
@@ -214,7 +216,7 @@ impl DecodeOptions {
             prefix: self.prefix.clone(),
             required: self.require.clone(),
             avoided: self.avoid.clone(),
-            terms: Terms::of(self.terms.clone()),
+            terms: Terminology::of(self.terms.clone()),
         }
     }
 }

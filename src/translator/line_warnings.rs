@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Aligned, LONGEST, LinkedPair, MOST_WORDS, Translation};
+use super::{ForcedAlignment, LONGEST, LinkedPair, MOST_WORDS, Translation};
 use crate::reporter::Reporter;
 use crate::search::{MOST_REQUIRED, MOST_REQUIRED_UNITS};
 use crate::text::LineNumbers;
@@ -76,7 +76,7 @@ impl LineWarnings {
     }
 
     /// Adds input `id` as a model read it.
-    pub fn add_aligned(&mut self, id: usize, aligned: &Aligned) {
+    pub fn add_aligned(&mut self, id: usize, aligned: &ForcedAlignment) {
         if aligned.cut {
             self.truncated.add(self.numbers.of(id));
         }

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Result, bail, ensure};
 use rayon::prelude::*;
 
-use super::{Aligned, Translator};
+use super::{ForcedAlignment, Translator};
 use crate::aligner::{self, Posteriors, WordAligner};
 use crate::alignment::{Alignment, Link, LinkFormat, LinkScores, NoiseFeatures, Symmetrization, linked_sources};
-use crate::checkpoint::Folder;
+use crate::checkpoint::ModelDir;
 use crate::error::{UsageError, usage};
 use crate::reporter::{Reporter, Silent};
-use crate::text::{NormalForm, Pair, Words, word_spans};
+use crate::text::{NormalForm, Pair, WordSplitting, word_spans};
 
 /// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to
 /// look before the next word is said.
@@ -71,7 +71,7 @@ impl AlignerSource {
     }
 
     fn load(&self) -> Result<Option<Arc<WordAligner>>> {
-        let folder = Folder::new(self.path());
+        let folder = ModelDir::new(self.path());
         let aligner = match self {
             Self::Directory(_) => Some(folder.load_aligner_alone()?),
             Self::Model(_) => folder.load_aligner(&folder.load()?)?,
@@ -94,7 +94,7 @@ pub struct LinkOptions {
     /// Least score of a link; none for the usual.
     pub threshold: Option<f32>,
     /// Splitting into words; none for the usual. A translator knows its own.
-    pub words: Option<Words>,
+    pub words: Option<WordSplitting>,
     /// Links the model's tokens instead of words.
     pub by_units: bool,
 }
@@ -213,7 +213,7 @@ pub struct Linker {
     /// Links are made from this much on; none for the usual.
     pub threshold: Option<f32>,
     /// What is linked of the source and of the target.
-    pub words: [Words; 2],
+    pub words: [WordSplitting; 2],
     /// Whether the model's units are linked instead of words.
     pub by_units: bool,
 }
@@ -221,7 +221,7 @@ pub struct Linker {
 /// A pair with its links.
 pub struct LinkedPair {
     /// The pair as the model read it, where one did.
-    pub aligned: Option<Aligned>,
+    pub aligned: Option<ForcedAlignment>,
     /// Attention between what is linked; without a model, the statistical aligner's p(t comes from s), what a row lacks
     /// of 1 being the share of nothing.
     pub alignment: Alignment,
@@ -342,7 +342,7 @@ impl Linker {
     ///
     /// # Errors
     /// The reverse model's own.
-    pub fn link_read(&self, aligned: Vec<Aligned>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
+    pub fn link_read(&self, aligned: Vec<ForcedAlignment>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
         let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
         let reversed = match &self.reverse {
             Some(reverse) => {
@@ -374,8 +374,9 @@ impl Linker {
         LinkedPair { aligned: None, alignment, beliefs, links, score, cut }
     }
 
-    fn by_model(&self, aligned: Aligned, reversed: Option<Aligned>) -> LinkedPair {
-        let of = |aligned: &Aligned| if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
+    fn by_model(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> LinkedPair {
+        let of =
+            |aligned: &ForcedAlignment| if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
         let alignment = of(&aligned);
         let reversed = reversed.as_ref().map(of);
         let score = aligned.mean_log_probability();

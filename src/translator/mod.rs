@@ -22,22 +22,22 @@ use rayon::prelude::*;
 use crate::aligner::WordAligner;
 use crate::alignment::Alignment;
 use crate::attention::InferenceOverrides;
-use crate::checkpoint::{Checkpoint, Config, Folder};
+use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
 use crate::search::{Hypothesis, Source, search_all};
-use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, Words, bucketed};
+use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, WordSplitting, bucketed};
 
-use constraints::Feasible;
+use constraints::CompiledConstraints;
 
 pub use api::Aligner;
-pub use constraints::{Constraints, Terms};
+pub use constraints::{Constraints, Terminology};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
 pub use linking::{AlignerSource, LinkOptions, LinkedPair, Linker, LinksFrom, MOST_WORDS, learn_aligner};
 pub use noise_filter::NoiseFilter;
-pub use scored::Scored;
-pub use strategy::{Choice, LONGEST, Sentence, Strategy};
+pub use scored::ForcedScore;
+pub use strategy::{LONGEST, Request, ResultSelection, Sentence};
 pub use unknown::Dictionary;
 
 /// Units of a batch in forced decoding, padding counted.
@@ -51,13 +51,13 @@ pub struct Translator {
     checkpoint: Arc<Checkpoint>,
     models: Vec<Arc<RnnSearch>>,
     /// What counts as a word of the source and of the target.
-    words: [Words; 2],
+    words: [WordSplitting; 2],
     /// What replaces units that the model does not know, if anything.
     dictionary: Option<Dictionary>,
     /// Whether sentences that are mostly unknown stay as they are.
     keeps_unknown: bool,
     /// What translations have to keep to.
-    constraints: Feasible,
+    constraints: CompiledConstraints,
     /// The statistical aligner that was learned with the model, if there is one, once it was asked for.
     aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
 }
@@ -74,17 +74,22 @@ pub struct Translation {
     /// How many of the phrases that it should contain it does not.
     pub unmet: usize,
     /// Its alignment.
-    pub alignment: Aligned,
+    pub alignment: ForcedAlignment,
 }
 
 impl Translation {
     /// The sentence itself as it was given, each unit from the same one.
-    fn copied(sentence: &Sentence, source: Segmentation, vocabulary: &Vocabulary, words: Words) -> Result<Self> {
+    fn copied(
+        sentence: &Sentence,
+        source: Segmentation,
+        vocabulary: &Vocabulary,
+        words: WordSplitting,
+    ) -> Result<Self> {
         let units = source.ids.len();
         let (given, before) = sentence.segment_given(vocabulary, words)?;
         let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
         let rows: Vec<Vec<f32>> = (before.min(units)..=units).map(row).collect();
-        let alignment = Aligned::new(source, given.cut_to(rows.len() - 1), &rows, 0.0);
+        let alignment = ForcedAlignment::new(source, given.cut_to(rows.len() - 1), &rows, 0.0);
         Ok(Self { text: sentence.given().to_owned(), log_probability: 0.0, score: 0.0, unmet: 0, alignment })
     }
 }
@@ -95,7 +100,7 @@ fn is_mostly_unknown(source: &Segmentation) -> bool {
 }
 
 /// A pair that has gone through forced decoding.
-struct Forced {
+struct ForcedPair {
     source: Segmentation,
     target: Segmentation,
     by: ForcedScores,
@@ -103,7 +108,7 @@ struct Forced {
 
 /// An alignment by the model's units, from which that by words can be made.
 #[derive(Clone, Debug)]
-pub struct Aligned {
+pub struct ForcedAlignment {
     /// Log-probability of the target given the source, in nats, `</s>` included.
     pub log_probability: f64,
     /// Units of the target, `</s>` included.
@@ -115,7 +120,7 @@ pub struct Aligned {
     target: Segmentation,
 }
 
-impl Aligned {
+impl ForcedAlignment {
     fn new(source: Segmentation, target: Segmentation, rows: &[Vec<f32>], log_probability: f64) -> Self {
         let units = Alignment::from_rows(source.units.clone(), target.units.clone(), rows);
         let cut = source.cut || target.cut;
@@ -164,13 +169,13 @@ impl Translator {
     /// # Errors
     /// The checkpoint's own.
     pub fn load_on(path: &Path, device: &Device) -> Result<Self> {
-        let folder = Folder::new(path);
+        let folder = ModelDir::new(path);
         let (checkpoint, parameters) = folder.load_model(device)?;
         let lexicon = folder.load_lexicon(&checkpoint)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
         let models = vec![Arc::new(model)];
-        let constraints = Feasible::new(Constraints::default(), &checkpoint.target)?;
+        let constraints = CompiledConstraints::new(Constraints::default(), &checkpoint.target)?;
         Ok(Self {
             path: path.to_owned(),
             checkpoint: Arc::new(checkpoint),
@@ -214,12 +219,12 @@ impl Translator {
 
     /// This translator, made to align what `words` says are words; none leaves that to what each side is cut into.
     #[must_use]
-    pub fn with_words(self, words: Option<Words>) -> Self {
+    pub fn with_words(self, words: Option<WordSplitting>) -> Self {
         Self { words: words.map_or(self.words, |words| [words; 2]), ..self }
     }
 
     /// What counts as a word of the source and of the target.
-    pub fn words(&self) -> [Words; 2] {
+    pub fn words(&self) -> [WordSplitting; 2] {
         self.words
     }
 
@@ -240,7 +245,7 @@ impl Translator {
     /// # Errors
     /// It has no units for something that it is to say; of terms these are left out instead, see [`Self::unsayable`].
     pub fn with_constraints(self, constraints: Constraints) -> Result<Self> {
-        Ok(Self { constraints: Feasible::new(constraints, &self.checkpoint.target)?, ..self })
+        Ok(Self { constraints: CompiledConstraints::new(constraints, &self.checkpoint.target)?, ..self })
     }
 
     /// Says whether the translation of a sentence can begin as it is asked to.
@@ -298,7 +303,7 @@ impl Translator {
         if let Some(aligner) = self.aligner.get() {
             return Ok(aligner.clone());
         }
-        let loaded = Folder::new(&self.path).load_aligner(&self.checkpoint)?.map(Arc::new);
+        let loaded = ModelDir::new(&self.path).load_aligner(&self.checkpoint)?.map(Arc::new);
         Ok(self.aligner.get_or_init(|| loaded).clone())
     }
 
@@ -316,7 +321,7 @@ impl Translator {
     pub fn translate_batch(
         &self,
         sentences: &[Sentence],
-        strategy: &Strategy,
+        strategy: &Request,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
         let segmented = self.segment_sources(sentences.iter().map(|sentence| sentence.text.as_str()))?;
@@ -356,7 +361,7 @@ impl Translator {
         };
         replacements.retain(|_, word| !self.constraints.avoids(word));
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
-        let alignment = Aligned::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
+        let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         let Hypothesis { log_probability, score, unmet, .. } = *hypothesis;
         Ok(Translation { text, log_probability, score, unmet, alignment })
     }
@@ -365,10 +370,12 @@ impl Translator {
     ///
     /// # Errors
     /// The model's own; its scores are not finite.
-    pub fn align_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Aligned>> {
+    pub fn align_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedAlignment>> {
         let forced = self.forced(pairs, on_progress)?.into_iter();
         Ok(forced
-            .map(|Forced { source, target, by }| Aligned::new(source, target, &by.weights, by.log_probability()))
+            .map(|ForcedPair { source, target, by }| {
+                ForcedAlignment::new(source, target, &by.weights, by.log_probability())
+            })
             .collect())
     }
 
@@ -376,12 +383,14 @@ impl Translator {
     ///
     /// # Errors
     /// As [`Self::align_batch`].
-    pub fn score_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Scored>> {
+    pub fn score_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedScore>> {
         let forced = self.forced(pairs, on_progress)?.into_iter();
-        Ok(forced.map(|Forced { source, target, by }| Scored::new(&source, target, &by.log_probabilities)).collect())
+        Ok(forced
+            .map(|ForcedPair { source, target, by }| ForcedScore::new(&source, target, &by.log_probabilities))
+            .collect())
     }
 
-    fn forced(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<Forced>> {
+    fn forced(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedPair>> {
         let sources = self.segment_sources(pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = pairs.iter().map(|pair| pair.target.as_str());
         let targets = segment_all(&self.checkpoint.target, self.words[1], targets)?;
@@ -397,7 +406,7 @@ impl Translator {
         }
         let sides = sources.into_iter().zip(targets);
         let all = sides.zip(forced.into_iter().flatten());
-        Ok(all.map(|((source, target), by)| Forced { source, target, by }).collect())
+        Ok(all.map(|((source, target), by)| ForcedPair { source, target, by }).collect())
     }
 
     /// Forced decoding of a batch by all models together.
@@ -431,7 +440,7 @@ impl Translator {
 
 fn segment_all<'a>(
     vocabulary: &Vocabulary,
-    words: Words,
+    words: WordSplitting,
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Segmentation>> {
     let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, words);

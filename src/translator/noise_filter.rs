@@ -8,7 +8,7 @@ use super::{LinkOptions, LinkedPair, Linker, LinksFrom, Translator};
 use crate::alignment::{NoiseFeatures, noise_scores, rank_by_noise};
 use crate::error::UsageError;
 use crate::reporter::Reporter;
-use crate::text::{Defect, Limits, Pair, defects};
+use crate::text::{FilterLimits, NoiseKind, Pair, defects};
 
 /// Pairs that are linked at a time.
 const CHUNK: usize = 2000;
@@ -17,9 +17,9 @@ const CHUNK: usize = 2000;
 #[derive(Clone, Debug)]
 pub struct NoiseFilter {
     /// Limits of the rules.
-    pub limits: Limits,
+    pub limits: FilterLimits,
     /// Kinds of noise that are no reason to leave a pair out.
-    pub accepted: HashSet<Defect>,
+    pub accepted: HashSet<NoiseKind>,
     /// Share of the pairs that pass the rules that is left out as well, in percent: the most suspicious ones.
     pub noisy: Option<f64>,
 }
@@ -46,7 +46,7 @@ impl NoiseFilter {
 
     /// Returns the percentage of suspicious pairs to leave out, if these are not accepted.
     pub fn suspicious_percent(&self) -> Option<f64> {
-        self.noisy.filter(|_| !self.accepted.contains(&Defect::Suspicious))
+        self.noisy.filter(|_| !self.accepted.contains(&NoiseKind::Suspicious))
     }
 
     /// Returns the reason to leave out each pair, if there is one. `untagged` are the pairs without their tags, which are no
@@ -60,14 +60,14 @@ impl NoiseFilter {
         untagged: &[Pair],
         translator: Option<&Translator>,
         reporter: &dyn Reporter,
-    ) -> Result<Vec<Option<Defect>>> {
+    ) -> Result<Vec<Option<NoiseKind>>> {
         self.check()?;
         let mut found = defects(untagged, self.limits, &self.accepted);
         if let Some(percent) = self.suspicious_percent() {
             let places: Vec<usize> = (0..pairs.len()).filter(|&place| found[place].is_none()).collect();
             let rest: Vec<Pair> = places.iter().map(|&place| pairs[place].clone()).collect();
             for place in most_suspicious(&rest, percent, translator, reporter)? {
-                found[places[place]] = Some(Defect::Suspicious);
+                found[places[place]] = Some(NoiseKind::Suspicious);
             }
         }
         Ok(found)
@@ -100,7 +100,7 @@ mod tests {
     use crate::reporter::Silent;
 
     fn filter() -> NoiseFilter {
-        let limits = Limits { words: 20, proportion: 3.0 };
+        let limits = FilterLimits { words: 20, proportion: 3.0 };
         NoiseFilter { limits, accepted: HashSet::new(), noisy: Some(5.0) }
     }
 
@@ -116,16 +116,16 @@ mod tests {
         pairs[7].target = "noe helt annet enn det".to_owned();
         pairs[3].target = String::new();
         let found = filter().apply(&pairs, &pairs, None, &Silent).unwrap();
-        assert_eq!(found[3], Some(Defect::Empty));
-        assert_eq!(found[7], Some(Defect::Suspicious));
+        assert_eq!(found[3], Some(NoiseKind::Empty));
+        assert_eq!(found[7], Some(NoiseKind::Suspicious));
         assert_eq!(found.iter().flatten().count(), 2, "five percent of the other 19 are one");
-        let accepting = NoiseFilter { accepted: HashSet::from([Defect::Suspicious]), ..filter() };
+        let accepting = NoiseFilter { accepted: HashSet::from([NoiseKind::Suspicious]), ..filter() };
         assert_eq!(accepting.apply(&pairs, &pairs, None, &Silent).unwrap().iter().flatten().count(), 1);
     }
 
     #[test]
     fn refuses_limits_out_of_range_by_name() {
-        let proportion = NoiseFilter { limits: Limits { words: 1, proportion: 0.5 }, ..filter() };
+        let proportion = NoiseFilter { limits: FilterLimits { words: 1, proportion: 0.5 }, ..filter() };
         assert_eq!(proportion.check().unwrap_err().to_string(), "--max-proportion must be at least 1, not 0.5");
         let percent = NoiseFilter { noisy: Some(101.0), ..filter() };
         assert_eq!(percent.check().unwrap_err().to_string(), "--noisy must be between 0 and 100, not 101");

@@ -4,7 +4,7 @@ use crate::text::Segmentation;
 
 /// What a model says of a pair.
 #[derive(Clone, Debug)]
-pub struct Scored {
+pub struct ForcedScore {
     /// Words of the target with their log-probabilities, in nats: of all the units that make up a word.
     pub words: Vec<(String, f64)>,
     /// Log-probability of the target's end.
@@ -15,7 +15,7 @@ pub struct Scored {
     pub cut: bool,
 }
 
-impl Scored {
+impl ForcedScore {
     /// By the log-probabilities of the target's units, `</s>` last.
     pub(super) fn new(source: &Segmentation, target: Segmentation, log_probabilities: &[f64]) -> Self {
         let mut words: Vec<(String, f64)> = target.words.into_iter().map(|word| (word, 0.0)).collect();

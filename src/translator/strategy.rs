@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use anyhow::Result;
 
 use super::consensus::consensus;
-use crate::search::{BeamSettings, DrawSettings, Search};
-use crate::text::{Segmentation, Vocabulary, Words};
+use crate::search::{BeamSearch, SampleSearch, Search};
+use crate::text::{Segmentation, Vocabulary, WordSplitting};
 
 /// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
 /// length and a model has never seen such sentences anyway.
@@ -39,7 +39,7 @@ impl Sentence {
     ///
     /// # Errors
     /// The vocabulary's own.
-    pub fn segment_given(&self, source: &Vocabulary, words: Words) -> Result<(Segmentation, usize)> {
+    pub fn segment_given(&self, source: &Vocabulary, words: WordSplitting) -> Result<(Segmentation, usize)> {
         let given = source.segment(self.given(), words)?;
         let before = if self.lead == 0 { 0 } else { source.encode(&self.text)?.len().saturating_sub(given.ids.len()) };
         Ok((given, before))
@@ -48,16 +48,16 @@ impl Sentence {
 
 /// How translations are looked for and chosen.
 #[derive(Clone, Copy, Debug)]
-pub struct Strategy {
+pub struct Request {
     /// How they are looked for.
     pub search: Search,
     /// Which of those found are handed back.
-    pub choice: Choice,
+    pub choice: ResultSelection,
 }
 
 /// Which of the translations that were found are handed back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ResultSelection {
     /// All of them in their order: each that was drawn counts.
     All,
     /// So many of the best at most. Units may spell a text in several ways; it comes once, as the most probable of them.
@@ -66,18 +66,18 @@ pub enum Choice {
     Consensus(usize),
 }
 
-impl Strategy {
+impl Request {
     /// The same for sentences of which the first has a number, by which draws differ.
     #[must_use]
     pub fn from_sentence(self, first: usize) -> Self {
         match self.search {
-            Search::Draws(settings) => Self { search: Search::Draws(DrawSettings { first, ..settings }), ..self },
+            Search::Draws(settings) => Self { search: Search::Draws(SampleSearch { first, ..settings }), ..self },
             Search::Beam(_) => self,
         }
     }
 }
 
-impl Choice {
+impl ResultSelection {
     /// The places of those that are handed back, among a sentence's translations as they were found (by a beam the best
     /// first), and how much all agree with each, if that is asked.
     pub(super) fn among(self, found: &[&str]) -> Vec<(usize, Option<f64>)> {
@@ -95,8 +95,8 @@ impl Choice {
     }
 }
 
-impl From<BeamSettings> for Strategy {
-    fn from(settings: BeamSettings) -> Self {
-        Self { search: Search::Beam(settings), choice: Choice::Best(settings.best) }
+impl From<BeamSearch> for Request {
+    fn from(settings: BeamSearch) -> Self {
+        Self { search: Search::Beam(settings), choice: ResultSelection::Best(settings.best) }
     }
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::Sentence;
 use crate::search::Hypothesis;
-use crate::text::{NormalForm, Pair, UNKNOWN, Vocabulary, Words};
+use crate::text::{NormalForm, Pair, UNKNOWN, Vocabulary, WordSplitting};
 
 /// Translations of source words, by what these are in NFC; a word that has none is copied.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ impl Dictionary {
         if !hypothesis.units.contains(&UNKNOWN) {
             return Ok(replacements);
         }
-        let (segmentation, before) = sentence.segment_given(source, Words::Punctuation)?;
+        let (segmentation, before) = sentence.segment_given(source, WordSplitting::Punctuation)?;
         let unknown = |unit: usize| hypothesis.units.get(unit) == Some(&UNKNOWN);
         let mut start = 0;
         while start < hypothesis.units.len() {

@@ -7,20 +7,20 @@ use std::path::Path;
 use candle_core::Device;
 use clap::Parser;
 use softalign::alignment::{LinkFormat, parse_gold_line};
-use softalign::checkpoint::{Config, Folder};
+use softalign::checkpoint::{Config, ModelDir};
 use softalign::cli::Cli;
-use softalign::search::BeamSettings;
+use softalign::search::BeamSearch;
 use softalign::text::{
-    Atoms, Column, Layout, NormalForm, Normalisation, Pair, PairStream, Units, Vocabulary, Words, read_laid_out,
-    read_lines,
+    Column, NormalForm, Normalization, Pair, PairStream, ProtectedTokens, TableFormat, Units, Vocabulary,
+    WordSplitting, read_laid_out, read_lines,
 };
 use softalign::translator::{Dictionary, Translator};
 
 /// What models have where nothing else is asked for.
-const NORMALISATION: Normalisation = Normalisation { form: NormalForm::Nfc, lowercase: false };
+const NORMALISATION: Normalization = Normalization { form: NormalForm::Nfc, lowercase: false };
 
 /// Reads a file of pairs whole and as a stream, `portion` pairs at a time; says whether it holds pairs.
-pub fn use_corpus(path: &Path, layout: &Layout, portion: usize) -> bool {
+pub fn use_corpus(path: &Path, layout: &TableFormat, portion: usize) -> bool {
     let read = read_laid_out(path, layout);
     let streamed = PairStream::laid_out(path, layout).and_then(|mut pairs| {
         let mut all = Vec::new();
@@ -68,8 +68,8 @@ pub fn use_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> bool {
 /// Reads a tokenizer's file, and cuts some text by it; says whether it is one.
 pub fn use_tokenizer(json: &str) -> bool {
     [Units::Bpe, Units::Word, Units::Char].into_iter().any(|units| {
-        [Normalisation::NONE, NORMALISATION].into_iter().any(|normalisation| {
-            Vocabulary::from_json(json, units, normalisation, &Atoms::default()).is_ok_and(|vocabulary| {
+        [Normalization::NONE, NORMALISATION].into_iter().any(|normalisation| {
+            Vocabulary::from_json(json, units, normalisation, &ProtectedTokens::default()).is_ok_and(|vocabulary| {
                 use_text(&vocabulary, "the red fox é e\u{301} ▁ 🦊");
                 true
             })
@@ -79,7 +79,7 @@ pub fn use_tokenizer(json: &str) -> bool {
 
 /// Cuts a line into units; those that the vocabulary covers become the text again.
 pub fn use_text(vocabulary: &Vocabulary, text: &str) {
-    for words in [Words::Whitespace, Words::Punctuation, Words::Characters] {
+    for words in [WordSplitting::Whitespace, WordSplitting::Punctuation, WordSplitting::Characters] {
         let Ok(cut) = vocabulary.segment(text, words) else { return };
         assert_eq!(cut.ids.len(), cut.word_of_unit.len());
         assert!(cut.ids.iter().all(|&id| (id as usize) < vocabulary.size()), "{text:?}");
@@ -105,7 +105,7 @@ pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
             std::fs::write(scratch, bytes).expect("a file can be written");
             let columns = (how & 64 != 0).then_some([2, 1].map(Column::Number));
             let features = (how & 8 != 0).then_some(Column::Number(3));
-            let layout = Layout { csv: how & 16 != 0, header: how & 32 != 0, columns, features };
+            let layout = TableFormat { csv: how & 16 != 0, header: how & 32 != 0, columns, features };
             use_corpus(scratch, &layout, 1 + usize::from(how >> 7) * 3);
         }
     }
@@ -118,11 +118,11 @@ pub fn vocabulary() -> Vocabulary {
 }
 
 /// Does with a folder what commands do; says whether the model can be used.
-pub fn use_folder(folder: &Folder, [source, target]: [&str; 2]) -> bool {
+pub fn use_folder(folder: &ModelDir, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
     let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
     let used = Translator::load_on(folder.path(), &device).and_then(|translator| {
-        let settings = BeamSettings { beam: 2, ..BeamSettings::default() }.into();
+        let settings = BeamSearch { beam: 2, ..BeamSearch::default() }.into();
         translator.translate_batch(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
         translator.align_batch(&pairs, &mut |_| {})
     });

@@ -124,13 +124,13 @@ impl Outcome {
 }
 
 /// A fresh folder in which commands run.
-pub struct Folder {
+pub struct ModelDir {
     path: PathBuf,
     /// Removes the folder in the end, if it should not last.
     _temporary: Option<TempDir>,
 }
 
-impl Folder {
+impl ModelDir {
     pub fn new() -> Self {
         let temporary = tempfile::tempdir().unwrap();
         Self { path: temporary.path().to_owned(), _temporary: Some(temporary) }
@@ -249,7 +249,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 /// A model that knows [`PAIRS`], trained once for each test program.
 pub fn model() -> &'static Path {
     static MODEL: LazyLock<PathBuf> = LazyLock::new(|| {
-        let folder = Folder::lasting("model");
+        let folder = ModelDir::lasting("model");
         folder.write("pairs.tsv", tsv(&PAIRS));
         folder.train("model", &["--max-epochs", "10", "--patience", "100"]).worked();
         folder.path("model")

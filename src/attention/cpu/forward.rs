@@ -8,7 +8,7 @@ use crate::attention::selection::SelectionMode;
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::WriteMode;
 use crate::kernels::simd::add_scaled;
-use crate::text::Look;
+use crate::text::GuideWeight;
 
 /// Forward tape: what reports and the backward pass need of each step. Rows are padded to the longest sentence.
 pub struct ForwardTape {
@@ -139,7 +139,7 @@ impl ForwardTape {
     pub fn guided<'g>(
         self,
         memory: &RaggedMemory,
-        links: impl Fn(usize) -> &'g [Look],
+        links: impl Fn(usize) -> &'g [GuideWeight],
         scale: f32,
     ) -> (GuidedTape, f64) {
         let mut d_energies = Buffer::zeros(self.alphas.len());

@@ -9,7 +9,7 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::text::Look;
+use crate::text::GuideWeight;
 
 /// Lower bound of ᾱ inside the logarithm.
 pub(in crate::attention) const MIN_MEAN_WEIGHT: f32 = 1e-10;
@@ -18,7 +18,7 @@ pub(in crate::attention) const MIN_MEAN_WEIGHT: f32 = 1e-10;
 ///
 /// # Errors
 /// The shapes do not match.
-pub fn guided_alignment_loss(alphas: &Tensor, guides: &[Vec<Look>]) -> Result<Tensor> {
+pub fn guided_alignment_loss(alphas: &Tensor, guides: &[Vec<GuideWeight>]) -> Result<Tensor> {
     let (length, size, sources) = alphas.dims3()?;
     let mut targets = vec![0f32; length * size * sources];
     for (row, links) in guides.iter().enumerate() {

@@ -11,7 +11,7 @@ use crate::checkpoint::Config;
 use crate::render::{clock, readable};
 use crate::reporter::{Reporter, Stage};
 use crate::training::{
-    AttentionWatch, Event, Observer, Progress, Sample, StepReport, ValidationReport, attention_line,
+    CollapseMonitor, Event, Observer, Sample, StepReport, TrainState, ValidationReport, attention_line,
 };
 
 /// Time between two lines on standard error where it is no terminal.
@@ -24,7 +24,7 @@ pub struct TrainingDisplay<'a> {
     console: &'a Console,
     signals: &'a Signals,
     bar: ProgressBar,
-    monitor: Mutex<Option<AttentionWatch>>,
+    monitor: Mutex<Option<CollapseMonitor>>,
     last_line: Mutex<Instant>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> TrainingDisplay<'a> {
 
     /// Watches attention of a model with these settings for collapse.
     pub fn watch(&self, config: &Config) {
-        *locked(&self.monitor) = Some(AttentionWatch::new(&config.text, &config.training));
+        *locked(&self.monitor) = Some(CollapseMonitor::new(&config.text, &config.training));
     }
 
     fn line(&self, line: &str) {
@@ -70,7 +70,7 @@ impl<'a> TrainingDisplay<'a> {
         self.bar.set_message(figures);
     }
 
-    fn validation(&self, progress: &Progress, report: &ValidationReport, best: bool) {
+    fn validation(&self, progress: &TrainState, report: &ValidationReport, best: bool) {
         let epochs = progress.epochs_begun();
         let scores = &report.scores;
         self.line(&format!(

@@ -17,7 +17,7 @@ use super::signals::Signals;
 use crate::cli::{ExplicitArgs, TrainArgs};
 use crate::error::usage;
 use crate::render::escape_controls;
-use crate::search::BeamSettings;
+use crate::search::BeamSearch;
 use crate::text::Pair;
 use crate::trainer::{InitFrom, Session, TrainingSources, TrainingSpec};
 use crate::translator::{Sentence, Translator};
@@ -117,7 +117,7 @@ fn refuse_settled_options(given: &[String]) -> Result<()> {
 fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let translator = Translator::load_on(out, device)?;
     let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
-    let translations = translator.translate_batch(&sentences, &BeamSettings::default().into(), &mut |_| {})?;
+    let translations = translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {})?;
     let mut output = Output::open(Path::new("-"))?;
     let heatmap = heatmap(&output);
     for (sentence, translations) in sentences.iter().zip(&translations) {

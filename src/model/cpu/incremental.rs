@@ -13,7 +13,7 @@ use crate::kernels::cpu::embedding::gather_forward;
 use crate::kernels::matrix::WriteMode;
 use crate::model::Dropout;
 use crate::model::reference::StepOutput;
-use crate::text::{Batch, Padded};
+use crate::text::{Batch, PaddedBatch};
 
 /// Decoder states of any number of rows over a batch of sources.
 pub struct CpuIncrementalDecoder<'w> {
@@ -29,7 +29,7 @@ pub struct CpuIncrementalDecoder<'w> {
 
 impl<'w> CpuIncrementalDecoder<'w> {
     /// Encodes sources and returns a decoder with one row for each.
-    pub fn new(weights: &'w PackedModel<'w>, source: &Padded) -> Self {
+    pub fn new(weights: &'w PackedModel<'w>, source: &PaddedBatch) -> Self {
         let batch = Batch::of_sources(source);
         let shard = Shard::split(&batch, 1).remove(0);
         let (_, annotations) = EncoderPass::forward(weights, &shard, &Dropout::none());

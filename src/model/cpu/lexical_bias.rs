@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
     use crate::model::reference::lexical_bias::{dense_rows, lexical_bias};
-    use crate::text::{END, Padded};
+    use crate::text::{END, PaddedBatch};
 
     fn lexicon() -> UnitLexicon {
         let (starts, units) = (vec![0, 0, 2, 3, 4], vec![3, 5, 2, 4]);
@@ -82,7 +82,7 @@ mod tests {
         let mut logits = [0.1f32; 6];
         bias.forward(&mut logits, &alphas, sources.into_iter());
         let tensor = Tensor::from_slice(&alphas, (1, 1, 3), &Device::Cpu).unwrap();
-        let rows = dense_rows(&lexicon, &Padded::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
+        let rows = dense_rows(&lexicon, &PaddedBatch::new([&sources[..2]].into_iter()), &Device::Cpu).unwrap();
         let reference = lexical_bias(&tensor, &rows).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
         assert!(
             logits.iter().zip(&reference).all(|(logit, bias)| (logit - 0.1 - bias).abs() < 1e-4),

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::ragged::Ragged;
 use crate::model::DropoutMask;
 use crate::random::CounterRng;
-use crate::text::{BEGIN, Batch, Look};
+use crate::text::{BEGIN, Batch, GuideWeight};
 
 /// Some sentences of a batch, the longest source first. Target-side arrays are `[length, rows, ·]`, padded to the
 /// shard's longest target; source-side arrays have no padding.
@@ -97,7 +97,7 @@ impl<'a> Shard<'a> {
     }
 
     /// Alignment links of one row for guided alignment.
-    pub fn guide(&self, row: usize) -> &'a [Look] {
+    pub fn guide(&self, row: usize) -> &'a [GuideWeight] {
         &self.batch.guides[self.rows[row]]
     }
 

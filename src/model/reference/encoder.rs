@@ -6,7 +6,7 @@ use crate::kernels::reference::gru::GruWeights;
 use crate::model::architecture::encoder_cell_param;
 use crate::model::{Dropout, DropoutSite};
 use crate::parameters::Parameters;
-use crate::text::Padded;
+use crate::text::PaddedBatch;
 
 /// Annotations of a batch of sources.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl BidirectionalEncoder {
     ///
     /// # Errors
     /// The device is out of memory.
-    pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
+    pub fn annotate(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Annotations> {
         let device = self.embedding.device();
         let (batch, length) = (source.batch(), source.length);
         let ids = Tensor::from_slice(&source.ids, (batch, length), device)?.t()?.flatten_all()?;
@@ -61,7 +61,7 @@ impl BidirectionalEncoder {
 }
 
 /// `[batch, length]`: 1 on real positions, 0 on padding.
-fn mask(sequences: &Padded, device: &Device) -> Result<Tensor> {
+fn mask(sequences: &PaddedBatch, device: &Device) -> Result<Tensor> {
     let mut mask = Vec::with_capacity(sequences.ids.len());
     for &length in &sequences.lengths {
         mask.extend((0..sequences.length).map(|position| if position < length { 1.0f32 } else { 0.0 }));

@@ -8,7 +8,7 @@ use crate::attention::Memory;
 use crate::kernels::buffer_pool::Buffer;
 use crate::model::Dropout;
 use crate::model::view::ModelView;
-use crate::text::Padded;
+use crate::text::PaddedBatch;
 
 /// Decoder states of any number of rows over a batch of sources.
 pub struct ReferenceIncrementalDecoder<'a> {
@@ -16,7 +16,7 @@ pub struct ReferenceIncrementalDecoder<'a> {
     /// Memory of every sentence of the batch.
     memory: Memory,
     /// All sources.
-    source: Padded,
+    source: PaddedBatch,
     /// Sentence of each row.
     sentences: Vec<usize>,
     /// Memory of each row's sentence; recomputed only if the rows' sentences change.
@@ -39,7 +39,11 @@ pub struct StepOutput {
 
 impl ReferenceModel {
     /// Encodes sources and returns a decoder with one row for each.
-    pub fn incremental_decoder(&self, view: ModelView, source: &Padded) -> Result<ReferenceIncrementalDecoder<'_>> {
+    pub fn incremental_decoder(
+        &self,
+        view: ModelView,
+        source: &PaddedBatch,
+    ) -> Result<ReferenceIncrementalDecoder<'_>> {
         let memory = self.project_memory(source, &Dropout::none())?;
         let dense = |lexicon| dense_rows(lexicon, source, self.decoder.device());
         let lexical = view.lexicon.map(dense).transpose()?;

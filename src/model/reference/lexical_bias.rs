@@ -4,7 +4,7 @@ use candle_core::{Device, Result, Tensor};
 
 use crate::model::UnitLexicon;
 use crate::model::unit_lexicon::EPSILON;
-use crate::text::Padded;
+use crate::text::PaddedBatch;
 
 /// ln(1 + l / ε): `[batch, T, V]` from weights `[batch, T, S]`, 0 on padding, and lexicon rows `[batch, S, V]`.
 ///
@@ -18,7 +18,7 @@ pub fn lexical_bias(alphas: &Tensor, rows: &Tensor) -> Result<Tensor> {
 ///
 /// # Errors
 /// The device is out of memory.
-pub fn dense_rows(lexicon: &UnitLexicon, sources: &Padded, device: &Device) -> Result<Tensor> {
+pub fn dense_rows(lexicon: &UnitLexicon, sources: &PaddedBatch, device: &Device) -> Result<Tensor> {
     let mut dense = vec![0.0f32; sources.ids.len() * lexicon.target_vocabulary];
     for (&source, values) in sources.ids.iter().zip(dense.chunks_exact_mut(lexicon.target_vocabulary)) {
         let (units, shares) = lexicon.row(source);

@@ -18,7 +18,7 @@ use super::{Architecture, BatchLoss, Dropout, DropoutSite, ForcedScores};
 use crate::attention::{Memory, guided_alignment_loss};
 use crate::kernels::reference::cross_entropy::cross_entropy_sums;
 use crate::parameters::{Gradients, Parameters};
-use crate::text::{BEGIN, Batch, Padded};
+use crate::text::{BEGIN, Batch, PaddedBatch};
 use decoder::AttentionDecoder;
 use decoder_loop::DecoderStep;
 use encoder::BidirectionalEncoder;
@@ -60,12 +60,12 @@ impl ReferenceModel {
     }
 
     /// Returns the encoder's annotations of a batch of sources.
-    pub fn annotate(&self, source: &Padded, dropout: &Dropout) -> Result<Annotations> {
+    pub fn annotate(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Annotations> {
         self.encoder.annotate(source, dropout)
     }
 
     /// Returns annotations, keys and values of a batch of sources.
-    fn project_memory(&self, source: &Padded, dropout: &Dropout) -> Result<Memory> {
+    fn project_memory(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Memory> {
         self.decoder.project_memory(self.annotate(source, dropout)?)
     }
 
@@ -157,7 +157,7 @@ impl ReferenceModel {
 }
 
 /// y_{t-1} of every target position, `[length × batch]` step by step.
-fn previous_ids(target: &Padded) -> Vec<u32> {
+fn previous_ids(target: &PaddedBatch) -> Vec<u32> {
     (0..target.length)
         .flat_map(|step| (0..target.batch()).map(move |row| if step == 0 { BEGIN } else { target.id(row, step - 1) }))
         .collect()

@@ -1,7 +1,7 @@
 //! What presets mean, and what the data decide where no option does.
 
 use super::Preset;
-use crate::text::Profile;
+use crate::text::CorpusStats;
 use crate::training::Schedule;
 
 /// Dimensions with a learning rate that suits them.
@@ -53,7 +53,7 @@ pub(super) struct AutoConfig {
 }
 
 impl AutoConfig {
-    pub fn new(preset: Preset, profile: &Profile) -> Self {
+    pub fn new(preset: Preset, profile: &CorpusStats) -> Self {
         let pairs = profile.pairs;
         let usual = match pairs {
             0..=50_000 => 1,
@@ -115,7 +115,7 @@ impl AutoConfig {
     /// one takes.
     pub fn within<E>(
         self,
-        profile: &Profile,
+        profile: &CorpusStats,
         time: f64,
         mut seconds_of_epoch: impl FnMut(Self) -> Result<f64, E>,
     ) -> Result<Self, E> {
@@ -131,7 +131,7 @@ impl AutoConfig {
 }
 
 /// Passes over the pairs after which more bring little; where much is dropped, it takes longer.
-fn enough(profile: &Profile) -> f64 {
+fn enough(profile: &CorpusStats) -> f64 {
     let passes = if profile.of_words() { 6000.0 } else { 4000.0 };
     (passes / (profile.pairs.max(1) as f64).sqrt()).clamp(6.0, 100.0)
 }
@@ -142,53 +142,53 @@ fn teachable(pairs: usize) -> usize {
 }
 
 /// The different words of the side that has more of them.
-fn different_words(profile: &Profile) -> usize {
+fn different_words(profile: &CorpusStats) -> usize {
     profile.sides.iter().map(|side| side.different_words).max().unwrap_or_default()
 }
 
 /// Most pieces for a side: rare ones cannot be taught, and where each word is a piece they have nothing in common.
-fn pieces(profile: &Profile) -> usize {
+fn pieces(profile: &CorpusStats) -> usize {
     teachable(profile.pairs).min(different_words(profile) / 2).clamp(500, 12_000)
 }
 
 /// Whether every word is met often enough to be learnt as a whole, as in texts about little: then cutting words in other ways
 /// teaches nothing of use.
-fn has_few_words(profile: &Profile) -> bool {
+fn has_few_words(profile: &CorpusStats) -> bool {
     !profile.of_words() && 2 * different_words(profile) <= 3 * teachable(profile.pairs)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Kind, SideProfile};
+    use crate::text::{LineKind, SideStats};
 
-    fn profile(pairs: usize, kinds: [Kind; 2], different_words: usize) -> Profile {
-        let side = |kind| SideProfile { kind, words: 10.0, different_words };
-        Profile { pairs, different_sources: pairs, sides: kinds.map(side) }
+    fn profile(pairs: usize, kinds: [LineKind; 2], different_words: usize) -> CorpusStats {
+        let side = |kind| SideStats { kind, words: 10.0, different_words };
+        CorpusStats { pairs, different_sources: pairs, sides: kinds.map(side) }
     }
 
     #[test]
     fn captions_have_rare_words_and_a_small_grammar_has_none() {
-        let captions = AutoConfig::new(Preset::Auto, &profile(29_000, [Kind::Sentences; 2], 18_000));
+        let captions = AutoConfig::new(Preset::Auto, &profile(29_000, [LineKind::Sentences; 2], 18_000));
         assert_eq!((captions.sizes, captions.pieces, captions.dropout, captions.bpe_dropout), (SMALL, 3916, 0.3, 0.0));
-        let fewer = AutoConfig::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
+        let fewer = AutoConfig::new(Preset::Auto, &profile(2000, [LineKind::Sentences; 2], 3000));
         assert_eq!(fewer.bpe_dropout, 0.1);
-        let grammar = AutoConfig::new(Preset::Auto, &profile(24_000, [Kind::Sentences; 2], 3000));
+        let grammar = AutoConfig::new(Preset::Auto, &profile(24_000, [LineKind::Sentences; 2], 3000));
         assert_eq!((grammar.pieces, grammar.dropout, grammar.bpe_dropout, grammar.joined), (1500, 0.2, 0.0, 0.2));
-        let speech = AutoConfig::new(Preset::Auto, &profile(3600, [Kind::Words, Kind::Symbols], 40));
+        let speech = AutoConfig::new(Preset::Auto, &profile(3600, [LineKind::WordSplitting, LineKind::Symbols], 40));
         assert_eq!((speech.sizes, speech.dropout, speech.epochs), (SMALL, 0.5, 100));
         assert_eq!(
             [captions, grammar, speech].map(|plan| plan.schedule),
             [Schedule::Hold, Schedule::Hold, Schedule::Cosine]
         );
-        let few = AutoConfig::new(Preset::Auto, &profile(1, [Kind::Sentences; 2], 3));
+        let few = AutoConfig::new(Preset::Auto, &profile(1, [LineKind::Sentences; 2], 3));
         assert_eq!((few.pieces, few.epochs), (500, 100));
     }
 
     #[test]
     fn passes_that_teach_by_heart_are_not_planned() {
         let most = |pairs, different_words| {
-            let profile = profile(pairs, [Kind::Sentences; 2], different_words);
+            let profile = profile(pairs, [LineKind::Sentences; 2], different_words);
             let best = AutoConfig::new(Preset::Best, &profile);
             (best.epochs, best.filling_time().epochs)
         };
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_model_that_goes_on_takes_smaller_steps_and_fewer() {
-        let auto = AutoConfig::new(Preset::Auto, &profile(2000, [Kind::Sentences; 2], 3000));
+        let auto = AutoConfig::new(Preset::Auto, &profile(2000, [LineKind::Sentences; 2], 3000));
         let rate = |hidden: usize| auto.for_base(hidden).sizes.learning_rate / SHARE_OF_RATE;
         assert_eq!([32, 128, 300, 384, 4000].map(rate), [2e-3, 2e-3, 2e-3, 1.5e-3, 1e-3]);
         assert_eq!((auto.epochs, auto.for_base(128).epochs), (89, 45));
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn time_buys_size_as_long_as_the_pairs_are_seen_often_enough() {
-        let profile = profile(29_000, [Kind::Sentences; 2], 18_000);
+        let profile = profile(29_000, [LineKind::Sentences; 2], 18_000);
         let auto = AutoConfig::new(Preset::Auto, &profile);
         // Seconds of a pass grow with the square of the hidden size.
         let seconds = |tried: AutoConfig| Ok::<_, ()>(30.0 * (tried.sizes.hidden as f64 / 256.0).powi(2));

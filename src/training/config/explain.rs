@@ -1,6 +1,6 @@
 //! What a plan was made from, and what to hope for, in words.
 
-use crate::text::{Kind, Profile};
+use crate::text::{CorpusStats, LineKind};
 use crate::training::{Schedule, TrainingSettings};
 
 /// Below this many pairs of sentences hardly more is learnt than the sentences themselves; below that many only what is
@@ -9,10 +9,10 @@ const VERY_FEW: usize = 1000;
 const FEW: usize = 10_000;
 
 /// What the data are, on both sides.
-pub(super) fn data(profile: &Profile) -> String {
+pub(super) fn data(profile: &CorpusStats) -> String {
     let [source, target] = &profile.sides;
     let what = match (source.kind, target.kind) {
-        (Kind::Sentences, Kind::Sentences) => {
+        (LineKind::Sentences, LineKind::Sentences) => {
             format!("sentences of {:.1} and {:.1} words in the mean", source.words, target.words)
         }
         (source, target) if source == target => source.name().to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn length(settings: &TrainingSettings) -> String {
 }
 
 /// What so few data allow to hope for, if they are few.
-pub(super) fn warning(profile: &Profile) -> Option<String> {
+pub(super) fn warning(profile: &CorpusStats) -> Option<String> {
     let few = match profile.pairs {
         _ if profile.of_words() => return None,
         0..VERY_FEW => "expect words and phrases that were seen often, and no translations of new sentences",

@@ -7,8 +7,8 @@ use super::{GUIDED_ALIGNMENT, Preset, TrainConfig, explain};
 use crate::attention::{AttentionConfig, SelectionMode};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState};
-use crate::text::{Atoms, BatchSize, NormalForm, Normalisation, Pair, Profile, TextSettings, Units};
-use crate::training::{Keep, Metric, Schedule, TrainingSettings};
+use crate::text::{BatchSize, CorpusStats, NormalForm, Normalization, Pair, ProtectedTokens, TextSettings, Units};
+use crate::training::{Metric, Retention, Schedule, TrainingSettings};
 
 /// Minutes between two saved training states.
 const SAVE_EVERY: f64 = 5.0;
@@ -32,7 +32,7 @@ const MAX_CHARACTERS: usize = 8000;
 pub struct ResolvedConfig {
     given: TrainConfig,
     base: Option<Architecture>,
-    stats: Profile,
+    stats: CorpusStats,
     text: TextSettings,
     auto: AutoConfig,
 }
@@ -67,8 +67,8 @@ impl TrainConfig {
     }
 
     /// Returns the normalization of both sides' text.
-    pub fn normalization(&self) -> Normalisation {
-        Normalisation { form: self.normalize.unwrap_or(NormalForm::Nfc), lowercase: self.lowercase }
+    pub fn normalization(&self) -> Normalization {
+        Normalization { form: self.normalize.unwrap_or(NormalForm::Nfc), lowercase: self.lowercase }
     }
 
     /// Returns the minutes between two saved training states.
@@ -81,7 +81,7 @@ impl TrainConfig {
     ///
     /// # Errors
     /// A [`UsageError`] names the option that is out of range or does not suit the data.
-    pub fn resolve(&self, stats: &Profile, base: Option<&Architecture>) -> Result<ResolvedConfig> {
+    pub fn resolve(&self, stats: &CorpusStats, base: Option<&Architecture>) -> Result<ResolvedConfig> {
         self.validate()?;
         let text = self.text(stats)?;
         let mut auto = AutoConfig::new(self.preset.unwrap_or(Preset::Auto), stats);
@@ -104,7 +104,7 @@ impl TrainConfig {
         Ok(resolved)
     }
 
-    fn text(&self, stats: &Profile) -> Result<TextSettings> {
+    fn text(&self, stats: &CorpusStats) -> Result<TextSettings> {
         let unit =
             |side: usize, own: Option<Units>| own.or(self.units).unwrap_or_else(|| stats.sides[side].kind.units());
         let (source_units, target_units) = (unit(0, self.source_units), unit(1, self.target_units));
@@ -114,8 +114,8 @@ impl TrainConfig {
             source_units,
             target_units,
             // Filled in with the vocabularies, which know which side has them.
-            source_atoms: Atoms::default(),
-            target_atoms: Atoms::default(),
+            source_atoms: ProtectedTokens::default(),
+            target_atoms: ProtectedTokens::default(),
             joint_vocabulary: self.joint_vocabulary,
             max_length: self.max_length.unwrap_or(128),
         })
@@ -325,8 +325,8 @@ impl TrainConfig {
     }
 
     /// Returns which validated models are kept beside the best one.
-    fn keep(&self) -> Option<Keep> {
-        self.keep_best.map(Keep::Best).or(self.keep_last.map(Keep::Last))
+    fn keep(&self) -> Option<Retention> {
+        self.keep_best.map(Retention::Best).or(self.keep_last.map(Retention::Last))
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use attacked::use_folder;
 use libfuzzer_sys::fuzz_target;
-use softalign::checkpoint::Folder;
+use softalign::checkpoint::ModelDir;
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| PathBuf::from(variable("SOFTALIGN_FUZZ_MODEL")));
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| FOLDER.join(variable("SOFTALIGN_FUZZ_FILE")));
@@ -21,5 +21,5 @@ fn variable(name: &str) -> String {
 
 fuzz_target!(|bytes: &[u8]| {
     std::fs::write(&*FILE, bytes).expect("the file can be written");
-    use_folder(&Folder::new(&FOLDER), ["the red fox sleeps", "rufo mi dorma ."]);
+    use_folder(&ModelDir::new(&FOLDER), ["the red fox sleeps", "rufo mi dorma ."]);
 });
