@@ -21,9 +21,9 @@ fi
 if command -v python3 > /dev/null; then
     made=$(mktemp -d)
     trap 'rm -rf "$made"' EXIT
-    python3 -B scripts/corpus --out "$made" > /dev/null
-    if ! diff -rq --exclude README.md data "$made"; then
-        echo "data/ is not what scripts/corpus makes: run \`python3 scripts/corpus\` and see what changed in data/" >&2
+    python3 -B data/generator --out "$made" > /dev/null
+    if ! diff -rq --exclude README.md --exclude generator data "$made"; then
+        echo "data/ is not what data/generator makes: run \`python3 data/generator\` and see what changed in data/" >&2
         exit 1
     fi
 else
@@ -34,7 +34,7 @@ fi
 if command -v python3 > /dev/null; then
     cargo build --release --locked
     python3 -B scripts/check_docs.py
-    python3 scripts/check_page.py
+    python3 scripts/test_html_page.py
 else
     echo "python3 not found: examples of the docs and page not tested"
 fi

@@ -54,7 +54,7 @@ run() { # target, folder of inputs, longest input
     grep -E 'stat::(number_of_executed|new_units)|cov: .* DONE' "$work/log" | tail -n 3
 }
 
-# A seed for each reader: its number first, as tests/common/attacked.rs has them.
+# A seed for each reader: its number first, as tests/common/corrupt.rs has them.
 seed() { printf "\\$(printf %o "$1")$2" > "$work/seeds/$1"; }
 seed 0 '0-0 1-1 2?3 4p5'
 printf '\001%s' "$(cat "$work/model/config.json")" > "$work/seeds/1"
@@ -72,10 +72,10 @@ for file in "$work"/model/*; do
     name=$(basename "$file")
     # No code reads these.
     case $name in *.html | *.svg | *.lock | resume.json) continue ;; esac
-    rm -rf "$work/attacked"
-    cp -r "$work/model" "$work/attacked"
+    rm -rf "$work/corrupt"
+    cp -r "$work/model" "$work/corrupt"
     mkdir -p "$work/seeds-$name"
     cp "$file" "$work/seeds-$name/whole"
     echo "$name"
-    SOFTALIGN_FUZZ_MODEL=$work/attacked SOFTALIGN_FUZZ_FILE=$name run folder "$work/seeds-$name" 65536
+    SOFTALIGN_FUZZ_MODEL=$work/corrupt SOFTALIGN_FUZZ_FILE=$name run model_dir "$work/seeds-$name" 65536
 done

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use candle_core::Device;
 use softalign::random::SeededRng;
-use softalign::search::BeamSettings;
-use softalign::text::{Normalisation, Pair, Units, Vocabulary};
+use softalign::search::BeamSearch;
+use softalign::text::{Normalization, Pair, Units, Vocabulary};
 use softalign::translator::{Sentence, Translator};
 
 /// The system's allocator, which counts what is in use.
@@ -63,7 +63,7 @@ fn new_words_are_not_kept_for_ever() {
     for units in [Units::Bpe, Units::Word, Units::Char] {
         let learnt: Vec<String> = (0..20).map(|_| new_word(250, &mut chance)).collect();
         let texts = learnt.iter().chain(&learnt).map(String::as_str);
-        let vocabulary = Vocabulary::train(texts, units, Normalisation::default(), 300).unwrap();
+        let vocabulary = Vocabulary::train(texts, units, Normalization::default(), 300).unwrap();
         let [before, _] = MEMORY.in_use();
         for _ in 0..10_000 {
             vocabulary.encode(&new_word(250, &mut chance)).unwrap();
@@ -114,7 +114,7 @@ fn nothing_is_left_in_use_by_a_stream() {
     let translator = Translator::load_on(Path::new("checkpoints"), &Device::Cpu).unwrap();
     does_not_grow("translate", |pairs| {
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| pair.source.as_str().into()).collect();
-        translator.translate_batch(&sentences, &BeamSettings::default().into(), &mut |_| {}).unwrap();
+        translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {}).unwrap();
     });
     does_not_grow("align", |pairs| {
         translator.align_batch(pairs, &mut |_| {}).unwrap();

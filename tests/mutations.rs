@@ -6,8 +6,8 @@
 
 mod common;
 
-#[path = "common/attacked.rs"]
-mod attacked;
+#[path = "common/corrupt.rs"]
+mod corrupt;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use attacked::{use_arguments, use_bytes, use_config, use_corpus, use_folder, use_gold, use_text, vocabulary};
 use common::{ModelDir as Place, PAIRS};
+use corrupt::{use_arguments, use_bytes, use_config, use_corpus, use_folder, use_gold, use_text, vocabulary};
 use serde_json::{Value, json};
 use softalign::checkpoint::ModelDir;
 use softalign::random::SeededRng;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use bytemuck::cast_slice;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use super::tensors::{Header, array};
+use super::safetensors_io::{Header, array};
 use crate::aligner::{SerializedAligner, WordAligner};
 use crate::text::NormalForm;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 
-use super::contents::DirState;
+use super::dir_state::DirState;
 use super::{Checkpoint, Config, FORMAT_VERSION, ModelDir};
 use crate::parameters::Parameters;
 use crate::reporter::Reporter;

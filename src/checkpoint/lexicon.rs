@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use bytemuck::cast_slice;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use super::tensors::array;
+use super::safetensors_io::array;
 use crate::model::UnitLexicon;
 
 /// The file's content, with what is noted beside it.

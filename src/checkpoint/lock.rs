@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::files::{is_same_file, open_own_file};
+use super::atomic_file::{is_same_file, open_own_file};
 
 /// The file's name.
 const NAME: &str = "training.lock";

@@ -23,28 +23,28 @@
 //! one: what it finds there of a run that left no model it clears away, and a model it moves aside, whole.
 
 mod aligner;
+mod atomic_file;
 mod averaging;
 mod config;
-mod contents;
-mod events;
-mod files;
-mod folder;
-mod journal;
-mod kept;
+mod dir_state;
+mod jsonl;
 mod lexicon;
 mod lock;
+mod model_dir;
 mod resume;
-mod tensors;
+mod retention;
+mod safetensors_io;
+mod tfevents;
 
+pub use atomic_file::{PendingFile, remove_abandoned, remove_growing, write_atomically};
 pub use averaging::average;
 pub use config::{
     BaseModel, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation, VocabOverlap, fingerprint,
     fingerprint_of_text,
 };
-pub use contents::DirState;
-pub use events::EventFile;
-pub use files::{PendingFile, remove_abandoned, remove_growing, write_atomically};
-pub use folder::{Checkpoint, ModelDir};
-pub use journal::JsonlLog;
+pub use dir_state::DirState;
+pub use jsonl::JsonlLog;
 pub use lock::Lock;
+pub use model_dir::{Checkpoint, ModelDir};
 pub use resume::Resume;
+pub use tfevents::EventFile;

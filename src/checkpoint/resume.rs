@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::Value;
 
-use super::folder::{CONFIG, Checkpoint, ModelDir, RESUME, RESUME_JSON, belongs_to};
+use super::model_dir::{CONFIG, Checkpoint, ModelDir, RESUME, RESUME_JSON, belongs_to};
 use crate::parameters::Parameters;
 use crate::training::{Snapshot, TrainState};
 

@@ -8,11 +8,11 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::formats::{RenderOptions, check_view, item, renderer};
-use super::output::{Output, apart};
-use super::pairs::{given_pairs, in_portions};
-use super::reading::{refuse_reading, translator};
-use super::tables::{ListFormat, listed, write_lexicon, write_suspicions};
+use super::lexicon_tsv::{ListFormat, listed, write_lexicon, write_suspicions};
+use super::load_model::{refuse_reading, translator};
+use super::output_file::{Output, apart};
+use super::pair_files::{given_pairs, in_portions};
+use super::render_options::{RenderOptions, check_view, item, renderer};
 use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, AlignmentFormat};

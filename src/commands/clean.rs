@@ -7,8 +7,8 @@ use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::output::{Output, apart, is_standard_output};
-use super::pairs::given_pairs;
+use super::output_file::{Output, apart, is_standard_output};
+use super::pair_files::given_pairs;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
 use crate::text::{LineNumbers, NoiseKind, Pair, PairFiles, SHIPPED_TRAINING};

@@ -7,10 +7,10 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::evaluation_report::{SystemOrigin, SystemResult, show};
-use super::named::{HYPOTHESES, Labelled, MODELS};
-use super::output::{Output, apart, is_standard_output};
-use super::pairs::given_pairs;
-use super::reading::translator;
+use super::labels::{HYPOTHESES, Labelled, MODELS};
+use super::load_model::translator;
+use super::output_file::{Output, apart, is_standard_output};
+use super::pair_files::given_pairs;
 use super::search::decode_options;
 use crate::cli::EvaluateArgs;
 use crate::error::UsageError;

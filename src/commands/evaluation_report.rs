@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 
-use super::output::Output;
+use super::output_file::Output;
 use crate::evaluation::{Evaluation, GoldScores, LengthScores, PerMetric, WordErrors};
 use crate::metrics::{Confidence, LengthBucket, Significance};
 use crate::render::{SCHEMA, readable};

@@ -10,7 +10,7 @@ use candle_core::Device;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::output::Output;
+use super::output_file::Output;
 use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::cli::InspectArgs;
 use crate::render::clock;

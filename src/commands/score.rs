@@ -8,9 +8,9 @@ use candle_core::Device;
 use serde::Serialize;
 
 use super::console::Console;
-use super::output::{Output, apart};
-use super::pairs::{given_pairs, in_portions};
-use super::sentence_lines::SentenceLines;
+use super::input_format::SentenceLines;
+use super::output_file::{Output, apart};
+use super::pair_files::{given_pairs, in_portions};
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
 use crate::render::SCHEMA;

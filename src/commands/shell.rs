@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::output::Output;
+use super::output_file::Output;
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::error::UsageError;
 

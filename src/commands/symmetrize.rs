@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::output::{Output, apart};
-use super::pairs::in_portions;
+use super::output_file::{Output, apart};
+use super::pair_files::in_portions;
 use crate::alignment::{Link, LinkFormat};
 use crate::cli::SymmetrizeArgs;
 use crate::error::UsageError;

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 
 use candle_core::Result;
 
-use super::history::{HypothesisArena, HypothesisStep};
+use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
 use super::{
     BeamSearch, ConstraintState, DecodingConstraints, Distribution, Hypothesis, Predictions, Scorer, TokenCandidate,
 };
@@ -247,7 +247,7 @@ fn dealt_out(mut extensions: Vec<Extension>, width: usize, last: usize) -> Vec<E
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{TableScorer, every_sequence, free};
+    use super::super::table_scorer::{TableScorer, every_sequence, free};
     use super::super::{HypothesisScoring, LengthLimits};
     use super::*;
 

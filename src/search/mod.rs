@@ -3,26 +3,26 @@
 
 mod batches;
 mod beam;
-#[cfg(test)]
-mod by_trying;
-mod demands;
+mod constraints;
 mod distribution;
-mod drawing;
 mod ensemble_scorer;
-mod history;
+#[cfg(test)]
+mod exhaustive_tests;
+mod hypothesis_arena;
+mod sampling;
 mod settings;
 #[cfg(test)]
-mod table;
+mod table_scorer;
 
 pub use batches::{Source, search_all};
 pub use beam::{SearchInput, search};
-pub use demands::{
+pub use constraints::{
     AvoidedPhrase, ConstraintState, DecodingConstraints, MOST_REQUIRED, MOST_REQUIRED_UNITS, RequiredPhrase, TokenMask,
 };
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
-pub use drawing::draw;
 pub use ensemble_scorer::EnsembleScorer;
-pub use history::Hypothesis;
+pub use hypothesis_arena::Hypothesis;
+pub use sampling::draw;
 pub use settings::{BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
 
 use candle_core::Result;

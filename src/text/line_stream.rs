@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::lines::{LONGEST_LINE, LineReader, is_standard_input};
+use super::line_reader::{LONGEST_LINE, LineReader, is_standard_input};
 
 /// Bytes of lines that are handed over together, about.
 const PACKET: usize = 1 << 16;
@@ -40,7 +40,7 @@ impl LineStream {
         std::thread::Builder::new()
             .name("lines".to_owned())
             .spawn(move || hand_over(reader, &sender))
-            .with_context(|| format!("{}: cannot read this beside the work", super::lines::name(path)))?;
+            .with_context(|| format!("{}: cannot read this beside the work", super::line_reader::name(path)))?;
         Ok(Self { packets, pending: VecDeque::new(), pause })
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use super::lines::{name, read_lines};
+use super::line_reader::{name, read_lines};
 
 /// What stands between the fields of a line.
 const BETWEEN: &str = " ||| ";

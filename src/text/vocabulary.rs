@@ -20,7 +20,7 @@ use tokenizers::{
     Tokenizer, Trainer,
 };
 
-use super::tokenizer_rules::{TokenizerFile, reason, rules, tokenizer};
+use super::tokenizer_json::{TokenizerFile, reason, rules, tokenizer};
 use super::units::SPACE;
 use super::{
     LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms, UNKNOWN,

@@ -2,32 +2,32 @@
 //!
 //! The loop prints nothing and writes no file. It tells a [`Store`] what happens and hands it what should be saved.
 
+mod alignment_targets;
+mod checkpoint_retention;
 mod collapse_monitor;
 mod config;
-mod examples;
-mod guide;
-mod keep;
-mod merit;
+mod epoch_data;
 mod observer;
-mod optimiser;
-mod progress;
-mod rehearsal;
+mod optimizer;
 mod schedule;
 mod settings;
+mod throughput_probe;
+mod train_state;
 mod training_loop;
 mod validation;
+mod validation_score;
 
+pub use alignment_targets::AlignmentTargets;
+pub use checkpoint_retention::Retention;
 pub use collapse_monitor::{CollapseMonitor, attention_line};
 pub use config::{Preset, ResolvedConfig, TrainConfig};
-pub use examples::{Augmentation, EpochData};
-pub use guide::AlignmentTargets;
-pub use keep::Retention;
-pub use merit::ValidationScore;
+pub use epoch_data::{Augmentation, EpochData};
 pub use observer::{Event, Observer, Snapshot, StepReport, StopReason, Store};
-pub use optimiser::Optimizer;
-pub use progress::TrainState;
-pub use rehearsal::seconds_of_epoch;
+pub use optimizer::Optimizer;
 pub use schedule::Schedule;
 pub use settings::{Metric, TrainingSettings};
+pub use throughput_probe::seconds_of_epoch;
+pub use train_state::TrainState;
 pub use training_loop::{TrainerParts, TrainingLoop};
 pub use validation::{Sample, ValidationReport, ValidationSet};
+pub use validation_score::ValidationScore;

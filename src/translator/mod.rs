@@ -1,15 +1,15 @@
 //! Text in, translations with alignments out; and forced decoding of given pairs.
 
 mod api;
-mod consensus;
 mod constraints;
 mod decode_options;
+mod forced_score;
 mod line_warnings;
-mod linking;
+mod linker;
+mod mbr;
 mod noise_filter;
-mod scored;
-mod strategy;
-mod unknown;
+mod request;
+mod unk_replacement;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -33,12 +33,12 @@ use constraints::CompiledConstraints;
 pub use api::Aligner;
 pub use constraints::{Constraints, Terminology};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
+pub use forced_score::ForcedScore;
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
-pub use linking::{AlignerSource, LinkOptions, LinkedPair, Linker, LinksFrom, MOST_WORDS, learn_aligner};
+pub use linker::{AlignerSource, LinkOptions, LinkedPair, Linker, LinksFrom, MOST_WORDS, learn_aligner};
 pub use noise_filter::NoiseFilter;
-pub use scored::ForcedScore;
-pub use strategy::{LONGEST, Request, ResultSelection, Sentence};
-pub use unknown::Dictionary;
+pub use request::{LONGEST, Request, ResultSelection, Sentence};
+pub use unk_replacement::Dictionary;
 
 /// Units of a batch in forced decoding, padding counted.
 const BATCH_UNITS: usize = 2048;

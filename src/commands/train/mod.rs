@@ -1,6 +1,6 @@
 //! `softalign train`
 
-mod display;
+mod reporter;
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 use serde_json::Value;
 
-use display::TrainingDisplay;
+use reporter::TrainingDisplay;
 
 use super::console::Console;
-use super::formats::heatmap;
-use super::output::Output;
+use super::output_file::Output;
+use super::render_options::heatmap;
 use super::signals::Signals;
 use crate::cli::{ExplicitArgs, TrainArgs};
 use crate::error::usage;

@@ -1,12 +1,12 @@
 //! Bytes as each reader of text meets them.
 #![no_main]
 
-#[path = "../../common/attacked.rs"]
-mod attacked;
+#[path = "../../common/corrupt.rs"]
+mod corrupt;
 
 use std::sync::LazyLock;
 
-use attacked::{use_bytes, vocabulary};
+use corrupt::{use_bytes, vocabulary};
 use libfuzzer_sys::fuzz_target;
 use softalign::text::Vocabulary;
 

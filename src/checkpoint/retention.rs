@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::files::{ensure_no_symlink, make_whole};
-use super::folder::{ALIGNER, CONFIG, Checkpoint, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET, model_bytes};
+use super::atomic_file::{ensure_no_symlink, make_whole};
+use super::model_dir::{ALIGNER, CONFIG, Checkpoint, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET, model_bytes};
 use crate::parameters::Parameters;
 use crate::training::TrainState;
 

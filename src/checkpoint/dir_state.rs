@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Config;
-use super::files::{is_unfinished, make_whole};
-use super::folder::{ALIGNER, CONFIG, FILES, MODEL, ModelDir, RESUME};
-use super::kept::step_of;
+use super::atomic_file::{is_unfinished, make_whole};
+use super::model_dir::{ALIGNER, CONFIG, FILES, MODEL, ModelDir, RESUME};
+use super::retention::step_of;
 
 /// A folder for a model that was moved aside.
 const PREVIOUS: &str = "previous";

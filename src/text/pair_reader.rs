@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail, ensure};
 
+use super::line_reader::{name, read_lines};
 use super::line_stream::LineStream;
-use super::lines::{name, read_lines};
 use super::{Pair, TableFormat};
 
 /// Reads sentence pairs from a file with `source TAB target` on every line.

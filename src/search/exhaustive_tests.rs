@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::table::{TableScorer, every_sequence};
+use super::table_scorer::{TableScorer, every_sequence};
 use super::{
     AvoidedPhrase, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
     RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, draw, search,

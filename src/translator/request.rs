@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 
-use super::consensus::consensus;
+use super::mbr::consensus;
 use crate::search::{BeamSearch, SampleSearch, Search};
 use crate::text::{Segmentation, Vocabulary, WordSplitting};
 

@@ -1,7 +1,7 @@
 //! Trainings that are killed at any moment, also while files are written, and go on until they are through: what they leave
 //! is what a run leaves that was never stopped.
 //!
-//! Quick by default. More: `KILLS=30 cargo test --release --test kill`.
+//! Quick by default. More: `KILLS=30 cargo test --release --test crash_recovery`.
 #![cfg(unix)]
 
 mod common;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::files::cannot_write;
+use super::atomic_file::cannot_write;
 
 /// What a number stands between. TensorBoard knows such files by the name.
 const BEGINNING: &str = "events.out.tfevents.";

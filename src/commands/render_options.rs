@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use colorchoice::ColorChoice;
 
-use super::output::Output;
+use super::output_file::Output;
 use crate::alignment::LinkFormat;
 use crate::cli::{AlignmentFormat, View};
 use crate::error::UsageError;

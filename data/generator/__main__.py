@@ -1,4 +1,4 @@
-"""Write the corpus: `python3 scripts/corpus [--seed N] [--out DIRECTORY]`."""
+"""Write the corpus: `python3 data/generator [--seed N] [--out DIRECTORY]`."""
 
 import argparse
 from pathlib import Path
@@ -9,7 +9,7 @@ from sampling import check, draw_sets, report
 
 def main():
     """Draw, check and write each set, and the gold links of all but the training set."""
-    parser = argparse.ArgumentParser(prog="corpus", description="Write the English-French corpus.")
+    parser = argparse.ArgumentParser(prog="generator", description="Write the English-French corpus.")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--out", type=Path, default=Path("data"))
     options = parser.parse_args()

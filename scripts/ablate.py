@@ -1,6 +1,6 @@
 """Train a table of settings over data sets and seeds, and say what each setting brings.
 
-    python3 scripts/measure_settings.py --runs RUNS --corpora CORPORA --data en-de en-de:2000 g2p-fre --seeds 1 2 3 \\
+    python3 scripts/ablate.py --runs RUNS --corpora CORPORA --data en-de en-de:2000 g2p-fre --seeds 1 2 3 \\
         --epochs 15 --settings "defaults=" "less dropout=--dropout 0.1"
 
 Each setting is a name and options of `train`. Data sets: `shipped`; with --corpora, a folder that holds Multi30k in

@@ -2,13 +2,13 @@
 //! the fuzzer, and SOFTALIGN_FUZZ_FILE the file.
 #![no_main]
 
-#[path = "../../common/attacked.rs"]
-mod attacked;
+#[path = "../../common/corrupt.rs"]
+mod corrupt;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use attacked::use_folder;
+use corrupt::use_folder;
 use libfuzzer_sys::fuzz_target;
 use softalign::checkpoint::ModelDir;
 

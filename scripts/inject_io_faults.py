@@ -9,7 +9,7 @@ same is done with a new training, with `align --output` and with `translate --ou
 Takes some minutes; needs `cargo build --release` first, and Debian's strace; without it it says so.
 
 Example:
-  scripts/break_disk.py
+  scripts/inject_io_faults.py
 """
 
 import argparse

@@ -9,8 +9,8 @@ use rustyline::history::MemHistory;
 use rustyline::{Behavior, Config, Editor};
 
 use super::console::Console;
-use super::sentence_lines::SentenceLines;
-use super::translations::TranslationWriter;
+use super::input_format::SentenceLines;
+use super::translation_writer::TranslationWriter;
 use crate::translator::{LineWarnings, Request, Translation, Translator};
 
 const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";

@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::console::Console;
-use super::formats::{RenderOptions, heatmap, item, renderer};
-use super::output::Output;
+use super::output_file::Output;
+use super::render_options::{RenderOptions, heatmap, item, renderer};
 use crate::alignment::LinkFormat;
 use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::render::{Item, Renderer};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::files::{cannot_read, cannot_write, open_own_file, write_atomically};
+use super::atomic_file::{cannot_read, cannot_write, open_own_file, write_atomically};
 
 /// Such a file; it need not exist yet.
 pub struct JsonlLog {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::atoms::{features, with_features};
+use super::protected_tokens::{features, with_features};
 use super::{LONGEST_LINE, Pair, is_beginning};
 
 /// What may stand between the cells of a spreadsheet, the likeliest first.

@@ -1,6 +1,6 @@
 //! How a vocabulary's units are spelt, for those who have to know what a row of units reads like while it grows.
 
-use super::words::{is_of_word, is_word_alone};
+use super::word_spans::{is_of_word, is_word_alone};
 
 /// The text of each unit, and whether a unit can go on with a word.
 #[derive(Clone, Debug, Default)]

@@ -11,12 +11,12 @@ use candle_core::{Device, Tensor};
 use safetensors::Dtype;
 use sha2::{Digest, Sha256};
 
+use super::atomic_file::{cannot_read, write_atomically};
 use super::config::hexadecimal;
-use super::events::{EventFile, event_files};
-use super::files::{cannot_read, write_atomically};
-use super::journal::JsonlLog;
+use super::jsonl::JsonlLog;
 use super::lock::{Lock, holder, takes_no_files};
-use super::tensors::Header;
+use super::safetensors_io::Header;
+use super::tfevents::{EventFile, event_files};
 use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
 use crate::model::UnitLexicon;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::guide::AlignmentTargets;
+use super::alignment_targets::AlignmentTargets;
 use crate::model::UnitLexicon;
 use crate::random::SeededRng;
 use crate::text::{
