@@ -62,13 +62,13 @@ fn extremes(examples: &[Example], all: usize) -> Result<()> {
         }
         let model = model.with_parameters(parameters.with_grad()?)?;
         let mut gradients = Gradients::zeros(model.parameters())?;
-        let mut optimiser = Optimizer::new(model.parameters(), 1.0, None)?;
+        let mut optimizer = Optimizer::new(model.parameters(), 1.0, None)?;
         let mut best = f64::INFINITY;
         on(all, || {
             for _ in 0..TURNS {
                 let began = Instant::now();
                 model.gradients(&batch, 0.1, &Dropout::none(), &mut gradients)?;
-                optimiser.step(model.parameters(), &gradients, 0.0)?;
+                optimizer.step(model.parameters(), &gradients, 0.0)?;
                 best = best.min(began.elapsed().as_secs_f64());
             }
             Ok(())
@@ -185,7 +185,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
     let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
     let batches = bucketed(&lengths, BatchSize::Sentences(64), &mut SeededRng::new(1, "shuffle", 0));
     let mut gradients = Gradients::zeros(model.parameters())?;
-    let mut optimiser = Optimizer::new(model.parameters(), 1.0, None)?;
+    let mut optimizer = Optimizer::new(model.parameters(), 1.0, None)?;
     let mut best = (0.0, 0.0);
     on(threads, || {
         for round in 0..ROUNDS {
@@ -195,7 +195,7 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
                 let batch = Batch::new(examples, chosen);
                 let dropout = Dropout::new(rates, 1, step as u64);
                 let loss = model.gradients(&batch, 0.1, &dropout, &mut gradients)?;
-                optimiser.step(model.parameters(), &gradients, learning_rate)?;
+                optimizer.step(model.parameters(), &gradients, learning_rate)?;
                 seconds += began.elapsed().as_secs_f64();
                 units += loss.units;
                 operations += useful_operations(model.architecture(), &batch);

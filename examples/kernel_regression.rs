@@ -126,10 +126,10 @@ impl Points {
         plan.add("inverse_width", &[1], Init::Constant(1.0));
         let parameters = Parameters::initialize(&plan, 0, &Cpu)?.with_grad()?;
         let score = Kernel { shape, inverse_width: parameters.get("inverse_width")? };
-        let mut optimiser = Optimizer::new(&parameters, f64::INFINITY, None)?;
+        let mut optimizer = Optimizer::new(&parameters, f64::INFINITY, None)?;
         for _ in 0..steps {
             let gradients = Gradients::from_loss(&self.leave_one_out(&score)?, &parameters)?;
-            optimiser.step(&parameters, &gradients, 0.1)?;
+            optimizer.step(&parameters, &gradients, 0.1)?;
         }
         Ok(1.0 / score.inverse_width.to_vec1::<f32>()?[0].abs())
     }

@@ -150,7 +150,7 @@ fn forward(parameters: &Parameters, pairs: &[&Pair]) -> Result<(Tensor, Tensor)>
 /// Half of what is shown is true; of the rest, a quarter has another sentence.
 fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Result<()> {
     let kind = |row| if row % 4 == 0 { OtherSentence } else { WordExchanged };
-    let mut optimiser = Optimizer::new(parameters, 1.0, None)?;
+    let mut optimizer = Optimizer::new(parameters, 1.0, None)?;
     for epoch in 0..epochs {
         let mut stream = SeededRng::new(seed, "batches", epoch);
         for batch in batches(pairs, &mut stream) {
@@ -159,7 +159,7 @@ fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Res
             let truth = Tensor::from_iter((0..both.len()).map(|row| u32::from(row < batch.len())), &Cpu)?;
             let (loss, _) = cross_entropy_sums(&forward(parameters, &both)?.0, &truth, 0.0)?;
             let gradients = Gradients::from_loss(&(loss / both.len() as f64)?, parameters)?;
-            optimiser.step(parameters, &gradients, RATE * (1.0 - epoch as f64 / epochs as f64))?;
+            optimizer.step(parameters, &gradients, RATE * (1.0 - epoch as f64 / epochs as f64))?;
         }
     }
     Ok(())

@@ -133,7 +133,7 @@ fn forward(parameters: &Parameters, words: &[&Word]) -> Result<(Tensor, Tensor)>
 }
 
 fn train(parameters: &Parameters, words: &[Word], epochs: u64, seed: u64) -> Result<()> {
-    let mut optimiser = Optimizer::new(parameters, 1.0, None)?;
+    let mut optimizer = Optimizer::new(parameters, 1.0, None)?;
     let mut order: Vec<&Word> = words.iter().collect();
     for epoch in 0..epochs {
         SeededRng::new(seed, "order", epoch).shuffle(&mut order);
@@ -141,7 +141,7 @@ fn train(parameters: &Parameters, words: &[Word], epochs: u64, seed: u64) -> Res
             let languages = Tensor::from_iter(batch.iter().map(|word| word.language as u32), &Cpu)?;
             let (loss, _) = cross_entropy_sums(&forward(parameters, batch)?.0, &languages, 0.0)?;
             let gradients = Gradients::from_loss(&(loss / batch.len() as f64)?, parameters)?;
-            optimiser.step(parameters, &gradients, 5e-3)?;
+            optimizer.step(parameters, &gradients, 5e-3)?;
         }
     }
     Ok(())

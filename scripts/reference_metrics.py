@@ -172,7 +172,7 @@ def significance():
     references, (baseline, system) = two_systems()
     metrics = {"bleu": BLEU(references=[references]), "chrf": CHRF(references=[references]), "ter": TER(references=[references])}
     entry = {"references": references, "baseline": baseline, "system": system}
-    for kind, name, samples in [("bs", "bootstrap", 1000), ("ar", "randomisation", 10000)]:
+    for kind, name, samples in [("bs", "bootstrap", 1000), ("ar", "randomization", 10000)]:
         named = [("baseline", baseline), ("system", system)]
         results = PairedTest(named, metrics, None, test_type=kind, n_samples=samples)()[1]
         for metric, values in results.items():

@@ -115,10 +115,10 @@ fn several_models_are_measured_on_the_same_pairs() {
     let compared = compared["models"].as_array().unwrap();
     assert_eq!(compared.len(), 2);
     for (entry, (name, path)) in compared.iter().zip([("four heads", "model"), ("other", "other")]) {
-        assert_eq!((&entry["name"], &entry["folder"]), (&name.into(), &path.into()));
+        assert_eq!((&entry["name"], &entry["model_dir"]), (&name.into(), &path.into()));
         let mut alone = evaluate(&folder, &["--model", path, "--json", "--by-length"]).json();
         alone["name"] = name.into();
-        alone["folder"] = path.into();
+        alone["model_dir"] = path.into();
         assert_eq!(*entry, alone);
     }
     assert_eq!(classes(&compared[0]), classes(&compared[1]));

@@ -125,7 +125,7 @@ fn a_progress_that_cannot_be_is_refused_with_its_file() {
         ("epoch", most.clone()),
         ("best_step", most.clone()),
         ("validations", most.clone()),
-        ("stale", most),
+        ("evals_since_best", most),
         ("decays", Value::from(u32::MAX)),
     ] {
         println!("{name} {value}");

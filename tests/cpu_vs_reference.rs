@@ -45,7 +45,7 @@ fn losses(path: Gradient) -> Vec<f64> {
     let parameters =
         Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
-    let mut optimiser = Optimizer::new(model.parameters(), 1.0, None).unwrap();
+    let mut optimizer = Optimizer::new(model.parameters(), 1.0, None).unwrap();
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
     let rates = DropoutRates { embeddings: 0.1, annotations: 0.1, states: 0.1, readout: 0.1 };
     let examples = examples();
@@ -55,7 +55,7 @@ fn losses(path: Gradient) -> Vec<f64> {
         let batch = Batch::new(&examples, chosen);
         let dropout = Dropout::new(rates, 1, step as u64);
         let loss = path(&model, &batch, 0.1, &dropout, &mut gradients).unwrap();
-        optimiser.step(model.parameters(), &gradients, 0.003).unwrap();
+        optimizer.step(model.parameters(), &gradients, 0.003).unwrap();
         loss.smoothed / loss.units as f64
     };
     batches.iter().cycle().take(STEPS).enumerate().map(step).collect()
@@ -79,13 +79,13 @@ fn a_thousand_sentences_are_translated_alike() {
     let source = |line: &str| Source::from(checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap());
     let sources: Vec<Source> = text.lines().map(source).collect();
     assert_eq!(sources.len(), 1000);
-    let (settings, demands) = (BeamSearch::default(), DecodingConstraints::default());
+    let (settings, constraints) = (BeamSearch::default(), DecodingConstraints::default());
     let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
-        let sought = |(number, &units): (usize, &usize)| SearchInput { number, units, demands: &demands };
-        let sought: Vec<SearchInput> = padded.lengths.iter().enumerate().map(sought).collect();
-        let plain = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &sought, &settings).unwrap();
+        let input = |(number, &units): (usize, &usize)| SearchInput { number, units, constraints: &constraints };
+        let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
+        let plain = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &input, &settings).unwrap();
         for (fused, plain) in fused.iter().zip(&plain) {
             // Where two hypotheses score alike to the last bits, either may win.
             let tie = (fused[0].score - plain[0].score).abs() < 1e-5;

@@ -56,13 +56,13 @@ fn sureness_is_told_and_the_seed_decides_it() {
     let all = evaluate(&folder, &both).json();
     let [first, second] = [0, 1].map(|place| &all["models"][place]);
     assert!(first["name"] == "bad" && first.get("significance").is_none() && first["hypotheses"] == "bad");
-    assert!(second["name"] == "better" && second.get("folder").is_none());
+    assert!(second["name"] == "better" && second.get("model_dir").is_none());
     for score in ["bleu", "chrf", "ter"] {
         let sure = &second["confidence"][score];
         let [mean, half] = ["mean", "half_width"].map(|key| sure[key].as_f64().unwrap());
         assert!(half > 0.0 && (mean - second[score].as_f64().unwrap()).abs() < half, "{score}: {sure}");
         let chance = &second["significance"][score];
-        for test in ["bootstrap", "randomisation"] {
+        for test in ["bootstrap", "randomization"] {
             assert!((0.0..0.02).contains(&chance[test].as_f64().unwrap()), "{score}: {chance}");
         }
     }
@@ -79,7 +79,7 @@ fn models_are_compared_too() {
     let model = model_path();
     let all = evaluate(&folder, &["--model", model, "--model", model, "--compare", "--json"]).json();
     let second = &all["models"][1];
-    assert!(second["folder"] == model && second["significance"]["bleu"]["randomisation"].is_number(), "{second}");
+    assert!(second["model_dir"] == model && second["significance"]["bleu"]["randomization"].is_number(), "{second}");
 }
 
 #[test]

@@ -27,8 +27,8 @@ fn words_are_inflected_by_their_features() {
     let folder = trained();
     let config = json(&folder.text("model/config.json"));
     let atoms = ["⟨FUT⟩", "⟨PRS⟩", "⟨PST⟩", "⟨PL⟩", "⟨SG⟩", "⟨V⟩"];
-    assert_eq!(config["text"]["source_atoms"], Value::from(atoms.to_vec()));
-    assert!(config["text"].get("target_atoms").is_none() && config["data"]["layout"]["features"] == 3);
+    assert_eq!(config["text"]["source_protected_tokens"], Value::from(atoms.to_vec()));
+    assert!(config["text"].get("target_protected_tokens").is_none() && config["data"]["layout"]["features"] == 3);
     let translate = |arguments: &[&str], input: &str| {
         folder.run_with_input(&[&["translate", "--model", "model"], arguments].concat(), input).worked().to_owned()
     };
@@ -184,7 +184,7 @@ fn atoms_are_never_cut() {
     let atoms = ["--units", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
     folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
     let config = json(&folder.text("model/config.json"));
-    assert_eq!(config["text"]["source_atoms"], Value::from(["fox"].to_vec()), "the others stand in no pair");
+    assert_eq!(config["text"]["source_protected_tokens"], Value::from(["fox"].to_vec()), "the others stand in no pair");
     let pairs = ["align", "--model", "model", "--pairs", "pairs.tsv", "--subwords", "--format", "jsonl"];
     let aligned = folder.run(&pairs);
     let units = json(aligned.worked().lines().next().unwrap());

@@ -91,7 +91,7 @@ fn characters_and_pieces_of_words_are_extended_by_characters() {
     train_from(&folder, "joint", "joint-extended", &["--max-epochs", "1", "-q"]).worked();
     let extended = config(&folder, "joint-extended");
     assert_eq!(
-        (&extended["text"]["joint_vocabulary"], &extended["text"]["normalisation"]["lowercase"]),
+        (&extended["text"]["joint_vocabulary"], &extended["text"]["normalization"]["lowercase"]),
         (&true.into(), &true.into())
     );
     let size = extended["architecture"]["source_vocabulary"].as_u64().unwrap();

@@ -91,7 +91,7 @@ struct Sureness {
     mean: f64,
     half_width: f64,
     bootstrap: f64,
-    randomisation: f64,
+    randomization: f64,
 }
 
 /// Draws are random, so that two programs differ by the noise of a thousand of them.
@@ -113,7 +113,7 @@ fn check_sureness<C: SufficientStats>(systems: &Systems, expected: &Sureness, wh
     assert!((sure.mean - expected.mean).abs() < 0.1 * expected.half_width, "{what}: {sure:?}");
     assert!((sure.half_width / expected.half_width - 1.0).abs() < 0.15, "{what}: {sure:?} {}", expected.half_width);
     let found = significance(&baseline, &system, 1);
-    for (found, expected) in [(found.bootstrap, expected.bootstrap), (found.randomization, expected.randomisation)] {
+    for (found, expected) in [(found.bootstrap, expected.bootstrap), (found.randomization, expected.randomization)] {
         let noise = (expected * (1.0 - expected) / 1000.0).sqrt();
         assert!((found - expected).abs() < 5.0 * noise + 0.002, "{what}: {found} instead of {expected}");
     }

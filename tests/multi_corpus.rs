@@ -60,7 +60,7 @@ fn one_model_serves_two_languages_by_tags() {
     let words = folder.text("words");
     assert!(words.contains("\tthe red fox ") && !words.contains("2b"), "{words}");
     let config = json(&folder.text("model/config.json"));
-    assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
+    assert_eq!(config["text"]["source_protected_tokens"], json!(["<2a>", "<2b>"]));
     assert_eq!(config["data"]["training_files"], json!(["pairs.tsv", "other.tsv"]));
     assert_eq!(config["data"]["sources"][1], json!({"weight": 1.0, "tag": "<2b>"}));
 }
@@ -219,7 +219,7 @@ fn a_model_learns_another_language_by_its_tag() {
     ];
     folder.run(&[&["train", "--valid", "pairs.tsv", "other.tsv"], &both[..], &run].concat()).worked();
     let config = json(&folder.text("both/config.json"));
-    assert_eq!(config["text"]["source_atoms"], json!(["<2a>", "<2b>"]));
+    assert_eq!(config["text"]["source_protected_tokens"], json!(["<2a>", "<2b>"]));
     let text = folder.run(&["translate", "--model", "both", "<2a> the old fox runs", "<2b> the old fox runs"]);
     assert_eq!(text.worked(), "vela mi kura .\nalev im aruk .\n");
 }

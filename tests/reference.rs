@@ -201,14 +201,14 @@ fn loss_and_every_gradient_agree() {
 fn ten_steps_of_training_agree() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
-        let Values { optimizer, losses, label_smoothing, .. } = &reference.values;
+        let Values { optimizer: settings, losses, label_smoothing, .. } = &reference.values;
         let model = reference.model();
-        let mut optimiser = Optimizer::new(model.parameters(), optimizer.max_gradient_norm, None).unwrap();
+        let mut optimizer = Optimizer::new(model.parameters(), settings.max_gradient_norm, None).unwrap();
         for (step, theirs) in losses.iter().enumerate() {
             let (loss, gradients) = run(path, &model, &reference.batch, *label_smoothing, &Dropout::none());
             let ours = loss.smoothed / loss.units as f64;
             assert!((ours - theirs).abs() < 2e-5, "{variant}, step {step}: {ours} {theirs}");
-            optimiser.step(model.parameters(), &gradients, optimizer.learning_rate).unwrap();
+            optimizer.step(model.parameters(), &gradients, settings.learning_rate).unwrap();
         }
     }
 }

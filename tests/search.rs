@@ -14,7 +14,7 @@ use softalign::parameters::Parameters;
 use softalign::random::SeededRng;
 use softalign::search::{
     BeamSearch, DecodingConstraints, EnsembleScorer, Hypothesis, HypothesisScoring, LengthLimits, SampleSearch,
-    SamplingConfig, Scorer, Search, SearchInput, Source, draw, search, search_all,
+    SamplingConfig, Scorer, Search, SearchInput, Source, sample, search, search_all,
 };
 use softalign::text::{Batch, Example, PaddedBatch};
 
@@ -64,10 +64,10 @@ fn both_paths_find_the_same_by_one_model_and_by_several() {
         let settings = BeamSearch { beam, ..BeamSearch::default() };
         let sources = sources();
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
-        let demands = DecodingConstraints::default();
-        let sought = |(number, &units): (usize, &usize)| SearchInput { number, units, demands: &demands };
-        let sought: Vec<SearchInput> = padded.lengths.iter().enumerate().map(sought).collect();
-        let run = |scorer: &mut dyn Scorer| search(scorer, &sought, &settings).unwrap();
+        let constraints = DecodingConstraints::default();
+        let input = |(number, &units): (usize, &usize)| SearchInput { number, units, constraints: &constraints };
+        let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
+        let run = |scorer: &mut dyn Scorer| search(scorer, &input, &settings).unwrap();
         let plain = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
         let fused = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
             Ok(run(&mut EnsembleScorer::cpu(weights, &padded)))
@@ -114,15 +114,15 @@ fn draws_are_alike_on_both_paths_and_alone() {
     let models = [&first, &second];
     let sources = sources();
     let chance = SamplingConfig { temperature: 0.8, top_k: Some(20), top_p: 0.95 };
-    let (ranking, bounds) =
+    let (scoring, limits) =
         (HypothesisScoring::default(), LengthLimits { no_repeat: Some(2), ..LengthLimits::default() });
-    let settings = SampleSearch { draws: 3, chance, ranking, bounds, seed: 7, first: 10 };
+    let settings = SampleSearch { draws: 3, chance, scoring, limits, seed: 7, first: 10 };
     let together = search_all(&models, &sources, &Search::Draws(settings), &mut |_| {}).unwrap();
-    let demands = DecodingConstraints::default();
+    let constraints = DecodingConstraints::default();
     for (number, (source, together)) in sources.iter().zip(&together).enumerate() {
         let padded = PaddedBatch::new([source.units.as_slice()].into_iter());
-        let sought = [SearchInput { number, units: padded.lengths[0], demands: &demands }];
-        let plain = draw(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &sought, &settings).unwrap();
+        let input = [SearchInput { number, units: padded.lengths[0], constraints: &constraints }];
+        let plain = sample(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &input, &settings).unwrap();
         assert_alike(&plain[0], together);
         let moved = SampleSearch { first: 10 + number, ..settings };
         let alone = search_all(&models, std::slice::from_ref(source), &Search::Draws(moved), &mut |_| {}).unwrap();
@@ -137,7 +137,7 @@ fn several_models_search_by_what_they_force() {
     let models: Vec<&RnnSearch> = models.iter().collect();
     let sources = sources();
     let settings =
-        BeamSearch { bounds: LengthLimits { length_factor: 20.0, ..LengthLimits::default() }, ..BeamSearch::default() };
+        BeamSearch { limits: LengthLimits { length_factor: 20.0, ..LengthLimits::default() }, ..BeamSearch::default() };
     let found = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
     let best: Vec<&Hypothesis> = found.iter().map(|hypotheses| &hypotheses[0]).collect();
     let examples: Vec<Example> =

@@ -56,7 +56,7 @@ fn every_validation_says_how_attention_fares() {
     let lines: Vec<Value> = log.lines().map(json).collect();
     for line in lines.iter().filter(|line| line["event"] == "validation") {
         let attention = &line["attention"];
-        let shares = ["normalised_entropy", "end", "punctuation", "punctuation_units", "coverage", "heaviest_column"];
+        let shares = ["normalized_entropy", "end", "punctuation", "punctuation_units", "coverage", "heaviest_column"];
         for key in shares {
             let share = attention[key].as_f64().unwrap_or_else(|| panic!("{key} is missing: {line}"));
             assert!((0.0..=1.000_001).contains(&share), "{key} is {share}");

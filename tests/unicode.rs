@@ -35,8 +35,8 @@ const TEXTS: [&str; 12] = [
     "👩‍👩‍👧 👍🏽 ▁ </s>",
 ];
 
-fn learnt(units: Units, normalisation: Normalization) -> Vocabulary {
-    Vocabulary::train(TEXTS.into_iter().chain(TEXTS), units, normalisation, 500).unwrap()
+fn learnt(units: Units, normalization: Normalization) -> Vocabulary {
+    Vocabulary::train(TEXTS.into_iter().chain(TEXTS), units, normalization, 500).unwrap()
 }
 
 /// Each unit belongs to a word, each word has a unit but where units hold several marks, and words stand in the text as they
@@ -50,7 +50,7 @@ fn check_words(vocabulary: &Vocabulary, text: &str) {
         let mut seen = cut.word_of_unit.clone();
         seen.dedup();
         let every = seen == (0..cut.words.len()).collect::<Vec<_>>();
-        assert!(every || words == WordSplitting::Punctuation, "{text:?} {words:?} {}", vocabulary.normalisation());
+        assert!(every || words == WordSplitting::Punctuation, "{text:?} {words:?} {}", vocabulary.normalization());
         let joined: String =
             cut.words.iter().flat_map(|word| word.chars()).filter(|one| !one.is_whitespace()).collect();
         assert_eq!(joined, text.split_whitespace().collect::<String>(), "{words:?}");
@@ -63,13 +63,13 @@ fn check_words(vocabulary: &Vocabulary, text: &str) {
 
 #[test]
 fn words_are_the_users_own() {
-    for normalisation in ALL {
+    for normalization in ALL {
         for units in KINDS {
-            let vocabulary = learnt(units, normalisation);
+            let vocabulary = learnt(units, normalization);
             for text in TEXTS {
                 check_words(&vocabulary, text);
                 let decoded = vocabulary.decode(&vocabulary.encode(text).unwrap());
-                assert_eq!(decoded, normalisation.apply(&text.replace('▁', "\u{fffd}")), "{units:?} {normalisation}");
+                assert_eq!(decoded, normalization.apply(&text.replace('▁', "\u{fffd}")), "{units:?} {normalization}");
             }
         }
     }
@@ -89,12 +89,12 @@ fn no_text_confuses_words() {
     ];
     let mut stream = SeededRng::new(1, "texts", 0);
     let vocabularies: Vec<Vocabulary> =
-        ALL.into_iter().flat_map(|normalisation| KINDS.map(|units| learnt(units, normalisation))).collect();
+        ALL.into_iter().flat_map(|normalization| KINDS.map(|units| learnt(units, normalization))).collect();
     for _ in 0..400 {
         let text: String = (0..1 + stream.below(12)).map(|_| PARTS[stream.below(PARTS.len())]).collect();
         vocabularies.iter().for_each(|vocabulary| check_words(vocabulary, &text));
         let composed = NormalForm::Nfc.apply(&text);
-        for vocabulary in vocabularies.iter().filter(|one| one.normalisation().form != NormalForm::None) {
+        for vocabulary in vocabularies.iter().filter(|one| one.normalization().form != NormalForm::None) {
             assert_eq!(vocabulary.encode(&text).unwrap(), vocabulary.encode(&composed).unwrap(), "{text:?}");
             let words = |text: &str| vocabulary.segment(text, WordSplitting::Punctuation).unwrap().word_of_unit;
             assert_eq!(words(&text), words(&composed), "{text:?}");
@@ -257,7 +257,7 @@ fn a_model_keeps_its_form() {
     assert!(said("model").contains("normalisation   NFC\n"));
     // One from before says nothing of it.
     let mut config = json(&folder.text("plain/config.json"));
-    config["text"].as_object_mut().unwrap().remove("normalisation").unwrap();
+    config["text"].as_object_mut().unwrap().remove("normalization").unwrap();
     let align = ["align", "--model", "plain", "--pairs", "mixed.tsv", "--format", "jsonl"];
     let aligned = folder.run(&align).worked().to_owned();
     folder.write("plain/config.json", config.to_string());
@@ -266,11 +266,11 @@ fn a_model_keeps_its_form() {
     folder.run(&both).refused_with(1, &["cuts text into other units"]);
     // Files that contradict each other are refused.
     for form in ["nfc", "nfkc"] {
-        config["text"]["normalisation"] = serde_json::json!({"form": form, "lowercase": false});
+        config["text"]["normalization"] = serde_json::json!({"form": form, "lowercase": false});
         folder.write("plain/config.json", config.to_string());
-        folder.run(&align).refused_with(1, &["source.tokenizer.json", "normalisation"]);
+        folder.run(&align).refused_with(1, &["source.tokenizer.json", "normalization"]);
     }
-    config["text"]["normalisation"] = serde_json::json!({"form": "nfd", "lowercase": false});
+    config["text"]["normalization"] = serde_json::json!({"form": "nfd", "lowercase": false});
     folder.write("plain/config.json", config.to_string());
     folder.run(&align).refused_with(1, &["config.json", "nfd"]);
 }

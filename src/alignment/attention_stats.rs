@@ -60,7 +60,6 @@ pub struct RowEntropy {
     /// −Σ_s α_ts ln α_ts in nats; mean over all rows.
     pub entropy: f64,
     /// Entropy divided by the logarithm of the number of columns; mean over all rows. 0 is sharp, 1 is flat.
-    #[serde(rename = "normalised_entropy")]
     pub normalized_entropy: f64,
 }
 

@@ -136,12 +136,12 @@ pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
 }
 
 fn folder_of(place: &Path) -> &Path {
-    place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+    place.parent().filter(|model_dir| !model_dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 /// Makes the names in a folder last. Not every system can; what has them is whole in any case.
-fn sync_folder(folder: &Path) {
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+fn sync_folder(model_dir: &Path) {
+    let _ = File::open(model_dir).and_then(|model_dir| model_dir.sync_all());
 }
 
 /// Fills a folder beside its place and renames it. If anything fails, nothing is left of it.
@@ -224,17 +224,19 @@ fn remove_if_abandoned(path: &Path) -> IoResult<()> {
 mod tests {
     use super::*;
 
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    fn names(model_dir: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(model_dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
 
     #[test]
     fn a_failed_write_leaves_the_old_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
+        let model_dir = tempfile::tempdir().unwrap();
+        let path = model_dir.path().join("file");
         write_atomically(&path, |file| Ok(file.write_all(b"old")?)).unwrap();
         let failed = write_atomically(&path, |file| {
             file.write_all(b"new")?;
@@ -243,23 +245,23 @@ mod tests {
         let message = format!("{:#}", failed.unwrap_err());
         assert!(message.contains("file: cannot write this file: stopped"), "{message}");
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(folder.path()), ["file"]);
+        assert_eq!(names(model_dir.path()), ["file"]);
     }
 
     #[test]
     fn what_others_left_is_removed_and_what_they_write_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("a.txt");
+        let model_dir = tempfile::tempdir().unwrap();
+        let place = model_dir.path().join("a.txt");
         let kept = [".a.txt.12.bak", ".a.txt.tmp", ".a.txt.x1.tmp", ".b.txt.12.tmp", "a.txt.12.tmp"];
         for name in kept.iter().chain(&[".a.txt.12.tmp", ".a.txt.999999999.tmp"]) {
-            std::fs::write(folder.path().join(name), b"half").unwrap();
+            std::fs::write(model_dir.path().join(name), b"half").unwrap();
         }
         let [first, second] = [(); 2].map(|()| PendingFile::create(&place).unwrap());
         remove_abandoned(&place);
         let mut expected: Vec<String> = kept.map(str::to_owned).to_vec();
         expected.extend([0, 1].map(|more| format!(".a.txt.{}.tmp", std::process::id() + more)));
         expected.sort();
-        assert_eq!(names(folder.path()), expected);
+        assert_eq!(names(model_dir.path()), expected);
         first.finish().unwrap();
         second.finish().unwrap();
         assert!(place.exists());

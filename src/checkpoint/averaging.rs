@@ -44,7 +44,7 @@ pub fn average<P: AsRef<Path>>(models: &[P], out: &Path, device: &Device, report
 fn check_free(out: &ModelDir) -> Result<()> {
     let path = out.path().display();
     ensure!(
-        out.holds() == DirState::Nothing,
+        out.dir_state() == DirState::Nothing,
         "{path}: there is something here already; choose another folder with --out"
     );
     Ok(())
@@ -53,7 +53,7 @@ fn check_free(out: &ModelDir) -> Result<()> {
 /// Refuses models whose parameters do not stand for the same things.
 fn check_alike(first_path: &Path, first: &Checkpoint, path: &Path, other: &Checkpoint) -> Result<()> {
     let (a, b) = (first_path.display(), path.display());
-    ensure!(first.has_units_of(other)?, "{b}: cuts text into other units than {a}, so there is no mean of both");
+    ensure!(first.same_vocabulary(other)?, "{b}: cuts text into other units than {a}, so there is no mean of both");
     ensure!(
         first.config.architecture == other.config.architecture,
         "{b}: has other sizes or another attention than {a}, so there is no mean of both"
@@ -63,7 +63,7 @@ fn check_alike(first_path: &Path, first: &Checkpoint, path: &Path, other: &Check
 
 /// Writes parameters with all else of the first model.
 fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parameters) -> Result<()> {
-    let folder = ModelDir::new(from[0]);
+    let model_dir = ModelDir::new(from[0]);
     let config = Config {
         format_version: FORMAT_VERSION,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -71,7 +71,7 @@ fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parame
         ..first.config.clone()
     };
     let checkpoint = Checkpoint::new(config, first.source.clone(), first.target.clone())?;
-    let (aligner, lexicon) = (folder.load_aligner(first)?, folder.load_lexicon(first)?);
+    let (aligner, lexicon) = (model_dir.load_aligner(first)?, model_dir.load_lexicon(first)?);
     out.make()?;
     let lock = out.lock()?;
     check_free(out)?;

@@ -32,7 +32,7 @@ pub enum DirState {
 impl ModelDir {
     /// What there is for somebody who wants to train here. Settings without parameters are nothing: a run leaves them
     /// that ended before its first validation.
-    pub fn holds(&self) -> DirState {
+    pub fn dir_state(&self) -> DirState {
         let is_ours = || self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_ok();
         if self.has(RESUME) && is_ours() {
             DirState::Training
@@ -52,7 +52,7 @@ impl ModelDir {
 
     /// Whether a file of this name is part of a model or an aligner that is here, or of one that is being trained.
     pub fn is_part(&self, name: &OsStr) -> bool {
-        let is_model = self.has(MODEL) || self.has(RESUME) || self.holds() != DirState::Foreign;
+        let is_model = self.has(MODEL) || self.has(RESUME) || self.dir_state() != DirState::Foreign;
         is_model && self.files().iter().any(|file| name == OsStr::new(file))
     }
 
@@ -69,7 +69,7 @@ impl ModelDir {
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn set_aside(&self) -> Result<PathBuf> {
+    pub fn archive(&self) -> Result<PathBuf> {
         let free = self.places_aside().find(|path| !path.exists());
         let aside = free.context("no free name for the previous model")?;
         let moved = make_whole(&aside, |unfinished| self.copy_to(unfinished));
@@ -131,12 +131,12 @@ fn is_previous(name: &str) -> bool {
 }
 
 /// Removes what was to become a folder or a file of such a name.
-fn remove_unfinished_in(place: &Path, folder: impl Fn(&str) -> bool, file: impl Fn(&str) -> bool) {
+fn remove_unfinished_in(place: &Path, model_dir: impl Fn(&str) -> bool, file: impl Fn(&str) -> bool) {
     // What cannot be listed or removed does no harm where it is.
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
         let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            true if is_unfinished(&name, &folder) => std::fs::remove_dir_all(path),
+            true if is_unfinished(&name, &model_dir) => std::fs::remove_dir_all(path),
             false if is_unfinished(&name, &file) => std::fs::remove_file(path),
             _ => Ok(()),
         };

@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn what_will_be_written_again_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = JsonlLog::new(folder.path().join("log.jsonl"));
+        let model_dir = tempfile::tempdir().unwrap();
+        let journal = JsonlLog::new(model_dir.path().join("log.jsonl"));
         journal.rewind(1, 1).unwrap();
         let line = |event: &str, step: u64| json!({"event": event, "step": step, "text": "書"});
         let lines = [

@@ -41,16 +41,16 @@ impl Lock {
     ///
     /// # Errors
     /// Another process holds it, which is named; or the folder takes no file.
-    pub fn take(folder: &Path) -> Result<Self> {
-        let path = folder.join(NAME);
-        let cannot = || takes_no_files(folder);
+    pub fn take(model_dir: &Path) -> Result<Self> {
+        let path = model_dir.join(NAME);
+        let cannot = || takes_no_files(model_dir);
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
             let mut file = open_own_file(&mut options, &path).with_context(cannot)?;
             let guards = match file.try_lock() {
                 Ok(()) => true,
-                Err(TryLockError::WouldBlock) => bail!(refusal(folder, &mut file)),
+                Err(TryLockError::WouldBlock) => bail!(refusal(model_dir, &mut file)),
                 Err(TryLockError::Error(_)) => false,
             };
             let text = serde_json::to_string(&Holder::this_process())?;
@@ -70,11 +70,11 @@ impl Lock {
         if is_same_file(&self.file, &self.path) {
             return Ok(());
         }
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let model_dir = self.path.parent().unwrap_or(Path::new("."));
         bail!(
             "{}: this directory, or {NAME} in it, was moved, removed or replaced during training; training stopped and \
              wrote nothing more here; --resume continues from the last checkpoint where the directory is now",
-            folder.display()
+            model_dir.display()
         )
     }
 
@@ -103,14 +103,14 @@ impl Drop for Lock {
     }
 }
 
-fn refusal(folder: &Path, file: &mut File) -> String {
+fn refusal(model_dir: &Path, file: &mut File) -> String {
     let who = described(file);
-    format!("{}: {who}; wait until it is done, stop it, or choose another folder with --out", folder.display())
+    format!("{}: {who}; wait until it is done, stop it, or choose another folder with --out", model_dir.display())
 }
 
 /// Describes the training that holds a folder, if one does.
-pub(super) fn holder(folder: &Path) -> Option<String> {
-    let mut file = File::open(folder.join(NAME)).ok()?;
+pub(super) fn holder(model_dir: &Path) -> Option<String> {
+    let mut file = File::open(model_dir.join(NAME)).ok()?;
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| described(&mut file))
 }
 
@@ -147,8 +147,8 @@ fn host() -> String {
 }
 
 /// What is said of a folder that takes no files.
-pub(super) fn takes_no_files(folder: &Path) -> String {
-    format!("{}: cannot write into this folder; choose another with --out", folder.display())
+pub(super) fn takes_no_files(model_dir: &Path) -> String {
+    format!("{}: cannot write into this folder; choose another with --out", model_dir.display())
 }
 
 #[cfg(test)]
@@ -157,22 +157,22 @@ mod tests {
 
     #[test]
     fn a_folder_is_held_once_and_let_go() {
-        let folder = tempfile::tempdir().unwrap();
-        let lock = Lock::take(folder.path()).unwrap();
+        let model_dir = tempfile::tempdir().unwrap();
+        let lock = Lock::take(model_dir.path()).unwrap();
         assert!(lock.guards(), "the file system of this machine's temporary files has locks");
-        let refused = Lock::take(folder.path()).unwrap_err().to_string();
+        let refused = Lock::take(model_dir.path()).unwrap_err().to_string();
         assert!(refused.contains(&format!("process {} on ", std::process::id())), "{refused}");
         drop(lock);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        drop(Lock::take(folder.path()).unwrap());
+        assert_eq!(std::fs::read_dir(model_dir.path()).unwrap().count(), 0);
+        drop(Lock::take(model_dir.path()).unwrap());
     }
 
     #[test]
     fn what_a_killed_process_left_is_taken_over() {
-        let folder = tempfile::tempdir().unwrap();
+        let model_dir = tempfile::tempdir().unwrap();
         for left in ["", "not this", "{\"process\":1,\"host\":\"elsewhere\",\"began\":0}", "\u{feff}\u{0}"] {
-            std::fs::write(folder.path().join(NAME), left).unwrap();
-            drop(Lock::take(folder.path()).unwrap());
+            std::fs::write(model_dir.path().join(NAME), left).unwrap();
+            drop(Lock::take(model_dir.path()).unwrap());
         }
     }
 
@@ -180,46 +180,46 @@ mod tests {
     #[test]
     fn notices_that_the_directory_was_moved_removed_or_replaced() {
         let parent = tempfile::tempdir().unwrap();
-        let [folder, moved] = ["m", "n"].map(|name| parent.path().join(name));
-        std::fs::create_dir(&folder).unwrap();
-        let first = Lock::take(&folder).unwrap();
+        let [model_dir, moved] = ["m", "n"].map(|name| parent.path().join(name));
+        std::fs::create_dir(&model_dir).unwrap();
+        let first = Lock::take(&model_dir).unwrap();
         first.ensure_held().unwrap();
-        std::fs::rename(&folder, &moved).unwrap();
+        std::fs::rename(&model_dir, &moved).unwrap();
         assert!(first.ensure_held().unwrap_err().to_string().contains("moved, removed or replaced"));
-        std::fs::create_dir(&folder).unwrap();
-        let second = Lock::take(&folder).unwrap();
+        std::fs::create_dir(&model_dir).unwrap();
+        let second = Lock::take(&model_dir).unwrap();
         assert!(first.ensure_held().is_err() && second.ensure_held().is_ok());
         drop(first);
         second.ensure_held().unwrap();
         std::fs::rename(&moved, parent.path().join("o")).unwrap();
         drop(second);
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(&model_dir).unwrap().count(), 0);
     }
 
     #[cfg(unix)]
     #[test]
     fn refuses_a_lock_file_that_is_a_symbolic_link() {
         let parent = tempfile::tempdir().unwrap();
-        let (outside, folder) = (parent.path().join("outside"), parent.path().join("m"));
-        std::fs::create_dir(&folder).unwrap();
+        let (outside, model_dir) = (parent.path().join("outside"), parent.path().join("m"));
+        std::fs::create_dir(&model_dir).unwrap();
         std::fs::write(&outside, "untouched").unwrap();
         for target in [outside.as_path(), Path::new("missing")] {
-            std::os::unix::fs::symlink(target, folder.join(NAME)).unwrap();
-            let message = format!("{:#}", Lock::take(&folder).unwrap_err());
+            std::os::unix::fs::symlink(target, model_dir.join(NAME)).unwrap();
+            let message = format!("{:#}", Lock::take(&model_dir).unwrap_err());
             assert!(message.contains("training.lock is a symbolic link"), "{message}");
-            std::fs::remove_file(folder.join(NAME)).unwrap();
+            std::fs::remove_file(model_dir.join(NAME)).unwrap();
         }
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "untouched");
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(&model_dir).unwrap().count(), 0);
     }
 
     #[test]
     fn of_many_that_ask_at_once_one_at_a_time_is_let_in() {
-        let folder = tempfile::tempdir().unwrap();
+        let model_dir = tempfile::tempdir().unwrap();
         let inside = std::sync::atomic::AtomicUsize::new(0);
         let ask = || {
             for _ in 0..200 {
-                if let Ok(lock) = Lock::take(folder.path()) {
+                if let Ok(lock) = Lock::take(model_dir.path()) {
                     assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0, "two at once");
                     std::thread::yield_now();
                     inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);

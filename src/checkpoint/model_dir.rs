@@ -80,7 +80,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// The vocabularies' own.
-    pub fn has_units_of(&self, other: &Self) -> Result<bool> {
+    pub fn same_vocabulary(&self, other: &Self) -> Result<bool> {
         Ok(self.source.to_json()? == other.source.to_json()? && self.target.to_json()? == other.target.to_json()?)
     }
 
@@ -281,29 +281,30 @@ impl ModelDir {
         }
         let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| place.display().to_string())?;
         config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
-        let vocabulary = |name: &str, units: Units, atoms: &ProtectedTokens, size: usize| -> Result<Arc<Vocabulary>> {
-            let place = self.path.join(name);
-            let normalisation = config.text.normalisation;
-            let vocabulary =
-                Vocabulary::from_json(&self.read_text(name)?, units, normalisation, atoms).with_context(|| {
-                    format!("{}: damaged, or no vocabulary for {CONFIG}'s units and normalisation", place.display())
-                })?;
-            ensure!(
-                vocabulary.size() == size,
-                "{}: holds {} units where {CONFIG} speaks of {size}; the files do not belong together",
-                place.display(),
-                vocabulary.size()
-            );
-            Ok(Arc::new(vocabulary))
-        };
+        let vocabulary =
+            |name: &str, units: Units, protected_tokens: &ProtectedTokens, size: usize| -> Result<Arc<Vocabulary>> {
+                let place = self.path.join(name);
+                let normalization = config.text.normalization;
+                let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units, normalization, protected_tokens)
+                    .with_context(|| {
+                        format!("{}: damaged, or no vocabulary for {CONFIG}'s units and normalization", place.display())
+                    })?;
+                ensure!(
+                    vocabulary.size() == size,
+                    "{}: holds {} units where {CONFIG} speaks of {size}; the files do not belong together",
+                    place.display(),
+                    vocabulary.size()
+                );
+                Ok(Arc::new(vocabulary))
+            };
         let (text, sizes) = (&config.text, &config.architecture);
         let (source, target) = if text.joint_vocabulary {
-            let joint = vocabulary(JOINT, text.source_units, &text.source_atoms, sizes.source_vocabulary)?;
+            let joint = vocabulary(JOINT, text.source_units, &text.source_protected_tokens, sizes.source_vocabulary)?;
             (joint.clone(), joint)
         } else {
             (
-                vocabulary(SOURCE, text.source_units, &text.source_atoms, sizes.source_vocabulary)?,
-                vocabulary(TARGET, text.target_units, &text.target_atoms, sizes.target_vocabulary)?,
+                vocabulary(SOURCE, text.source_units, &text.source_protected_tokens, sizes.source_vocabulary)?,
+                vocabulary(TARGET, text.target_units, &text.target_protected_tokens, sizes.target_vocabulary)?,
             )
         };
         Checkpoint::new(config, source, target)

@@ -94,7 +94,7 @@ impl ModelDir {
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub fn go_on(&self, checkpoint: &Checkpoint, progress: &TrainState, used: &Parameters) -> Result<()> {
+    pub fn reconcile(&self, checkpoint: &Checkpoint, progress: &TrainState, used: &Parameters) -> Result<()> {
         self.begin(checkpoint)?;
         if progress.is_best() {
             self.save_model(checkpoint, used)?;

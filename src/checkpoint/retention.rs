@@ -45,11 +45,11 @@ impl ModelDir {
         let new = (progress.is_validated() && !steps.contains(&progress.step)).then_some(progress.step);
         steps.extend(new);
         let log = self.log().read()?;
-        let merit = |step: u64| {
+        let validation_score = |step: u64| {
             let mut validations = log.iter().filter(|line| line["event"] == "validation" && line["step"] == step);
             validations.next_back().and_then(|line| settings.metric.logged_merit(line))
         };
-        let wanted = keep.chosen(steps.into_iter().map(|step| (step, merit(step))).collect());
+        let wanted = keep.chosen(steps.into_iter().map(|step| (step, validation_score(step))).collect());
         if let Some(step) = new.filter(|step| wanted.contains(step)) {
             if listed.contains(&step) {
                 self.remove_kept(step)?;
@@ -76,12 +76,12 @@ impl ModelDir {
 
     /// Removes a model that was kept: first its parameters, without which nobody takes the rest for one.
     pub(super) fn remove_kept(&self, step: u64) -> Result<()> {
-        let folder = self.of_step(step);
-        folder.remove_files(&[MODEL], &[])?;
-        match std::fs::remove_dir(folder.path()) {
+        let model_dir = self.of_step(step);
+        model_dir.remove_files(&[MODEL], &[])?;
+        match std::fs::remove_dir(model_dir.path()) {
             // What somebody else has put there is not ours to remove.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
-            removed => removed.with_context(|| format!("{}: cannot remove this folder", folder.path().display())),
+            removed => removed.with_context(|| format!("{}: cannot remove this folder", model_dir.path().display())),
         }
     }
 

@@ -25,10 +25,10 @@ impl EventFile {
     ///
     /// # Errors
     /// The path, with the system's reason.
-    pub(super) fn next(folder: &Path) -> Result<Self> {
-        let last = event_files(folder).iter().filter_map(|name| number(name)).max().unwrap_or_default();
+    pub(super) fn next(model_dir: &Path) -> Result<Self> {
+        let last = event_files(model_dir).iter().filter_map(|name| number(name)).max().unwrap_or_default();
         // As many digits as TensorBoard's order, which is that of letters, will need.
-        let place = folder.join(format!("{BEGINNING}{:06}{END}", last.saturating_add(1)));
+        let place = model_dir.join(format!("{BEGINNING}{:06}{END}", last.saturating_add(1)));
         let file = OpenOptions::new().write(true).create_new(true).open(&place);
         Ok(Self { file: file.with_context(|| cannot_write(&place))?, place, length: 0 })
     }
@@ -49,8 +49,8 @@ impl EventFile {
 }
 
 /// The names of the event files that a folder holds, from the first.
-pub(super) fn event_files(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+pub(super) fn event_files(model_dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(model_dir).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| number(name).is_some()).collect();
     names.sort();
@@ -68,17 +68,17 @@ mod tests {
 
     #[test]
     fn runs_have_files_of_their_own_in_order() {
-        let folder = tempfile::tempdir().unwrap();
+        let model_dir = tempfile::tempdir().unwrap();
         for name in ["events.out.tfevents.000009.softalign", "events.out.tfevents.1700000000.host", "log.jsonl"] {
-            std::fs::write(folder.path().join(name), "kept").unwrap();
+            std::fs::write(model_dir.path().join(name), "kept").unwrap();
         }
         for _ in 0..2 {
-            EventFile::next(folder.path()).unwrap().append(b"record").unwrap();
+            EventFile::next(model_dir.path()).unwrap().append(b"record").unwrap();
         }
         let names = ["000009", "000010", "000011"].map(|number| format!("{BEGINNING}{number}{END}"));
-        assert_eq!(event_files(folder.path()), names);
-        assert_eq!(std::fs::read(folder.path().join(&names[0])).unwrap(), b"kept");
-        assert_eq!(std::fs::read(folder.path().join(&names[2])).unwrap(), b"record");
+        assert_eq!(event_files(model_dir.path()), names);
+        assert_eq!(std::fs::read(model_dir.path().join(&names[0])).unwrap(), b"kept");
+        assert_eq!(std::fs::read(model_dir.path().join(&names[2])).unwrap(), b"record");
     }
 
     #[cfg(target_os = "linux")]

@@ -11,7 +11,7 @@ use super::console::Console;
 use super::lexicon_tsv::{ListFormat, listed, write_lexicon, write_suspicions};
 use super::load_model::{refuse_reading, translator};
 use super::output_file::{Output, apart};
-use super::pair_files::{given_pairs, in_portions};
+use super::pair_files::{for_each_chunk, given_pairs};
 use super::render_options::{RenderOptions, check_view, item, renderer};
 use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
@@ -85,7 +85,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
             dump.output.flush()
         })
     };
-    in_portions(|most| pairs.stream.arrived(most), align)?;
+    for_each_chunk(|most| pairs.stream.next_chunk(most), align)?;
     drop(bar);
     warnings.report_truncated(console);
     dump.finish(&pairs.all, &pairs.numbers)

@@ -43,7 +43,7 @@ struct ReportOutputs {
 
 pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
     let options = decode_options(&args.search, 1);
-    options.strategy()?;
+    options.request()?;
     args.links.options().check()?;
     let inputs = ReportInputs::new(args)?;
     let mut outputs = ReportOutputs::open(args, &inputs)?;

@@ -101,7 +101,7 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
         writeln!(out, "began from      {origin}")?;
     }
     writeln!(out, "attention       {}; {} decoder", sizes.attention, sizes.decoder)?;
-    writeln!(out, "normalisation   {}", config.text.normalisation)?;
+    writeln!(out, "normalisation   {}", config.text.normalization)?;
     writeln!(out, "source          {} {}", sizes.source_vocabulary, units(config.text.source_units))?;
     writeln!(out, "target          {} {}", sizes.target_vocabulary, units(config.text.target_units))?;
     writeln!(

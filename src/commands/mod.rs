@@ -67,7 +67,7 @@ fn start_threads() -> Result<()> {
 
 fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
     if !matches!(cli.command, Command::Train(_)) {
-        signals::end_tidily();
+        signals::install_handlers();
     }
     match &cli.command {
         Command::Train(args) => train::run(args, &cli.command_line, &device(cli.device)?, console),

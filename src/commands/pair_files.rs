@@ -13,19 +13,19 @@ use crate::text::{BEHIND, Column, PairFiles, TableFormat};
 const PORTION: usize = 2000;
 
 /// Works on pairs or sentences, some at a time, before what is made of them is written: the first few soon, for whoever
-/// waits, then twice as many each time up to a [`PORTION`]. `arrived` gives as many as it is told, or fewer, and none at the
+/// waits, then twice as many each time up to a [`PORTION`]. `next_chunk` gives as many as it is told, or fewer, and none at the
 /// end; `work` is told how many there were before.
 ///
 /// # Errors
 /// Those of either.
-pub fn in_portions<T>(
-    mut arrived: impl FnMut(usize) -> Result<Vec<T>>,
+pub fn for_each_chunk<T>(
+    mut next_chunk: impl FnMut(usize) -> Result<Vec<T>>,
     mut work: impl FnMut(usize, Vec<T>) -> Result<()>,
 ) -> Result<()> {
     const FIRST: usize = 50;
     let (mut portion, mut first) = (FIRST, 0);
     loop {
-        let part = arrived(portion)?;
+        let part = next_chunk(portion)?;
         if part.is_empty() {
             return Ok(());
         }

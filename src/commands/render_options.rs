@@ -37,7 +37,7 @@ pub fn renderer(manner: RenderOptions, linker: &Linker, output: &Output) -> Box<
         AlignmentFormat::Tsv if n_best => Box::new(Tsv::ranked()),
         AlignmentFormat::Tsv => Box::new(Tsv::default()),
         AlignmentFormat::Nematus => Box::new(Nematus),
-        AlignmentFormat::Html => Box::new(Html::new(title, linker.least_belief())),
+        AlignmentFormat::Html => Box::new(Html::new(title, linker.min_link_score())),
         AlignmentFormat::Svg => Box::new(Svg::new(drawn(view))),
     }
 }
@@ -69,7 +69,7 @@ pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_uni
         texts,
         translation: None,
         alignment: &linked.alignment,
-        link_scores: &linked.beliefs,
+        link_scores: &linked.link_scores,
         links: &linked.links,
         score: linked.score,
         unknown: linked.aligned.as_ref().map(ForcedAlignment::unknown_share),

@@ -52,7 +52,7 @@ impl<'a> ReplInput<'a> {
 /// The terminal's, the model's and the output's own.
 pub fn converse(
     translator: &Translator,
-    strategy: &Request,
+    request: &Request,
     form: &SentenceLines,
     results: &mut TranslationWriter,
     console: &Console,
@@ -61,7 +61,7 @@ pub fn converse(
     // The terminal itself, so that results alone go where results go.
     let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
     let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
-    let mut conversation = Conversation { translator, strategy, form, results, console, said: 0, last: None };
+    let mut conversation = Conversation { translator, request, form, results, console, said: 0, last: None };
     loop {
         match editor.readline("> ") {
             Ok(typed) => {
@@ -85,7 +85,7 @@ pub fn converse(
 /// What a conversation goes on with.
 struct Conversation<'a, 'r> {
     translator: &'a Translator,
-    strategy: &'a Request,
+    request: &'a Request,
     form: &'a SentenceLines<'a>,
     results: &'a mut TranslationWriter<'r>,
     console: &'a Console,
@@ -119,8 +119,8 @@ impl Conversation<'_, '_> {
             return Ok(());
         }
         let sentence = [sentence];
-        let strategy = self.strategy.from_sentence(self.said);
-        let mut found = self.translator.translate_batch(&sentence, &strategy, &mut |_| {})?;
+        let request = self.request.from_sentence(self.said);
+        let mut found = self.translator.translate_batch(&sentence, &request, &mut |_| {})?;
         let mut warnings = LineWarnings::default();
         warnings.add_translation(self.said, &found[0][0]);
         self.results.tell(&warnings, self.console);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::console::Console;
 use super::input_format::SentenceLines;
 use super::output_file::{Output, apart};
-use super::pair_files::{given_pairs, in_portions};
+use super::pair_files::{for_each_chunk, given_pairs};
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
 use crate::render::SCHEMA;
@@ -56,7 +56,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
             output.flush()
         })
     };
-    in_portions(|most| pairs.arrived(most), score)?;
+    for_each_chunk(|most| pairs.next_chunk(most), score)?;
     drop(bar);
     warnings.report_truncated(console);
     output.finish()

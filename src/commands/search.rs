@@ -31,13 +31,13 @@ pub fn decode_options(args: &SearchArgs, n_best: u16) -> DecodeOptions {
 }
 
 /// Returns the search that the options describe, all of them checked.
-pub fn strategy(args: &SearchArgs, constraints: Option<&ConstraintArgs>, n_best: u16) -> Result<Request> {
+pub fn request(args: &SearchArgs, constraints: Option<&ConstraintArgs>, n_best: u16) -> Result<Request> {
     let mut options = decode_options(args, n_best);
     if let Some(constraints) = constraints {
         options.require.clone_from(&constraints.require);
         options.avoid.clone_from(&constraints.avoid);
     }
-    options.strategy()
+    options.request()
 }
 
 /// A translator that keeps to what the options ask, which must not contradict itself; tells of terms that it cannot say.
@@ -53,17 +53,17 @@ pub fn constrained(
     };
     let constraints =
         Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms }
-            .normalised(translator.config().text.normalisation);
+            .normalised(translator.config().text.normalization);
     if let Some(phrase) = constraints.contradiction() {
         bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for")));
     }
     let translator = translator.with_constraints(constraints)?;
-    let unsayable = translator.unsayable();
-    if let (Some(first), Some(path)) = (unsayable.first(), &args.terms) {
+    let skipped_terms = translator.skipped_terms();
+    if let (Some(first), Some(path)) = (skipped_terms.first(), &args.terms) {
         console.warn(format!(
             "{}: the model has no units for {} of the translations, {first:?} for one; such terms are left out",
             path.display(),
-            unsayable.len()
+            skipped_terms.len()
         ));
     }
     Ok(translator)

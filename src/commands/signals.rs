@@ -75,7 +75,7 @@ impl Signals {
 
 /// From now on a signal that ends this program first takes away what is half written.
 #[cfg(unix)]
-pub fn end_tidily() {
+pub fn install_handlers() {
     let heeded = ASKING.into_iter().filter(|&signal| !is_ignored(signal));
     // Without a handler the next run clears away what this one leaves.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return };
@@ -89,7 +89,7 @@ pub fn end_tidily() {
 }
 
 #[cfg(not(unix))]
-pub fn end_tidily() {}
+pub fn install_handlers() {}
 
 /// Whether a signal does nothing to this process.
 #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 
 use super::output_file::{Output, apart};
-use super::pair_files::in_portions;
+use super::pair_files::for_each_chunk;
 use crate::alignment::{Link, LinkFormat};
 use crate::cli::SymmetrizeArgs;
 use crate::error::UsageError;
@@ -33,7 +33,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
         }
         output.flush()
     };
-    in_portions(|most| lines.arrived(most), symmetrize)?;
+    for_each_chunk(|most| lines.next_chunk(most), symmetrize)?;
     output.finish()
 }
 

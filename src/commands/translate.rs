@@ -11,10 +11,10 @@ use super::console::Console;
 use super::input_format::SentenceLines;
 use super::load_model::translator;
 use super::output_file::{Output, apart};
-use super::pair_files::in_portions;
+use super::pair_files::for_each_chunk;
 use super::render_options::check_view;
 use super::repl::converse;
-use super::search::{constrained, of_two_columns, strategy};
+use super::search::{constrained, of_two_columns, request};
 use super::translation_writer::TranslationWriter;
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::error::UsageError;
@@ -22,7 +22,7 @@ use crate::text::{LineStream, Units, WordSplitting, count_lines, read_laid_out, 
 use crate::translator::{Dictionary, LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
-    let strategy = strategy(&args.search, Some(&args.constraints), args.n_best)?;
+    let request = request(&args.search, Some(&args.constraints), args.n_best)?;
     check(args)?;
     let form = SentenceLines::of(&args.layout, args.tag_source.as_deref(), &args.model[0])?
         .with_prefixes(args.constraints.prefixes);
@@ -40,7 +40,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
     let mut results = TranslationWriter::new(args, &translator, output, console)?;
     if interactive {
-        converse(&translator, &strategy, &form, &mut results, console)?;
+        converse(&translator, &request, &form, &mut results, console)?;
         return results.finish();
     }
     let mut sentences = Sentences::of(args);
@@ -52,14 +52,14 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         for (number, sentence) in (first + 1..).zip(&part) {
             translator.check_beginning(sentence).with_context(|| place(args, number))?;
         }
-        let strategy = strategy.from_sentence(first);
-        let translated = translator.translate_batch(&part, &strategy, &mut |count| bar.advance(count))?;
+        let request = request.from_sentence(first);
+        let translated = translator.translate_batch(&part, &request, &mut |count| bar.advance(count))?;
         for (id, translations) in (first..).zip(&translated) {
             warnings.add_translation(id, &translations[0]);
         }
         bar.hidden_while(|| results.write(first, &part, &translated))
     };
-    in_portions(|most| sentences.arrived(most.div_ceil(strategy.search.results())), translate)?;
+    for_each_chunk(|most| sentences.next_chunk(most.div_ceil(request.search.results())), translate)?;
     drop(bar);
     results.tell(&warnings, console);
     results.finish()
@@ -114,7 +114,7 @@ impl Sentences {
     }
 
     /// Waits for sentences and takes those that have come, `most` at most; none at the end.
-    fn arrived(&mut self, most: usize) -> Result<Vec<String>> {
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<String>> {
         while let Some(part) = self.parts.front_mut() {
             let sentences = match part {
                 SentenceSource::Given(texts) => texts.drain(..most.min(texts.len())).collect(),
@@ -122,7 +122,7 @@ impl Sentences {
                     *part = SentenceSource::Lines(LineStream::open(path)?);
                     continue;
                 }
-                SentenceSource::Lines(lines) => lines.arrived(most)?,
+                SentenceSource::Lines(lines) => lines.next_chunk(most)?,
             };
             if !sentences.is_empty() {
                 return Ok(sentences);

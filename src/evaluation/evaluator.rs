@@ -94,7 +94,7 @@ impl System {
     /// Returns the normalization of the references that the system is compared with: a model's own.
     pub fn normalization(&self) -> Normalization {
         match self {
-            Self::Model(translator, _) => translator.config().text.normalisation,
+            Self::Model(translator, _) => translator.config().text.normalization,
             Self::Hypotheses(_) => Normalization::NONE,
         }
     }

@@ -29,7 +29,6 @@ pub struct Significance {
     /// Paired bootstrap resampling.
     pub bootstrap: f64,
     /// Approximate randomization.
-    #[serde(rename = "randomisation")]
     pub randomization: f64,
 }
 

@@ -10,7 +10,7 @@ use crate::alignment::Link;
 const MIN_WEIGHT: f32 = 0.001;
 
 /// Header after the sentence's columns. Positions count from 0.
-const HEADER: &str = "source\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief";
+const HEADER: &str = "source\ttarget\tsource_word\ttarget_word\tweight\tlink\tlink_score";
 
 /// Renders a table of word pairs.
 #[derive(Default)]
@@ -76,7 +76,7 @@ mod tests {
     fn matches_snapshot() {
         let text = String::from_utf8(samples::render(&mut Tsv::default())).unwrap();
         let expected = "\
-sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tbelief
+sentence\tsource\ttarget\tsource_word\ttarget_word\tweight\tlink\tlink_score
 0\t0\t0\tthe\tle\t0.9000\t1\t0.9522
 0\t1\t0\tblack\tle\t0.0500\t0\t0.0389
 0\t2\t0\t\"cat\"\tle\t0.0200\t0\t0.0216

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use candle_core::Result;
 
 use super::ensemble_scorer::map_batches;
-use super::{DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, draw, search};
+use super::{DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, sample, search};
 use crate::model::RnnSearch;
 use crate::model::cpu::PackingMode;
 use crate::text::PaddedBatch;
@@ -22,12 +22,12 @@ pub struct Source {
     /// Its unit ids.
     pub units: Vec<u32>,
     /// What its translation has to keep to.
-    pub demands: DecodingConstraints,
+    pub constraints: DecodingConstraints,
 }
 
 impl From<Vec<u32>> for Source {
     fn from(units: Vec<u32>) -> Self {
-        Self { units, demands: DecodingConstraints::default() }
+        Self { units, constraints: DecodingConstraints::default() }
     }
 }
 
@@ -50,12 +50,15 @@ pub fn search_all(
     let progress = Mutex::new(on_progress);
     let pad = |batch: &Vec<usize>| PaddedBatch::new(batch.iter().map(|&index| sources[index].units.as_slice()));
     let translate = |batch: &Vec<usize>, padded: &PaddedBatch, scorer: &mut dyn Scorer| {
-        let sought =
-            |(&number, &units): (&usize, &usize)| SearchInput { number, units, demands: &sources[number].demands };
-        let sought: Vec<SearchInput> = batch.iter().zip(&padded.lengths).map(sought).collect();
+        let input = |(&number, &units): (&usize, &usize)| SearchInput {
+            number,
+            units,
+            constraints: &sources[number].constraints,
+        };
+        let input: Vec<SearchInput> = batch.iter().zip(&padded.lengths).map(input).collect();
         let found = match settings {
-            Search::Beam(settings) => search(scorer, &sought, settings)?,
-            Search::Draws(settings) => draw(scorer, &sought, settings)?,
+            Search::Beam(settings) => search(scorer, &input, settings)?,
+            Search::Draws(settings) => sample(scorer, &input, settings)?,
         };
         if let Ok(mut on_progress) = progress.lock() {
             on_progress(padded.batch());

@@ -25,12 +25,12 @@ pub struct SearchInput<'a> {
     /// How many units it has, by which a translation's length is bounded.
     pub units: usize,
     /// What its translation has to keep to.
-    pub demands: &'a DecodingConstraints,
+    pub constraints: &'a DecodingConstraints,
 }
 
 /// The beam of one sentence.
 struct Beam<'a> {
-    demands: &'a DecodingConstraints,
+    constraints: &'a DecodingConstraints,
     no_repeat: Option<usize>,
     history: HypothesisArena,
     /// Rows of the scorer and last steps of the living hypotheses.
@@ -47,7 +47,7 @@ struct Beam<'a> {
 #[derive(Clone, Copy)]
 struct Extension {
     log_probability: f64,
-    misplacement: f64,
+    placement_penalty: f64,
     /// The living hypothesis that it goes on from.
     index: usize,
     unit: u32,
@@ -57,7 +57,7 @@ struct Extension {
 
 impl Extension {
     fn sum(&self) -> f64 {
-        self.log_probability + self.misplacement
+        self.log_probability + self.placement_penalty
     }
 
     /// The order of extensions: the more probable first, of equals that of the earlier hypothesis and unit.
@@ -80,7 +80,7 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
             break;
         }
         let (parents, units): (Vec<usize>, Vec<u32>) = living.into_iter().unzip();
-        let predictions = scorer.advance(&parents, &units)?;
+        let predictions = scorer.step(&parents, &units)?;
         let mut first_row = 0;
         for beam in &mut beams {
             let rows = beam.alive.len();
@@ -97,13 +97,13 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
 impl<'a> Beam<'a> {
     fn new(row: usize, source: &SearchInput<'a>, settings: &BeamSearch) -> Self {
         Self {
-            demands: source.demands,
-            no_repeat: settings.bounds.no_repeat,
+            constraints: source.constraints,
+            no_repeat: settings.limits.no_repeat,
             history: HypothesisArena::default(),
             alive: vec![(row, None)],
             done: Vec::new(),
-            width: settings.beam + source.demands.required_units(),
-            longest: settings.bounds.longest(source.units) + source.demands.units(),
+            width: settings.beam + source.constraints.required_units(),
+            longest: settings.limits.longest(source.units) + source.constraints.units(),
         }
     }
 
@@ -133,14 +133,20 @@ impl<'a> Beam<'a> {
             }
         }
         extensions.sort_unstable_by(Extension::better_first);
-        let chosen = dealt_out(extensions, self.width, self.demands.required_units());
+        let chosen = dealt_out(extensions, self.width, self.constraints.required_units());
         let parents = std::mem::take(&mut self.alive);
-        for Extension { log_probability, misplacement, index, unit, .. } in chosen {
+        for Extension { log_probability, placement_penalty, index, unit, .. } in chosen {
             let before = parents[index].1;
-            let progress = self.demands.after(&self.progress(before), unit);
+            let progress = self.constraints.after(&self.progress(before), unit);
             let attention = predictions.attention[first_row + index].clone();
-            let step =
-                self.history.add(HypothesisStep { before, unit, log_probability, misplacement, attention, progress });
+            let step = self.history.add(HypothesisStep {
+                before,
+                unit,
+                log_probability,
+                placement_penalty,
+                attention,
+                progress,
+            });
             if unit == END {
                 self.done.push((step, true));
                 self.width -= 1;
@@ -163,12 +169,12 @@ impl<'a> Beam<'a> {
     fn extensions(&self, index: usize, next: Distribution, attention: &[f32], floor: f64) -> Vec<Extension> {
         let last = self.alive[index].1;
         let so_far = last.map(|last| self.history.step(last));
-        let so_far = so_far.map_or((0.0, 0.0), |step| (step.log_probability, step.misplacement));
+        let so_far = so_far.map_or((0.0, 0.0), |step| (step.log_probability, step.placement_penalty));
         let progress = self.progress(last);
         let candidates = if self.is_free() {
             next.best_above(self.width, floor - so_far.0 - so_far.1)
         } else {
-            let rule = self.demands.rule(&progress, self.history.back(last).map(|step| step.unit), self.no_repeat);
+            let rule = self.constraints.rule(&progress, self.history.back(last).map(|step| step.unit), self.no_repeat);
             let mut candidates = next.best(self.width, &|unit| rule.allows(unit));
             let improbable = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
             let wanted: Vec<u32> = rule.wanted().filter(improbable).collect();
@@ -176,17 +182,17 @@ impl<'a> Beam<'a> {
             candidates
         };
         let extension = |TokenCandidate { unit, log_probability }: TokenCandidate| {
-            let after = self.demands.after(&progress, unit);
+            let after = self.constraints.after(&progress, unit);
             let log_probability = so_far.0 + f64::from(log_probability);
-            let misplacement = so_far.1 + self.demands.misplacement(&progress, &after, attention);
-            Extension { log_probability, misplacement, index, unit, bank: self.demands.bank(&after) }
+            let placement_penalty = so_far.1 + self.constraints.placement_penalty(&progress, &after, attention);
+            Extension { log_probability, placement_penalty, index, unit, bank: self.constraints.bank(&after) }
         };
         candidates.into_iter().map(extension).collect()
     }
 
     /// Whether every unit may come at any time.
     fn is_free(&self) -> bool {
-        self.demands.is_none() && self.no_repeat.is_none()
+        self.constraints.is_none() && self.no_repeat.is_none()
     }
 
     fn progress(&self, last: Option<usize>) -> ConstraintState {
@@ -201,9 +207,9 @@ impl<'a> Beam<'a> {
     /// The hypotheses that are done, best first. At least one: where the scorer had nothing to say (its numbers were
     /// none), it is empty and unfinished.
     fn hypotheses(&self, settings: &BeamSearch) -> Vec<Hypothesis> {
-        let unmet = |last: usize| self.demands.unmet(&self.history.step(last).progress);
+        let unmet_constraints = |last: usize| self.constraints.unmet_constraints(&self.history.step(last).progress);
         let rank = |&(last, finished): &(usize, bool)| {
-            (finished, unmet(last), self.history.score(last, &settings.ranking), last)
+            (finished, unmet_constraints(last), self.history.score(last, &settings.scoring), last)
         };
         let mut done: Vec<(bool, usize, f64, usize)> = self.done.iter().map(rank).collect();
         done.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(b.2.total_cmp(&a.2)));
@@ -211,9 +217,10 @@ impl<'a> Beam<'a> {
         if done.is_empty() {
             return vec![Hypothesis { finished: false, ..Hypothesis::empty() }];
         }
-        let left_out = self.demands.left_out();
-        let read =
-            |(finished, unmet, _, last)| self.history.hypothesis(last, finished, unmet + left_out, &settings.ranking);
+        let left_out = self.constraints.left_out();
+        let read = |(finished, unmet_constraints, _, last)| {
+            self.history.hypothesis(last, finished, unmet_constraints + left_out, &settings.scoring)
+        };
         done.into_iter().map(read).collect()
     }
 }
@@ -254,18 +261,18 @@ mod tests {
     fn settings(beam: usize, length_penalty: f64) -> BeamSearch {
         BeamSearch {
             beam,
-            ranking: HypothesisScoring { length_penalty, coverage_penalty: 0.0, ..HypothesisScoring::default() },
-            bounds: LengthLimits { length_factor: 0.0, length_extra: 4, no_repeat: None },
+            scoring: HypothesisScoring { length_penalty, coverage_penalty: 0.0, ..HypothesisScoring::default() },
+            limits: LengthLimits { length_factor: 0.0, length_extra: 4, no_repeat: None },
             best: usize::MAX,
         }
     }
 
     fn with_coverage(settings: BeamSearch, coverage_penalty: f64) -> BeamSearch {
-        BeamSearch { ranking: HypothesisScoring { coverage_penalty, ..settings.ranking }, ..settings }
+        BeamSearch { scoring: HypothesisScoring { coverage_penalty, ..settings.scoring }, ..settings }
     }
 
     fn within(settings: BeamSearch, length_extra: usize) -> BeamSearch {
-        BeamSearch { bounds: LengthLimits { length_extra, ..settings.bounds }, ..settings }
+        BeamSearch { limits: LengthLimits { length_extra, ..settings.limits }, ..settings }
     }
 
     #[test]
@@ -304,7 +311,7 @@ mod tests {
         beam.history = HypothesisArena::endless();
         for _ in 0..60 {
             let (parents, taken): (Vec<usize>, Vec<u32>) = beam.living().unzip();
-            let predictions = table.advance(&parents, &taken).unwrap();
+            let predictions = table.step(&parents, &taken).unwrap();
             beam.extend(&predictions, 0);
         }
         beam.cut();
@@ -377,7 +384,7 @@ mod tests {
         let mut table = TableScorer::new(1, 1);
         table.probabilities[0].iter_mut().for_each(|row| row.fill(0.0));
         let found = search(&mut table, &free(1), &settings(2, 1.0)).unwrap().remove(0);
-        assert!(found.len() == 1 && found[0].is_nothing() && !Hypothesis::empty().is_nothing());
+        assert!(found.len() == 1 && found[0].is_degenerate() && !Hypothesis::empty().is_degenerate());
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl DecodingConstraints {
     }
 
     /// How many required phrases a hypothesis has not.
-    pub fn unmet(&self, progress: &ConstraintState) -> usize {
+    pub fn unmet_constraints(&self, progress: &ConstraintState) -> usize {
         self.required().len() - progress.met.count_ones() as usize
     }
 
@@ -152,7 +152,7 @@ impl DecodingConstraints {
 
     /// What it counts, in nats, that a required phrase begins while attention is not on what it translates: the logarithm of
     /// the share of attention that is; nothing where no phrase began between two progresses.
-    pub fn misplacement(&self, before: &ConstraintState, after: &ConstraintState, attention: &[f32]) -> f64 {
+    pub fn placement_penalty(&self, before: &ConstraintState, after: &ConstraintState, attention: &[f32]) -> f64 {
         let begun = match after.under_way {
             Some((phrase, 1)) => Some(phrase),
             None => {
@@ -176,7 +176,7 @@ impl DecodingConstraints {
             only: self.prefix.get(progress.length).copied(),
             barred: Vec::new(),
             wanted: self.proposals(progress),
-            may_end: self.unmet(progress) == 0,
+            may_end: self.unmet_constraints(progress) == 0,
             last_word: if progress.word_has_ended { LastWord::Ended(&self.spelling) } else { LastWord::Free },
         };
         if rule.only.is_none() && (no_repeat.is_some() || !self.avoided.is_empty()) {
@@ -317,19 +317,19 @@ mod tests {
         phrases.iter().map(|units| RequiredPhrase { units: units.to_vec(), of: None }).collect()
     }
 
-    fn after(demands: &DecodingConstraints, units: &[u32]) -> ConstraintState {
-        units.iter().fold(ConstraintState::default(), |progress, &unit| demands.after(&progress, unit))
+    fn after(constraints: &DecodingConstraints, units: &[u32]) -> ConstraintState {
+        units.iter().fold(ConstraintState::default(), |progress, &unit| constraints.after(&progress, unit))
     }
 
     #[test]
     fn progress_counts_whole_phrases_and_begun_ones() {
-        let demands = DecodingConstraints {
+        let constraints = DecodingConstraints {
             required: anywhere(&[&[5, 6, 7], &[5, 6, 8], &[9]]),
             ..DecodingConstraints::default()
         };
         let state = |units: &[u32]| {
-            let progress = after(&demands, units);
-            (demands.bank(&progress), demands.unmet(&progress), demands.proposals(&progress))
+            let progress = after(&constraints, units);
+            (constraints.bank(&progress), constraints.unmet_constraints(&progress), constraints.proposals(&progress))
         };
         assert_eq!(state(&[]), (0, 3, vec![5, 9]));
         assert_eq!(state(&[4]), (0, 3, vec![5, 9]));
@@ -346,10 +346,10 @@ mod tests {
     #[test]
     fn phrases_beyond_the_most_units_are_left_out() {
         let long = vec![5; MOST_REQUIRED_UNITS / 2];
-        let demands =
+        let constraints =
             DecodingConstraints { required: anywhere(&[&long, &long, &[6], &[7]]), ..DecodingConstraints::default() }
                 .within_units();
-        assert_eq!((demands.required_units(), demands.left_out()), (MOST_REQUIRED_UNITS, 2));
+        assert_eq!((constraints.required_units(), constraints.left_out()), (MOST_REQUIRED_UNITS, 2));
     }
 
     #[test]
@@ -359,22 +359,22 @@ mod tests {
             RequiredPhrase { units: vec![7], of: Some(0..1) },
             RequiredPhrase { units: vec![8], of: None },
         ];
-        let demands = DecodingConstraints { required, ..DecodingConstraints::default() };
-        let misplacement = |units: &[u32], unit: u32| {
-            let before = after(&demands, units);
-            demands.misplacement(&before, &demands.after(&before, unit), &[0.001, 0.2, 0.3, 0.5])
+        let constraints = DecodingConstraints { required, ..DecodingConstraints::default() };
+        let placement_penalty = |units: &[u32], unit: u32| {
+            let before = after(&constraints, units);
+            constraints.placement_penalty(&before, &constraints.after(&before, unit), &[0.001, 0.2, 0.3, 0.5])
         };
-        assert!((misplacement(&[], 5) - 0.5f64.ln()).abs() < 1e-6);
-        assert!((misplacement(&[5, 6], 7) - 0.02f64.ln()).abs() < 1e-6);
+        assert!((placement_penalty(&[], 5) - 0.5f64.ln()).abs() < 1e-6);
+        assert!((placement_penalty(&[5, 6], 7) - 0.02f64.ln()).abs() < 1e-6);
         for (units, unit) in [(&[5][..], 6), (&[], 4), (&[], 8), (&[5, 6], 5), (&[5], 4)] {
-            assert_eq!(misplacement(units, unit), 0.0, "{units:?} {unit}");
+            assert_eq!(placement_penalty(units, unit), 0.0, "{units:?} {unit}");
         }
     }
 
     #[test]
     fn it_ends_only_when_all_is_there() {
-        let demands = DecodingConstraints { required: anywhere(&[&[5]]), ..DecodingConstraints::default() };
-        let rule = |units: &[u32]| demands.rule(&after(&demands, units), units.iter().rev().copied(), None);
+        let constraints = DecodingConstraints { required: anywhere(&[&[5]]), ..DecodingConstraints::default() };
+        let rule = |units: &[u32]| constraints.rule(&after(&constraints, units), units.iter().rev().copied(), None);
         assert!(!rule(&[4]).allows(END) && rule(&[4, 5]).allows(END));
     }
 
@@ -383,31 +383,31 @@ mod tests {
     fn a_required_word_may_begin_with_an_avoided_one() {
         let spelling =
             Arc::new(SurfaceForms::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true));
-        let demands = |required: &[&[u32]], avoided: &[&str]| DecodingConstraints {
+        let constraints = |required: &[&[u32]], avoided: &[&str]| DecodingConstraints {
             required: anywhere(required),
             avoided: avoided.iter().map(|text| AvoidedPhrase::new(text, &spelling)).collect(),
             spelling: Arc::clone(&spelling),
             ..DecodingConstraints::default()
         };
-        let allowed = |demands: &DecodingConstraints, units: &[u32]| -> Vec<u32> {
-            let rule = demands.rule(&after(demands, units), units.iter().rev().copied(), None);
+        let allowed = |constraints: &DecodingConstraints, units: &[u32]| -> Vec<u32> {
+            let rule = constraints.rule(&after(constraints, units), units.iter().rev().copied(), None);
             (2..8).filter(|&unit| rule.allows(unit)).collect()
         };
-        let longer = demands(&[&[5, 7]], &["b"]);
+        let longer = constraints(&[&[5, 7]], &["b"]);
         assert_eq!(allowed(&longer, &[4]), [3, 4, 5, 6, 7]);
         assert_eq!(allowed(&longer, &[4, 5]), [7], "it goes on");
         assert_eq!(allowed(&longer, &[4, 5, 7]), [2, 3, 4, 6], "once is enough");
-        let beside = demands(&[&[5]], &["a b"]);
+        let beside = constraints(&[&[5]], &["a b"]);
         assert_eq!(allowed(&beside, &[4]), [3, 4, 6, 7]);
         assert_eq!(allowed(&beside, &[6]), [3, 4, 5, 6, 7]);
     }
 
     #[test]
     fn a_prefix_leaves_no_choice() {
-        let demands =
+        let constraints =
             DecodingConstraints { prefix: vec![5, 5], required: anywhere(&[&[6]]), ..DecodingConstraints::default() };
         let allowed = |units: &[u32]| -> Vec<u32> {
-            let rule = demands.rule(&after(&demands, units), units.iter().rev().copied(), Some(1));
+            let rule = constraints.rule(&after(&constraints, units), units.iter().rev().copied(), Some(1));
             assert!(rule.wanted().all(|unit| rule.allows(unit)));
             (2..8).filter(|&unit| rule.allows(unit)).collect()
         };

@@ -134,8 +134,8 @@ impl Distribution<'_> {
             Scale::Logits { log_sum } => floor + f64::from(log_sum) - ROUNDING * (1.0 + f64::from(log_sum).abs()),
             Scale::Sums { models } => (floor - ROUNDING).exp() * f64::from(models),
         };
-        let bounds = floor.is_finite() && value.abs() > f64::from(f32::MIN_POSITIVE);
-        self.candidates(largest(self.values, width, if bounds { value as f32 } else { f32::NEG_INFINITY }, &|_| true))
+        let limits = floor.is_finite() && value.abs() > f64::from(f32::MIN_POSITIVE);
+        self.candidates(largest(self.values, width, if limits { value as f32 } else { f32::NEG_INFINITY }, &|_| true))
     }
 
     fn candidates(&self, units: Vec<u32>) -> Vec<TokenCandidate> {
@@ -148,7 +148,7 @@ impl Distribution<'_> {
     }
 
     /// One of the allowed units, drawn; none where none is allowed.
-    pub fn draw(
+    pub fn sample(
         &self,
         chance: &SamplingConfig,
         allowed: &dyn Fn(u32) -> bool,
@@ -272,7 +272,7 @@ mod tests {
         let (said, mut stream) = (of_logits(row), SeededRng::new(5, "draws", 0));
         let mut shares = vec![0.0; row.len()];
         for _ in 0..DRAWS {
-            shares[said.row(0).draw(&chance, allowed, &mut stream).unwrap().unit as usize] += 1.0 / DRAWS as f64;
+            shares[said.row(0).sample(&chance, allowed, &mut stream).unwrap().unit as usize] += 1.0 / DRAWS as f64;
         }
         shares
     }
@@ -294,7 +294,7 @@ mod tests {
         close(shares(&row, SamplingConfig { temperature: 0.5, ..plain }, ANY), [1.0, 4.0, 9.0, 16.0].map(|x| x / 30.0));
         close(shares(&row, plain, &|unit| unit != 5), [1.0 / 6.0, 2.0 / 6.0, 3.0 / 6.0, 0.0]);
         close(shares(&row, SamplingConfig { temperature: 1e-3, ..plain }, ANY), [0.0, 0.0, 0.0, 1.0]);
-        let nothing = of_logits(&row).row(0).draw(&plain, &|_| false, &mut SeededRng::new(1, "draws", 0));
+        let nothing = of_logits(&row).row(0).sample(&plain, &|_| false, &mut SeededRng::new(1, "draws", 0));
         assert!(nothing.is_none() && of_logits(&row).row(0).best(3, &|unit| unit == END).len() == 1);
     }
 }

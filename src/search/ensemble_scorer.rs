@@ -33,7 +33,7 @@ impl<'a> EnsembleScorer<'a> {
 }
 
 impl Scorer for EnsembleScorer<'_> {
-    fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
+    fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
         let step = |decoder: &mut IncrementalDecoder| {
             let StepOutput { logits, attention } = decoder.step(parents, units)?;
             Ok(Predictions::of_logits(logits, attention))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::table_scorer::{TableScorer, every_sequence};
 use super::{
     AvoidedPhrase, BeamSearch, DecodingConstraints, Hypothesis, HypothesisScoring, LengthFormula, LengthLimits,
-    RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, draw, search,
+    RequiredPhrase, SampleSearch, SamplingConfig, SearchInput, sample, search,
 };
 use crate::text::SurfaceForms;
 
@@ -19,7 +19,7 @@ fn spelling() -> Arc<SurfaceForms> {
     Arc::new(SurfaceForms::new(texts.map(str::to_owned).to_vec(), true))
 }
 
-fn demands(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> DecodingConstraints {
+fn constraints(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> DecodingConstraints {
     let spelling = spelling();
     DecodingConstraints {
         prefix: prefix.to_vec(),
@@ -31,7 +31,7 @@ fn demands(prefix: &[u32], required: &[&[u32]], avoided: &[&str]) -> DecodingCon
     }
 }
 
-fn bounds(no_repeat: Option<usize>) -> LengthLimits {
+fn limits(no_repeat: Option<usize>) -> LengthLimits {
     LengthLimits { length_factor: 0.0, length_extra: WORDS + 1, no_repeat }
 }
 
@@ -52,13 +52,13 @@ fn repeats(units: &[u32], run: usize) -> bool {
 }
 
 /// Whether a sequence keeps to the demands, asked of the whole of it.
-fn keeps_to(units: &[u32], demands: &DecodingConstraints, avoided: &[&str], no_repeat: Option<usize>) -> bool {
-    let text = |units: &[u32]| -> String { units.iter().map(|&unit| demands.spelling.text(unit)).collect() };
-    let says = |phrase: &&str| (1..=units.len()).any(|end| demands.spelling.says(&text(&units[..end]), 0, phrase));
-    let next = units.get(demands.prefix.len());
-    units.starts_with(&demands.prefix)
-        && !(demands.prefix_ends_word && next.is_some_and(|&unit| demands.spelling.continues_word(unit)))
-        && contains(units, &demands.required, &demands.spelling)
+fn keeps_to(units: &[u32], constraints: &DecodingConstraints, avoided: &[&str], no_repeat: Option<usize>) -> bool {
+    let text = |units: &[u32]| -> String { units.iter().map(|&unit| constraints.spelling.text(unit)).collect() };
+    let says = |phrase: &&str| (1..=units.len()).any(|end| constraints.spelling.says(&text(&units[..end]), 0, phrase));
+    let next = units.get(constraints.prefix.len());
+    units.starts_with(&constraints.prefix)
+        && !(constraints.prefix_ends_word && next.is_some_and(|&unit| constraints.spelling.continues_word(unit)))
+        && contains(units, &constraints.required, &constraints.spelling)
         && !avoided.iter().any(says)
         && !no_repeat.is_some_and(|run| repeats(units, run))
 }
@@ -66,17 +66,17 @@ fn keeps_to(units: &[u32], demands: &DecodingConstraints, avoided: &[&str], no_r
 /// Beam search with room for all, and the sequences that keep to the demands, best first.
 fn found_and_expected(
     seed: u64,
-    demands: &DecodingConstraints,
+    constraints: &DecodingConstraints,
     avoided: &[&str],
     no_repeat: Option<usize>,
     beam: usize,
 ) -> (Vec<Hypothesis>, Vec<(f64, Vec<u32>)>) {
     let mut table = TableScorer::new(1, seed);
-    let settings = BeamSearch { beam, ranking: RANKING, bounds: bounds(no_repeat), best: usize::MAX };
-    let found = search(&mut table, &[SearchInput { number: 0, units: 1, demands }], &settings).unwrap().remove(0);
+    let settings = BeamSearch { beam, scoring: RANKING, limits: limits(no_repeat), best: usize::MAX };
+    let found = search(&mut table, &[SearchInput { number: 0, units: 1, constraints }], &settings).unwrap().remove(0);
     let score = |units: &[u32]| table.log_probability(0, units) / (units.len() as f64 + 1.0).powf(0.7);
-    let all = every_sequence(WORDS + demands.units());
-    let kept = all.into_iter().filter(|units| keeps_to(units, demands, avoided, no_repeat));
+    let all = every_sequence(WORDS + constraints.units());
+    let kept = all.into_iter().filter(|units| keeps_to(units, constraints, avoided, no_repeat));
     let mut kept: Vec<(f64, Vec<u32>)> = kept.map(|units| (score(&units), units)).collect();
     kept.sort_by(|a, b| b.0.total_cmp(&a.0));
     (found, kept)
@@ -99,14 +99,14 @@ fn a_wide_beam_finds_what_trying_everything_finds_under_every_demand() {
         (&[5], &[&[4]], &["c", "b a"], Some(2)),
     ] {
         for seed in 0..10 {
-            let demands = demands(prefix, required, avoided);
-            let (found, expected) = found_and_expected(seed, &demands, avoided, no_repeat, EVERY);
+            let constraints = constraints(prefix, required, avoided);
+            let (found, expected) = found_and_expected(seed, &constraints, avoided, no_repeat, EVERY);
             let finished: Vec<&Hypothesis> = found.iter().filter(|one| one.finished).collect();
             assert_eq!(finished.len(), expected.len(), "{prefix:?} {required:?} {avoided:?} {no_repeat:?} {seed}");
             let mut left: Vec<&Vec<u32>> = expected.iter().map(|(_, units)| units).collect();
             left.sort();
             for (one, (score, _)) in finished.iter().zip(&expected) {
-                assert!((one.score - score).abs() < 1e-5 && one.unmet == 0);
+                assert!((one.score - score).abs() < 1e-5 && one.unmet_constraints == 0);
                 left.remove(left.binary_search(&&one.units).unwrap());
             }
         }
@@ -118,10 +118,10 @@ fn a_narrow_beam_keeps_to_every_demand() {
     let mut ended = 0;
     for beam in 1..4 {
         for seed in 0..20 {
-            let demands = demands(&[4], &[&[5, 7], &[6], &[4]], &["c a"]);
-            let (found, expected) = found_and_expected(seed, &demands, &["c a"], Some(3), beam);
+            let constraints = constraints(&[4], &[&[5, 7], &[6], &[4]], &["c a"]);
+            let (found, expected) = found_and_expected(seed, &constraints, &["c a"], Some(3), beam);
             let best = &found[0];
-            assert!(best.unmet == 0 && best.units[0] == 4, "{beam} {seed} {best:?}");
+            assert!(best.unmet_constraints == 0 && best.units[0] == 4, "{beam} {seed} {best:?}");
             let same = |(score, units): &(f64, Vec<u32>)| *units == best.units && (score - best.score).abs() < 1e-5;
             assert!(!best.finished || expected.iter().any(same), "{beam} {seed} {best:?}");
             ended += usize::from(best.finished);
@@ -132,16 +132,16 @@ fn a_narrow_beam_keeps_to_every_demand() {
 
 fn draws(count: usize, first: usize) -> SampleSearch {
     let chance = SamplingConfig::default();
-    SampleSearch { draws: count, chance, ranking: RANKING, bounds: bounds(None), seed: 3, first }
+    SampleSearch { draws: count, chance, scoring: RANKING, limits: limits(None), seed: 3, first }
 }
 
 #[test]
 fn sequences_are_drawn_as_often_as_they_are_probable() {
     const DRAWS: usize = 20_000;
-    let demands = demands(&[], &[], &["c"]);
+    let constraints = constraints(&[], &[], &["c"]);
     let mut table = TableScorer::new(1, 4);
-    let sought = SearchInput { number: 0, units: 1, demands: &demands };
-    let drawn = draw(&mut table, &[sought], &draws(DRAWS, 0)).unwrap().remove(0);
+    let input = SearchInput { number: 0, units: 1, constraints: &constraints };
+    let drawn = sample(&mut table, &[input], &draws(DRAWS, 0)).unwrap().remove(0);
     assert!(drawn.len() == DRAWS && drawn.iter().all(|one| !one.units.contains(&6)));
     for units in every_sequence(2).iter().filter(|units| !units.contains(&6)) {
         let mut last = crate::text::BEGIN;
@@ -163,16 +163,16 @@ fn sequences_are_drawn_as_often_as_they_are_probable() {
 #[test]
 fn what_is_drawn_depends_on_seed_and_number_alone() {
     let nothing = DecodingConstraints::default();
-    let sought = |number| SearchInput { number, units: 1, demands: &nothing };
+    let input = |number| SearchInput { number, units: 1, constraints: &nothing };
     let units = |found: Vec<Hypothesis>| found.into_iter().map(|one| one.units).collect::<Vec<_>>();
-    let mut all = draw(&mut TableScorer::new(3, 1), &[sought(0), sought(1), sought(2)], &draws(4, 5)).unwrap();
+    let mut all = sample(&mut TableScorer::new(3, 1), &[input(0), input(1), input(2)], &draws(4, 5)).unwrap();
     let mut table = TableScorer::new(3, 1);
     table.rows = vec![2];
-    let alone = draw(&mut table, &[sought(0)], &draws(4, 7)).unwrap().remove(0);
+    let alone = sample(&mut table, &[input(0)], &draws(4, 7)).unwrap().remove(0);
     assert_eq!(units(alone), units(all.pop().unwrap()));
     let other =
-        draw(&mut TableScorer::new(1, 1), &[sought(0)], &SampleSearch { seed: 4, ..draws(40, 5) }).unwrap().remove(0);
-    let same = draw(&mut TableScorer::new(1, 1), &[sought(0)], &draws(40, 5)).unwrap().remove(0);
+        sample(&mut TableScorer::new(1, 1), &[input(0)], &SampleSearch { seed: 4, ..draws(40, 5) }).unwrap().remove(0);
+    let same = sample(&mut TableScorer::new(1, 1), &[input(0)], &draws(40, 5)).unwrap().remove(0);
     assert_ne!(units(other), units(same));
-    assert!(draw(&mut TableScorer::new(1, 1), &[], &draws(4, 5)).unwrap().is_empty());
+    assert!(sample(&mut TableScorer::new(1, 1), &[], &draws(4, 5)).unwrap().is_empty());
 }

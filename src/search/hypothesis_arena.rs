@@ -11,7 +11,7 @@ pub struct HypothesisStep {
     /// log p of all units up to this one, in nats.
     pub log_probability: f64,
     /// What it counts that required phrases stand where attention was elsewhere, in nats.
-    pub misplacement: f64,
+    pub placement_penalty: f64,
     /// The attention behind it.
     pub attention: Vec<f32>,
     /// How far it is with what is demanded.
@@ -32,18 +32,18 @@ pub struct Hypothesis {
     /// Whether it ended by itself; if not, it ran into the length limit.
     pub finished: bool,
     /// How many of the phrases that it should contain it does not.
-    pub unmet: usize,
+    pub unmet_constraints: usize,
 }
 
 impl Hypothesis {
     /// The translation of nothing: certain, and empty.
     pub fn empty() -> Self {
         let (units, attention) = (Vec::new(), Vec::new());
-        Self { units, log_probability: 0.0, score: 0.0, attention, finished: true, unmet: 0 }
+        Self { units, log_probability: 0.0, score: 0.0, attention, finished: true, unmet_constraints: 0 }
     }
 
     /// Whether the scorer had nothing to say, not even that nothing should be said: its numbers were none.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_degenerate(&self) -> bool {
         self.units.is_empty() && !self.finished
     }
 }
@@ -122,7 +122,13 @@ impl HypothesisArena {
     }
 
     /// The hypothesis that ends with a step; `finished` says whether that is `</s>`.
-    pub fn hypothesis(&self, last: usize, finished: bool, unmet: usize, ranking: &HypothesisScoring) -> Hypothesis {
+    pub fn hypothesis(
+        &self,
+        last: usize,
+        finished: bool,
+        unmet_constraints: usize,
+        scoring: &HypothesisScoring,
+    ) -> Hypothesis {
         let (mut units, mut attention): (Vec<u32>, Vec<Vec<f32>>) =
             self.back(Some(last)).map(|step| (step.unit, step.attention.clone())).unzip();
         units.reverse();
@@ -130,13 +136,20 @@ impl HypothesisArena {
         if finished {
             units.pop();
         }
-        let score = self.score(last, ranking);
-        Hypothesis { units, log_probability: self.steps[last].log_probability, score, attention, finished, unmet }
+        let score = self.score(last, scoring);
+        Hypothesis {
+            units,
+            log_probability: self.steps[last].log_probability,
+            score,
+            attention,
+            finished,
+            unmet_constraints,
+        }
     }
 
     /// What the hypothesis that ends with a step is ranked by.
-    pub fn score(&self, last: usize, ranking: &HypothesisScoring) -> f64 {
-        let HypothesisStep { log_probability, misplacement, .. } = self.steps[last];
-        ranking.score(log_probability + misplacement, self.back(Some(last)).map(|step| &step.attention[..]))
+    pub fn score(&self, last: usize, scoring: &HypothesisScoring) -> f64 {
+        let HypothesisStep { log_probability, placement_penalty, .. } = self.steps[last];
+        scoring.score(log_probability + placement_penalty, self.back(Some(last)).map(|step| &step.attention[..]))
     }
 }

@@ -22,7 +22,7 @@ pub use constraints::{
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;
 pub use hypothesis_arena::Hypothesis;
-pub use sampling::draw;
+pub use sampling::sample;
 pub use settings::{BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
 
 use candle_core::Result;
@@ -31,5 +31,5 @@ use candle_core::Result;
 pub trait Scorer {
     /// Makes new rows: row `i` goes on from the former row `parents[i]` by taking in `units[i]`. Rows that are nobody's
     /// parent are forgotten. Before the first call there is one row for each sentence.
-    fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions>;
+    fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions>;
 }

@@ -22,7 +22,11 @@ struct SampledHypothesis<'a> {
 ///
 /// # Errors
 /// The scorer's own.
-pub fn draw(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &SampleSearch) -> Result<Vec<Vec<Hypothesis>>> {
+pub fn sample(
+    scorer: &mut dyn Scorer,
+    sources: &[SearchInput],
+    settings: &SampleSearch,
+) -> Result<Vec<Vec<Hypothesis>>> {
     let mut draws: Vec<SampledHypothesis> = Vec::new();
     for (row, &source) in sources.iter().enumerate() {
         for index in 0..settings.draws {
@@ -43,14 +47,14 @@ pub fn draw(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &SampleS
         if parents.is_empty() {
             break;
         }
-        let predictions = scorer.advance(&parents, &units)?;
-        for (row, draw) in draws.iter_mut().filter(|draw| draw.row.is_some()).enumerate() {
-            let longest = settings.bounds.longest(draw.source.units) + draw.source.demands.units();
-            let goes_on = draw.extend(predictions.row(row), &predictions.attention[row], settings);
-            draw.row = (goes_on && length < longest).then_some(row);
+        let predictions = scorer.step(&parents, &units)?;
+        for (row, sample) in draws.iter_mut().filter(|sample| sample.row.is_some()).enumerate() {
+            let longest = settings.limits.longest(sample.source.units) + sample.source.constraints.units();
+            let goes_on = sample.extend(predictions.row(row), &predictions.attention[row], settings);
+            sample.row = (goes_on && length < longest).then_some(row);
         }
     }
-    let mut drawn = draws.into_iter().map(|draw| draw.finish(settings));
+    let mut drawn = draws.into_iter().map(|sample| sample.finish(settings));
     Ok(sources.iter().map(|_| drawn.by_ref().take(settings.draws).collect()).collect())
 }
 
@@ -62,16 +66,16 @@ impl SampledHypothesis<'_> {
 
     /// Draws what comes next; tells whether anything can follow.
     fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SampleSearch) -> bool {
-        let demands = self.source.demands;
+        let constraints = self.source.constraints;
         let back = self.drawn.units.iter().rev().copied();
-        let rule = demands.rule(&self.progress, back, settings.bounds.no_repeat);
+        let rule = constraints.rule(&self.progress, back, settings.limits.no_repeat);
         let allowed = |unit| rule.allows(unit);
-        let Some(candidate) = next.draw(&settings.chance, &allowed, &mut self.stream) else { return false };
+        let Some(candidate) = next.sample(&settings.chance, &allowed, &mut self.stream) else { return false };
         self.drawn.log_probability += f64::from(candidate.log_probability);
         self.drawn.attention.push(attention.to_vec());
         self.drawn.finished = candidate.unit == END;
         if !self.drawn.finished {
-            self.progress = demands.after(&self.progress, candidate.unit);
+            self.progress = constraints.after(&self.progress, candidate.unit);
             self.drawn.units.push(candidate.unit);
         }
         !self.drawn.finished
@@ -79,8 +83,8 @@ impl SampledHypothesis<'_> {
 
     fn finish(mut self, settings: &SampleSearch) -> Hypothesis {
         let attention = self.drawn.attention.iter().map(Vec::as_slice);
-        self.drawn.score = settings.ranking.score(self.drawn.log_probability, attention);
-        self.drawn.unmet = self.source.demands.unmet(&self.progress);
+        self.drawn.score = settings.scoring.score(self.drawn.log_probability, attention);
+        self.drawn.unmet_constraints = self.source.constraints.unmet_constraints(&self.progress);
         self.drawn
     }
 }

@@ -41,16 +41,16 @@ pub struct BeamSearch {
     /// Hypotheses kept alive for each sentence, at least 1; 1 is greedy search.
     pub beam: usize,
     /// What they are ranked by.
-    pub ranking: HypothesisScoring,
+    pub scoring: HypothesisScoring,
     /// What they keep to.
-    pub bounds: LengthLimits,
+    pub limits: LengthLimits,
     /// Hypotheses that are handed back for each sentence, at most.
     pub best: usize,
 }
 
 impl Default for BeamSearch {
     fn default() -> Self {
-        Self { beam: 5, ranking: HypothesisScoring::default(), bounds: LengthLimits::default(), best: usize::MAX }
+        Self { beam: 5, scoring: HypothesisScoring::default(), limits: LengthLimits::default(), best: usize::MAX }
     }
 }
 
@@ -69,9 +69,9 @@ pub struct SampleSearch {
     /// What is left to chance.
     pub chance: SamplingConfig,
     /// What their score is made by.
-    pub ranking: HypothesisScoring,
+    pub scoring: HypothesisScoring,
     /// What they keep to.
-    pub bounds: LengthLimits,
+    pub limits: LengthLimits,
     /// Decides what is drawn …
     pub seed: u64,
     /// … together with the number of the sentence, of which this is the first one's.
@@ -170,8 +170,8 @@ mod tests {
     fn formulas_by_hand() {
         let rows = [[0.5f32, 0.5], [0.25, 0.75], [0.0, 1.0]];
         let score = |length_formula, length_penalty, coverage_penalty| {
-            let ranking = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
-            ranking.score(-6.0, rows.iter().map(|row| &row[..]))
+            let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
+            scoring.score(-6.0, rows.iter().map(|row| &row[..]))
         };
         let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         close(score(LengthFormula::Power, 1.0, 0.0), -2.0);

@@ -45,7 +45,7 @@ impl TableScorer {
 }
 
 impl Scorer for TableScorer {
-    fn advance(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
+    fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
         self.rows = parents.iter().map(|&parent| self.rows[parent]).collect();
         self.rows_scored += parents.len();
         let row = |(&sentence, &unit): (&usize, &u32)| &self.probabilities[sentence][unit as usize];
@@ -60,7 +60,7 @@ impl Scorer for TableScorer {
 /// What each of so many sentences of one unit is sought by: nothing is demanded.
 pub fn free(sentences: usize) -> Vec<SearchInput<'static>> {
     static NOTHING: LazyLock<DecodingConstraints> = LazyLock::new(DecodingConstraints::default);
-    (0..sentences).map(|number| SearchInput { number, units: number, demands: &NOTHING }).collect()
+    (0..sentences).map(|number| SearchInput { number, units: number, constraints: &NOTHING }).collect()
 }
 
 /// All sequences of up to so many of the four words.

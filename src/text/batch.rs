@@ -83,7 +83,7 @@ pub struct Batch {
     /// Targets with `</s>`: what is to be predicted.
     pub target: PaddedBatch,
     /// Each pair's guide.
-    pub guides: Vec<Vec<GuideWeight>>,
+    pub alignment_targets: Vec<Vec<GuideWeight>>,
 }
 
 impl Batch {
@@ -91,7 +91,7 @@ impl Batch {
     pub fn of_sources(source: &PaddedBatch) -> Self {
         let empty: [&[u32]; 1] = [&[]];
         let target = PaddedBatch::new(empty.repeat(source.batch()).into_iter());
-        Self { source: source.clone(), target, guides: vec![Vec::new(); source.batch()] }
+        Self { source: source.clone(), target, alignment_targets: vec![Vec::new(); source.batch()] }
     }
 
     /// Puts the chosen examples side by side.
@@ -99,7 +99,7 @@ impl Batch {
         Self {
             source: PaddedBatch::new(chosen.iter().map(|&index| examples[index].source.as_slice())),
             target: PaddedBatch::new(chosen.iter().map(|&index| examples[index].target.as_slice())),
-            guides: chosen.iter().map(|&index| examples[index].guide.clone()).collect(),
+            alignment_targets: chosen.iter().map(|&index| examples[index].guide.clone()).collect(),
         }
     }
 }

@@ -48,7 +48,7 @@ impl LineStream {
     ///
     /// # Errors
     /// The file cannot be read, or a line is not UTF-8. Lines before it that were not taken yet are lost.
-    pub fn arrived(&mut self, most: usize) -> Result<Vec<String>> {
+    pub fn next_chunk(&mut self, most: usize) -> Result<Vec<String>> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         while lines.len() < most && bytes < MOST_BYTES {
             if self.pending.is_empty() {
@@ -76,11 +76,11 @@ impl LineStream {
     /// Waits for exactly so many lines; fewer at the end.
     ///
     /// # Errors
-    /// As [`Self::arrived`].
+    /// As [`Self::next_chunk`].
     pub fn exactly(&mut self, count: usize) -> Result<Vec<String>> {
         let mut lines = Vec::with_capacity(count);
         while lines.len() < count {
-            let more = self.arrived(count - lines.len())?;
+            let more = self.next_chunk(count - lines.len())?;
             if more.is_empty() {
                 break;
             }
@@ -92,11 +92,11 @@ impl LineStream {
     /// Reads on to the end; gives how many lines that were.
     ///
     /// # Errors
-    /// As [`Self::arrived`].
+    /// As [`Self::next_chunk`].
     pub fn count_rest(&mut self) -> Result<usize> {
         let mut count = 0;
         loop {
-            match self.arrived(usize::MAX)?.len() {
+            match self.next_chunk(usize::MAX)?.len() {
                 0 => return Ok(count),
                 more => count += more,
             }
@@ -147,18 +147,18 @@ mod tests {
     fn of_a_file_as_many_are_taken_as_are_wanted() {
         let text: String = (0..30_000).map(|number| format!("line {number}\n")).collect();
         let mut lines = stream(&text);
-        assert_eq!(lines.arrived(7).unwrap().len(), 7);
+        assert_eq!(lines.next_chunk(7).unwrap().len(), 7);
         let more = lines.exactly(20_000).unwrap();
         assert_eq!((more.len(), more[0].as_str(), more[19_999].as_str()), (20_000, "line 7", "line 20006"));
         assert_eq!(lines.count_rest().unwrap(), 9993);
-        assert!(lines.arrived(5).unwrap().is_empty() && lines.exactly(5).unwrap().is_empty());
+        assert!(lines.next_chunk(5).unwrap().is_empty() && lines.exactly(5).unwrap().is_empty());
     }
 
     #[test]
     fn many_bytes_are_taken_in_parts() {
         let text = format!("{}\n", "a".repeat(1000)).repeat(20_000);
         let mut lines = stream(&text);
-        let first = lines.arrived(usize::MAX).unwrap().len();
+        let first = lines.next_chunk(usize::MAX).unwrap().len();
         assert!((8000..9000).contains(&first), "{first}");
         assert_eq!(first + lines.count_rest().unwrap(), 20_000);
     }
@@ -168,9 +168,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
         std::fs::write(&path, b"a\nb\xff\nc\n").unwrap();
-        let message = LineStream::open(&path).unwrap().arrived(9).unwrap_err().to_string();
+        let message = LineStream::open(&path).unwrap().next_chunk(9).unwrap_err().to_string();
         assert!(message.contains("lines:2: not UTF-8"), "{message}");
         assert!(LineStream::open(&folder.path().join("nothing")).is_err());
-        assert!(stream("").arrived(3).unwrap().is_empty());
+        assert!(stream("").next_chunk(3).unwrap().is_empty());
     }
 }

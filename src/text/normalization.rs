@@ -181,8 +181,8 @@ mod tests {
         for character in every.filter(|character| !character.is_ascii()) {
             let text = String::from(character);
             let decomposed = NormalizedString::from(&*text).nfd().get().to_owned();
-            for normalisation in [NFC_LOWERCASE, NFKC_LOWERCASE] {
-                for plain in [normalisation, Normalization { lowercase: false, ..normalisation }] {
+            for normalization in [NFC_LOWERCASE, NFKC_LOWERCASE] {
+                for plain in [normalization, Normalization { lowercase: false, ..normalization }] {
                     let once = plain.apply(&text);
                     assert_eq!(plain.apply(&once), once, "{text:?}");
                     assert_eq!(plain.apply(&decomposed), once, "{text:?}");

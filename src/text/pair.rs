@@ -33,8 +33,8 @@ impl Pair {
 
     /// What is made of both sides.
     #[must_use]
-    pub fn normalised(&self, normalisation: Normalization) -> Self {
-        let [source, target] = [&self.source, &self.target].map(|text| normalisation.apply(text).into_owned());
+    pub fn normalised(&self, normalization: Normalization) -> Self {
+        let [source, target] = [&self.source, &self.target].map(|text| normalization.apply(text).into_owned());
         Self { source, target }
     }
 }

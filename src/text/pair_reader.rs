@@ -163,7 +163,7 @@ impl PairStream {
     ///
     /// # Errors
     /// A file cannot be read, or a line is not UTF-8, or no pair, or the files differ in length.
-    pub fn arrived(&mut self, most: usize) -> Result<Vec<Pair>> {
+    pub fn next_chunk(&mut self, most: usize) -> Result<Vec<Pair>> {
         loop {
             let (pairs, lines) = self.lines(most)?;
             self.read += lines;
@@ -183,7 +183,7 @@ impl PairStream {
                 Ok((pairs, count))
             }
             Origin::Tsv { lines, path, layout } => {
-                let lines = lines.arrived(most)?;
+                let lines = lines.next_chunk(most)?;
                 let named = |reason| anyhow!("{}:{reason}", name(path));
                 if self.read == 0 && layout.asks_for_names() {
                     *layout = layout.counted(&lines).map_err(named)?;
@@ -192,8 +192,8 @@ impl PairStream {
                 Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), lines.len()))
             }
             Origin::Parallel { lines: [sources, targets], paths, layout } => {
-                let source = sources.arrived(most)?;
-                let target = if source.is_empty() { targets.arrived(1)? } else { targets.exactly(source.len())? };
+                let source = sources.next_chunk(most)?;
+                let target = if source.is_empty() { targets.next_chunk(1)? } else { targets.exactly(source.len())? };
                 if source.len() != target.len() {
                     let before = [source.len() + self.read, target.len() + self.read];
                     let lengths = [before[0] + sources.count_rest()?, before[1] + targets.count_rest()?];
@@ -214,7 +214,7 @@ mod tests {
     fn all(mut stream: PairStream, most: usize) -> Result<Vec<[String; 2]>> {
         let mut found = Vec::new();
         loop {
-            let pairs = stream.arrived(most)?;
+            let pairs = stream.next_chunk(most)?;
             if pairs.is_empty() {
                 return Ok(found);
             }

@@ -70,8 +70,8 @@ impl ProtectedTokens {
     ///
     /// # Errors
     /// One is no atom any more.
-    pub fn normalised(&self, normalisation: Normalization) -> Result<Self> {
-        Self::new(self.iter().map(|atom| normalisation.apply(atom).into_owned()))
+    pub fn normalised(&self, normalization: Normalization) -> Result<Self> {
+        Self::new(self.iter().map(|atom| normalization.apply(atom).into_owned()))
     }
 
     /// How text falls apart before units are looked up, with atoms as parts of their own.
@@ -79,9 +79,9 @@ impl ProtectedTokens {
         if self.is_empty() {
             return units.pattern().to_owned();
         }
-        let atoms: Vec<String> = self.iter().map(escaped).collect();
+        let protected_tokens: Vec<String> = self.iter().map(escaped).collect();
         let space = if units == Units::Char { "" } else { "▁?" };
-        format!("{space}(?:{})|{}", atoms.join("|"), units.pattern())
+        format!("{space}(?:{})|{}", protected_tokens.join("|"), units.pattern())
     }
 
     /// The units that atoms are, with the space before them where units have it.
@@ -100,8 +100,8 @@ impl TryFrom<Vec<String>> for ProtectedTokens {
 }
 
 impl From<ProtectedTokens> for Vec<String> {
-    fn from(atoms: ProtectedTokens) -> Self {
-        atoms.0
+    fn from(protected_tokens: ProtectedTokens) -> Self {
+        protected_tokens.0
     }
 }
 
@@ -149,18 +149,18 @@ pub fn without_features(text: &str) -> (&str, String) {
 mod tests {
     use super::*;
 
-    fn atoms(pieces: &[&str]) -> ProtectedTokens {
+    fn protected_tokens(pieces: &[&str]) -> ProtectedTokens {
         ProtectedTokens::new(pieces.iter().map(|&piece| piece.to_owned())).unwrap()
     }
 
     #[test]
     fn pieces_are_checked_and_ordered() {
-        assert_eq!(atoms(&["<a>", "<abc>", "<a>"]).iter().collect::<Vec<_>>(), ["<abc>", "<a>"]);
+        assert_eq!(protected_tokens(&["<a>", "<abc>", "<a>"]).iter().collect::<Vec<_>>(), ["<abc>", "<a>"]);
         for wrong in ["", "a b", "a▁", "\n", "<pad>", "<s>", "</s>", "<unk>"] {
             assert!(ProtectedTokens::new([wrong.to_owned()]).is_err(), "{wrong:?}");
             assert!(serde_json::from_value::<ProtectedTokens>(serde_json::json!([wrong])).is_err());
         }
-        let some = atoms(&["<2fr>", "<2de>"]).within(&["<2fr> a cat", "a dog"]);
+        let some = protected_tokens(&["<2fr>", "<2de>"]).within(&["<2fr> a cat", "a dog"]);
         assert_eq!(some.iter().collect::<Vec<_>>(), ["<2fr>"]);
         assert_eq!(some.left_out("<2fr> a <2fr>cat"), "  a  cat");
         assert_eq!(escaped("<a.b|$>é"), "<a\\.b\\|\\$>é");

@@ -8,18 +8,18 @@ use super::{Normalization, ProtectedTokens, Units};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextSettings {
     /// What is made of both sides' text first; nothing by models of before.
-    #[serde(default)]
-    pub normalisation: Normalization,
+    #[serde(default, alias = "normalisation")]
+    pub normalization: Normalization,
     /// What source sentences are cut into.
     pub source_units: Units,
     /// What target sentences are cut into.
     pub target_units: Units,
     /// Pieces of source sentences that are never cut.
-    #[serde(default, skip_serializing_if = "ProtectedTokens::is_empty")]
-    pub source_atoms: ProtectedTokens,
+    #[serde(default, alias = "source_atoms", skip_serializing_if = "ProtectedTokens::is_empty")]
+    pub source_protected_tokens: ProtectedTokens,
     /// Pieces of target sentences that are never cut.
-    #[serde(default, skip_serializing_if = "ProtectedTokens::is_empty")]
-    pub target_atoms: ProtectedTokens,
+    #[serde(default, alias = "target_atoms", skip_serializing_if = "ProtectedTokens::is_empty")]
+    pub target_protected_tokens: ProtectedTokens,
     /// Whether both sides share one vocabulary.
     pub joint_vocabulary: bool,
     /// Units of a side that training takes at most; longer pairs are left out.

@@ -67,8 +67,8 @@ fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
 /// A tokenizer of units and merges, with the rules that surround them.
 pub(super) fn tokenizer(
     units: Units,
-    normalisation: Normalization,
-    atoms: &ProtectedTokens,
+    normalization: Normalization,
+    protected_tokens: &ProtectedTokens,
     TokenizerFile { ids, merges }: TokenizerFile,
 ) -> tokenizers::Result<Tokenizer> {
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
@@ -77,22 +77,22 @@ pub(super) fn tokenizer(
             let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(REMEMBERED);
             let model = model.vocab_and_merges(ids, merges);
             // No merges make an atom.
-            model.ignore_merges(!atoms.is_empty()).build()?.into()
+            model.ignore_merges(!protected_tokens.is_empty()).build()?.into()
         }
         Units::Word | Units::Char => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
     };
     let mut tokenizer = Tokenizer::new(model);
-    shape(&mut tokenizer, units, normalisation, atoms)?;
+    shape(&mut tokenizer, units, normalization, protected_tokens)?;
     Ok(tokenizer)
 }
 
 /// A tokenizer's file without units and merges.
-pub(super) fn rules(tokenizer: &Tokenizer, units: Units, atoms: &ProtectedTokens) -> Result<Value> {
+pub(super) fn rules(tokenizer: &Tokenizer, units: Units, protected_tokens: &ProtectedTokens) -> Result<Value> {
     let unknown = SPECIALS[UNKNOWN as usize];
     let model = match units {
         Units::Bpe => json!({
             "type": "BPE", "unk_token": unknown, "dropout": null, "continuing_subword_prefix": null,
-            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": !atoms.is_empty()
+            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": !protected_tokens.is_empty()
         }),
         Units::Word | Units::Char => json!({"type": "WordLevel", "unk_token": unknown}),
     };
@@ -119,10 +119,10 @@ pub(super) fn rules(tokenizer: &Tokenizer, units: Units, atoms: &ProtectedTokens
 fn shape(
     tokenizer: &mut Tokenizer,
     units: Units,
-    normalisation: Normalization,
-    atoms: &ProtectedTokens,
+    normalization: Normalization,
+    protected_tokens: &ProtectedTokens,
 ) -> tokenizers::Result<()> {
-    let mut rules: Vec<NormalizerWrapper> = normalisation.rules();
+    let mut rules: Vec<NormalizerWrapper> = normalization.rules();
     // A ▁ in the text itself would come back as a space; as the replacement character it is at least visible.
     rules.extend([Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()]);
     let mut back: Vec<DecoderWrapper> = vec![Replace::new(SPACE, " ")?.into(), Fuse::new().into()];
@@ -131,7 +131,7 @@ fn shape(
         back.push(Strip::new(' ', 1, 0).into());
     }
     tokenizer.with_normalizer(Some(NormalizerSequence::new(rules)))?;
-    let pattern = SplitPattern::Regex(atoms.pattern(units));
+    let pattern = SplitPattern::Regex(protected_tokens.pattern(units));
     tokenizer.with_pre_tokenizer(Some(Split::new(pattern, SplitDelimiterBehavior::Isolated, false)?));
     tokenizer.with_decoder(Some(DecoderSequence::new(back)));
     Ok(())

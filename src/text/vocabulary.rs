@@ -31,12 +31,12 @@ use super::{
 pub struct Vocabulary {
     tokenizer: Tokenizer,
     units: Units,
-    normalisation: Normalization,
-    atoms: ProtectedTokens,
+    normalization: Normalization,
+    protected_tokens: ProtectedTokens,
 }
 
 impl Vocabulary {
-    /// Learns a vocabulary of at most `size` units from texts, of which `normalisation` is made first. Byte-pair encoding takes
+    /// Learns a vocabulary of at most `size` units from texts, of which `normalization` is made first. Byte-pair encoding takes
     /// a word of more than [`LONGEST_WORD`] characters for several words.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Vocabulary {
     pub fn train<'a>(
         texts: impl Iterator<Item = &'a str> + Send,
         units: Units,
-        normalisation: Normalization,
+        normalization: Normalization,
         size: usize,
     ) -> Result<Self> {
         ensure!(size > SPECIALS.len(), "a vocabulary needs more than {} units, not {size}", SPECIALS.len());
@@ -65,25 +65,26 @@ impl Vocabulary {
                 .build()?
                 .into(),
         };
-        let atoms = ProtectedTokens::default();
-        let mut tokenizer = tokenizer(units, normalisation, &atoms, TokenizerFile::default()).map_err(reason)?;
+        let protected_tokens = ProtectedTokens::default();
+        let mut tokenizer =
+            tokenizer(units, normalization, &protected_tokens, TokenizerFile::default()).map_err(reason)?;
         learn(&mut tokenizer, &mut trainer, texts, units).map_err(reason)?;
         tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units, normalisation, atoms })
+        Ok(Self { tokenizer, units, normalization, protected_tokens })
     }
 
     /// The same with atoms, whose units come after the others. It should have been learnt from texts without them.
     ///
     /// # Errors
     /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn with_atoms(&self, atoms: &ProtectedTokens) -> Result<Self> {
+    pub fn with_atoms(&self, protected_tokens: &ProtectedTokens) -> Result<Self> {
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
         let TokenizerFile { mut ids, merges } = TokenizerFile::taken_from(&mut file, self.units)?;
-        for unit in atoms.units(self.units) {
+        for unit in protected_tokens.units(self.units) {
             let next = ids.len() as u32;
             ids.entry(unit).or_insert(next);
         }
-        Self::of(self.units, self.normalisation, atoms.clone(), TokenizerFile { ids, merges })
+        Self::of(self.units, self.normalization, protected_tokens.clone(), TokenizerFile { ids, merges })
     }
 
     /// Reads a vocabulary as [`Self::to_json`] writes it. Of the file only its units and merges are taken, and they are
@@ -91,24 +92,37 @@ impl Vocabulary {
     ///
     /// # Errors
     /// This is no tokenizer file, or not one of ours.
-    pub fn from_json(json: &str, units: Units, normalisation: Normalization, atoms: &ProtectedTokens) -> Result<Self> {
+    pub fn from_json(
+        json: &str,
+        units: Units,
+        normalization: Normalization,
+        protected_tokens: &ProtectedTokens,
+    ) -> Result<Self> {
         let mut file: Value = serde_json::from_str(json)?;
         let stored = TokenizerFile::taken_from(&mut file, units)?;
-        ensure!(atoms.units(units).iter().all(|unit| stored.ids.contains_key(unit)), "an atom is not among its units");
-        let vocabulary = Self::of(units, normalisation, atoms.clone(), stored)?;
         ensure!(
-            file == rules(&vocabulary.tokenizer, units, atoms)?,
+            protected_tokens.units(units).iter().all(|unit| stored.ids.contains_key(unit)),
+            "an atom is not among its units"
+        );
+        let vocabulary = Self::of(units, normalization, protected_tokens.clone(), stored)?;
+        ensure!(
+            file == rules(&vocabulary.tokenizer, units, protected_tokens)?,
             "its rules are not those that softalign has for such units, normalised so"
         );
         Ok(vocabulary)
     }
 
-    fn of(units: Units, normalisation: Normalization, atoms: ProtectedTokens, stored: TokenizerFile) -> Result<Self> {
-        let mut tokenizer = tokenizer(units, normalisation, &atoms, stored).map_err(reason)?;
+    fn of(
+        units: Units,
+        normalization: Normalization,
+        protected_tokens: ProtectedTokens,
+        stored: TokenizerFile,
+    ) -> Result<Self> {
+        let mut tokenizer = tokenizer(units, normalization, &protected_tokens, stored).map_err(reason)?;
         tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(reason)?;
         // A user may write "</s>" as plain text; it must not end the sentence.
         tokenizer.set_encode_special_tokens(true);
-        Ok(Self { tokenizer, units, normalisation, atoms })
+        Ok(Self { tokenizer, units, normalization, protected_tokens })
     }
 
     /// The vocabulary as a tokenizer.json, which Hugging Face's Python library reads too.
@@ -130,13 +144,13 @@ impl Vocabulary {
     }
 
     /// What is made of a text before it is cut.
-    pub fn normalisation(&self) -> Normalization {
-        self.normalisation
+    pub fn normalization(&self) -> Normalization {
+        self.normalization
     }
 
     /// What is never cut.
-    pub fn atoms(&self) -> &ProtectedTokens {
-        &self.atoms
+    pub fn protected_tokens(&self) -> &ProtectedTokens {
+        &self.protected_tokens
     }
 
     /// How much this vocabulary and another have in common: the share of the smaller one's long units that the other has
@@ -418,10 +432,12 @@ mod tests {
 
     #[test]
     fn atoms_are_one_unit_wherever_they_stand() {
-        let atoms = ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
-        let texts = TEXTS.map(|text| atoms.left_out(text).into_owned());
+        let protected_tokens =
+            ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
+        let texts = TEXTS.map(|text| protected_tokens.left_out(text).into_owned());
         for units in ALL {
-            let vocabulary = train(texts.iter().map(String::as_str), units, 500).unwrap().with_atoms(&atoms).unwrap();
+            let vocabulary =
+                train(texts.iter().map(String::as_str), units, 500).unwrap().with_atoms(&protected_tokens).unwrap();
             let written = |text: &str| {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(vocabulary.decode(&segmentation.ids), text, "{units:?}");
@@ -432,20 +448,22 @@ mod tests {
             assert_eq!(written("<2f> <2fr>"), "<2f>|<2fr>");
             assert_eq!(written("⟨V⟩⟨V.PTCP⟩e"), "⟨V⟩|⟨V.PTCP⟩|e");
             let json = vocabulary.to_json().unwrap();
-            let again = Vocabulary::from_json(&json, units, Normalization::NONE, &atoms).unwrap();
+            let again = Vocabulary::from_json(&json, units, Normalization::NONE, &protected_tokens).unwrap();
             assert_eq!(again.to_json().unwrap(), json);
             assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
             assert!(read(&json, units).is_err(), "whoever does not know the atoms reads other units");
             assert!(
-                Vocabulary::from_json(&learn(units).to_json().unwrap(), units, Normalization::NONE, &atoms).is_err()
+                Vocabulary::from_json(&learn(units).to_json().unwrap(), units, Normalization::NONE, &protected_tokens)
+                    .is_err()
             );
         }
     }
 
     #[test]
     fn atoms_stay_whole_when_words_are_cut_anew() {
-        let atoms = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
-        let vocabulary = train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500).unwrap().with_atoms(&atoms).unwrap();
+        let protected_tokens = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
+        let vocabulary =
+            train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500).unwrap().with_atoms(&protected_tokens).unwrap();
         let text = "<2fr> two spaces";
         let recutting = vocabulary.recutting([text].into_iter()).unwrap().unwrap();
         for index in 0..20 {

@@ -17,14 +17,14 @@ impl Vocabulary {
     pub fn extended<'t>(&self, texts: impl Iterator<Item = &'t str> + Send, most: usize) -> Result<Self> {
         // Of pieces of words the smallest vocabulary there is has single characters alone.
         let size = if self.units() == Units::Bpe { SPECIALS.len() + 1 } else { most };
-        let needed = Self::train(texts, self.units(), self.normalisation(), size)?.all_written();
+        let needed = Self::train(texts, self.units(), self.normalization(), size)?.all_written();
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
         let units = file.pointer_mut("/model/vocab").and_then(Value::as_object_mut).context("there are no units")?;
         for unit in needed {
             let next = units.len();
             units.entry(unit).or_insert_with(|| next.into());
         }
-        Self::from_json(&file.to_string(), self.units(), self.normalisation(), self.atoms())
+        Self::from_json(&file.to_string(), self.units(), self.normalization(), self.protected_tokens())
     }
 
     /// For each unit, by id, the id that another vocabulary has for a unit that is spelt the same.

@@ -42,15 +42,15 @@ impl TrainingData {
         let mut validated_on_training = false;
         let mut pairs = std::mem::take(&mut read.all);
         let links = files.guide.as_deref().map(|path| UserAlignments::read(path, &pairs)).transpose()?;
-        let normalisation = vocabularies[0].normalisation();
+        let normalization = vocabularies[0].normalization();
         let (validation, validation_name) = match &files.validation[..] {
             given @ [_, ..] => {
                 let validation = given.iter().map(|files| files.read("--valid")).collect::<Result<Vec<_>>>()?.concat();
-                warn_of_overlap(&pairs, &validation, normalisation, reporter);
+                warn_of_overlap(&pairs, &validation, normalization, reporter);
                 (validation, given.iter().map(PairFiles::to_string).collect::<Vec<_>>().join(", "))
             }
             [] => {
-                let held_out = hold_out(&mut pairs, normalisation, seed, reporter);
+                let held_out = hold_out(&mut pairs, normalization, seed, reporter);
                 validated_on_training = held_out.is_none();
                 (held_out.unwrap_or_else(|| pairs.clone()), "validation pairs held out".to_owned())
             }
@@ -81,11 +81,11 @@ impl TrainingData {
 /// first of them; of a handful nothing, and none of those with an empty side.
 fn hold_out(
     pairs: &mut Vec<Pair>,
-    normalisation: Normalization,
+    normalization: Normalization,
     seed: u64,
     reporter: &dyn Reporter,
 ) -> Option<Vec<Pair>> {
-    let source = |pair: &Pair| normalisation.apply(&pair.source).into_owned();
+    let source = |pair: &Pair| normalization.apply(&pair.source).into_owned();
     let mut seen = HashSet::new();
     let filled = || pairs.iter().filter(|pair| !pair.has_empty_side());
     let mut distinct: Vec<Pair> = filled().filter(|pair| seen.insert(source(pair))).cloned().collect();
@@ -116,9 +116,9 @@ fn hold_out(
 }
 
 /// Tells how many of the pairs given for validation are learnt too.
-fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalisation: Normalization, reporter: &dyn Reporter) {
-    let training: HashSet<Pair> = training.iter().map(|pair| pair.normalised(normalisation)).collect();
-    let learnt = validation.iter().filter(|pair| training.contains(&pair.normalised(normalisation))).count();
+fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalization: Normalization, reporter: &dyn Reporter) {
+    let training: HashSet<Pair> = training.iter().map(|pair| pair.normalised(normalization)).collect();
+    let learnt = validation.iter().filter(|pair| training.contains(&pair.normalised(normalization))).count();
     if learnt > 0 {
         reporter.warn(&format!(
             "{learnt} of {} validation pairs are among the training pairs: scores will be better than of other sentences",

@@ -26,7 +26,7 @@ const LOG_EVERY: u64 = 50;
 
 /// Store of a training in its model directory: checkpoints, the log, its curves, and attention as it was learned.
 pub struct Recorder<'a> {
-    folder: &'a ModelDir,
+    model_dir: &'a ModelDir,
     lock: &'a Lock,
     checkpoint: &'a Checkpoint,
     observer: &'a dyn Observer,
@@ -65,22 +65,22 @@ impl<'a> Recorder<'a> {
     /// # Errors
     /// TensorBoard's file cannot be begun: the path, with the system's reason.
     pub fn new(
-        folder: &'a ModelDir,
+        model_dir: &'a ModelDir,
         lock: &'a Lock,
         checkpoint: &'a Checkpoint,
         step: u64,
         observer: &'a dyn Observer,
     ) -> Result<Self> {
         let settings = &checkpoint.config.training;
-        let kept = || folder.attention().lines().into_iter().filter_map(AttentionRecord::read).collect();
+        let kept = || model_dir.attention().lines().into_iter().filter_map(AttentionRecord::read).collect();
         let begin = || -> Result<EventFile> {
-            let mut events = folder.begin_events()?;
+            let mut events = model_dir.begin_events()?;
             events.append(&event_file_header(now(), step + 1))?;
             Ok(events)
         };
         let events = settings.tensorboard.then(begin).transpose()?.map(Ok);
-        let (reports, kept) = (folder.log().lines(), settings.keep_attention.then(kept));
-        Ok(Self { folder, lock, checkpoint, observer, reports, kept, events })
+        let (reports, kept) = (model_dir.log().lines(), settings.keep_attention.then(kept));
+        Ok(Self { model_dir, lock, checkpoint, observer, reports, kept, events })
     }
 
     /// Adds a report to the log and to TensorBoard's file. A TensorBoard file that cannot be written ends no training: it
@@ -89,7 +89,7 @@ impl<'a> Recorder<'a> {
         if let (Some(line), Value::Object(report)) = (line.as_object_mut(), serde_json::to_value(report)?) {
             line.extend(report);
         }
-        self.folder.log().append(&line)?;
+        self.model_dir.log().append(&line)?;
         let step = line["step"].as_u64().unwrap_or_default();
         let record = scalars_event(now(), step, &scalars(&line));
         self.reports.push(line);
@@ -131,16 +131,16 @@ impl<'a> Recorder<'a> {
 
     /// Draws the curves after a validation, and keeps the samples' attention if asked to.
     fn draw(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
-        self.folder.save_curves(|out| write_stacked(&curves(&self.reports), out))?;
+        self.model_dir.save_curves(|out| write_stacked(&curves(&self.reports), out))?;
         let Some(kept) = &mut self.kept else { return Ok(()) };
         let moment = AttentionRecord { step, pairs: samples.iter().map(AttentionPair::from).collect() };
-        self.folder.attention().append(&json!(moment))?;
+        self.model_dir.attention().append(&json!(moment))?;
         kept.push(moment);
         let every = kept.len().div_ceil(MOST_MOMENTS);
         let mut moments: Vec<AttentionFrame> = kept.iter().rev().step_by(every).map(AttentionRecord::moment).collect();
         moments.reverse();
-        let threshold = Linker { attention: true, ..Linker::default() }.least_belief();
-        self.folder.save_learning(|out| write_training_page(out, "Attention as it was learnt", threshold, &moments))
+        let threshold = Linker { attention: true, ..Linker::default() }.min_link_score();
+        self.model_dir.save_learning(|out| write_training_page(out, "Attention as it was learnt", threshold, &moments))
     }
 }
 
@@ -152,15 +152,15 @@ impl Store for Recorder<'_> {
     }
 
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()> {
-        self.lock.guard(|| self.folder.save_resume(self.checkpoint, snapshot))
+        self.lock.guard(|| self.model_dir.save_resume(self.checkpoint, snapshot))
     }
 
     fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()> {
         self.lock.guard(|| {
             if best {
-                self.folder.save_model(self.checkpoint, snapshot.used)?;
+                self.model_dir.save_model(self.checkpoint, snapshot.used)?;
             }
-            self.folder.keep(self.checkpoint, snapshot.progress, snapshot.used)
+            self.model_dir.keep(self.checkpoint, snapshot.progress, snapshot.used)
         })
     }
 
@@ -255,7 +255,7 @@ fn curves(reports: &[Value]) -> Vec<Figure> {
         figure(
             "attention, %",
             vec![
-                share("flatness", "normalised_entropy"),
+                share("flatness", "normalized_entropy"),
                 share("on the end", "end"),
                 share("on punctuation", "punctuation"),
                 share("diagonal", "diagonality"),

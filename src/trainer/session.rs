@@ -44,11 +44,11 @@ pub struct TrainingSpec {
 
 /// A training whose directory is locked and whose data are read.
 pub struct Session {
-    folder: ModelDir,
+    model_dir: ModelDir,
     lock: Lock,
     checkpoint: Checkpoint,
     model: RnnSearch,
-    optimiser: Optimizer,
+    optimizer: Optimizer,
     progress: TrainState,
     examples: EpochData,
     validation: EncodedCorpus,
@@ -123,8 +123,8 @@ impl TrainingSpec {
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
             architecture: resolved.architecture([source.size(), target.size()]),
             text: TextSettings {
-                source_atoms: source.atoms().clone(),
-                target_atoms: target.atoms().clone(),
+                source_protected_tokens: source.protected_tokens().clone(),
+                target_protected_tokens: target.protected_tokens().clone(),
                 ..resolved.text().clone()
             },
             data: data.summary.clone(),
@@ -172,15 +172,15 @@ impl Session {
     /// # Errors
     /// The pairs or options cannot be used, the directory is taken or holds something, or a file cannot be written.
     pub fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
-        let (folder, began) = (ModelDir::new(out), Instant::now());
+        let (model_dir, began) = (ModelDir::new(out), Instant::now());
         let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
         let config = spec.config(from.as_ref())?;
         // A directory that does not exist yet is created only when all else is known to be right.
         let existed = out.is_dir();
-        let lock = existed.then(|| lock_for_new(&folder, spec.replace, observer)).transpose()?;
+        let lock = existed.then(|| lock_for_new(&model_dir, spec.replace, observer)).transpose()?;
         let locked = || {
-            folder.make()?;
-            lock.map_or_else(|| lock_for_new(&folder, spec.replace, observer), Ok)
+            model_dir.make()?;
+            lock.map_or_else(|| lock_for_new(&model_dir, spec.replace, observer), Ok)
         };
         let prepared = spec.prepare(&config, from.as_ref(), device, observer, locked);
         if prepared.is_err() && !existed {
@@ -189,38 +189,38 @@ impl Session {
         }
         let (prepared, lock) = prepared?;
         ensure_running(observer)?;
-        Self::write_new(prepared, from.as_ref(), (folder, lock), began, device, observer)
+        Self::write_new(prepared, from.as_ref(), (model_dir, lock), began, device, observer)
     }
 
     /// Writes everything that precedes the first step.
     fn write_new(
         prepared: Prepared,
         from: Option<&WarmStart>,
-        (folder, lock): (ModelDir, Lock),
+        (model_dir, lock): (ModelDir, Lock),
         began: Instant,
         device: &Device,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let Prepared { config, checkpoint, data, reasons, save_every, .. } = prepared;
         lock.ensure_held()?;
-        if folder.holds() != DirState::Nothing {
-            let aside = folder.set_aside()?;
-            observer.note(&format!("the model in {} was moved to {}", folder.path().display(), aside.display()));
+        if model_dir.dir_state() != DirState::Nothing {
+            let aside = model_dir.archive()?;
+            observer.note(&format!("the model in {} was moved to {}", model_dir.path().display(), aside.display()));
         }
-        folder.clear()?;
-        folder.begin(&checkpoint)?;
+        model_dir.clear()?;
+        model_dir.begin(&checkpoint)?;
         reasons.iter().for_each(|line| observer.note(line));
         describe(&config, observer);
         if let Some(aligner) = aligner_of_words(&config.text, &data.training.pairs, observer) {
             lock.ensure_held()?;
-            folder.save_aligner(&checkpoint, &aligner)?;
+            model_dir.save_aligner(&checkpoint, &aligner)?;
         }
-        let examples = examples(data.training, data.links.as_ref(), &folder, &checkpoint)?;
+        let examples = examples(data.training, data.links.as_ref(), &model_dir, &checkpoint)?;
         lock.ensure_held()?;
         if let Some(known) = lexicon(&checkpoint, &examples, from) {
-            folder.save_lexicon(&checkpoint, &known)?;
+            model_dir.save_lexicon(&checkpoint, &known)?;
         }
-        let lexicon = folder.load_lexicon(&checkpoint)?;
+        let lexicon = model_dir.load_lexicon(&checkpoint)?;
         let drawn = Parameters::initialize(&config.architecture.parameter_spec(), config.training.seed, device)?;
         let parameters = match from {
             Some(from) => from.parameters(&drawn, [&checkpoint.source, &checkpoint.target])?,
@@ -228,13 +228,13 @@ impl Session {
         };
         let parameters = parameters.with_grad()?;
         Ok(Self {
-            optimiser: Optimizer::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
+            optimizer: Optimizer::new(&parameters, config.training.max_gradient_norm, config.training.average)?,
             model: RnnSearch::new(config.architecture, parameters)?.with_lexicon(lexicon),
             progress: TrainState::default(),
             examples,
             validation: data.validation,
             save_every: Duration::from_secs_f64(60.0 * save_every),
-            folder,
+            model_dir,
             lock,
             checkpoint,
             began,
@@ -253,41 +253,46 @@ impl Session {
         device: &Device,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let (folder, began) = (ModelDir::new(out), Instant::now());
+        let (model_dir, began) = (ModelDir::new(out), Instant::now());
         config.validate_limits()?;
-        let lock = lock_for_resumed(&folder, observer)?;
-        let mut checkpoint = folder.load()?;
-        let data = data_of_resumed(&folder, &checkpoint, sources, observer)?;
+        let lock = lock_for_resumed(&model_dir, observer)?;
+        let mut checkpoint = model_dir.load()?;
+        let data = data_of_resumed(&model_dir, &checkpoint, sources, observer)?;
         let settings = &mut checkpoint.config.training;
         settings.max_epochs = config.max_epochs.unwrap_or(settings.max_epochs);
         settings.max_minutes = config.max_minutes.or(settings.max_minutes);
         settings.patience = config.patience.or(settings.patience);
-        let mut saved = folder.load_resume(&checkpoint, device)?;
+        let mut saved = model_dir.load_resume(&checkpoint, device)?;
         let architecture = checkpoint.config.architecture.clone();
-        let lexicon = folder.load_lexicon(&checkpoint)?;
-        let damaged = || folder.name_of_resume();
-        let examples = examples(data.training, data.links.as_ref(), &folder, &checkpoint)?;
+        let lexicon = model_dir.load_lexicon(&checkpoint)?;
+        let damaged = || model_dir.name_of_resume();
+        let examples = examples(data.training, data.links.as_ref(), &model_dir, &checkpoint)?;
         let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
         fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
         let parameters =
             Parameters::from_tensors(&architecture.parameter_spec(), saved.parameters).with_context(damaged)?;
         let parameters = parameters.with_grad()?;
         let TrainingSettings { max_gradient_norm, average, .. } = checkpoint.config.training;
-        let optimiser =
-            Optimizer::restore(&parameters, max_gradient_norm, average, saved.progress.moves(), &mut saved.moments);
-        let optimiser = optimiser.with_context(damaged)?;
+        let optimizer = Optimizer::restore(
+            &parameters,
+            max_gradient_norm,
+            average,
+            saved.progress.applied_steps(),
+            &mut saved.moments,
+        );
+        let optimizer = optimizer.with_context(damaged)?;
         lock.ensure_held()?;
-        folder.go_on(&checkpoint, &saved.progress, optimiser.average().unwrap_or(&parameters))?;
+        model_dir.reconcile(&checkpoint, &saved.progress, optimizer.average().unwrap_or(&parameters))?;
         describe(&checkpoint.config, observer);
         observer.note(&format!("resuming after epoch {}, step {}", saved.progress.epoch, saved.progress.step));
         Ok(Self {
             model: RnnSearch::new(architecture, parameters)?.with_lexicon(lexicon),
-            optimiser,
+            optimizer,
             progress: saved.progress,
             examples,
             validation: data.validation,
             save_every: Duration::from_secs_f64(60.0 * config.save_every()),
-            folder,
+            model_dir,
             lock,
             checkpoint,
             began,
@@ -304,7 +309,7 @@ impl Session {
     /// # Errors
     /// The loss is no longer finite, or a file cannot be written. The last good checkpoint stays.
     pub fn run(self, observer: &dyn Observer) -> Result<TrainingOutcome> {
-        let Self { folder, lock, checkpoint, model, optimiser, progress, examples, validation, save_every, began } =
+        let Self { model_dir, lock, checkpoint, model, optimizer, progress, examples, validation, save_every, began } =
             self;
         let settings = &checkpoint.config.training;
         let set = ValidationSet {
@@ -314,11 +319,11 @@ impl Session {
             target_vocabulary: &checkpoint.target,
         };
         let step = progress.step;
-        let from = TrainerParts { model, optimiser, progress, settings, examples: &examples, validation: &set, began };
+        let from = TrainerParts { model, optimizer, progress, settings, examples: &examples, validation: &set, began };
         let mut training = TrainingLoop::new(from)?;
-        let mut recorder = Recorder::new(&folder, &lock, &checkpoint, step, observer)?;
+        let mut recorder = Recorder::new(&model_dir, &lock, &checkpoint, step, observer)?;
         let reason = training.run(save_every, &mut recorder)?;
-        let summary = summary(reason, settings, training.progress(), &folder);
+        let summary = summary(reason, settings, training.progress(), &model_dir);
         let unrecorded = recorder.finish();
         drop(training);
         Ok(TrainingOutcome { reason, summary, unrecorded, validation: validation.pairs })
@@ -326,23 +331,23 @@ impl Session {
 }
 
 /// Locks the directory, which exists, and clears away what killed runs left half written.
-fn lock(folder: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
-    let lock = folder.lock()?;
+fn lock(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
+    let lock = model_dir.lock()?;
     if lock.guards() {
-        folder.remove_unfinished();
+        model_dir.remove_unfinished();
     } else {
         reporter.warn(&format!(
             "{}: this file system has no locks; make sure that nobody else trains in this directory",
-            folder.path().display()
+            model_dir.path().display()
         ));
     }
     Ok(lock)
 }
 
 /// Locks the directory for a new model, unless something in it would be lost.
-fn lock_for_new(folder: &ModelDir, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
-    let lock = lock(folder, reporter)?;
-    let why = match folder.holds() {
+fn lock_for_new(model_dir: &ModelDir, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
+    let lock = lock(model_dir, reporter)?;
+    let why = match model_dir.dir_state() {
         DirState::Nothing => return Ok(lock),
         DirState::Foreign => "holds files of another program or of a newer softalign that have names of ours",
         // The model will be moved aside.
@@ -351,16 +356,16 @@ fn lock_for_new(folder: &ModelDir, replace: bool, reporter: &dyn Reporter) -> Re
         DirState::Model => "holds a model already, whose training cannot be resumed (resume.safetensors is missing)",
         DirState::Aligner => "holds an aligner that --save-aligner has kept",
     };
-    bail!("{}: {why}; choose another directory with --out, or remove what is there", folder.path().display())
+    bail!("{}: {why}; choose another directory with --out, or remove what is there", model_dir.path().display())
 }
 
 /// Locks the directory of a training that can be resumed.
-fn lock_for_resumed(folder: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
+fn lock_for_resumed(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
     const NOTHING: &str = "no resumable training state (resume.safetensors is missing)";
-    let path = folder.path().display();
-    ensure!(folder.path().is_dir(), "{path}: {NOTHING}; train without --resume");
-    let lock = lock(folder, reporter)?;
-    match folder.holds() {
+    let path = model_dir.path().display();
+    ensure!(model_dir.path().is_dir(), "{path}: {NOTHING}; train without --resume");
+    let lock = lock(model_dir, reporter)?;
+    match model_dir.dir_state() {
         // Reading the settings of a foreign directory says what is wrong with them.
         DirState::Training | DirState::Foreign => Ok(lock),
         DirState::Nothing => bail!("{path}: {NOTHING}; train without --resume"),
@@ -370,12 +375,12 @@ fn lock_for_resumed(folder: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> 
 
 /// Reads the pairs of a training that is resumed, which must be those that it began with.
 fn data_of_resumed(
-    folder: &ModelDir,
+    model_dir: &ModelDir,
     checkpoint: &Checkpoint,
     options: &SourceOptions,
     observer: &dyn Observer,
 ) -> Result<TrainingData> {
-    let (path, summary) = (folder.path().display(), &checkpoint.config.data);
+    let (path, summary) = (model_dir.path().display(), &checkpoint.config.data);
     if options.guide.is_some() && summary.guide.is_none() {
         return usage(format!("--guide cannot come with --resume: {path} was begun without it"));
     }
@@ -416,7 +421,7 @@ fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStar
 
 /// Learns word alignments, unless a side's units are characters: then there are no words to align.
 fn aligner_of_words(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter) -> Option<WordAligner> {
-    (!text.of_characters()).then(|| learn_aligner(pairs, text.normalisation.form, reporter))
+    (!text.of_characters()).then(|| learn_aligner(pairs, text.normalization.form, reporter))
 }
 
 /// Returns the training examples, with alignment targets if attention is guided. The aligner as stored makes the targets,
@@ -424,7 +429,7 @@ fn aligner_of_words(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter
 fn examples(
     training: EncodedCorpus,
     links: Option<&UserAlignments>,
-    folder: &ModelDir,
+    model_dir: &ModelDir,
     checkpoint: &Checkpoint,
 ) -> Result<EpochData> {
     let settings = &checkpoint.config.training;
@@ -432,18 +437,24 @@ fn examples(
         if let Some(links) = links {
             return Ok(AlignmentTargets::given(links.of(&training.pairs), USER_WORDS, weight));
         }
-        let aligner = folder.load_aligner(checkpoint)?.with_context(|| {
+        let aligner = model_dir.load_aligner(checkpoint)?.with_context(|| {
             format!(
                 "{}: aligner.safetensors is missing, by which attention is guided; this training cannot be resumed: train \
                  another model with --out",
-                folder.path().display()
+                model_dir.path().display()
             )
         })?;
         Ok(AlignmentTargets::new(&training.pairs, &aligner, weight))
     };
-    let guides = settings.guidance.map(|weight| guided(weight as f32)).transpose()?;
+    let alignment_targets = settings.guidance.map(|weight| guided(weight as f32)).transpose()?;
     let vocabularies = [checkpoint.source.clone(), checkpoint.target.clone()];
-    EpochData::new(training, &vocabularies, guides, settings.variation(), checkpoint.config.text.max_length)
+    EpochData::new(
+        training,
+        &vocabularies,
+        alignment_targets,
+        settings.augmentation(),
+        checkpoint.config.text.max_length,
+    )
 }
 
 /// Notes the sizes of data and model.
@@ -471,7 +482,7 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
 }
 
 /// Says why a run ended, and where the model is.
-fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainState, folder: &ModelDir) -> String {
+fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainState, model_dir: &ModelDir) -> String {
     let why = match reason {
         StopReason::Epochs => format!("{} epochs are done", settings.max_epochs),
         StopReason::Time if progress.step <= 1 => {
@@ -482,7 +493,7 @@ fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainStat
         StopReason::Asked => "stopped as asked; --resume continues from here".to_owned(),
     };
     let kept = match settings.keep {
-        Some(keep) => format!(", {keep} in {}", folder.path_of_kept().display()),
+        Some(keep) => format!(", {keep} in {}", model_dir.path_of_kept().display()),
         None => String::new(),
     };
     format!(
@@ -490,6 +501,6 @@ fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainStat
         progress.step,
         clock(Duration::from_secs_f64(progress.seconds)),
         progress.best_step,
-        folder.path().display()
+        model_dir.path().display()
     )
 }

@@ -23,27 +23,33 @@ pub(super) fn protected_tokens(
     (named, tags): (&[String], &[String]),
     with_features: bool,
     pairs: &[&Pair],
-    normalisation: Normalization,
+    normalization: Normalization,
 ) -> Result<ProtectedTokens> {
     let checked = |option: &str, pieces: &[String]| {
         let pieces = pieces.iter().filter(|piece| !piece.is_empty()).cloned();
-        let atoms = ProtectedTokens::new(pieces).and_then(|atoms| atoms.normalised(normalisation));
-        atoms.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
+        let protected_tokens =
+            ProtectedTokens::new(pieces).and_then(|protected_tokens| protected_tokens.normalised(normalization));
+        protected_tokens.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
     };
     let named = [checked("--protected-tokens", named)?, checked("--tag-source", tags)?];
     let of_words = pairs.iter().filter(|_| with_features).flat_map(|pair| features(&pair.source));
     let of_words: BTreeSet<&str> = of_words.collect();
     ProtectedTokens::new(named.iter().flat_map(ProtectedTokens::iter).chain(of_words).map(str::to_owned))?
-        .normalised(normalisation)
+        .normalised(normalization)
 }
 
 /// What pairs are made of, as the model will read them, atoms aside.
-pub(super) fn statistics(pairs: &[&Pair], normalisation: Normalization, atoms: &ProtectedTokens) -> CorpusStats {
+pub(super) fn statistics(
+    pairs: &[&Pair],
+    normalization: Normalization,
+    protected_tokens: &ProtectedTokens,
+) -> CorpusStats {
     let without_atoms = |pair: Pair| {
-        let [source, target] = [&pair.source, &pair.target].map(|text| atoms.left_out(text).trim().to_owned());
-        if atoms.is_empty() { pair } else { Pair { source, target } }
+        let [source, target] =
+            [&pair.source, &pair.target].map(|text| protected_tokens.left_out(text).trim().to_owned());
+        if protected_tokens.is_empty() { pair } else { Pair { source, target } }
     };
-    let normal: Vec<Pair> = pairs.par_iter().map(|pair| without_atoms(pair.normalised(normalisation))).collect();
+    let normal: Vec<Pair> = pairs.par_iter().map(|pair| without_atoms(pair.normalised(normalization))).collect();
     CorpusStats::new(&normal.iter().collect::<Vec<_>>())
 }
 
@@ -56,7 +62,7 @@ pub(super) fn fit_time(
 ) -> Result<()> {
     let (some, longest) = (training.pairs.len().min(REHEARSED), plan.text().max_length);
     plan.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
-        let examples = EpochData::new(training.some(some), vocabularies, None, settings.variation(), longest)?;
+        let examples = EpochData::new(training.some(some), vocabularies, None, settings.augmentation(), longest)?;
         let seconds = seconds_of_epoch(architecture, settings, &examples.of_epoch(settings.seed, 0), device)?;
         Ok(seconds * training.pairs.len() as f64 / some as f64)
     })
@@ -69,7 +75,7 @@ pub(super) fn fit_time(
 pub(super) fn vocabularies(
     plan: &ResolvedConfig,
     pairs: &[&Pair],
-    atoms: &ProtectedTokens,
+    protected_tokens: &ProtectedTokens,
     from: Option<&WarmStart>,
     observer: &dyn Observer,
 ) -> Result<[Arc<Vocabulary>; 2]> {
@@ -77,12 +83,12 @@ pub(super) fn vocabularies(
     let (text, most) = (plan.text(), plan.vocabulary_sizes());
     let units = [text.source_units, text.target_units];
     let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
-        let texts = UnprotectedTexts::new(&texts, atoms, text.normalisation);
+        let texts = UnprotectedTexts::new(&texts, protected_tokens, text.normalization);
         let vocabulary = match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
             None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
             Some((InitVocabulary::Retention, vocabulary)) => {
-                let is_new = |atom: &&str| vocabulary.atoms().iter().all(|known| known != *atom);
-                if let Some(new) = texts.atoms.iter().find(is_new) {
+                let is_new = |atom: &&str| vocabulary.protected_tokens().iter().all(|known| known != *atom);
+                if let Some(new) = texts.protected_tokens.iter().find(is_new) {
                     bail!(UsageError(format!(
                         "--init-vocabulary keep: the model has no unit for {new}; extend, the default, adds it"
                     )));
@@ -107,30 +113,30 @@ pub(super) fn vocabularies(
 /// The texts of a side as a vocabulary is learnt from them: without the atoms that stand in them.
 struct UnprotectedTexts<'t> {
     rest: Vec<Cow<'t, str>>,
-    atoms: ProtectedTokens,
-    normalisation: Normalization,
+    protected_tokens: ProtectedTokens,
+    normalization: Normalization,
 }
 
 impl<'t> UnprotectedTexts<'t> {
-    fn new(texts: &[&'t str], atoms: &ProtectedTokens, normalisation: Normalization) -> Self {
-        if atoms.is_empty() {
+    fn new(texts: &[&'t str], protected_tokens: &ProtectedTokens, normalization: Normalization) -> Self {
+        if protected_tokens.is_empty() {
             let rest = texts.iter().map(|&text| Cow::Borrowed(text)).collect();
-            return Self { rest, atoms: ProtectedTokens::default(), normalisation };
+            return Self { rest, protected_tokens: ProtectedTokens::default(), normalization };
         }
-        let normal: Vec<Cow<str>> = texts.par_iter().map(|text| normalisation.apply(text)).collect();
-        let atoms = atoms.within(&normal.iter().map(|text| &**text).collect::<Vec<_>>());
-        let rest = normal.par_iter().map(|text| Cow::Owned(atoms.left_out(text).into_owned())).collect();
-        Self { rest, atoms, normalisation }
+        let normal: Vec<Cow<str>> = texts.par_iter().map(|text| normalization.apply(text)).collect();
+        let protected_tokens = protected_tokens.within(&normal.iter().map(|text| &**text).collect::<Vec<_>>());
+        let rest = normal.par_iter().map(|text| Cow::Owned(protected_tokens.left_out(text).into_owned())).collect();
+        Self { rest, protected_tokens, normalization }
     }
 
     fn learn(&self, units: Units, most: usize) -> Result<Vocabulary> {
-        let most = most.saturating_sub(self.atoms.units(units).len()).max(SPECIALS.len() + 1);
-        let learnt = Vocabulary::train(self.texts(), units, self.normalisation, most)?;
-        if self.atoms.is_empty() { Ok(learnt) } else { learnt.with_atoms(&self.atoms) }
+        let most = most.saturating_sub(self.protected_tokens.units(units).len()).max(SPECIALS.len() + 1);
+        let learnt = Vocabulary::train(self.texts(), units, self.normalization, most)?;
+        if self.protected_tokens.is_empty() { Ok(learnt) } else { learnt.with_atoms(&self.protected_tokens) }
     }
 
     fn extend(&self, vocabulary: &Vocabulary, most: usize) -> Result<Vocabulary> {
-        let all = vocabulary.atoms().iter().chain(self.atoms.iter());
+        let all = vocabulary.protected_tokens().iter().chain(self.protected_tokens.iter());
         vocabulary.with_atoms(&ProtectedTokens::new(all.map(str::to_owned))?)?.extended(self.texts(), most)
     }
 

@@ -90,12 +90,12 @@ impl WarmStart {
         {
             return usage(format!("{name}: --init-from and --out are the same directory; choose another with --out"));
         }
-        let folder = ModelDir::new(&path);
-        if folder.holds() == DirState::Nothing {
+        let model_dir = ModelDir::new(&path);
+        if model_dir.dir_state() == DirState::Nothing {
             bail!("{name}: no model here for --init-from (model.safetensors is missing)");
         }
-        let (checkpoint, parameters) = folder.load_model(device)?;
-        let lexicon = folder.load_lexicon(&checkpoint)?;
+        let (checkpoint, parameters) = model_dir.load_model(device)?;
+        let lexicon = model_dir.load_lexicon(&checkpoint)?;
         Ok(Self { path, checkpoint, parameters, lexicon, vocabulary })
     }
 

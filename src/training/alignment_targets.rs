@@ -27,7 +27,7 @@ pub struct AlignmentTargets {
 struct WordLink {
     source: u32,
     target: u32,
-    belief: f32,
+    score: f32,
 }
 
 impl AlignmentTargets {
@@ -39,13 +39,13 @@ impl AlignmentTargets {
         let links = |pair: &Pair| -> Vec<WordLink> {
             let (source, target) = (words(&pair.source), words(&pair.target));
             let found = aligner.posteriors(&source, &target);
-            let beliefs = LinkScores::from_directions(source.len(), &found.forward, &found.backward);
-            let links = beliefs.links(ENOUGH).into_iter();
+            let link_scores = LinkScores::from_directions(source.len(), &found.forward, &found.backward);
+            let links = link_scores.links(ENOUGH).into_iter();
             links
                 .map(|link| WordLink {
                     source: link.source as u32,
                     target: link.target as u32,
-                    belief: beliefs.score(link),
+                    score: link_scores.score(link),
                 })
                 .collect()
         };
@@ -54,7 +54,7 @@ impl AlignmentTargets {
 
     /// By links that are given, of what `words` says are words; each is believed in alike.
     pub fn given<'l>(links: impl Iterator<Item = &'l [Link]>, words: WordSplitting, weight: f32) -> Self {
-        let link = |link: &Link| WordLink { source: link.source as u32, target: link.target as u32, belief: 1.0 };
+        let link = |link: &Link| WordLink { source: link.source as u32, target: link.target as u32, score: 1.0 };
         Self { pairs: links.map(|links| links.iter().map(link).collect()).collect(), words, weight }
     }
 
@@ -68,11 +68,11 @@ impl AlignmentTargets {
         let mut guide = Vec::new();
         for (unit, &word) in target.iter().enumerate() {
             let links = self.pairs[pair].iter().filter(|link| link.target as usize == word);
-            let belief = |word: usize| links.clone().find(|link| link.source as usize == word).map(|link| link.belief);
+            let score = |word: usize| links.clone().find(|link| link.source as usize == word).map(|link| link.score);
             let looks: Vec<(usize, f32)> =
-                source.iter().enumerate().filter_map(|(s, &word)| Some((s, belief(word)?))).collect();
-            let sum: f32 = looks.iter().map(|(_, belief)| belief).sum();
-            guide.extend(looks.into_iter().map(|(s, belief)| look(unit, s, self.weight * belief / sum)));
+                source.iter().enumerate().filter_map(|(s, &word)| Some((s, score(word)?))).collect();
+            let sum: f32 = looks.iter().map(|(_, score)| score).sum();
+            guide.extend(looks.into_iter().map(|(s, score)| look(unit, s, self.weight * score / sum)));
         }
         guide.push(look(target.len(), source.len(), self.weight));
         guide

@@ -24,8 +24,8 @@ impl Retention {
         let most = match self {
             Self::Best(most) => {
                 const NONE: ValidationScore = ValidationScore { score: f64::NEG_INFINITY, loss: f64::INFINITY };
-                let merit = |merit: Option<ValidationScore>| merit.unwrap_or(NONE);
-                models.sort_by(|a, b| merit(b.1).compare(&merit(a.1)).then(a.0.cmp(&b.0)));
+                let validation_score = |validation_score: Option<ValidationScore>| validation_score.unwrap_or(NONE);
+                models.sort_by(|a, b| validation_score(b.1).compare(&validation_score(a.1)).then(a.0.cmp(&b.0)));
                 most
             }
             Self::Last(most) => {

@@ -29,7 +29,7 @@ impl CollapseMonitor {
 
     /// What to warn of after a validation, if there is anything.
     pub fn warning(&mut self, progress: &TrainState, health: &AttentionStats) -> Option<String> {
-        let learning = progress.step < EARLY_STEPS && progress.stale < STALE;
+        let learning = progress.step < EARLY_STEPS && progress.evals_since_best < STALE;
         let early = progress.validations <= EARLY_VALIDATIONS || learning;
         let collapse = health.collapse.filter(|_| !early && !self.warned)?;
         self.warned = true;
@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn a_run_that_ends_early_is_warned_in_time() {
         let mut watch = watch();
-        let stale = |stale| TrainState { stale, ..progress(9, 60) };
-        assert_eq!(watch.warning(&stale(2), &health(Some(Collapse::Flat))), None);
-        assert!(watch.warning(&stale(3), &health(Some(Collapse::Flat))).is_some());
+        let evals_since_best = |evals_since_best| TrainState { evals_since_best, ..progress(9, 60) };
+        assert_eq!(watch.warning(&evals_since_best(2), &health(Some(Collapse::Flat))), None);
+        assert!(watch.warning(&evals_since_best(3), &health(Some(Collapse::Flat))).is_some());
     }
 
     #[test]

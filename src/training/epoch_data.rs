@@ -30,7 +30,7 @@ pub struct Augmentation {
 pub struct EpochData {
     /// As the vocabularies cut them.
     whole: Vec<Example>,
-    guides: Option<AlignmentTargets>,
+    alignment_targets: Option<AlignmentTargets>,
     recut: Option<Resegmentation>,
     share_joined: Option<f64>,
     /// How often each pair comes in an epoch; none where all come once.
@@ -67,29 +67,31 @@ impl EpochData {
     pub fn new(
         corpus: EncodedCorpus,
         vocabularies: &[Arc<Vocabulary>; 2],
-        guides: Option<AlignmentTargets>,
-        variation: Augmentation,
+        alignment_targets: Option<AlignmentTargets>,
+        augmentation: Augmentation,
         longest: usize,
     ) -> Result<Self> {
         let EncodedCorpus { pairs, examples: mut whole, weights, .. } = corpus;
         let [source, target] = vocabularies;
-        if let Some(guides) = &guides {
+        if let Some(alignment_targets) = &alignment_targets {
             whole.par_iter_mut().zip(&pairs).enumerate().try_for_each(|(index, (example, pair))| {
-                let source = source.segment(&pair.source, guides.words())?;
-                let target = target.segment(&pair.target, guides.words())?;
-                example.guide = guides.guide(index, [&source.word_of_unit, &target.word_of_unit]);
+                let source = source.segment(&pair.source, alignment_targets.words())?;
+                let target = target.segment(&pair.target, alignment_targets.words())?;
+                example.guide = alignment_targets.guide(index, [&source.word_of_unit, &target.word_of_unit]);
                 Ok::<_, anyhow::Error>(())
             })?;
         }
         let recut = |rate| -> Result<_> {
             let source = source.recutting(pairs.iter().map(|pair| pair.source.as_str()))?;
             let target = target.recutting(pairs.iter().map(|pair| pair.target.as_str()))?;
-            let other_words =
-                guides.iter().flat_map(|guides| other_words(&pairs, vocabularies, guides.words())).collect();
+            let other_words = alignment_targets
+                .iter()
+                .flat_map(|alignment_targets| other_words(&pairs, vocabularies, alignment_targets.words()))
+                .collect();
             Ok(Resegmentation { vocabularies: vocabularies.clone(), sides: [source, target], other_words, rate })
         };
-        let recut = variation.bpe_dropout.map(recut).transpose()?;
-        Ok(Self { whole, guides, recut, share_joined: variation.joined, weights, longest })
+        let recut = augmentation.bpe_dropout.map(recut).transpose()?;
+        Ok(Self { whole, alignment_targets, recut, share_joined: augmentation.joined, weights, longest })
     }
 
     /// The translations of units that the guides show, in all the cuts of a few epochs.
@@ -163,9 +165,9 @@ impl EpochData {
             if example.source.len().max(example.target.len()) > self.longest {
                 return None;
             }
-            if let Some(guides) = &self.guides {
-                let [source, target] = recut.words(&example, guides.words());
-                example.guide = guides.guide(index, [&source, &target]);
+            if let Some(alignment_targets) = &self.alignment_targets {
+                let [source, target] = recut.words(&example, alignment_targets.words());
+                example.guide = alignment_targets.guide(index, [&source, &target]);
             }
             Some(example)
         });
@@ -188,7 +190,7 @@ fn join(first: &Example, second: &Example) -> Example {
 /// The pairs that have other words once they are normalised, as where `™`, a mark of its own, becomes letters.
 fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: WordSplitting) -> Vec<usize> {
     let differs = |vocabulary: &Vocabulary, text: &str| {
-        let normal = vocabulary.normalisation().apply(text);
+        let normal = vocabulary.normalization().apply(text);
         word_spans(text, words).len() != word_spans(&normal, words).len()
     };
     let [source, target] = vocabularies;
@@ -235,15 +237,15 @@ mod tests {
         (0..60).map(pair).collect()
     }
 
-    fn examples(units: Units, variation: Augmentation) -> ([Arc<Vocabulary>; 2], EpochData) {
+    fn examples(units: Units, augmentation: Augmentation) -> ([Arc<Vocabulary>; 2], EpochData) {
         let learn = |side: fn(&Pair) -> &str| {
             Arc::new(Vocabulary::train(pairs().iter().map(side), units, Normalization::NONE, 60).unwrap())
         };
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
         let corpus = EncodedCorpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
-        let guides =
+        let alignment_targets =
             AlignmentTargets::new(&corpus.pairs, &aligner::train(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
-        let examples = EpochData::new(corpus, &vocabularies, Some(guides), variation, LONGEST).unwrap();
+        let examples = EpochData::new(corpus, &vocabularies, Some(alignment_targets), augmentation, LONGEST).unwrap();
         (vocabularies, examples)
     }
 

@@ -81,7 +81,7 @@ pub struct Snapshot<'a> {
     /// Those that were validated: the average where there is one.
     pub used: &'a Parameters,
     /// The optimiser.
-    pub optimiser: &'a Optimizer,
+    pub optimizer: &'a Optimizer,
     /// Where training stands.
     pub progress: &'a TrainState,
 }
@@ -90,7 +90,7 @@ impl Snapshot<'_> {
     /// Everything to save for resuming: parameters by name, and the optimiser's moments.
     pub fn tensors(&self) -> Vec<(String, &Tensor)> {
         let parameters = self.trained.iter().map(|(name, tensor)| (format!("parameter/{name}"), tensor));
-        parameters.chain(self.optimiser.state()).collect()
+        parameters.chain(self.optimizer.state()).collect()
     }
 }
 

@@ -56,7 +56,7 @@ impl Optimizer {
         steps: u64,
         state: &mut BTreeMap<String, Tensor>,
     ) -> Result<Self> {
-        let mut optimiser = Self { steps, ..Self::new(parameters, max_gradient_norm, average)? };
+        let mut optimizer = Self { steps, ..Self::new(parameters, max_gradient_norm, average)? };
         let mut restore = |kind: &str, name: &str, held: &mut Tensor| match state.remove(&format!("{kind}/{name}")) {
             Some(saved) if saved.shape() == held.shape() && all_finite(&saved)? => {
                 *held = saved;
@@ -76,18 +76,18 @@ impl Optimizer {
                 ),
             }
         };
-        for (name, moments) in &mut optimiser.moments {
+        for (name, moments) in &mut optimizer.moments {
             restore("first_moment", name, &mut moments.first)?;
             restore("second_moment", name, &mut moments.second)?;
             within("first", name, &moments.first, -norm..=norm)?;
             within("second", name, &moments.second, 0.0..=norm * norm)?;
         }
-        if let Some(average) = &mut optimiser.average {
+        if let Some(average) = &mut optimizer.average {
             for (name, parameter) in average.parameters.iter_mut() {
                 restore("average", name, parameter)?;
             }
         }
-        Ok(optimiser)
+        Ok(optimizer)
     }
 
     /// Both moments of every parameter, as `first_moment/NAME` and `second_moment/NAME`, and its average as

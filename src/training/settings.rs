@@ -82,7 +82,7 @@ pub struct TrainingSettings {
 
 impl TrainingSettings {
     /// How the pairs of an epoch differ from what they are.
-    pub fn variation(&self) -> Augmentation {
+    pub fn augmentation(&self) -> Augmentation {
         Augmentation { bpe_dropout: self.bpe_dropout, joined: self.concat_pairs }
     }
 

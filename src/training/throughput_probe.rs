@@ -26,13 +26,13 @@ pub fn seconds_of_epoch(
     let batches = settings.batches(examples, 0);
     let parameters = Parameters::initialize(&architecture.parameter_spec(), settings.seed, device)?.with_grad()?;
     let mut gradients = Gradients::zeros(&parameters)?;
-    let mut optimiser = Optimizer::new(&parameters, settings.max_gradient_norm, settings.average)?;
+    let mut optimizer = Optimizer::new(&parameters, settings.max_gradient_norm, settings.average)?;
     let model = RnnSearch::new(architecture.clone(), parameters)?;
     let mut step = |number: usize| {
         let batch = Batch::new(examples, &batches[number % batches.len()]);
         let dropout = Dropout::new(settings.dropout, settings.seed, number as u64);
         let loss = model.gradients(&batch, settings.label_smoothing, &dropout, &mut gradients)?;
-        optimiser.step(model.parameters(), &gradients, settings.learning_rate)?;
+        optimizer.step(model.parameters(), &gradients, settings.learning_rate)?;
         Ok::<_, candle_core::Error>(loss.units)
     };
     step(0)?;

@@ -29,7 +29,8 @@ pub struct TrainState {
     #[serde(default)]
     pub validated_step: u64,
     /// Validations in a row without improvement.
-    pub stale: u64,
+    #[serde(alias = "stale")]
+    pub evals_since_best: u64,
     /// The best validation score, more being better.
     pub best_score: Option<f64>,
     /// The validation loss of the model that had it. None where that is not noted down.
@@ -57,7 +58,7 @@ impl TrainState {
         let counts =
             [self.epoch, self.position as u64, self.skipped, self.best_step, self.validations, self.validated_step];
         let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
-        if !within || self.stale > self.validations || u64::from(self.decays) > self.validations {
+        if !within || self.evals_since_best > self.validations || u64::from(self.decays) > self.validations {
             return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
         }
         if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
@@ -99,7 +100,7 @@ impl TrainState {
     }
 
     /// Steps that moved the parameters.
-    pub fn moves(&self) -> u64 {
+    pub fn applied_steps(&self) -> u64 {
         self.step - self.skipped
     }
 

@@ -23,7 +23,7 @@ const MOST_SKIPPED: u64 = 5;
 /// A training run.
 pub struct TrainingLoop<'a> {
     model: RnnSearch,
-    optimiser: Optimizer,
+    optimizer: Optimizer,
     gradients: Gradients,
     settings: &'a TrainingSettings,
     examples: &'a EpochData,
@@ -41,7 +41,7 @@ pub struct TrainerParts<'a> {
     /// The model, whose parameters must be tracked.
     pub model: RnnSearch,
     /// What moves them.
-    pub optimiser: Optimizer,
+    pub optimizer: Optimizer,
     /// Where training stands, which [`TrainState::check_position`] has let through.
     pub progress: TrainState,
     /// How it trains.
@@ -68,12 +68,12 @@ impl<'a> TrainingLoop<'a> {
     /// # Errors
     /// There is no room for gradients.
     pub fn new(from: TrainerParts<'a>) -> Result<Self> {
-        let TrainerParts { model, optimiser, progress, settings, examples, validation, began } = from;
+        let TrainerParts { model, optimizer, progress, settings, examples, validation, began } = from;
         Ok(Self {
             seconds_before: progress.seconds,
             gradients: Gradients::zeros(model.parameters())?,
             model,
-            optimiser,
+            optimizer,
             settings,
             examples,
             validation,
@@ -162,7 +162,7 @@ impl<'a> TrainingLoop<'a> {
     }
 
     fn out_of_patience(&self) -> bool {
-        self.settings.patience.is_some_and(|patience| self.progress.stale >= patience)
+        self.settings.patience.is_some_and(|patience| self.progress.evals_since_best >= patience)
     }
 
     fn step<'e>(&mut self, batch: &Batch, batches: usize, totals: &mut EpochTotals) -> Result<Event<'e>> {
@@ -173,7 +173,7 @@ impl<'a> TrainingLoop<'a> {
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
         let loss = self.model.gradients(batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
         let moved = loss.smoothed.is_finite()
-            && self.optimiser.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
+            && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
         let epoch = self.progress.epoch + 1;
         self.progress.step = step;
         self.progress.position += 1;
@@ -231,17 +231,19 @@ impl<'a> TrainingLoop<'a> {
     fn validate(&mut self, store: &mut dyn Store) -> Result<()> {
         store.event(&Event::Validating)?;
         let report = self.report()?;
-        let score = report.merit(self.settings.metric).score;
+        let score = report.validation_score(self.settings.metric).score;
         let before = self.progress.best_due();
-        let (best, lower_loss) = self.judge(&report);
+        let (best, lower_loss) = self.update_best(&report);
         let progress = &mut self.progress;
         progress.best_due_score = Some(before.map_or(score, |before| before.max(score)));
         progress.validations += 1;
         if lower_loss || before.is_none_or(|before| score > before) {
-            progress.stale = 0;
+            progress.evals_since_best = 0;
         } else {
-            progress.stale += 1;
-            if self.settings.schedule == Schedule::Plateau && progress.stale.is_multiple_of(STALE_BEFORE_DECAY) {
+            progress.evals_since_best += 1;
+            if self.settings.schedule == Schedule::Plateau
+                && progress.evals_since_best.is_multiple_of(STALE_BEFORE_DECAY)
+            {
                 progress.decays += 1;
             }
         }
@@ -254,7 +256,7 @@ impl<'a> TrainingLoop<'a> {
         store.event(&Event::Validating)?;
         let report = self.report()?;
         let (best_loss, best_due) = (self.progress.best_loss, self.progress.best_due());
-        let (best, _) = self.judge(&report);
+        let (best, _) = self.update_best(&report);
         self.progress.best_loss = best_loss;
         self.progress.best_due_score = best_due;
         self.keep(&report, best, store)
@@ -274,7 +276,7 @@ impl<'a> TrainingLoop<'a> {
     fn report(&self) -> Result<ValidationReport> {
         self.ensure_finite()?;
         let averaged =
-            self.optimiser.average().map(|average| self.model.with_parameters(average.clone())).transpose()?;
+            self.optimizer.average().map(|average| self.model.with_parameters(average.clone())).transpose()?;
         let model = averaged.as_ref().unwrap_or(&self.model);
         let report = self.validation.report(model, self.settings.label_smoothing)?;
         if report.loss.is_finite() && report.perplexity.is_finite() {
@@ -285,17 +287,17 @@ impl<'a> TrainingLoop<'a> {
     }
 
     /// Whether this is the best model so far, and whether the loss is the lowest so far.
-    fn judge(&mut self, report: &ValidationReport) -> (bool, bool) {
+    fn update_best(&mut self, report: &ValidationReport) -> (bool, bool) {
         let progress = &mut self.progress;
-        let merit = report.merit(self.settings.metric);
-        let best = merit.is_above(progress.merit_of_best());
+        let validation_score = report.validation_score(self.settings.metric);
+        let best = validation_score.beats(progress.merit_of_best());
         let lower_loss = progress.best_loss.is_none_or(|best| report.loss < best);
         if lower_loss {
             progress.best_loss = Some(report.loss);
         }
         if best {
-            progress.best_score = Some(merit.score);
-            progress.loss_of_best = Some(merit.loss);
+            progress.best_score = Some(validation_score.score);
+            progress.loss_of_best = Some(validation_score.loss);
             progress.best_step = progress.step;
         }
         (best, lower_loss)
@@ -317,8 +319,8 @@ impl<'a> TrainingLoop<'a> {
 
     fn snapshot(&self) -> Snapshot<'_> {
         let trained = self.model.parameters();
-        let used = self.optimiser.average().unwrap_or(trained);
-        Snapshot { trained, used, optimiser: &self.optimiser, progress: &self.progress }
+        let used = self.optimizer.average().unwrap_or(trained);
+        Snapshot { trained, used, optimizer: &self.optimizer, progress: &self.progress }
     }
 }
 
@@ -355,7 +357,7 @@ mod tests {
         let architecture: Architecture = serde_json::from_str(sizes).unwrap();
         let parameters =
             Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap().with_grad().unwrap();
-        let optimiser = Optimizer::new(&parameters, 1.0, None).unwrap();
+        let optimizer = Optimizer::new(&parameters, 1.0, None).unwrap();
         let model = RnnSearch::new(architecture, parameters).unwrap();
         let validation = ValidationSet {
             pairs: &held_out.pairs,
@@ -365,8 +367,8 @@ mod tests {
         };
         let (settings, examples) = (&settings, &examples);
         let (progress, began) = (TrainState::default(), Instant::now());
-        let outset = TrainerParts { model, optimiser, progress, settings, examples, validation: &validation, began };
-        work(TrainingLoop::new(outset).unwrap(), examples);
+        let parts = TrainerParts { model, optimizer, progress, settings, examples, validation: &validation, began };
+        work(TrainingLoop::new(parts).unwrap(), examples);
     }
 
     struct NoObserver;
@@ -413,7 +415,7 @@ mod tests {
     /// A run that ends in between validates once more; what that finds must not make what comes later stale.
     #[test]
     fn only_validations_that_are_due_tell_of_staleness() {
-        for (due, stale) in [(None, 1), (Some(-1.0), 0)] {
+        for (due, evals_since_best) in [(None, 1), (Some(-1.0), 0)] {
             with_trainer(|mut trainer, _| {
                 let before = TrainState {
                     validations: 3,
@@ -423,7 +425,7 @@ mod tests {
                 };
                 trainer.progress = TrainState { best_due_score: due, ..before };
                 trainer.validate(&mut NoObserver).unwrap();
-                assert_eq!(trainer.progress.stale, stale);
+                assert_eq!(trainer.progress.evals_since_best, evals_since_best);
                 assert!(trainer.progress.best_score == Some(200.0) && trainer.progress.best_due_score.is_some());
             });
         }
@@ -440,7 +442,7 @@ mod tests {
             let mut report = trainer.report().unwrap();
             let judged = [(85.0, 1.5), (90.0, 2.0), (90.0, 1.8), (90.0, 1.9)].map(|(bleu, loss)| {
                 (report.scores.bleu, report.loss) = (bleu, loss);
-                trainer.judge(&report).0
+                trainer.update_best(&report).0
             });
             assert_eq!(judged, [true, true, true, false]);
         });
@@ -471,18 +473,18 @@ mod tests {
         with_trainer(|mut trainer, examples| {
             let good = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
             let mut bad = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
-            bad.guides[0].push(GuideWeight { target: 0, source: 0, weight: f32::NAN });
+            bad.alignment_targets[0].push(GuideWeight { target: 0, source: 0, weight: f32::NAN });
             let parameters = |trainer: &TrainingLoop| -> Vec<Vec<f32>> {
                 let values = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1().unwrap();
                 trainer.model.parameters().iter().map(|(_, tensor)| values(tensor)).collect()
             };
             let mut totals = EpochTotals::default();
-            for (batch, moves) in [(&good, 1), (&bad, 1), (&bad, 1), (&good, 2)] {
+            for (batch, applied_steps) in [(&good, 1), (&bad, 1), (&bad, 1), (&good, 2)] {
                 let before = parameters(&trainer);
                 let event = trainer.step(batch, 9, &mut totals).unwrap();
                 let moved = std::ptr::eq(batch, &raw const good);
                 assert_eq!((matches!(event, Event::Step(_)), parameters(&trainer) != before), (moved, moved));
-                assert_eq!(trainer.progress.moves(), moves);
+                assert_eq!(trainer.progress.applied_steps(), applied_steps);
             }
             assert_eq!((trainer.progress.step, trainer.progress.skipped), (4, 2));
             let left = (1..=MOST_SKIPPED).find(|_| trainer.step(&bad, 9, &mut totals).is_err());

@@ -95,9 +95,9 @@ impl ValidationSet<'_> {
         let found = search_all(&[model], &sources, &BeamSearch::greedy().into(), &mut |_| {})?;
         let translations: Vec<String> =
             found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
-        let normalisation = self.target_vocabulary.normalisation();
+        let normalization = self.target_vocabulary.normalization();
         let references: Vec<Cow<str>> =
-            translated.iter().map(|&place| normalisation.apply(&self.pairs[place].target)).collect();
+            translated.iter().map(|&place| normalization.apply(&self.pairs[place].target)).collect();
         let sample = |((pair, translation), (attention, score)): ((&Pair, &String), (Alignment, f64))| Sample {
             source: pair.source.clone(),
             reference: pair.target.clone(),
@@ -175,7 +175,7 @@ impl ValidationSet<'_> {
 
 impl ValidationReport {
     /// What it says of the model by the score that a metric speaks of. BLEU below 1 is 0.
-    pub fn merit(&self, metric: Metric) -> ValidationScore {
+    pub fn validation_score(&self, metric: Metric) -> ValidationScore {
         let figure = match metric {
             Metric::Bleu => self.scores.bleu,
             Metric::Chrf => self.scores.chrf,
@@ -227,7 +227,7 @@ mod tests {
         for metric in [Metric::Bleu, Metric::Chrf, Metric::ExactMatch, Metric::Perplexity] {
             for report in [report(0.3), report(31.7)] {
                 let line = serde_json::to_value(&report).unwrap();
-                assert_eq!(metric.logged_merit(&line), Some(report.merit(metric)), "{metric:?}");
+                assert_eq!(metric.logged_merit(&line), Some(report.validation_score(metric)), "{metric:?}");
             }
         }
         assert_eq!(Metric::Bleu.logged_merit(&serde_json::json!({"loss": 1.0})), None);
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn bleu_below_one_is_noise() {
-        assert_eq!([0.9, 0.2].map(|bleu| report(bleu).merit(Metric::Bleu).score), [0.0; 2]);
-        assert_eq!(report(1.1).merit(Metric::Bleu).score, 1.1);
-        assert_eq!(report(0.9).merit(Metric::Chrf).score, 12.0);
+        assert_eq!([0.9, 0.2].map(|bleu| report(bleu).validation_score(Metric::Bleu).score), [0.0; 2]);
+        assert_eq!(report(1.1).validation_score(Metric::Bleu).score, 1.1);
+        assert_eq!(report(0.9).validation_score(Metric::Chrf).score, 12.0);
     }
 }

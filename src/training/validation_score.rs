@@ -18,7 +18,7 @@ impl ValidationScore {
     }
 
     /// Whether this is better than what was best so far.
-    pub fn is_above(&self, best: Option<Self>) -> bool {
+    pub fn beats(&self, best: Option<Self>) -> bool {
         best.is_none_or(|best| self.compare(&best) == Ordering::Greater)
     }
 }

@@ -78,12 +78,12 @@ impl Translator {
         options: &DecodeOptions,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> anyhow::Result<Vec<Vec<Translation>>> {
-        let strategy = options.strategy()?;
-        let constraints = options.constraints().normalised(self.config().text.normalisation);
+        let request = options.request()?;
+        let constraints = options.constraints().normalised(self.config().text.normalization);
         if constraints.is_empty() {
-            return self.translate_batch(sentences, &strategy, on_progress);
+            return self.translate_batch(sentences, &request, on_progress);
         }
-        self.clone().with_constraints(constraints)?.translate_batch(sentences, &strategy, on_progress)
+        self.clone().with_constraints(constraints)?.translate_batch(sentences, &request, on_progress)
     }
 
     /// Returns the log-probabilities of the pairs' targets, given their sources.
@@ -196,7 +196,7 @@ mod tests {
             (DecodeOptions { mbr: Some(2), ..DecodeOptions::greedy().n_best(3) }, "--n-best"),
             (DecodeOptions::greedy().avoid(" "), "--avoid"),
         ] {
-            let message = options.strategy().unwrap_err().to_string();
+            let message = options.request().unwrap_err().to_string();
             assert!(message.contains(name), "{message}");
         }
     }

@@ -30,13 +30,13 @@ pub struct Constraints {
 impl Constraints {
     /// The same as the target's text is read, with which what is said is compared.
     #[must_use]
-    pub fn normalised(self, normalisation: Normalization) -> Self {
-        let normal = |text: String| normalisation.apply(&text).into_owned();
+    pub fn normalised(self, normalization: Normalization) -> Self {
+        let normal = |text: String| normalization.apply(&text).into_owned();
         Self {
             prefix: self.prefix.map(normal),
             required: self.required.into_iter().map(normal).collect(),
             avoided: self.avoided.into_iter().map(normal).collect(),
-            terms: self.terms.normalised(normalisation),
+            terms: self.terms.normalised(normalization),
         }
     }
 
@@ -80,27 +80,27 @@ impl Terminology {
     }
 
     /// The same with translations as the target's text is read.
-    fn normalised(mut self, normalisation: Normalization) -> Self {
+    fn normalised(mut self, normalization: Normalization) -> Self {
         for (_, translation) in self.by_first_word.values_mut().flatten() {
-            *translation = normalisation.apply(translation).into_owned();
+            *translation = normalization.apply(translation).into_owned();
         }
         self
     }
 
     /// Those whose translation a model can say, and the others' translations.
     fn sayable(self, target: &Vocabulary) -> Result<(Self, Vec<String>)> {
-        let (mut kept, mut unsayable) = (Self::default(), Vec::new());
+        let (mut kept, mut skipped_terms) = (Self::default(), Vec::new());
         for (first, terms) in self.by_first_word {
             for (words, translation) in terms {
                 if is_known(&target.encode(&translation)?) {
                     kept.by_first_word.entry(first.clone()).or_default().push((words, translation));
                 } else {
-                    unsayable.push(translation);
+                    skipped_terms.push(translation);
                 }
             }
         }
-        unsayable.sort();
-        Ok((kept, unsayable))
+        skipped_terms.sort();
+        Ok((kept, skipped_terms))
     }
 
     /// The terms among the words of a sentence, from left to right and the longest first, each with its translation.
@@ -143,7 +143,7 @@ pub struct CompiledConstraints {
     terms: Terminology,
     spelling: Arc<SurfaceForms>,
     /// Translations of terms that the model has no units for, and that are not asked of it.
-    pub unsayable: Vec<String>,
+    pub skipped_terms: Vec<String>,
 }
 
 impl CompiledConstraints {
@@ -161,9 +161,9 @@ impl CompiledConstraints {
             "--require: its phrases are {units} units of this model together, and {MOST_REQUIRED_UNITS} can be asked for"
         );
         let avoided = constraints.avoided.iter().map(|phrase| AvoidedPhrase::new(phrase.trim(), &spelling)).collect();
-        let (terms, unsayable) = constraints.terms.sayable(target)?;
+        let (terms, skipped_terms) = constraints.terms.sayable(target)?;
         let avoided_texts = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
-        Ok(Self { prefix: constraints.prefix, required, avoided, avoided_texts, terms, spelling, unsayable })
+        Ok(Self { prefix: constraints.prefix, required, avoided, avoided_texts, terms, spelling, skipped_terms })
     }
 
     /// Says whether a sentence has a beginning that the model has units for, or none.
@@ -183,7 +183,7 @@ impl CompiledConstraints {
     ///
     /// # Errors
     /// The model has no unit for something in the beginning.
-    pub fn demands(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<DecodingConstraints> {
+    pub fn constraints(&self, sentence: &Sentence, [source, target]: [&Vocabulary; 2]) -> Result<DecodingConstraints> {
         let prefix = sentence.begins.as_ref().or(self.prefix.as_ref()).map_or("", String::as_str);
         let mut required = self.required.clone();
         required.extend(self.required_terms(sentence, [source, target])?);

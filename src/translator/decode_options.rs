@@ -63,15 +63,15 @@ pub struct DecodeOptions {
 
 impl Default for DecodeOptions {
     fn default() -> Self {
-        let (ranking, bounds) = (HypothesisScoring::default(), LengthLimits::default());
+        let (scoring, limits) = (HypothesisScoring::default(), LengthLimits::default());
         Self {
             beam: 5,
             n_best: 1,
-            length_formula: ranking.length_formula,
-            length_penalty: ranking.length_penalty,
-            coverage_penalty: ranking.coverage_penalty,
-            length_factor: bounds.length_factor,
-            no_repeat: bounds.no_repeat,
+            length_formula: scoring.length_formula,
+            length_penalty: scoring.length_penalty,
+            coverage_penalty: scoring.coverage_penalty,
+            length_factor: limits.length_factor,
+            no_repeat: limits.no_repeat,
             sample: false,
             mbr: None,
             temperature: 1.0,
@@ -132,23 +132,23 @@ impl DecodeOptions {
     ///
     /// # Errors
     /// A [`UsageError`] names the option by its name on the command line.
-    pub(crate) fn strategy(&self) -> Result<Request> {
+    pub(crate) fn request(&self) -> Result<Request> {
         self.check_ranking()?;
         self.check_sampling()?;
         self.check_phrases()?;
         let Self { length_formula, length_penalty, coverage_penalty, length_factor, no_repeat, .. } = *self;
-        let ranking = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
-        let bounds = LengthLimits { length_factor, no_repeat, ..LengthLimits::default() };
+        let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty };
+        let limits = LengthLimits { length_factor, no_repeat, ..LengthLimits::default() };
         if !self.is_sampled() {
             let beam = self.beam.max(self.n_best);
             // Where several are wanted, some may turn out to be the same text.
             let best = if self.n_best == 1 { 1 } else { beam };
-            let search = Search::Beam(BeamSearch { beam, ranking, bounds, best });
+            let search = Search::Beam(BeamSearch { beam, scoring, limits, best });
             return Ok(Request { search, choice: ResultSelection::Best(self.n_best) });
         }
         let chance = SamplingConfig { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
         let draws = self.mbr.unwrap_or(self.n_best);
-        let draws = SampleSearch { draws, chance, ranking, bounds, seed: self.seed, first: 0 };
+        let draws = SampleSearch { draws, chance, scoring, limits, seed: self.seed, first: 0 };
         let choice = if self.mbr.is_some() { ResultSelection::Consensus(self.n_best) } else { ResultSelection::All };
         Ok(Request { search: Search::Draws(draws), choice })
     }

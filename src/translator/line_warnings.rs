@@ -58,7 +58,7 @@ pub struct LineWarnings {
     truncated: LineList,
     linked_in_part: LineList,
     unknown: LineList,
-    unmet: LineList,
+    unmet_constraints: LineList,
 }
 
 impl LineWarnings {
@@ -70,8 +70,8 @@ impl LineWarnings {
     /// Adds the best translation of input `id`, counted from 0.
     pub fn add_translation(&mut self, id: usize, translation: &Translation) {
         self.add_aligned(id, &translation.alignment);
-        if translation.unmet > 0 {
-            self.unmet.add(self.numbers.of(id));
+        if translation.unmet_constraints > 0 {
+            self.unmet_constraints.add(self.numbers.of(id));
         }
     }
 
@@ -121,11 +121,11 @@ impl LineWarnings {
 
     /// Reports lines whose translations lack a required phrase.
     pub fn report_unmet(&self, reporter: &dyn Reporter) {
-        if self.unmet.count > 0 {
+        if self.unmet_constraints.count > 0 {
             reporter.warn(&format!(
                 "{}: no translation has all that it should contain; a wider --beam may find one, unless it is more than \
                  {MOST_REQUIRED} phrases or {MOST_REQUIRED_UNITS} units",
-                self.unmet
+                self.unmet_constraints
             ));
         }
     }

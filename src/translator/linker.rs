@@ -154,7 +154,7 @@ impl LinkOptions {
                 None => self.missing_aligner(translator),
             },
             LinksFrom::Pairs => {
-                let form = translator.map_or(NormalForm::Nfc, |translator| translator.config().text.normalisation.form);
+                let form = translator.map_or(NormalForm::Nfc, |translator| translator.config().text.normalization.form);
                 Ok(Some(Arc::new(learn_aligner(pairs, form, reporter))))
             }
         }
@@ -226,7 +226,7 @@ pub struct LinkedPair {
     /// of 1 being the share of nothing.
     pub alignment: Alignment,
     /// How much is believed in each link.
-    pub beliefs: LinkScores,
+    pub link_scores: LinkScores,
     /// The links.
     pub links: Vec<Link>,
     /// Mean log-probability of a target unit, or without a model of a target word, in nats.
@@ -238,7 +238,7 @@ pub struct LinkedPair {
 impl LinkedPair {
     /// The links from another threshold on, as they would be without a way to make one set of two directions' links.
     pub fn links_from(&self, threshold: f32) -> Vec<Link> {
-        self.beliefs.links(threshold)
+        self.link_scores.links(threshold)
     }
 
     /// What speaks for or against the pair being a translation.
@@ -316,7 +316,7 @@ impl Linker {
     }
 
     /// How much belief makes a link.
-    pub fn least_belief(&self) -> f32 {
+    pub fn min_link_score(&self) -> f32 {
         let others = self.statistical.is_some() || self.reverse.is_some();
         self.threshold.unwrap_or(match (self.attention && !self.fixed, others) {
             (true, true) => ENOUGH,
@@ -370,8 +370,8 @@ impl Linker {
         let rows: Vec<Vec<f32>> = (0..target.len()).map(row).collect();
         let score = found.log_probability / target.len().max(1) as f64;
         let alignment = Alignment::from_rows(source, target, &rows);
-        let (beliefs, links) = self.common(&alignment, &found.forward, &found.backward);
-        LinkedPair { aligned: None, alignment, beliefs, links, score, cut }
+        let (link_scores, links) = self.common(&alignment, &found.forward, &found.backward);
+        LinkedPair { aligned: None, alignment, link_scores, links, score, cut }
     }
 
     fn by_model(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> LinkedPair {
@@ -380,16 +380,16 @@ impl Linker {
         let alignment = of(&aligned);
         let reversed = reversed.as_ref().map(of);
         let score = aligned.mean_log_probability();
-        let (beliefs, links) = match self.directions(&alignment, reversed.as_ref()) {
+        let (link_scores, links) = match self.directions(&alignment, reversed.as_ref()) {
             None => {
-                let beliefs = LinkScores::from_attention(&alignment);
+                let link_scores = LinkScores::from_attention(&alignment);
                 // Whoever else there may be knows nothing of this pair.
-                let links = beliefs.links(self.threshold.unwrap_or(ENOUGH_BY_ATTENTION));
-                (beliefs, links)
+                let links = link_scores.links(self.threshold.unwrap_or(ENOUGH_BY_ATTENTION));
+                (link_scores, links)
             }
             Some([forward, backward]) => self.common(&alignment, &forward, &backward),
         };
-        LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, beliefs, links, score }
+        LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, link_scores, links, score }
     }
 
     /// p(t comes from s) and p(s comes from t), `[target × source]`, by all who know; none if nobody knows the second.
@@ -424,9 +424,9 @@ impl Linker {
     /// LinkScores and links by both directions' shares.
     fn common(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (LinkScores, Vec<Link>) {
         let [sources, targets] = [alignment.source().len(), alignment.target().len()];
-        let beliefs = LinkScores::from_directions(sources, forward, backward);
+        let link_scores = LinkScores::from_directions(sources, forward, backward);
         let links = match self.symmetrization {
-            None => beliefs.links(self.least_belief()),
+            None => link_scores.links(self.min_link_score()),
             Some(way) => {
                 let threshold = self.threshold.unwrap_or(MUCH);
                 let backward = links_of_rows(&turned(backward, sources), targets, threshold);
@@ -435,7 +435,7 @@ impl Linker {
                 way.links(&links_of_rows(forward, sources, threshold), &backward)
             }
         };
-        (beliefs, links)
+        (link_scores, links)
     }
 }
 

@@ -72,7 +72,7 @@ pub struct Translation {
     /// What translations are ranked by.
     pub score: f64,
     /// How many of the phrases that it should contain it does not.
-    pub unmet: usize,
+    pub unmet_constraints: usize,
     /// Its alignment.
     pub alignment: ForcedAlignment,
 }
@@ -90,7 +90,13 @@ impl Translation {
         let row = |unit: usize| (0..=units).map(|column| if column == unit { 1.0 } else { 0.0 }).collect();
         let rows: Vec<Vec<f32>> = (before.min(units)..=units).map(row).collect();
         let alignment = ForcedAlignment::new(source, given.cut_to(rows.len() - 1), &rows, 0.0);
-        Ok(Self { text: sentence.given().to_owned(), log_probability: 0.0, score: 0.0, unmet: 0, alignment })
+        Ok(Self {
+            text: sentence.given().to_owned(),
+            log_probability: 0.0,
+            score: 0.0,
+            unmet_constraints: 0,
+            alignment,
+        })
     }
 }
 
@@ -207,7 +213,7 @@ impl Translator {
     /// The other one cuts text into other units.
     pub fn with(mut self, other: Self) -> Result<Self> {
         ensure!(
-            self.checkpoint.has_units_of(&other.checkpoint)?,
+            self.checkpoint.same_vocabulary(&other.checkpoint)?,
             "{}: cuts text into other units than {}; models translate together if they were trained on the same pairs with \
              the same options, but for --seed and sizes",
             other.path.display(),
@@ -243,7 +249,7 @@ impl Translator {
     /// This translator, made to keep to constraints.
     ///
     /// # Errors
-    /// It has no units for something that it is to say; of terms these are left out instead, see [`Self::unsayable`].
+    /// It has no units for something that it is to say; of terms these are left out instead, see [`Self::skipped_terms`].
     pub fn with_constraints(self, constraints: Constraints) -> Result<Self> {
         Ok(Self { constraints: CompiledConstraints::new(constraints, &self.checkpoint.target)?, ..self })
     }
@@ -257,8 +263,8 @@ impl Translator {
     }
 
     /// Translations of terms that are not asked of this model, since it has no units for them.
-    pub fn unsayable(&self) -> &[String] {
-        &self.constraints.unsayable
+    pub fn skipped_terms(&self) -> &[String] {
+        &self.constraints.skipped_terms
     }
 
     /// Uses attention otherwise than in training.
@@ -321,25 +327,26 @@ impl Translator {
     pub fn translate_batch(
         &self,
         sentences: &[Sentence],
-        strategy: &Request,
+        request: &Request,
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
         let segmented = self.segment_sources(sentences.iter().map(|sentence| sentence.text.as_str()))?;
         let kept = |source: &Segmentation| self.keeps_unknown && is_mostly_unknown(source);
         let mut sources = Vec::with_capacity(sentences.len());
         for (sentence, source) in sentences.iter().zip(&segmented) {
-            let demands = self.constraints.demands(sentence, [&self.checkpoint.source, &self.checkpoint.target])?;
+            let constraints =
+                self.constraints.constraints(sentence, [&self.checkpoint.source, &self.checkpoint.target])?;
             let units = if kept(source) { Vec::new() } else { source.ids.clone() };
-            sources.push(Source { units, demands });
+            sources.push(Source { units, constraints });
         }
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
-        let found = search_all(&models, &sources, &strategy.search, on_progress)?;
+        let found = search_all(&models, &sources, &request.search, on_progress)?;
         let chosen = sentences.par_iter().zip(segmented).zip(found).map(|((sentence, source), hypotheses)| {
             if kept(&source) {
                 return Ok(vec![Translation::copied(sentence, source, &self.checkpoint.source, self.words[0])?]);
             }
             // Where nothing is better than anything else, search comes back with nothing.
-            let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_nothing);
+            let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_degenerate);
             self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
             let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
             let translations: Vec<Translation> = hypotheses.iter().map(translate).collect::<Result<_>>()?;
@@ -348,7 +355,7 @@ impl Translator {
                 let found: &Translation = &translations[place];
                 Translation { score: gain.unwrap_or(found.score), ..found.clone() }
             };
-            Ok(strategy.choice.among(&texts).into_iter().map(ranked).collect())
+            Ok(request.choice.among(&texts).into_iter().map(ranked).collect())
         });
         chosen.collect()
     }
@@ -362,8 +369,8 @@ impl Translator {
         replacements.retain(|_, word| !self.constraints.avoids(word));
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
-        let Hypothesis { log_probability, score, unmet, .. } = *hypothesis;
-        Ok(Translation { text, log_probability, score, unmet, alignment })
+        let Hypothesis { log_probability, score, unmet_constraints, .. } = *hypothesis;
+        Ok(Translation { text, log_probability, score, unmet_constraints, alignment })
     }
 
     /// Forced decoding: the alignment of each pair and the target's log-probability, in order.

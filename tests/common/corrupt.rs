@@ -25,7 +25,7 @@ pub fn use_corpus(path: &Path, layout: &TableFormat, portion: usize) -> bool {
     let streamed = PairStream::laid_out(path, layout).and_then(|mut pairs| {
         let mut all = Vec::new();
         loop {
-            let more = pairs.arrived(portion)?;
+            let more = pairs.next_chunk(portion)?;
             if more.is_empty() {
                 return Ok(all);
             }
@@ -68,8 +68,8 @@ pub fn use_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> bool {
 /// Reads a tokenizer's file, and cuts some text by it; says whether it is one.
 pub fn use_tokenizer(json: &str) -> bool {
     [Units::Bpe, Units::Word, Units::Char].into_iter().any(|units| {
-        [Normalization::NONE, NORMALISATION].into_iter().any(|normalisation| {
-            Vocabulary::from_json(json, units, normalisation, &ProtectedTokens::default()).is_ok_and(|vocabulary| {
+        [Normalization::NONE, NORMALISATION].into_iter().any(|normalization| {
+            Vocabulary::from_json(json, units, normalization, &ProtectedTokens::default()).is_ok_and(|vocabulary| {
                 use_text(&vocabulary, "the red fox é e\u{301} ▁ 🦊");
                 true
             })
@@ -132,6 +132,6 @@ pub fn use_folder(folder: &ModelDir, [source, target]: [&str; 2]) -> bool {
         let _ = folder.load_lexicon(&checkpoint);
         let _ = folder.load_resume(&checkpoint, &device);
     }
-    let (_, _, _) = (folder.log().lines(), folder.attention().lines(), folder.holds());
+    let (_, _, _) = (folder.log().lines(), folder.attention().lines(), folder.dir_state());
     used.is_ok()
 }

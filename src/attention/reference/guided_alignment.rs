@@ -18,10 +18,10 @@ pub(in crate::attention) const MIN_MEAN_WEIGHT: f32 = 1e-10;
 ///
 /// # Errors
 /// The shapes do not match.
-pub fn guided_alignment_loss(alphas: &Tensor, guides: &[Vec<GuideWeight>]) -> Result<Tensor> {
+pub fn guided_alignment_loss(alphas: &Tensor, alignment_targets: &[Vec<GuideWeight>]) -> Result<Tensor> {
     let (length, size, sources) = alphas.dims3()?;
     let mut targets = vec![0f32; length * size * sources];
-    for (row, links) in guides.iter().enumerate() {
+    for (row, links) in alignment_targets.iter().enumerate() {
         for link in links {
             targets[(link.target as usize * size + row) * sources + link.source as usize] -= link.weight;
         }

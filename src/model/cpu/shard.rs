@@ -98,7 +98,7 @@ impl<'a> Shard<'a> {
 
     /// Alignment links of one row for guided alignment.
     pub fn guide(&self, row: usize) -> &'a [GuideWeight] {
-        &self.batch.guides[self.rows[row]]
+        &self.batch.alignment_targets[self.rows[row]]
     }
 
     /// Applies dropout to source units, `[cells, width]` step by step; positions count the whole batch, `[length,

@@ -84,7 +84,7 @@ impl ReferenceModel {
         let forced = self.teacher_forcing(view, batch, dropout)?;
         let (smoothed, likelihood) = cross_entropy_sums(&forced.logits, &forced.targets, smoothing)?;
         let units = batch.target.units();
-        let guidance = guided_alignment_loss(&forced.alphas, &batch.guides)?;
+        let guidance = guided_alignment_loss(&forced.alphas, &batch.alignment_targets)?;
         *gradients = Gradients::from_loss(&((&smoothed + &guidance)? / units as f64)?, view.parameters)?;
         let scalar = |tensor: &Tensor| Ok::<_, candle_core::Error>(f64::from(tensor.to_scalar::<f32>()?));
         Ok(BatchLoss {

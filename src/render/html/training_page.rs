@@ -100,8 +100,8 @@ mod tests {
         let expected = concat!(
             r#"{"title":"learnt","threshold":350,"steps":[10,20],"pairs":[{"id":0,"#,
             r#""source":["\u003ca\u003e"],"target":["b"],"#,
-            r#""moments":[{"weights":[250,750],"beliefs":[0,755],"score":-2.0,"said":"c"},"#,
-            r#"{"weights":[750,250],"beliefs":[0,894],"score":-2.0,"said":"c"}]}]}"#,
+            r#""moments":[{"weights":[250,750],"link_scores":[0,755],"score":-2.0,"said":"c"},"#,
+            r#"{"weights":[750,250],"link_scores":[0,894],"score":-2.0,"said":"c"}]}]}"#,
         );
         assert_eq!(rest.split_once("</script>").unwrap().0, expected);
         assert!(page.ends_with("</html>\n") && !page.contains("{{"));

@@ -14,8 +14,8 @@ function weightOf(matrix, s, t) {
 /** Links with a score of at least `threshold`. */
 function linksOf(matrix, threshold) {
   const links = [];
-  for (let place = 0; place < matrix.beliefs.length; place += 2) {
-    const [cell, weight] = [matrix.beliefs[place], matrix.beliefs[place + 1]];
+  for (let place = 0; place < matrix.link_scores.length; place += 2) {
+    const [cell, weight] = [matrix.link_scores[place], matrix.link_scores[place + 1]];
     const [s, t] = [cell % matrix.source.length, Math.floor(cell / matrix.source.length)];
     if (weight >= threshold) links.push({ s, t, weight });
   }

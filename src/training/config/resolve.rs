@@ -48,8 +48,8 @@ impl TrainConfig {
             source_units: (!same_units).then_some(text.source_units),
             target_units: (!same_units).then_some(text.target_units),
             joint_vocabulary: text.joint_vocabulary,
-            normalize: Some(text.normalisation.form),
-            lowercase: text.normalisation.lowercase,
+            normalize: Some(text.normalization.form),
+            lowercase: text.normalization.lowercase,
             preset: None,
             embedding_size: Some(model.embedding_size),
             hidden_size: Some(model.hidden_size),
@@ -110,12 +110,12 @@ impl TrainConfig {
         let (source_units, target_units) = (unit(0, self.source_units), unit(1, self.target_units));
         self.check_joint(source_units, target_units)?;
         Ok(TextSettings {
-            normalisation: self.normalization(),
+            normalization: self.normalization(),
             source_units,
             target_units,
             // Filled in with the vocabularies, which know which side has them.
-            source_atoms: ProtectedTokens::default(),
-            target_atoms: ProtectedTokens::default(),
+            source_protected_tokens: ProtectedTokens::default(),
+            target_protected_tokens: ProtectedTokens::default(),
             joint_vocabulary: self.joint_vocabulary,
             max_length: self.max_length.unwrap_or(128),
         })
