@@ -39,7 +39,7 @@ fn links_of(aligner: &WordAligner, pair: &Pair) -> Vec<Link> {
 }
 
 #[test]
-fn a_made_up_language_is_learnt() {
+fn learns_an_invented_language() {
     let (pairs, gold) = pairs(1500);
     let aligner = aligner::train(&pairs, NormalForm::Nfc, &|_| {});
     let (mut hits, mut all) = (0, 0);
@@ -52,7 +52,7 @@ fn a_made_up_language_is_learnt() {
 }
 
 #[test]
-fn what_is_learnt_does_not_depend_on_threads() {
+fn aligner_is_independent_of_thread_count() {
     let (pairs, _) = pairs(600);
     let with = |threads: usize| -> SerializedAligner {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -62,7 +62,7 @@ fn what_is_learnt_does_not_depend_on_threads() {
 }
 
 #[test]
-fn tables_bring_the_aligner_back() {
+fn serialized_tables_restore_the_aligner() {
     let (pairs, _) = pairs(400);
     let aligner = aligner::train(&pairs, NormalForm::Nfc, &|_| {});
     let again = WordAligner::from_serialized(aligner.to_serialized()).unwrap();
@@ -85,7 +85,7 @@ fn tables_bring_the_aligner_back() {
 }
 
 #[test]
-fn little_and_odd_input_is_no_trouble() {
+fn handles_tiny_and_unusual_input() {
     for count in [0, 1] {
         let aligner = aligner::train(&pairs(count).0, NormalForm::Nfc, &|_| {});
         for (source, target) in [("", ""), ("a", ""), ("", "b"), ("unheard of", "nie gehört"), ("same", "same")] {
@@ -100,7 +100,7 @@ fn little_and_odd_input_is_no_trouble() {
 }
 
 #[test]
-fn what_was_seen_once_is_not_repeated() {
+fn rare_pairings_are_not_overweighted() {
     let (mut pairs, _) = pairs(1500);
     let odd = Pair { source: "w2 w4 once".into(), target: "einmal x2 x4".into() };
     let believed = |aligner: &WordAligner| {
@@ -119,7 +119,7 @@ fn what_was_seen_once_is_not_repeated() {
 }
 
 #[test]
-fn rare_words_lean_on_their_kin() {
+fn rare_words_share_statistics_with_cognates() {
     let (mut pairs, _) = pairs(1500);
     for pair in &mut pairs {
         pair.source = pair.source.replace("w2 ", "street ");

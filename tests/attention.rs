@@ -3,7 +3,7 @@
 mod common;
 
 use common::tensors::Tensors;
-use common::{ModelDir, PAIRS, json, tsv};
+use common::{PAIRS, TestDir, json, tsv};
 use serde_json::Value;
 
 /// Every kind of attention, by the options of `train`, with what `inspect` says of it.
@@ -25,9 +25,9 @@ const KINDS: [(&[&str], &str); 11] = [
 ];
 
 /// The attention rows of aligned pairs, the source's end last, pair by pair.
-fn aligned(folder: &ModelDir, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
+fn aligned(dir: &TestDir, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
     let arguments = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
-    let outcome = folder.run(&[&arguments, options].concat());
+    let outcome = dir.run(&[&arguments, options].concat());
     let number = |weight: &Value| weight.as_f64().unwrap();
     let rows = |line: &str| {
         let pair = json(line);
@@ -41,46 +41,46 @@ fn all(pairs: &[Vec<Vec<f64>>]) -> impl Iterator<Item = &Vec<f64>> {
     pairs.iter().flatten()
 }
 
-fn with_model(options: &[&str]) -> ModelDir {
-    let folder = ModelDir::with_pairs();
-    folder.train("model", &[&["--max-epochs", "3", "--schedule", "plateau"], options].concat()).worked();
-    folder
+fn with_model(options: &[&str]) -> TestDir {
+    let dir = TestDir::with_pairs();
+    dir.train("model", &[&["--max-epochs", "3", "--schedule", "plateau"], options].concat()).worked();
+    dir
 }
 
 #[test]
-fn every_kind_trains_resumes_and_shows_itself() {
+fn every_score_trains_resumes_and_is_inspected() {
     for (options, name) in KINDS {
         println!("{name}");
-        let folder = with_model(options);
-        folder.train("stopped", &[&["--max-epochs", "2", "--schedule", "plateau"], options].concat()).worked();
-        folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--quiet"]).worked();
+        let dir = with_model(options);
+        dir.train("stopped", &[&["--max-epochs", "2", "--schedule", "plateau"], options].concat()).worked();
+        dir.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--quiet"]).worked();
         for file in ["model.safetensors", "resume.safetensors"] {
             let [whole, resumed] =
-                ["model", "stopped"].map(|run| Tensors::read(&folder.read(&format!("{run}/{file}"))).data);
+                ["model", "stopped"].map(|run| Tensors::read(&dir.read(&format!("{run}/{file}"))).data);
             assert!(whole == resumed, "{file} of a run that was stopped holds other numbers");
         }
-        let inspected = folder.run(&["inspect", "model"]);
+        let inspected = dir.run(&["inspect", "model"]);
         let line = inspected.worked().lines().find(|line| line.starts_with("attention ")).unwrap();
         assert_eq!(line.split_once(' ').unwrap().1.trim(), format!("{name}; conditional decoder"));
-        let translated = folder.run(&["translate", "--model", "model", "the red fox sleeps"]);
+        let translated = dir.run(&["translate", "--model", "model", "the red fox sleeps"]);
         assert_eq!(translated.worked().lines().count(), 1);
-        let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json", "--quiet"]);
+        let evaluated = dir.run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json", "--quiet"]);
         assert!(json(evaluated.worked())["perplexity"].as_f64().unwrap() < 60.0);
-        for row in all(&aligned(&folder, &[])) {
+        for row in all(&aligned(&dir, &[])) {
             assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-5 && row.iter().all(|&weight| weight >= 0.0), "{row:?}");
         }
     }
 }
 
 #[test]
-fn health_is_told_where_it_means_something() {
+fn attention_diagnostics_are_reported_where_meaningful() {
     for (options, evenness, any) in [
         (&["--attention", "dot"][..], true, true),
         (&["--hard-attention"], false, true),
         (&["--attention", "mean"], false, false),
     ] {
-        let folder = with_model(options);
-        let log = folder.text("model/log.jsonl");
+        let dir = with_model(options);
+        let log = dir.text("model/log.jsonl");
         let validation = log.lines().map(json).find(|line| line["event"] == "validation").unwrap();
         assert_eq!(validation["attention"].is_object(), any, "{options:?}");
         assert_eq!(validation["attention"]["entropy"].is_number(), evenness, "{options:?}");
@@ -89,17 +89,17 @@ fn health_is_told_where_it_means_something() {
 }
 
 #[test]
-fn temperature_and_hard_attention_work_on_a_trained_model() {
-    let folder = with_model(&["--attention", "scaled-dot", "--heads", "2"]);
+fn overrides_temperature_and_hard_attention_of_a_trained_model() {
+    let dir = with_model(&["--attention", "scaled-dot", "--heads", "2"]);
     let largest = |options: &[&str]| {
-        let pairs = aligned(&folder, options);
+        let pairs = aligned(&dir, options);
         let rows: Vec<f64> = all(&pairs).map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
         rows.iter().sum::<f64>() / rows.len() as f64
     };
     let (usual, sharp, even) =
         (largest(&[]), largest(&["--attention-temperature", "0.01"]), largest(&["--attention-temperature", "1000"]));
     assert!(sharp > usual && usual > even && (even - 0.2).abs() < 0.01, "{sharp} {usual} {even}");
-    let hard = aligned(&folder, &["--hard-attention", "--head", "2"]);
+    let hard = aligned(&dir, &["--hard-attention", "--head", "2"]);
     assert!(all(&hard).all(|row| row.iter().all(|&weight| weight == 0.0 || weight == 1.0)), "{hard:?}");
     let hard = largest(&["--hard-attention"]);
     assert!((0.5..=1.0).contains(&hard), "the mean of two heads that are all or nothing: {hard}");
@@ -107,15 +107,15 @@ fn temperature_and_hard_attention_work_on_a_trained_model() {
         &["translate", "--model", "model", "the red fox"][..],
         &["evaluate", "--model", "model", "--pairs", "pairs.tsv"],
     ] {
-        folder.run(&[command, &["--hard-attention", "--attention-temperature", "0.7", "--quiet"]].concat()).worked();
+        dir.run(&[command, &["--hard-attention", "--attention-temperature", "0.7", "--quiet"]].concat()).worked();
     }
 }
 
 #[test]
-fn heads_can_be_seen_one_by_one() {
-    let folder = with_model(&["--heads", "2"]);
+fn exports_each_head() {
+    let dir = with_model(&["--heads", "2"]);
     let [mean, first, second] = [&[][..], &["--head", "1"], &["--head", "2"]]
-        .map(|options| aligned(&folder, options).into_iter().flatten().flatten());
+        .map(|options| aligned(&dir, options).into_iter().flatten().flatten());
     let mut differ = false;
     for ((mean, first), second) in mean.zip(first).zip(second) {
         assert!((mean - (first + second) / 2.0).abs() < 1e-6, "{mean} {first} {second}");
@@ -125,26 +125,25 @@ fn heads_can_be_seen_one_by_one() {
 }
 
 #[test]
-fn without_attention_nothing_is_linked_by_it() {
-    let folder = with_model(&["--attention", "mean"]);
-    for row in all(&aligned(&folder, &[])) {
+fn refuses_attention_links_without_attention() {
+    let dir = with_model(&["--attention", "mean"]);
+    for row in all(&aligned(&dir, &[])) {
         assert!(row.iter().all(|weight| (weight - 0.2).abs() < 1e-6), "{row:?}");
     }
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "pharaoh", "--quiet"];
-    let by_default = folder.run(&align);
-    let by_statistics = folder.run(&[&align[..], &["--links-from", "hmm"]].concat());
+    let by_default = dir.run(&align);
+    let by_statistics = dir.run(&[&align[..], &["--links-from", "hmm"]].concat());
     assert_eq!(by_default.worked(), by_statistics.worked());
-    folder
-        .run(&[&align[..], &["--links-from", "attention"]].concat())
+    dir.run(&[&align[..], &["--links-from", "attention"]].concat())
         .refused_with(2, &["model", "without attention (mean)", "--links-from"]);
     // Without an aligner nothing is known of links.
-    std::fs::remove_file(folder.path("model/aligner.safetensors")).unwrap();
-    assert_eq!(folder.run(&align).worked(), "\n".repeat(PAIRS.len()));
+    std::fs::remove_file(dir.path("model/aligner.safetensors")).unwrap();
+    assert_eq!(dir.run(&align).worked(), "\n".repeat(PAIRS.len()));
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
-    let folder = ModelDir::with_pairs();
+fn refuses_invalid_attention_options() {
+    let dir = TestDir::with_pairs();
     let refused: [(&[&str], &[&str]); 14] = [
         (&["--attention", "soft"], &["soft", "additive", "scaled-dot"]),
         (&["--heads", "0"], &["--heads must be at least 1"]),
@@ -162,18 +161,18 @@ fn what_cannot_be_is_refused_in_one_line() {
         (&["--attention"], &["--attention"]),
     ];
     for (options, parts) in refused {
-        let outcome = folder.train("out", options);
+        let outcome = dir.train("out", options);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");
         for part in parts {
             assert!(outcome.stderr.contains(part), "{part:?} is not said: {}", outcome.stderr);
         }
-        assert!(!folder.path("out/config.json").exists());
+        assert!(!dir.path("out/config.json").exists());
     }
 }
 
 #[test]
-fn what_a_model_cannot_do_is_refused_in_one_line() {
-    let folder = with_model(&["--heads", "2"]);
+fn refuses_overrides_that_the_model_does_not_support() {
+    let dir = with_model(&["--heads", "2"]);
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--quiet"];
     let refused: [(&[&str], &[&str]); 7] = [
         (&["--attention-temperature", "1e-40"], &["--attention-temperature must be at least 1e-30", "not 1e-40"]),
@@ -185,7 +184,7 @@ fn what_a_model_cannot_do_is_refused_in_one_line() {
         (&["--links-from", "pairs", "--hard-attention"], &["--hard-attention", "--links-from"]),
     ];
     for (options, parts) in refused {
-        folder.run(&[&align[..], options].concat()).refused_with(2, parts);
+        dir.run(&[&align[..], options].concat()).refused_with(2, parts);
     }
     for (from, to, parts) in [
         ("\"score\": \"additive\"", "\"score\": \"telepathic\"", &["telepathic", "additive"][..]),
@@ -193,21 +192,21 @@ fn what_a_model_cannot_do_is_refused_in_one_line() {
         ("\"temperature\": 1.0", "\"temperature\": 0.0", &["attention-temperature must be above 0"]),
         ("\"choice\": \"soft\"", "\"choice\": \"hasty\"", &["hasty"]),
     ] {
-        let config = folder.text("model/config.json");
+        let config = dir.text("model/config.json");
         assert!(config.contains(from), "{config}");
-        folder.write("model/config.json", config.replace(from, to));
-        folder.run(&align).refused_with(1, &[&["model/config.json"], parts].concat());
-        folder.write("model/config.json", config);
+        dir.write("model/config.json", config.replace(from, to));
+        dir.run(&align).refused_with(1, &[&["model/config.json"], parts].concat());
+        dir.write("model/config.json", config);
     }
 }
 
 #[test]
-fn both_decoders_are_trained_and_kept_apart() {
+fn trains_both_decoders_and_records_which() {
     let size = |options: &[&str]| {
-        let folder = with_model(options);
-        let inspected = folder.run(&["inspect", "model"]);
+        let dir = with_model(options);
+        let inspected = dir.run(&["inspect", "model"]);
         let line = inspected.worked().lines().find(|line| line.starts_with("attention ")).unwrap().to_owned();
-        (line, folder.read("model/model.safetensors").len(), json(&folder.text("model/config.json")))
+        (line, dir.read("model/model.safetensors").len(), json(&dir.text("model/config.json")))
     };
     let (conditional, larger, config) = size(&[]);
     assert!(conditional.ends_with("additive; conditional decoder"), "{conditional}");
@@ -218,27 +217,27 @@ fn both_decoders_are_trained_and_kept_apart() {
 }
 
 #[test]
-fn the_papers_attention_leaves_no_trace_in_the_settings() {
-    let folder = with_model(&[]);
-    assert_eq!(json(&folder.text("model/config.json"))["architecture"]["attention"], Value::Null);
+fn default_attention_is_not_written_to_config() {
+    let dir = with_model(&[]);
+    assert_eq!(json(&dir.text("model/config.json"))["architecture"]["attention"], Value::Null);
     let chosen = with_model(&["--attention", "additive", "--heads", "1", "--attention-temperature", "1"]);
-    assert!(chosen.read("model/model.safetensors") == folder.read("model/model.safetensors"));
+    assert!(chosen.read("model/model.safetensors") == dir.read("model/model.safetensors"));
 }
 
 #[test]
-fn guides_teach_every_score() {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", tsv(&PAIRS).repeat(20));
+fn guided_alignment_trains_every_score() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", tsv(&PAIRS).repeat(20));
     for (kind, options) in
         [&["--attention", "general"][..], &["--heads", "4"], &["--hard-attention"]].iter().enumerate()
     {
         // Of so few pairs the aligner knows no better than the diagonal; attention by itself looks one word further.
         let taught = |guidance: &str| {
             let out = format!("model-{kind}{guidance}");
-            folder.train(&out, &[&["--max-epochs", "1", guidance], *options].concat()).worked();
+            dir.train(&out, &[&["--max-epochs", "1", guidance], *options].concat()).worked();
             let align = ["align", "--model", &out, "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
             let weight = |line: &str| json(line)["attention"][0][0].as_f64().unwrap();
-            folder.run(&align).worked().lines().map(weight).sum::<f64>() / 240.0
+            dir.run(&align).worked().lines().map(weight).sum::<f64>() / 240.0
         };
         let [free, guided] = ["--guided-alignment=0", "--guided-alignment=2"].map(taught);
         assert!(guided > 0.8 && free < 0.5, "{options:?}: {free} {guided}");

@@ -2,26 +2,26 @@
 
 mod common;
 
-use common::{ModelDir, PAIRS, json, tsv};
+use common::{PAIRS, TestDir, json, tsv};
 use serde_json::Value;
 
 const FEW_STEPS: [&str; 4] = ["--max-epochs", "1", "--hidden-size", "16"];
 
-fn config(folder: &ModelDir, out: &str) -> Value {
-    json(&folder.text(&format!("{out}/config.json")))
+fn config(dir: &TestDir, out: &str) -> Value {
+    json(&dir.text(&format!("{out}/config.json")))
 }
 
 /// Trains on a text and says what config.json holds, and what was said.
 fn settled(text: &str, options: &[&str]) -> (Value, String) {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", text);
-    let outcome = folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], options].concat());
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", text);
+    let outcome = dir.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], options].concat());
     outcome.worked();
-    (config(&folder, "model"), outcome.stderr)
+    (config(&dir, "model"), outcome.stderr)
 }
 
 #[test]
-fn each_side_is_cut_as_its_lines_ask_for() {
+fn units_follow_each_sides_lines() {
     let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
     let units = |text: &str, options: &[&str]| {
         let (config, said) = settled(text, &[&FEW_STEPS, options].concat());
@@ -45,14 +45,14 @@ fn each_side_is_cut_as_its_lines_ask_for() {
     let (source, target, _) = units(spoken, &["--target-units", "char"]);
     assert_eq!((&source[..], &target[..]), ("char", "char"));
     let wrong = ["train", "--train", "pairs.tsv", "--out", "model", "--joint-vocabulary"];
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", spoken);
-    folder.run(&wrong).refused_with(2, &["--joint-vocabulary", "same units"]);
-    assert!(!folder.path("model").exists(), "a folder was made for nothing");
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", spoken);
+    dir.run(&wrong).refused_with(2, &["--joint-vocabulary", "same units"]);
+    assert!(!dir.path("model").exists(), "a folder was made for nothing");
 }
 
 #[test]
-fn presets_are_larger_and_longer_or_smaller_and_shorter() {
+fn presets_order_by_size_and_length() {
     let size = |preset: &str| {
         let (config, _) = settled(&tsv(&PAIRS), &["--preset", preset, "--max-epochs", "1"]);
         config["architecture"]["hidden_size"].as_u64().unwrap()
@@ -61,19 +61,19 @@ fn presets_are_larger_and_longer_or_smaller_and_shorter() {
 }
 
 #[test]
-fn a_time_given_is_planned_for() {
-    let folder = ModelDir::with_pairs();
+fn plans_epochs_for_a_time_budget() {
+    let dir = TestDir::with_pairs();
     let began = std::time::Instant::now();
     let train = ["train", "--train", "pairs.tsv", "--out", "model", "--max-minutes", "0.05", "--max-epochs", "1000000"];
     let quick =
         ["--hidden-size", "16", "--embedding-size", "16", "--batch-sentences", "1", "--validate-every", "10000"];
-    let outcome = folder.run(&[&train[..], &quick[..]].concat());
+    let outcome = dir.run(&[&train[..], &quick[..]].concat());
     outcome.worked();
     // Not a matter of speed: it must neither stop at once nor go on for its million epochs.
     assert!((3.0..60.0).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
     assert!(outcome.stderr.contains("0.05 minutes, or 1000000 epochs"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("time limit reached; --resume with more --max-minutes"), "{}", outcome.stderr);
-    let log = folder.text("model/log.jsonl");
+    let log = dir.text("model/log.jsonl");
     let steps: Vec<Value> = log.lines().map(json).collect();
     let steps: Vec<&Value> = steps.iter().filter(|line| line["event"] == "progress").collect();
     let figures = |key: &str| -> Vec<f64> { steps.iter().map(|step| step[key].as_f64().unwrap()).collect() };
@@ -82,19 +82,19 @@ fn a_time_given_is_planned_for() {
     // After warm-up the rate only falls.
     assert!(rates[2..].is_sorted_by(|a, b| a >= b) && rates.last() < rates.get(2), "{rates:?}");
     // Its time is used up; with more it goes on.
-    let again = folder.run(&["train", "--out", "model", "--resume", "--quiet"]);
+    let again = dir.run(&["train", "--out", "model", "--resume", "--quiet"]);
     again.worked();
-    let before = folder.text("model/resume.json");
-    folder.run(&["train", "--out", "model", "--resume", "--quiet", "--max-minutes", "0.1"]).worked();
+    let before = dir.text("model/resume.json");
+    dir.run(&["train", "--out", "model", "--resume", "--quiet", "--max-minutes", "0.1"]).worked();
     let steps = |text: &str| json(text)["step"].as_u64().unwrap();
-    assert!(steps(&folder.text("model/resume.json")) > steps(&before) + 1);
+    assert!(steps(&dir.text("model/resume.json")) > steps(&before) + 1);
 }
 
 #[test]
-fn how_large_a_model_may_be_is_found_out() {
-    let folder = ModelDir::with_pairs();
+fn finds_the_largest_model_for_a_time_budget() {
+    let dir = TestDir::with_pairs();
     let train = ["train", "--train", "pairs.tsv", "--out", "model", "--quiet", "--max-minutes"];
-    folder.run(&[&train[..], &["0.001"]].concat()).worked();
-    assert_eq!(config(&folder, "model")["architecture"]["hidden_size"], 128, "there is no time for more");
-    folder.run(&["translate", "--model", "model", "the red fox sleeps"]).worked();
+    dir.run(&[&train[..], &["0.001"]].concat()).worked();
+    assert_eq!(config(&dir, "model")["architecture"]["hidden_size"], 128, "there is no time for more");
+    dir.run(&["translate", "--model", "model", "the red fox sleeps"]).worked();
 }

@@ -2,67 +2,67 @@
 
 mod common;
 
-use common::{ModelDir, PAIRS, model_path};
+use common::{PAIRS, TestDir, model_path};
 
-fn translations(folder: &ModelDir, model: &str) -> String {
+fn translations(dir: &TestDir, model: &str) -> String {
     let text: String = PAIRS.iter().map(|(source, _)| format!("{source}\n")).collect();
-    folder.run_with_input(&["translate", "--model", model, "--format", "jsonl"], text).worked().to_owned()
+    dir.run_with_input(&["translate", "--model", model, "--format", "jsonl"], text).worked().to_owned()
 }
 
 #[test]
-fn the_mean_of_equal_models_is_that_model() {
-    let folder = ModelDir::with_model();
-    let done = folder.run(&["average", "model", model_path(), "--out", "mean"]);
+fn average_of_equal_models_is_that_model() {
+    let dir = TestDir::with_model();
+    let done = dir.run(&["average", "model", model_path(), "--out", "mean"]);
     assert_eq!((done.worked(), &*done.stderr), ("", "the mean of 2 models is in mean\n"));
-    assert_eq!(folder.read("mean/model.safetensors"), folder.read("model/model.safetensors"));
-    assert_eq!(translations(&folder, "mean"), translations(&folder, "model"));
-    let inspected = folder.run(&["inspect", "mean"]);
+    assert_eq!(dir.read("mean/model.safetensors"), dir.read("model/model.safetensors"));
+    assert_eq!(translations(&dir, "mean"), translations(&dir, "model"));
+    let inspected = dir.run(&["inspect", "mean"]);
     assert!(inspected.worked().contains(&format!("the mean of     model, {}", model_path())), "{inspected:?}");
     // Nothing of it is taken for a training that could go on, and nothing is lost.
-    let resumed = folder.run(&["train", "--out", "mean", "--resume"]);
-    assert!(resumed.code == Some(1) && folder.path("mean/model.safetensors").exists(), "{resumed:?}");
+    let resumed = dir.run(&["train", "--out", "mean", "--resume"]);
+    assert!(resumed.code == Some(1) && dir.path("mean/model.safetensors").exists(), "{resumed:?}");
 }
 
 /// Settings, an aligner and a log without a model are what a run left that was killed early; they are not the mean's.
 #[test]
-fn what_a_run_left_is_cleared_away() {
-    let folder = ModelDir::with_model();
-    std::fs::create_dir(folder.path("mean")).unwrap();
+fn removes_what_an_interrupted_average_left() {
+    let dir = TestDir::with_model();
+    std::fs::create_dir(dir.path("mean")).unwrap();
     for name in ["config.json", "aligner.safetensors", "log.jsonl"] {
-        std::fs::copy(folder.path("model").join(name), folder.path("mean").join(name)).unwrap();
+        std::fs::copy(dir.path("model").join(name), dir.path("mean").join(name)).unwrap();
     }
-    folder.run(&["average", "model", "model", "--out", "mean"]).worked();
-    assert!(!folder.path("mean/log.jsonl").exists());
-    assert_eq!(translations(&folder, "mean"), translations(&folder, "model"));
+    dir.run(&["average", "model", "model", "--out", "mean"]).worked();
+    assert!(!dir.path("mean/log.jsonl").exists());
+    assert_eq!(translations(&dir, "mean"), translations(&dir, "model"));
 }
 
 #[test]
-fn models_that_began_apart_are_told_of() {
-    let folder = ModelDir::with_model();
-    folder.train("other", &["--seed", "9", "--max-epochs", "1"]).worked();
-    let done = folder.run(&["average", "model", "other", "--out", "mean"]);
+fn warns_of_models_with_different_starts() {
+    let dir = TestDir::with_model();
+    dir.train("other", &["--seed", "9", "--max-epochs", "1"]).worked();
+    let done = dir.run(&["average", "model", "other", "--out", "mean"]);
     assert_eq!(done.worked(), "");
     assert!(done.stderr.starts_with("warning: model and other have little in common (cosine"), "{done:?}");
-    assert_eq!(translations(&folder, "mean").lines().count(), PAIRS.len());
+    assert_eq!(translations(&dir, "mean").lines().count(), PAIRS.len());
 }
 
 #[test]
-fn what_has_no_mean_is_refused() {
-    let folder = ModelDir::with_model();
+fn refuses_models_that_cannot_be_averaged() {
+    let dir = TestDir::with_model();
     let wide = ["train", "--train", "pairs.tsv", "--out", "wide", "--units", "word", "--preset", "tiny", "--quiet"];
-    folder.run(&[&wide[..], &["--max-epochs", "1"]].concat()).worked();
-    folder.write("pairs.tsv", "the fox\tmi\nthe owl\tku\n");
-    folder.train("few", &["--max-epochs", "1"]).worked();
-    let before = folder.contents();
+    dir.run(&[&wide[..], &["--max-epochs", "1"]].concat()).worked();
+    dir.write("pairs.tsv", "the fox\tmi\nthe owl\tku\n");
+    dir.train("few", &["--max-epochs", "1"]).worked();
+    let before = dir.contents();
     for (arguments, code, parts) in [
         (&["model", "wide", "--out", "mean"][..], 1, &["wide", "other sizes"][..]),
         (&["model", "few", "--out", "mean"], 1, &["few", "other units"]),
         (&["model", "gone", "--out", "mean"], 1, &["gone", "no model here"]),
         (&["model", "wide", "--out", "few"], 1, &["few", "--out"]),
     ] {
-        folder.run(&[&["average"], arguments].concat()).refused_with(code, parts);
+        dir.run(&[&["average"], arguments].concat()).refused_with(code, parts);
     }
-    assert_eq!(folder.run(&["average", "model", "--out", "mean"]).code, Some(2));
-    assert_eq!(folder.run(&["average", "model", "model"]).code, Some(2));
-    assert!(folder.contents() == before, "nothing was written");
+    assert_eq!(dir.run(&["average", "model", "--out", "mean"]).code, Some(2));
+    assert_eq!(dir.run(&["average", "model", "model"]).code, Some(2));
+    assert!(dir.contents() == before, "nothing was written");
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{ModelDir, Outcome, PAIRS, model_path, tsv};
+use common::{Outcome, PAIRS, TestDir, model_path, tsv};
 use serde_json::Value;
 
 /// Pairs of 1 to 9 words, 12 of each length.
@@ -18,14 +18,14 @@ fn ragged() -> String {
     (1..=9).flat_map(|length| (0..12).map(move |index| (index, length))).map(line).collect()
 }
 
-fn folder() -> ModelDir {
-    let folder = ModelDir::with_model();
-    folder.write("ragged.tsv", ragged());
-    folder
+fn dir() -> TestDir {
+    let dir = TestDir::with_model();
+    dir.write("ragged.tsv", ragged());
+    dir
 }
 
-fn evaluate(folder: &ModelDir, options: &[&str]) -> Outcome {
-    folder.run(&[&["evaluate", "--pairs", "ragged.tsv", "--beam", "1", "--quiet"], options].concat())
+fn evaluate(dir: &TestDir, options: &[&str]) -> Outcome {
+    dir.run(&[&["evaluate", "--pairs", "ragged.tsv", "--beam", "1", "--quiet"], options].concat())
 }
 
 fn classes(scores: &Value) -> Vec<[u64; 3]> {
@@ -54,13 +54,13 @@ fn elements(document: &str) -> usize {
 }
 
 #[test]
-fn every_pair_is_in_one_class_and_nothing_else_changes() {
-    let folder = folder();
-    folder.write("ragged.gold", "0-0\n".repeat(108));
+fn each_pair_falls_into_one_bucket() {
+    let dir = dir();
+    dir.write("ragged.gold", "0-0\n".repeat(108));
     for gold in [&[][..], &["--gold", "ragged.gold"]] {
         let model = [&["--model", "model"], gold].concat();
-        let plain = evaluate(&folder, &[&model[..], &["--json"]].concat());
-        let with = evaluate(&folder, &[&model[..], &["--json", "--by-length"]].concat());
+        let plain = evaluate(&dir, &[&model[..], &["--json"]].concat());
+        let with = evaluate(&dir, &[&model[..], &["--json", "--by-length"]].concat());
         let whole = plain.worked().trim_end().strip_suffix('}').unwrap();
         assert!(with.worked().starts_with(&format!("{whole},\"by_length\":[{{\"from\":1,")), "{with:?}");
         let scores = with.json();
@@ -72,8 +72,8 @@ fn every_pair_is_in_one_class_and_nothing_else_changes() {
             }
             assert_eq!(class.get("aer").is_some(), !gold.is_empty(), "{class}");
         }
-        let text = evaluate(&folder, &model);
-        let table = evaluate(&folder, &[&model[..], &["--by-length"]].concat());
+        let text = evaluate(&dir, &model);
+        let table = evaluate(&dir, &[&model[..], &["--by-length"]].concat());
         let table = table.worked().strip_prefix(&format!("{}\n", text.worked())).unwrap();
         let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines.len(), 6, "{table}");
@@ -83,13 +83,13 @@ fn every_pair_is_in_one_class_and_nothing_else_changes() {
 }
 
 #[test]
-fn a_class_has_the_scores_of_its_pairs_alone() {
-    let folder = folder();
-    let all = evaluate(&folder, &["--model", "model", "--json", "--by-length"]).json();
+fn bucket_scores_equal_scores_of_its_pairs_alone() {
+    let dir = dir();
+    let all = evaluate(&dir, &["--model", "model", "--json", "--by-length"]).json();
     let five_or_six = |line: &&str| (5..=6).contains(&line.split('\t').next().unwrap().split(' ').count());
     let alone: Vec<String> = ragged().lines().filter(five_or_six).map(|line| format!("{line}\n")).collect();
-    folder.write("ragged.tsv", alone.concat());
-    let alone = evaluate(&folder, &["--model", "model", "--json"]).json();
+    dir.write("ragged.tsv", alone.concat());
+    let alone = evaluate(&dir, &["--model", "model", "--json"]).json();
     for key in ["pairs", "bleu", "chrf", "exact_match", "word_error_rate", "character_error_rate"] {
         assert_eq!(all["by_length"][2][key], alone[key], "{key}");
     }
@@ -98,25 +98,25 @@ fn a_class_has_the_scores_of_its_pairs_alone() {
 }
 
 #[test]
-fn few_pairs_are_one_class() {
-    let folder = ModelDir::with_pairs();
+fn few_pairs_form_one_bucket() {
+    let dir = TestDir::with_pairs();
     let evaluate = ["evaluate", "--pairs", "pairs.tsv", "--model", model_path(), "--json", "--by-length", "--figure"];
-    let scores = folder.run(&[&evaluate[..], &["one.svg"]].concat());
+    let scores = dir.run(&[&evaluate[..], &["one.svg"]].concat());
     assert_eq!(classes(&scores.json()), [[4, 4, 12]]);
-    elements(&folder.text("one.svg"));
+    elements(&dir.text("one.svg"));
 }
 
 #[test]
-fn several_models_are_measured_on_the_same_pairs() {
-    let folder = folder();
-    folder.train("other", &["--max-epochs", "1"]).worked();
+fn measures_several_models_on_the_same_pairs() {
+    let dir = dir();
+    dir.train("other", &["--max-epochs", "1"]).worked();
     let models = ["--model", "four heads=model", "--model", "other", "--by-length"];
-    let compared = evaluate(&folder, &[&models[..], &["--json"]].concat()).json();
+    let compared = evaluate(&dir, &[&models[..], &["--json"]].concat()).json();
     let compared = compared["models"].as_array().unwrap();
     assert_eq!(compared.len(), 2);
     for (entry, (name, path)) in compared.iter().zip([("four heads", "model"), ("other", "other")]) {
         assert_eq!((&entry["name"], &entry["model_dir"]), (&name.into(), &path.into()));
-        let mut alone = evaluate(&folder, &["--model", path, "--json", "--by-length"]).json();
+        let mut alone = evaluate(&dir, &["--model", path, "--json", "--by-length"]).json();
         alone["name"] = name.into();
         alone["model_dir"] = path.into();
         assert_eq!(*entry, alone);
@@ -125,40 +125,40 @@ fn several_models_are_measured_on_the_same_pairs() {
     assert_ne!(compared[0]["bleu"], compared[1]["bleu"]);
 
     let plain = ["--model", "four heads=model", "--model", "other"];
-    let blocks = ["model", "other"].map(|path| evaluate(&folder, &["--model", path]).worked().to_owned());
+    let blocks = ["model", "other"].map(|path| evaluate(&dir, &["--model", path]).worked().to_owned());
     let expected = format!("four heads\n{}\nother\n{}", blocks[0], blocks[1]);
-    assert_eq!(evaluate(&folder, &plain).worked(), expected);
+    assert_eq!(evaluate(&dir, &plain).worked(), expected);
 }
 
 #[test]
-fn a_name_changes_nothing_for_one_model() {
-    let folder = folder();
-    let named = evaluate(&folder, &["--model", "m & m=model", "--json"]);
-    assert_eq!(named.worked(), evaluate(&folder, &["--model", "model", "--json"]).worked());
+fn label_changes_nothing_for_one_model() {
+    let dir = dir();
+    let named = evaluate(&dir, &["--model", "m & m=model", "--json"]);
+    assert_eq!(named.worked(), evaluate(&dir, &["--model", "model", "--json"]).worked());
 }
 
 #[test]
-fn a_folder_whose_name_holds_an_equals_sign_is_a_folder() {
-    let folder = folder();
-    std::fs::rename(folder.path("model"), folder.path("rate=0.1")).unwrap();
-    evaluate(&folder, &["--model", "rate=0.1", "--figure", "length.svg"]).worked();
-    assert!(folder.text("length.svg").contains(">rate=0.1</text>"));
-    evaluate(&folder, &["--model", "high rate=rate=0.1", "--figure", "length.svg"]).worked();
-    assert!(folder.text("length.svg").contains(">high rate</text>"));
-    evaluate(&folder, &["--model", "rate=0.2"]).refused_with(1, &["rate=0.2", "no such folder"]);
-    evaluate(&folder, &["--model", "=rate=0.1"]).refused_with(2, &["=rate=0.1", "NAME=DIR"]);
+fn accepts_directories_with_an_equals_sign() {
+    let dir = dir();
+    std::fs::rename(dir.path("model"), dir.path("rate=0.1")).unwrap();
+    evaluate(&dir, &["--model", "rate=0.1", "--figure", "length.svg"]).worked();
+    assert!(dir.text("length.svg").contains(">rate=0.1</text>"));
+    evaluate(&dir, &["--model", "high rate=rate=0.1", "--figure", "length.svg"]).worked();
+    assert!(dir.text("length.svg").contains(">high rate</text>"));
+    evaluate(&dir, &["--model", "rate=0.2"]).refused_with(1, &["rate=0.2", "no such folder"]);
+    evaluate(&dir, &["--model", "=rate=0.1"]).refused_with(2, &["=rate=0.1", "NAME=DIR"]);
 }
 
 #[test]
-fn a_figure_has_a_line_for_each_model() {
-    let folder = folder();
+fn figure_has_one_line_per_model() {
+    let dir = dir();
     let names = ["a=model", "<b> & \"c\"=model", "model", "a=model"];
     for models in 1..=names.len() {
         let options: Vec<&str> = names[..models].iter().flat_map(|name| ["--model", name]).collect();
-        let scores = evaluate(&folder, &[&options[..], &["--json", "--figure", "length.svg"]].concat()).json();
+        let scores = evaluate(&dir, &[&options[..], &["--json", "--figure", "length.svg"]].concat()).json();
         let first = if models == 1 { &scores } else { &scores["models"][0] };
         assert_eq!(classes(first).len(), 5, "--figure includes --by-length");
-        let figure = folder.text("length.svg");
+        let figure = dir.text("length.svg");
         elements(&figure);
         assert_eq!(figure.matches("stroke-linejoin").count(), models, "{figure}");
         for (index, name) in ["a", "&lt;b&gt; &amp; &quot;c&quot;", "model", "a (2)"].iter().enumerate() {
@@ -169,55 +169,55 @@ fn a_figure_has_a_line_for_each_model() {
             assert!(!figure.contains(never), "{never}");
         }
     }
-    assert!(!folder.contents().keys().any(|name| name.ends_with(".tmp")), "{:?}", folder.contents().keys());
+    assert!(!dir.contents().keys().any(|name| name.ends_with(".tmp")), "{:?}", dir.contents().keys());
 }
 
 #[test]
-fn what_cannot_work_is_refused_before_the_work() {
-    let folder = folder();
+fn refuses_impossible_requests_before_working() {
+    let dir = dir();
     for (figure, code, part) in [
         ("-", 2, "standard output"),
         ("figure.png", 2, "SVG"),
         ("missing/figure.svg", 1, "missing/figure.svg: cannot write"),
         ("model", 1, "model: cannot write"),
     ] {
-        evaluate(&folder, &["--model", "model", "--figure", figure]).refused_with(code, &[part]);
+        evaluate(&dir, &["--model", "model", "--figure", figure]).refused_with(code, &[part]);
     }
-    folder.write("figure.svg", "old");
-    let before = folder.contents();
+    dir.write("figure.svg", "old");
+    let before = dir.contents();
     for models in [&["--model", "model", "--model", "missing"][..], &["--model", "a=missing"], &["--model", "model="]] {
         let code = if models.contains(&"model=") { 2 } else { 1 };
-        evaluate(&folder, &[models, &["--figure", "figure.svg"]].concat()).refused(code);
+        evaluate(&dir, &[models, &["--figure", "figure.svg"]].concat()).refused(code);
     }
-    folder.write("empty.tsv", "\t\n \ta\n");
+    dir.write("empty.tsv", "\t\n \ta\n");
     for option in [&["--by-length"][..], &["--figure", "figure.svg"]] {
         let empty = ["evaluate", "--pairs", "empty.tsv", "--model", "model"];
-        folder.run(&[&empty[..], option].concat()).refused_with(1, &["empty.tsv", "no source has a word"]);
+        dir.run(&[&empty[..], option].concat()).refused_with(1, &["empty.tsv", "no source has a word"]);
     }
-    std::fs::remove_file(folder.path("empty.tsv")).unwrap();
-    assert_eq!(folder.contents(), before, "nothing is left behind, and what was there is as it was");
+    std::fs::remove_file(dir.path("empty.tsv")).unwrap();
+    assert_eq!(dir.contents(), before, "nothing is left behind, and what was there is as it was");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn scores_are_given_even_if_the_figure_finds_no_room() {
-    let folder = folder();
-    let scores = evaluate(&folder, &["--model", "model", "--figure", "/dev/full"]);
+fn prints_scores_when_the_figure_cannot_be_written() {
+    let dir = dir();
+    let scores = evaluate(&dir, &["--model", "model", "--figure", "/dev/full"]);
     assert_eq!(scores.code, Some(1), "{scores:?}");
     assert!(scores.stdout.contains("\nsource words ") && scores.stderr.contains("/dev/full"), "{scores:?}");
     let arguments = ["evaluate", "--pairs", "ragged.tsv", "--model", "model", "--figure", "length.svg"];
-    let mut child = folder.command(&arguments).spawn().unwrap();
+    let mut child = dir.command(&arguments).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(Outcome::from(child.wait_with_output().unwrap()).code, Some(0));
-    elements(&folder.text("length.svg"));
+    elements(&dir.text("length.svg"));
 }
 
 #[test]
-fn odd_sources_have_a_length() {
-    let folder = ModelDir::new();
+fn buckets_unusual_sources() {
+    let dir = TestDir::new();
     let odd = ["", "\u{3000}", "👩‍👩‍👧 sings", "the\u{2028}fox", "</s> \u{1b}[31m", "赤いキツネが眠る"];
     let lines: Vec<(&str, &str)> = odd.iter().cycle().take(60).map(|&source| (source, "mi .")).collect();
-    folder.write("odd.tsv", tsv(&lines));
-    let scores = folder.run(&["evaluate", "--pairs", "odd.tsv", "--model", model_path(), "--json", "--by-length"]);
+    dir.write("odd.tsv", tsv(&lines));
+    let scores = dir.run(&["evaluate", "--pairs", "odd.tsv", "--model", model_path(), "--json", "--by-length"]);
     assert_eq!(classes(&scores.json()), [[0, 1, 30], [2, 2, 30]]);
 }

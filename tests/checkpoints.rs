@@ -3,51 +3,51 @@
 mod common;
 
 use common::tensors::Tensors;
-use common::{ModelDir, PAIRS, QUICK, json, tsv};
+use common::{PAIRS, QUICK, TestDir, json, tsv};
 use serde_json::Value;
 
-fn text_replaced(folder: &ModelDir, name: &str, from: &str, to: &str) {
-    let text = folder.text(name);
+fn text_replaced(dir: &TestDir, name: &str, from: &str, to: &str) {
+    let text = dir.text(name);
     assert!(text.contains(from), "{name} has no {from}");
-    folder.write(name, text.replace(from, to));
+    dir.write(name, text.replace(from, to));
 }
 
 /// Every command that needs a model refuses this one with these words.
 #[track_caller]
-fn refused_by_all(folder: &ModelDir, parts: &[&str]) {
+fn refused_by_all(dir: &TestDir, parts: &[&str]) {
     for arguments in [
         &["translate", "--model", "model", "the red fox"][..],
         &["align", "--model", "model", "--pairs", "pairs.tsv"],
         &["evaluate", "--model", "model", "--pairs", "pairs.tsv"],
         &["inspect", "model"],
     ] {
-        folder.run(arguments).refused_with(1, parts);
+        dir.run(arguments).refused_with(1, parts);
     }
 }
 
 #[test]
-fn a_missing_file_is_named() {
+fn names_a_missing_file() {
     for name in ["config.json", "source.tokenizer.json", "target.tokenizer.json", "model.safetensors"] {
-        let folder = ModelDir::with_model();
-        std::fs::remove_file(folder.path("model").join(name)).unwrap();
-        refused_by_all(&folder, &["model", name]);
+        let dir = TestDir::with_model();
+        std::fs::remove_file(dir.path("model").join(name)).unwrap();
+        refused_by_all(&dir, &["model", name]);
     }
 }
 
 #[test]
-fn damaged_parameters_are_noticed() {
-    let folder = ModelDir::with_model();
-    let good = folder.read("model/model.safetensors");
+fn detects_damaged_parameters() {
+    let dir = TestDir::with_model();
+    let good = dir.read("model/model.safetensors");
     let noise: Vec<u8> = (0..5000u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for bytes in [&good[..good.len() - 1], &good[..good.len() / 2], &good[..100], &good[..7], &[], &noise] {
-        folder.write("model/model.safetensors", bytes);
-        refused_by_all(&folder, &["model/model.safetensors", "damaged"]);
+        dir.write("model/model.safetensors", bytes);
+        refused_by_all(&dir, &["model/model.safetensors", "damaged"]);
     }
 }
 
 #[test]
-fn a_foreign_or_damaged_config_is_noticed() {
-    let folder = ModelDir::with_model();
+fn detects_a_foreign_or_damaged_config() {
+    let dir = TestDir::with_model();
     for (text, parts) in [
         (&b"the fox"[..], &["no JSON"][..]),
         (b"", &["no JSON"]),
@@ -57,27 +57,27 @@ fn a_foreign_or_damaged_config_is_noticed() {
         (b"{\"format_version\": 999}", &["999", "newer"]),
         (b"\xff\xfe{", &["cannot read"]),
     ] {
-        folder.write("model/config.json", text);
-        refused_by_all(&folder, &[&["model/config.json"], parts].concat());
+        dir.write("model/config.json", text);
+        refused_by_all(&dir, &[&["model/config.json"], parts].concat());
     }
 }
 
 #[test]
-fn changed_settings_do_not_go_with_the_parameters() {
+fn detects_settings_that_do_not_match_the_parameters() {
     for (from, to) in [
         ("\"hidden_size\": 32", "\"hidden_size\": 64"),
         ("\"embedding_size\": 32", "\"embedding_size\": 16"),
         ("\"layers\": 1", "\"layers\": 2"),
     ] {
         println!("{to}");
-        let folder = ModelDir::with_model();
-        text_replaced(&folder, "model/config.json", from, to);
-        refused_by_all(&folder, &["model/model.safetensors", "config.json"]);
+        let dir = TestDir::with_model();
+        text_replaced(&dir, "model/config.json", from, to);
+        refused_by_all(&dir, &["model/model.safetensors", "config.json"]);
     }
 }
 
 #[test]
-fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
+fn refuses_impossible_sizes_before_allocating() {
     for (name, values) in [
         ("hidden_size", &["0", "1", "3", "255", "8194", "18446744073709551615", "-2", "1e3"][..]),
         ("embedding_size", &["0", "8193", "18446744073709551615"]),
@@ -88,30 +88,30 @@ fn sizes_that_cannot_be_are_refused_before_anything_is_made() {
     ] {
         for value in values {
             println!("{name} {value}");
-            let folder = ModelDir::with_model();
-            let mut config = json(&folder.text("model/config.json"));
+            let dir = TestDir::with_model();
+            let mut config = json(&dir.text("model/config.json"));
             config["architecture"][name] = serde_json::from_str(value).unwrap();
-            folder.write("model/config.json", config.to_string());
-            folder.run(&["inspect", "model"]).refused_with(1, &["model/config.json"]);
+            dir.write("model/config.json", config.to_string());
+            dir.run(&["inspect", "model"]).refused_with(1, &["model/config.json"]);
             let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
-            folder.run(&resume).refused_with(1, &["model/config.json"]);
+            dir.run(&resume).refused_with(1, &["model/config.json"]);
         }
     }
 }
 
 /// Changes what a resume file says of where training stood.
-fn progress_changed(folder: &ModelDir, name: &str, value: Value) {
-    let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+fn progress_changed(dir: &TestDir, name: &str, value: Value) {
+    let mut tensors = Tensors::read(&dir.read("model/resume.safetensors"));
     let metadata = &mut tensors.header["__metadata__"]["progress"];
     let mut progress = json(metadata.as_str().unwrap());
     assert!(progress.get(name).is_some(), "{name}");
     progress[name] = value;
     *metadata = Value::from(progress.to_string());
-    folder.write("model/resume.safetensors", tensors.write());
+    dir.write("model/resume.safetensors", tensors.write());
 }
 
 #[test]
-fn a_progress_that_cannot_be_is_refused_with_its_file() {
+fn refuses_an_impossible_training_state_with_its_file() {
     let most = Value::from(u64::MAX);
     for (name, value) in [
         ("position", Value::from(12)),
@@ -129,26 +129,26 @@ fn a_progress_that_cannot_be_is_refused_with_its_file() {
         ("decays", Value::from(u32::MAX)),
     ] {
         println!("{name} {value}");
-        let folder = ModelDir::with_model();
-        progress_changed(&folder, name, value);
-        let before = folder.contents();
+        let dir = TestDir::with_model();
+        progress_changed(&dir, name, value);
+        let before = dir.contents();
         let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20", "--patience", "1000"];
-        folder.run(&resume).refused_with(1, &["model/resume.safetensors"]);
-        assert!(folder.contents() == before);
+        dir.run(&resume).refused_with(1, &["model/resume.safetensors"]);
+        assert!(dir.contents() == before);
     }
 }
 
 #[test]
-fn parameters_and_moments_that_are_no_numbers_are_refused_with_their_file() {
+fn refuses_non_finite_parameters_and_moments_with_their_file() {
     for name in ["parameter/readout.bias", "first_moment/readout.bias", "second_moment/readout.bias"] {
         for value in [f32::NAN, f32::NEG_INFINITY] {
-            let folder = ModelDir::with_model();
-            let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+            let dir = TestDir::with_model();
+            let mut tensors = Tensors::read(&dir.read("model/resume.safetensors"));
             let place = tensors.header[name]["data_offsets"][0].as_u64().unwrap() as usize;
             tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
-            folder.write("model/resume.safetensors", tensors.write());
+            dir.write("model/resume.safetensors", tensors.write());
             let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
-            folder.run(&resume).refused_with(1, &["model/resume.safetensors", "readout.bias", "not finite"]);
+            dir.run(&resume).refused_with(1, &["model/resume.safetensors", "readout.bias", "not finite"]);
         }
     }
 }
@@ -158,98 +158,98 @@ fn refuses_moments_that_clipped_gradients_cannot_give() {
     for (name, value) in
         [("first_moment", 3e38f32), ("first_moment", -2.0), ("second_moment", 3e38), ("second_moment", -1e-3)]
     {
-        let folder = ModelDir::with_model();
-        let mut tensors = Tensors::read(&folder.read("model/resume.safetensors"));
+        let dir = TestDir::with_model();
+        let mut tensors = Tensors::read(&dir.read("model/resume.safetensors"));
         let place = tensors.header[format!("{name}/readout.bias")]["data_offsets"][0].as_u64().unwrap() as usize;
         tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
-        folder.write("model/resume.safetensors", tensors.write());
-        let before = folder.contents();
+        dir.write("model/resume.safetensors", tensors.write());
+        let before = dir.contents();
         let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
-        folder.run(&resume).refused_with(1, &["model/resume.safetensors", "moment of readout.bias", "clipped"]);
-        assert!(folder.contents() == before);
+        dir.run(&resume).refused_with(1, &["model/resume.safetensors", "moment of readout.bias", "clipped"]);
+        assert!(dir.contents() == before);
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_header_of_any_length_costs_no_more_than_its_file() {
-    let folder = ModelDir::with_model();
-    let mut header = Tensors::read(&folder.read("model/model.safetensors")).header.as_object().unwrap().clone();
+fn claimed_header_length_allocates_no_more_than_the_file() {
+    let dir = TestDir::with_model();
+    let mut header = Tensors::read(&dir.read("model/model.safetensors")).header.as_object().unwrap().clone();
     for number in 0..400_000 {
         let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [0, 0]});
         header.insert(format!("a tensor {number}"), nothing);
     }
     let bytes = Tensors { header: Value::Object(header), data: Vec::new() }.write();
     for name in ["model.safetensors", "aligner.safetensors"] {
-        let folder = ModelDir::with_model();
-        folder.write(&format!("model/{name}"), &bytes);
+        let dir = TestDir::with_model();
+        dir.write(&format!("model/{name}"), &bytes);
         let mut limited = std::process::Command::new("sh");
         limited.args(["-c", "ulimit -v 200000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
-        limited.args(["align", "--model", "model", "--pairs", "pairs.tsv"]).current_dir(folder.path(""));
+        limited.args(["align", "--model", "model", "--pairs", "pairs.tsv"]).current_dir(dir.path(""));
         common::outcome(limited).refused_with(1, &[&format!("model/{name}"), "damaged"]);
     }
 }
 
 #[test]
-fn changed_units_do_not_go_with_the_vocabularies() {
+fn detects_units_that_do_not_match_the_vocabularies() {
     for side in ["source", "target"] {
         for units in ["char", "bpe"] {
-            let folder = ModelDir::with_model();
+            let dir = TestDir::with_model();
             let setting = |units: &str| format!("\"{side}_units\": \"{units}\"");
-            text_replaced(&folder, "model/config.json", &setting("word"), &setting(units));
-            refused_by_all(&folder, &[&format!("model/{side}.tokenizer.json"), "config.json"]);
+            text_replaced(&dir, "model/config.json", &setting("word"), &setting(units));
+            refused_by_all(&dir, &[&format!("model/{side}.tokenizer.json"), "config.json"]);
         }
     }
 }
 
 #[test]
-fn vocabularies_that_do_not_belong_are_noticed() {
-    let folder = ModelDir::with_model();
-    let vocabulary = folder.text("model/source.tokenizer.json");
+fn detects_vocabularies_of_another_model() {
+    let dir = TestDir::with_model();
+    let vocabulary = dir.text("model/source.tokenizer.json");
     for (text, part) in [
         ("{}".to_owned(), "model/source.tokenizer.json"),
         ("the fox".to_owned(), "model/source.tokenizer.json"),
         (vocabulary.replace("fox", "fix"), "does not belong"),
         (vocabulary.replace("<pad>", "<gap>"), "model/source.tokenizer.json"),
-        (folder.text("model/target.tokenizer.json"), "belong"),
+        (dir.text("model/target.tokenizer.json"), "belong"),
     ] {
-        folder.write("model/source.tokenizer.json", text);
-        refused_by_all(&folder, &[part]);
+        dir.write("model/source.tokenizer.json", text);
+        refused_by_all(&dir, &[part]);
     }
 }
 
 #[test]
-fn numbers_that_are_none_are_noticed() {
+fn detects_non_finite_results() {
     for value in [f32::NAN, f32::INFINITY] {
-        let folder = ModelDir::with_model();
-        let mut bytes = folder.read("model/model.safetensors");
+        let dir = TestDir::with_model();
+        let mut bytes = dir.read("model/model.safetensors");
         let last = bytes.len() - 4;
         bytes[last..].copy_from_slice(&value.to_le_bytes());
-        folder.write("model/model.safetensors", bytes);
-        refused_by_all(&folder, &["model/model.safetensors", "not finite"]);
+        dir.write("model/model.safetensors", bytes);
+        refused_by_all(&dir, &["model/model.safetensors", "not finite"]);
     }
 }
 
 #[test]
-fn parameters_too_large_to_compute_with_are_no_result() {
+fn detects_parameters_that_overflow() {
     for (name, value) in [("output.bias", f32::MAX), ("target_embedding.weight", 1e38)] {
         println!("{name}");
         let mut refused = 0;
-        let folder = ModelDir::with_model();
-        let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
+        let dir = TestDir::with_model();
+        let mut tensors = Tensors::read(&dir.read("model/model.safetensors"));
         let [first, end] = [0, 1].map(|at| tensors.header[name]["data_offsets"][at].as_u64().unwrap() as usize);
         for (index, number) in tensors.data[first..end].chunks_exact_mut(4).enumerate() {
             // Both signs, so that what is summed up is neither infinity but no number.
             number.copy_from_slice(&(if index % 3 == 0 { -value } else { value }).to_le_bytes());
         }
-        folder.write("model/model.safetensors", tensors.write());
+        dir.write("model/model.safetensors", tensors.write());
         for arguments in [
             &["translate", "--model", "model", "the red fox"][..],
             &["translate", "--model", "model", "--format", "json", "--beam", "1", "the red fox"],
             &["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "json"],
             &["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"],
         ] {
-            let outcome = folder.run(arguments);
+            let outcome = dir.run(arguments);
             if outcome.code == Some(0) {
                 let text = outcome.worked();
                 assert!(!["null", "NaN", "inf"].iter().any(|none| text.contains(none)), "{arguments:?}: {text}");
@@ -263,7 +263,7 @@ fn parameters_too_large_to_compute_with_are_no_result() {
 }
 
 #[test]
-fn parameters_of_a_wrong_shape_or_name_are_noticed() {
+fn detects_parameters_of_wrong_shape_or_name() {
     let turned = |tensors: &mut Tensors| {
         let shape = tensors.header["source_embedding.weight"]["shape"].as_array_mut().unwrap();
         assert_ne!(shape[0], shape[1]);
@@ -275,81 +275,81 @@ fn parameters_of_a_wrong_shape_or_name_are_noticed() {
         header.insert("embedding.of.another.program".to_owned(), moved);
     };
     for change in [&turned as &dyn Fn(&mut Tensors), &renamed] {
-        let folder = ModelDir::with_model();
-        let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
+        let dir = TestDir::with_model();
+        let mut tensors = Tensors::read(&dir.read("model/model.safetensors"));
         change(&mut tensors);
-        folder.write("model/model.safetensors", tensors.write());
-        refused_by_all(&folder, &["model/model.safetensors", "source_embedding.weight"]);
+        dir.write("model/model.safetensors", tensors.write());
+        refused_by_all(&dir, &["model/model.safetensors", "source_embedding.weight"]);
     }
 }
 
 #[test]
-fn names_in_files_reach_no_terminal_as_they_are() {
-    let folder = ModelDir::with_model();
-    let mut tensors = Tensors::read(&folder.read("model/model.safetensors"));
+fn escapes_names_read_from_files() {
+    let dir = TestDir::with_model();
+    let mut tensors = Tensors::read(&dir.read("model/model.safetensors"));
     let end = tensors.data.len();
     let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [end, end]});
     tensors.header.as_object_mut().unwrap().insert("\u{1b}[2J\u{9b}\u{202e}".to_owned(), nothing);
-    folder.write("model/model.safetensors", tensors.write());
-    let surplus = folder.run(&["inspect", "model"]);
+    dir.write("model/model.safetensors", tensors.write());
+    let surplus = dir.run(&["inspect", "model"]);
     surplus.refused_with(1, &["model/model.safetensors", "␛[2J\u{fffd}\u{fffd} does not belong"]);
     assert!(!surplus.stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{surplus:?}");
-    let folder = ModelDir::with_model();
-    text_replaced(&folder, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
-    text_replaced(&folder, "model/config.json", "\"fingerprint\": \"", "\"fingerprint\": \"12345678901é");
-    assert!(folder.run(&["inspect", "model"]).worked().contains("␛[2Jpairs.tsv: 12 pairs, sha256 12345678901é\n"));
+    let dir = TestDir::with_model();
+    text_replaced(&dir, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
+    text_replaced(&dir, "model/config.json", "\"fingerprint\": \"", "\"fingerprint\": \"12345678901é");
+    assert!(dir.run(&["inspect", "model"]).worked().contains("␛[2Jpairs.tsv: 12 pairs, sha256 12345678901é\n"));
 }
 
 #[test]
-fn the_aligner_of_another_model_is_noticed() {
-    let folder = ModelDir::with_model();
-    folder.train("other", &["--max-epochs", "1", "--joint-vocabulary"]).worked();
-    folder.write("model/aligner.safetensors", folder.read("other/aligner.safetensors"));
+fn detects_the_aligner_of_another_model() {
+    let dir = TestDir::with_model();
+    dir.train("other", &["--max-epochs", "1", "--joint-vocabulary"]).worked();
+    dir.write("model/aligner.safetensors", dir.read("other/aligner.safetensors"));
     let parts = ["model/aligner.safetensors", "does not belong"];
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv"];
-    folder.run(&align).refused_with(1, &parts);
-    folder.run(&[&align[..], &["--links-from", "hmm"]].concat()).refused_with(1, &parts);
-    folder.run(&[&align[..], &["--links-from", "attention"]].concat()).worked();
+    dir.run(&align).refused_with(1, &parts);
+    dir.run(&[&align[..], &["--links-from", "hmm"]].concat()).refused_with(1, &parts);
+    dir.run(&[&align[..], &["--links-from", "attention"]].concat()).worked();
 }
 
 #[test]
-fn a_lexicon_that_is_missing_damaged_or_of_another_model_is_noticed() {
-    let folder = ModelDir::with_pairs();
+fn detects_a_missing_damaged_or_foreign_lexicon() {
+    let dir = TestDir::with_pairs();
     let guided = ["--guided-alignment=0.3", "--max-epochs", "1"];
-    folder.train("model", &guided).worked();
-    folder.train("other", &[&guided[..], &["--joint-vocabulary"]].concat()).worked();
-    let whole = folder.read("model/lexicon.safetensors");
+    dir.train("model", &guided).worked();
+    dir.train("other", &[&guided[..], &["--joint-vocabulary"]].concat()).worked();
+    let whole = dir.read("model/lexicon.safetensors");
     let mut beyond = whole.clone();
     // The last number is a target unit.
     let end = beyond.len();
     beyond[end - 4..].copy_from_slice(&9999u32.to_le_bytes());
-    let others = folder.read("other/lexicon.safetensors");
+    let others = dir.read("other/lexicon.safetensors");
     for (bytes, reason) in [
         (&whole[..whole.len() / 2], "damaged, or no lexicon"),
         (&beyond[..], "outside the vocabulary"),
         (&[], "damaged, or no lexicon"),
         (&others, "does not belong"),
     ] {
-        folder.write("model/lexicon.safetensors", bytes);
-        refused_by_all(&folder, &["model/lexicon.safetensors", reason]);
+        dir.write("model/lexicon.safetensors", bytes);
+        refused_by_all(&dir, &["model/lexicon.safetensors", reason]);
     }
-    std::fs::remove_file(folder.path("model/lexicon.safetensors")).unwrap();
-    refused_by_all(&folder, &["model/lexicon.safetensors", "cannot read"]);
+    std::fs::remove_file(dir.path("model/lexicon.safetensors")).unwrap();
+    refused_by_all(&dir, &["model/lexicon.safetensors", "cannot read"]);
     let resume = ["train", "--out", "model", "--resume", "--max-epochs", "2", "--quiet"];
-    folder.run(&resume).refused_with(1, &["model/lexicon.safetensors", "cannot read"]);
-    folder.write("model/lexicon.safetensors", whole);
-    folder.run(&resume).worked();
+    dir.run(&resume).refused_with(1, &["model/lexicon.safetensors", "cannot read"]);
+    dir.write("model/lexicon.safetensors", whole);
+    dir.run(&resume).worked();
 }
 
 #[test]
-fn an_aligner_of_before_it_said_where_it_belongs_is_read() {
-    let folder = ModelDir::with_model();
+fn reads_an_aligner_without_a_fingerprint() {
+    let dir = TestDir::with_model();
     let align = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "json"];
-    let now = folder.run(&align).worked().to_owned();
-    let mut tensors = Tensors::read(&folder.read("model/aligner.safetensors"));
+    let now = dir.run(&align).worked().to_owned();
+    let mut tensors = Tensors::read(&dir.read("model/aligner.safetensors"));
     assert!(tensors.header.as_object_mut().unwrap().remove("__metadata__").is_some());
-    folder.write("model/aligner.safetensors", tensors.write());
-    assert_eq!(folder.run(&align).worked(), now);
+    dir.write("model/aligner.safetensors", tensors.write());
+    assert_eq!(dir.run(&align).worked(), now);
 }
 
 /// [`QUICK`] with other values for some of its options.
@@ -363,14 +363,14 @@ fn quick_but(changes: &[(&str, &'static str)]) -> Vec<&'static str> {
 }
 
 #[test]
-fn training_that_diverges_ends_with_the_reason_and_no_model() {
+fn diverging_from_the_start_writes_no_model() {
     // Once the loss breaks down within an epoch, once at the validation after its only step.
     for batch in ["1", "12"] {
-        let folder = ModelDir::with_pairs();
+        let dir = TestDir::with_pairs();
         let settings = quick_but(&[("--learning-rate", "1e38"), ("--batch-sentences", batch)]);
         let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "5"];
-        folder.run(&[&arguments[..], &settings].concat()).refused_with(1, &["step", "--learning-rate"]);
-        let kept = folder.contents();
+        dir.run(&[&arguments[..], &settings].concat()).refused_with(1, &["step", "--learning-rate"]);
+        let kept = dir.contents();
         assert!(!kept.keys().any(|name| name.contains(".tmp")), "{:?}", kept.keys());
         assert!(
             !kept.contains_key("out/model.safetensors"),
@@ -380,34 +380,34 @@ fn training_that_diverges_ends_with_the_reason_and_no_model() {
 }
 
 #[test]
-fn training_that_diverges_later_keeps_the_last_good_checkpoint() {
-    let folder = ModelDir::with_pairs();
+fn diverging_later_keeps_the_last_good_checkpoint() {
+    let dir = TestDir::with_pairs();
     // One step with so small a rate that nothing is learned: whatever comes after looks no worse by its score.
     let settings = quick_but(&[("--learning-rate", "1e-12"), ("--batch-sentences", "12")]);
     let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"];
-    folder.run(&[&arguments[..], &settings].concat()).worked();
-    text_replaced(&folder, "out/config.json", "\"learning_rate\": 1e-12", "\"learning_rate\": 1e38");
-    let mut state = Tensors::read(&folder.read("out/resume.safetensors"));
+    dir.run(&[&arguments[..], &settings].concat()).worked();
+    text_replaced(&dir, "out/config.json", "\"learning_rate\": 1e-12", "\"learning_rate\": 1e38");
+    let mut state = Tensors::read(&dir.read("out/resume.safetensors"));
     state.header["__metadata__"].as_object_mut().unwrap().remove("settings").expect("the settings it was saved under");
-    folder.write("out/resume.safetensors", state.write());
-    let good = ["out/model.safetensors", "out/resume.safetensors"].map(|name| folder.read(name));
-    let on = folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "9"]);
+    dir.write("out/resume.safetensors", state.write());
+    let good = ["out/model.safetensors", "out/resume.safetensors"].map(|name| dir.read(name));
+    let on = dir.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "9"]);
     on.refused_with(1, &["--learning-rate"]);
-    assert!(folder.read("out/model.safetensors") == good[0], "the good model was overwritten");
-    assert!(folder.read("out/resume.safetensors") == good[1], "the good state was overwritten");
-    folder.run(&["translate", "--model", "out", "the red fox"]).worked();
+    assert!(dir.read("out/model.safetensors") == good[0], "the good model was overwritten");
+    assert!(dir.read("out/resume.safetensors") == good[1], "the good state was overwritten");
+    dir.run(&["translate", "--model", "out", "the red fox"]).worked();
 }
 
 #[test]
-fn the_best_model_of_pairs_too_short_for_bleu_is_not_the_first() {
-    let folder = ModelDir::new();
+fn best_model_of_pairs_too_short_for_bleu_is_not_the_first() {
+    let dir = TestDir::new();
     let short: Vec<(&str, &str)> =
         PAIRS.iter().map(|(source, target)| (*source, target.trim_end_matches(" ."))).collect();
-    folder.write("pairs.tsv", tsv(&short));
+    dir.write("pairs.tsv", tsv(&short));
     let settings = quick_but(&[("--batch-sentences", "4"), ("--hidden-size", "128"), ("--attention-size", "128")]);
     let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "20", "--patience", "100"];
-    folder.run(&[&arguments[..], &settings].concat()).worked();
-    let scores = folder.run(&["evaluate", "--model", "out", "--pairs", "pairs.tsv", "--json"]);
+    dir.run(&[&arguments[..], &settings].concat()).worked();
+    let scores = dir.run(&["evaluate", "--model", "out", "--pairs", "pairs.tsv", "--json"]);
     let scores = scores.json();
     assert_eq!(scores["exact_match"], 100.0, "{scores}");
 }

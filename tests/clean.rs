@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{ModelDir, PAIRS, model_path, tsv};
+use common::{PAIRS, TestDir, model_path, tsv};
 
 /// Good pairs, and eight that are not: lines 61 to 68.
-fn folder() -> ModelDir {
-    let folder = ModelDir::new();
+fn dir() -> TestDir {
+    let dir = TestDir::new();
     let numbers = 0..60;
     let good = numbers.map(|number| {
         let (source, target) = PAIRS[number % PAIRS.len()];
@@ -19,8 +19,8 @@ fn folder() -> ModelDir {
         "mi dorma kanta kura vela ".repeat(4),
         "ku kanta dorma mi vela ".repeat(9)
     );
-    folder.write("pairs.tsv", good.collect::<String>() + &bad);
-    folder
+    dir.write("pairs.tsv", good.collect::<String>() + &bad);
+    dir
 }
 
 const REPORT: &str = "\
@@ -36,22 +36,22 @@ good               60   88.2 %
 ";
 
 #[test]
-fn what_is_wrong_is_counted_and_nothing_is_written() {
-    let folder = folder();
-    let before = folder.contents();
-    assert_eq!(folder.run(&["clean", "--pairs", "pairs.tsv"]).worked(), REPORT);
-    let accepted = folder.run(&["clean", "--pairs", "pairs.tsv", "--accept", "duplicate,script"]);
+fn counts_noise_without_writing_files() {
+    let dir = dir();
+    let before = dir.contents();
+    assert_eq!(dir.run(&["clean", "--pairs", "pairs.tsv"]).worked(), REPORT);
+    let accepted = dir.run(&["clean", "--pairs", "pairs.tsv", "--accept", "duplicate,script"]);
     assert!(accepted.worked().contains("good               62 "), "{accepted:?}");
-    assert_eq!(folder.contents(), before);
+    assert_eq!(dir.contents(), before);
 }
 
 #[test]
-fn lines_are_those_of_the_file() {
-    let folder = folder();
-    folder.write("named.tsv", format!("source\ttarget\n{}", folder.text("pairs.tsv")));
-    let report = folder.run(&["clean", "--pairs", "named.tsv", "--header"]);
+fn reports_line_numbers_of_the_file() {
+    let dir = dir();
+    dir.write("named.tsv", format!("source\ttarget\n{}", dir.text("pairs.tsv")));
+    let report = dir.run(&["clean", "--pairs", "named.tsv", "--header"]);
     assert!(report.worked().contains("%  62, 63\n") && report.worked().contains("%  68, 69\n"), "{report:?}");
-    let listed = folder.run(&[
+    let listed = dir.run(&[
         "align",
         "--pairs",
         "named.tsv",
@@ -64,62 +64,62 @@ fn lines_are_those_of_the_file() {
     ]);
     assert!(!listed.worked().contains("\"line\":1,") && listed.worked().contains("\"line\":69,"), "{listed:?}");
     let sides = ["--features", "3", "--output", "a", "--output-target", "b"];
-    let refused = folder.run(&[&["clean", "--pairs", "pairs.tsv"], &sides[..]].concat());
+    let refused = dir.run(&[&["clean", "--pairs", "pairs.tsv"], &sides[..]].concat());
     refused.refused_with(2, &["--output-target leaves no place for --features"]);
 }
 
 #[test]
-fn good_pairs_and_the_others_are_written_apart() {
-    let folder = folder();
-    let all = folder.text("pairs.tsv");
+fn writes_clean_and_noisy_pairs_separately() {
+    let dir = dir();
+    let all = dir.text("pairs.tsv");
     let lines: Vec<&str> = all.lines().collect();
     let clean = ["clean", "--pairs", "pairs.tsv", "--output", "clean.tsv", "--rejected", "rest.tsv"];
-    assert_eq!(folder.run(&clean).worked(), REPORT);
-    assert_eq!(folder.text("clean.tsv").lines().collect::<Vec<_>>(), lines[..60]);
-    let rest = folder.text("rest.tsv");
+    assert_eq!(dir.run(&clean).worked(), REPORT);
+    assert_eq!(dir.text("clean.tsv").lines().collect::<Vec<_>>(), lines[..60]);
+    let rest = dir.text("rest.tsv");
     let rejected: Vec<Vec<&str>> = rest.lines().map(|line| line.splitn(3, '\t').collect()).collect();
     assert_eq!(rejected[3], ["64", "identical", "Berlin\tBerlin"]);
     assert_eq!(rejected.iter().map(|one| one[2]).collect::<Vec<_>>(), lines[60..]);
     // Through a pipe the report goes to standard error.
-    let piped = folder.run(&["clean", "--pairs", "pairs.tsv", "--output", "-"]);
-    assert_eq!(piped.worked(), folder.text("clean.tsv"));
+    let piped = dir.run(&["clean", "--pairs", "pairs.tsv", "--output", "-"]);
+    assert_eq!(piped.worked(), dir.text("clean.tsv"));
     assert!(piped.stderr.contains("proportion          2") && piped.stderr.lines().count() == 9, "{piped:?}");
     // What is clean stays as it is.
-    let again = folder.run(&["clean", "--pairs", "clean.tsv", "--output", "again.tsv"]);
+    let again = dir.run(&["clean", "--pairs", "clean.tsv", "--output", "again.tsv"]);
     assert!(again.worked().ends_with("good               60  100.0 %\n"));
-    assert_eq!(folder.text("again.tsv"), folder.text("clean.tsv"));
+    assert_eq!(dir.text("again.tsv"), dir.text("clean.tsv"));
 }
 
 /// A tag is no word of a sentence, nor does it make one side unlike the other.
 #[test]
-fn a_tag_is_looked_through() {
-    let folder = folder();
-    let tagged = folder.run(&["clean", "--pairs", "pairs.tsv", "--tag-source", "<2la>"]);
+fn ignores_the_tag_when_filtering() {
+    let dir = dir();
+    let tagged = dir.run(&["clean", "--pairs", "pairs.tsv", "--tag-source", "<2la>"]);
     assert_eq!(tagged.worked(), REPORT);
 }
 
 #[test]
-fn what_is_accepted_is_not_left_out() {
-    let folder = folder();
+fn keeps_noise_kinds_that_are_allowed() {
+    let dir = dir();
     let accepted = ["clean", "--pairs", "pairs.tsv", "--noisy", "10", "--accept", "suspicious"];
-    assert_eq!(folder.run(&accepted).worked(), REPORT);
+    assert_eq!(dir.run(&accepted).worked(), REPORT);
 }
 
 #[test]
 fn parallel_files_stay_parallel() {
-    let folder = ModelDir::new();
-    folder.write("en", "a\tb\n\nc d\n");
-    folder.write("fr", "x y\nz\nu\tv w\n");
+    let dir = TestDir::new();
+    dir.write("en", "a\tb\n\nc d\n");
+    dir.write("fr", "x y\nz\nu\tv w\n");
     let files = ["clean", "--source", "en", "--target", "fr", "--output", "clean.en"];
-    folder.run(&[&files[..], &["--output-target", "clean.fr"]].concat()).worked();
-    assert_eq!((folder.text("clean.en"), folder.text("clean.fr")), ("a\tb\nc d\n".into(), "x y\nu\tv w\n".into()));
-    folder.run(&files).worked();
-    assert_eq!(folder.text("clean.en"), "a b\tx y\nc d\tu v w\n", "a tab stands between the sentences alone");
+    dir.run(&[&files[..], &["--output-target", "clean.fr"]].concat()).worked();
+    assert_eq!((dir.text("clean.en"), dir.text("clean.fr")), ("a\tb\nc d\n".into(), "x y\nu\tv w\n".into()));
+    dir.run(&files).worked();
+    assert_eq!(dir.text("clean.en"), "a b\tx y\nc d\tu v w\n", "a tab stands between the sentences alone");
 }
 
 #[test]
-fn pairs_that_belong_together_least_are_suspicious() {
-    let folder = ModelDir::new();
+fn ranks_mismatched_pairs_as_noisy() {
+    let dir = TestDir::new();
     let mut pairs: Vec<(String, String)> = Vec::new();
     for number in 0..120 {
         let (source, target) = PAIRS[number % PAIRS.len()];
@@ -127,12 +127,12 @@ fn pairs_that_belong_together_least_are_suspicious() {
         pairs.push((source.to_owned(), target.to_owned()));
     }
     let lines: Vec<(&str, &str)> = pairs.iter().map(|(source, target)| (source.as_str(), target.as_str())).collect();
-    folder.write("pairs.tsv", tsv(&lines));
+    dir.write("pairs.tsv", tsv(&lines));
     let options = ["clean", "--pairs", "pairs.tsv", "--accept", "duplicate", "--rejected", "rest.tsv", "--noisy", "10"];
     // Twelve kinds of sentences are too few for an aligner to learn from, and enough for a model.
     for (more, least) in [(&[][..], 0), (&["--model", model_path()], 8)] {
-        folder.run(&[&options, more].concat()).worked();
-        let rest = folder.text("rest.tsv");
+        dir.run(&[&options, more].concat()).worked();
+        let rest = dir.text("rest.tsv");
         let numbers: Vec<usize> = rest.lines().map(|line| line.split_once('\t').unwrap().0.parse().unwrap()).collect();
         let right = numbers.iter().filter(|number| *number % 10 == 0).count();
         assert!(numbers.len() == 12 && right >= least, "{more:?} {numbers:?}");
@@ -140,16 +140,16 @@ fn pairs_that_belong_together_least_are_suspicious() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
-    let folder = folder();
+fn refuses_invalid_filter_options() {
+    let dir = dir();
     let refused = |options: &[&str], code: i32, said: &str| {
-        folder.run(&[&["clean", "--pairs", "pairs.tsv"], options].concat()).refused_with(code, &[said]);
+        dir.run(&[&["clean", "--pairs", "pairs.tsv"], options].concat()).refused_with(code, &[said]);
     };
     refused(&["--output", "pairs.tsv"], 2, "read as well");
     refused(&["--output", "x", "--rejected", "x"], 2, "both write to x");
     refused(&["--max-proportion", "0.5"], 2, "--max-proportion");
     refused(&["--noisy", "101"], 2, "--noisy");
     refused(&["--noisy", "1", "--model", "none"], 1, "none");
-    folder.write("empty.tsv", "");
-    folder.run(&["clean", "--pairs", "empty.tsv"]).refused_with(1, &["empty.tsv: no sentence pair"]);
+    dir.write("empty.tsv", "");
+    dir.run(&["clean", "--pairs", "empty.tsv"]).refused_with(1, &["empty.tsv: no sentence pair"]);
 }

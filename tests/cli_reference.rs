@@ -68,7 +68,7 @@ fn item(page: &mut String, argument: &Arg) {
 }
 
 #[test]
-fn the_reference_of_commands_is_current() {
+fn generated_reference_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/cli.md");
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         std::fs::write(&path, page()).unwrap();

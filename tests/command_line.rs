@@ -8,12 +8,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use clap::Parser;
-use common::{COMMANDS, ModelDir, Outcome, PAIRS, json, model_path, outcome, tsv};
+use common::{COMMANDS, Outcome, PAIRS, TestDir, json, model_path, outcome, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
 
 fn translate(input: &str, options: &[&str]) -> Outcome {
-    ModelDir::new().run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
+    TestDir::new().run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
 }
 
 /// Sentences of many lengths, words of the vocabulary and others.
@@ -25,12 +25,12 @@ fn mixed_sentences() -> Vec<String> {
 }
 
 #[test]
-fn help_is_as_the_snapshots_say() {
-    let folder = ModelDir::new();
+fn help_matches_the_snapshots() {
+    let dir = TestDir::new();
     let snapshots = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     for command in COMMANDS.into_iter().chain([""]) {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
-        let help = folder.run(&arguments);
+        let help = dir.run(&arguments);
         let place = snapshots.join(format!("help{}{command}.txt", if command.is_empty() { "" } else { "-" }));
         if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
             std::fs::create_dir_all(&snapshots).unwrap();
@@ -47,23 +47,23 @@ fn help_is_as_the_snapshots_say() {
 }
 
 #[test]
-fn an_option_of_another_command_is_called_so() {
-    let folder = ModelDir::new();
+fn names_the_command_that_has_a_misplaced_option() {
+    let dir = TestDir::new();
     for (arguments, owner) in [
         (&["translate", "--noisy", "a"][..], "'--noisy' is an option of 'softalign align'"),
         (&["train", "--beam", "3"], "'--beam' is an option of 'softalign translate' and 'softalign evaluate'"),
     ] {
-        let outcome = folder.run(arguments);
+        let outcome = dir.run(arguments);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");
         assert!(outcome.stderr.contains(owner) && !outcome.stderr.contains("as a value"), "{outcome:?}");
     }
-    let close = folder.run(&["translate", "--bean", "3", "a"]);
+    let close = dir.run(&["translate", "--bean", "3", "a"]);
     assert!(close.stderr.contains("'--beam'"), "{close:?}");
 }
 
 #[test]
-fn numbers_below_zero_are_numbers() {
-    let folder = ModelDir::with_pairs();
+fn parses_negative_numbers_as_values() {
+    let dir = TestDir::with_pairs();
     for (option, value, reason) in [
         ("--max-minutes", "-1", "--max-minutes"),
         ("--seed", "-3", "at least 0"),
@@ -71,21 +71,21 @@ fn numbers_below_zero_are_numbers() {
         ("--guided-alignment", "-0.5", "--guided-alignment"),
         ("--threads", "-2", "1..=1024"),
     ] {
-        let outcome = folder.run(&["train", "--train", "pairs.tsv", "--out", "out", option, value]);
+        let outcome = dir.run(&["train", "--train", "pairs.tsv", "--out", "out", option, value]);
         assert_eq!(outcome.code, Some(2), "{option}: {outcome:?}");
         assert!(outcome.stderr.contains(reason) && !outcome.stderr.contains("unexpected"), "{option}: {outcome:?}");
     }
-    let guided = folder.train("guided", &["--guided-alignment", "0.5", "--max-epochs", "1"]);
+    let guided = dir.train("guided", &["--guided-alignment", "0.5", "--max-epochs", "1"]);
     guided.worked();
-    folder.train("usual", &["--guided-alignment", "--max-epochs", "1"]).worked();
-    assert_eq!(folder.read("guided/model.safetensors"), folder.read("usual/model.safetensors"));
+    dir.train("usual", &["--guided-alignment", "--max-epochs", "1"]).worked();
+    assert_eq!(dir.read("guided/model.safetensors"), dir.read("usual/model.safetensors"));
 }
 
 #[test]
-fn the_model_may_be_named_by_the_environment() {
-    let folder = ModelDir::with_pairs();
+fn model_can_be_set_in_the_environment() {
+    let dir = TestDir::with_pairs();
     let run = |arguments: &[&str]| {
-        let mut command = folder.command(arguments);
+        let mut command = dir.command(arguments);
         outcome({
             command.env("SOFTALIGN_MODEL", model_path());
             command
@@ -97,17 +97,17 @@ fn the_model_may_be_named_by_the_environment() {
     run(&["translate", "--model", "nope", "a"]).refused_with(1, &["nope"]);
     // It is no more than a default: what goes without a model goes all the same.
     run(&["inspect", model_path()]).worked();
-    folder.write("found", "mi\n".repeat(PAIRS.len()));
+    dir.write("found", "mi\n".repeat(PAIRS.len()));
     run(&["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "found"]).worked();
     run(&["align", "--pairs", "pairs.tsv", "--aligner", model_path(), "--format", "pharaoh"]).worked();
-    let mut empty = folder.command(&["translate", "--model", model_path(), "the red fox sleeps"]);
+    let mut empty = dir.command(&["translate", "--model", model_path(), "the red fox sleeps"]);
     empty.env("SOFTALIGN_MODEL", "");
     assert_eq!(outcome(empty).worked(), "rufo mi dorma .\n");
 }
 
 #[test]
-fn inspect_tells_programs_all_that_it_tells_people() {
-    let told = json(ModelDir::new().run(&["inspect", model_path(), "--json"]).worked());
+fn inspect_json_has_all_that_its_text_has() {
+    let told = json(TestDir::new().run(&["inspect", model_path(), "--json"]).worked());
     assert_eq!((&told["schema"], &told["model"]), (&Value::from(1), &Value::from(model_path())));
     assert_eq!(told["config"]["architecture"]["hidden_size"], 32);
     assert_eq!(told["config"]["data"]["training_pairs"], PAIRS.len());
@@ -116,12 +116,12 @@ fn inspect_tells_programs_all_that_it_tells_people() {
 }
 
 #[test]
-fn errors_of_single_words_are_called_as_their_field_does() {
-    let folder = ModelDir::with_pairs();
-    folder.write("words.tsv", "fox\tmi x\nowl\tku x\n");
+fn reports_word_and_phone_error_rates_for_single_words() {
+    let dir = TestDir::with_pairs();
+    dir.write("words.tsv", "fox\tmi x\nowl\tku x\n");
     let evaluate = |pairs: &str, options: &[&str]| {
         let base = ["evaluate", "--model", model_path(), "--pairs", pairs];
-        folder.run(&[&base, options].concat()).worked().to_owned()
+        dir.run(&[&base, options].concat()).worked().to_owned()
     };
     let scores = json(&evaluate("words.tsv", &["--json"]));
     assert_eq!(scores["wer"].as_f64(), scores["exact_match"].as_f64().map(|right| 100.0 - right));
@@ -133,8 +133,8 @@ fn errors_of_single_words_are_called_as_their_field_does() {
 }
 
 #[test]
-fn a_wrong_command_line_is_code_2_and_points_to_help() {
-    let folder = ModelDir::new();
+fn usage_errors_exit_with_2_and_point_to_help() {
+    let dir = TestDir::new();
     for arguments in [
         &[][..],
         &["fly"],
@@ -151,51 +151,48 @@ fn a_wrong_command_line_is_code_2_and_points_to_help() {
         &["evaluate", "--search-threshold", "--symmetrize", "union"],
         &["inspect", "one", "two"],
     ] {
-        let outcome = folder.run(arguments);
+        let outcome = dir.run(arguments);
         assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
         assert_eq!(outcome.stdout, "");
         assert!(outcome.stderr.contains("--help"), "{arguments:?}: {}", outcome.stderr);
     }
-    assert!(folder.contents().is_empty());
+    assert!(dir.contents().is_empty());
 }
 
 #[test]
-fn help_and_version_are_results() {
-    let folder = ModelDir::new();
-    assert_eq!(folder.run(&["--version"]).worked(), format!("softalign {}\n", env!("CARGO_PKG_VERSION")));
-    assert!(folder.run(&["help", "train"]).worked().contains("--resume"));
+fn help_and_version_go_to_standard_output() {
+    let dir = TestDir::new();
+    assert_eq!(dir.run(&["--version"]).worked(), format!("softalign {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(dir.run(&["help", "train"]).worked().contains("--resume"));
 }
 
 #[test]
-fn each_line_in_is_a_line_out_in_order() {
+fn writes_one_line_per_input_line_in_order() {
     let expected = "rufo mi dorma .\n\ngrisa ku kanta .\n\n\nvela mi kura .\n";
     let input = "the red fox sleeps\n\nthe grey owl sings\n   \n\nthe old fox runs\n";
-    let folder = ModelDir::new();
+    let dir = TestDir::new();
     assert_eq!(translate(input, &[]).worked(), expected);
     assert_eq!(translate(input.trim_end(), &[]).worked(), expected, "without a line feed at the end");
     assert_eq!(translate(&input.replace('\n', "\r\n"), &[]).worked(), expected, "with CRLF");
     assert_eq!(translate(&format!("\u{feff}{input}"), &[]).worked(), expected, "with a byte order mark");
     assert_eq!(translate(input, &["--input", "-", "--output", "-"]).worked(), expected);
-    folder.write("input.txt", input);
+    dir.write("input.txt", input);
     let files = ["translate", "--model", model_path(), "--input", "input.txt", "--output", "output.txt"];
-    assert_eq!(folder.run(&files).worked(), "");
-    assert_eq!(folder.text("output.txt"), expected);
-    assert_eq!(folder.contents().len(), 2, "no other file is left");
-    assert_eq!(
-        folder.run(&["translate", "--model", model_path(), "the old fox runs", ""]).worked(),
-        "vela mi kura .\n\n"
-    );
+    assert_eq!(dir.run(&files).worked(), "");
+    assert_eq!(dir.text("output.txt"), expected);
+    assert_eq!(dir.contents().len(), 2, "no other file is left");
+    assert_eq!(dir.run(&["translate", "--model", model_path(), "the old fox runs", ""]).worked(), "vela mi kura .\n\n");
 }
 
 #[test]
-fn nothing_in_is_nothing_out() {
+fn empty_input_gives_empty_output() {
     assert_eq!(translate("", &[]).worked(), "");
     assert_eq!(translate("", &["--format", "json"]).worked(), "[]\n");
     assert_eq!(translate("", &["--n-best", "3"]).worked(), "");
 }
 
 #[test]
-fn n_best_lines_say_number_translation_and_score_best_first() {
+fn n_best_lines_are_numbered_and_best_first() {
     let text = translate("the red fox sleeps\n\nthe old owl runs\n", &["--n-best", "3", "--beam", "3"]);
     let lines: Vec<Vec<&str>> = text.worked().lines().map(|line| line.split(" ||| ").collect()).collect();
     assert!(lines.iter().all(|fields| fields.len() == 3), "{lines:?}");
@@ -208,24 +205,24 @@ fn n_best_lines_say_number_translation_and_score_best_first() {
 }
 
 #[test]
-fn a_model_of_the_other_direction_is_refused_where_nothing_is_linked() {
-    let folder = ModelDir::new();
+fn refuses_a_reverse_model_without_links() {
+    let dir = TestDir::new();
     let translate = ["translate", "--model", model_path(), "--reverse-model", "nope", "the red fox"];
-    folder.run(&translate).refused_with(2, &["--reverse-model", "--format"]);
-    folder.run(&[&translate[..], &["--format", "json"]].concat()).refused_with(1, &["nope"]);
+    dir.run(&translate).refused_with(2, &["--reverse-model", "--format"]);
+    dir.run(&[&translate[..], &["--format", "json"]].concat()).refused_with(1, &["nope"]);
 }
 
 #[test]
-fn tables_have_a_line_for_each_entry_whatever_is_in_the_text() {
-    let folder = ModelDir::new();
+fn tables_have_one_line_per_entry_for_any_text() {
+    let dir = TestDir::new();
     let odd = "\r\u{b}\u{c}\u{1c}\u{85}\u{2028}";
     let pairs = PAIRS.map(|(source, target)| format!("{source}{odd}x\t{target}{odd}x{odd}\n"));
-    folder.write("pairs.tsv", pairs.concat());
+    dir.write("pairs.tsv", pairs.concat());
     let arguments = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--noisy", "--lexicon", "words.tsv"];
-    let table = folder.run(&arguments);
+    let table = dir.run(&arguments);
     // As Python's universal newlines and str.splitlines count them.
     let ends = ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{85}', '\u{2028}'];
-    for (text, columns) in [(table.worked(), 6), (&folder.text("words.tsv"), 7)] {
+    for (text, columns) in [(table.worked(), 6), (&dir.text("words.tsv"), 7)] {
         assert!(text.lines().all(|line| line.split('\t').count() == columns), "{text}");
         assert!(!text.contains(ends), "{text:?}");
     }
@@ -234,16 +231,16 @@ fn tables_have_a_line_for_each_entry_whatever_is_in_the_text() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_wide_beam_takes_no_memory_for_all_sentences_at_once() {
-    let folder = ModelDir::new();
+fn wide_beam_memory_is_bounded() {
+    let dir = TestDir::new();
     let text = PAIRS.map(|(source, _)| format!("{source} and {source} and {source}\n")).concat().repeat(20);
     let run = |sentences: usize| {
         let mut limited = std::process::Command::new("sh");
         limited.args(["-c", "ulimit -v 400000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]);
         limited.args(["translate", "--model", model_path(), "--beam", "1000", "--length-factor", "8"]);
-        limited.current_dir(folder.path(""));
+        limited.current_dir(dir.path(""));
         let input: String = text.split_inclusive('\n').take(sentences).collect();
-        folder.write("text.txt", input);
+        dir.write("text.txt", input);
         limited.args(["--input", "text.txt"]);
         outcome(limited).worked().lines().map(str::to_owned).collect::<Vec<_>>()
     };
@@ -251,7 +248,7 @@ fn a_wide_beam_takes_no_memory_for_all_sentences_at_once() {
 }
 
 #[test]
-fn json_has_an_object_for_each_line() {
+fn json_has_one_object_per_line() {
     let text = translate("the red fox sleeps\n\nthe old owl runs\n", &["--format", "json"]);
     let items = json(text.worked());
     let items = items.as_array().unwrap();
@@ -268,11 +265,10 @@ fn json_has_an_object_for_each_line() {
 }
 
 #[test]
-fn alignments_come_one_a_pair_in_order_in_every_format() {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", "the red fox\trufo mi\n\t\nthe owl\t\n\tku\nowl\tku\n");
-    let align =
-        |format: &str| folder.run(&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", format]);
+fn every_format_has_one_alignment_per_pair_in_order() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", "the red fox\trufo mi\n\t\nthe owl\t\n\tku\nowl\tku\n");
+    let align = |format: &str| dir.run(&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", format]);
     let pharaoh = align("pharaoh");
     let lines: Vec<&str> = pharaoh.worked().lines().collect();
     assert_eq!(lines.len(), 5);
@@ -282,29 +278,29 @@ fn alignments_come_one_a_pair_in_order_in_every_format() {
     assert_eq!(align("html").worked().matches("\n{\"id\":").count(), 5);
     assert_eq!(align("svg").worked().matches("\n<g transform=\"translate(0 ").count(), 5 + 1, "and a scale");
     let file = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "npz", "--output", "weights.npz"];
-    folder.run(&file).worked();
-    let archive = zip::ZipArchive::new(std::fs::File::open(folder.path("weights.npz")).unwrap()).unwrap();
+    dir.run(&file).worked();
+    let archive = zip::ZipArchive::new(std::fs::File::open(dir.path("weights.npz")).unwrap()).unwrap();
     let names: Vec<String> =
         (0..5).flat_map(|pair| ["", ".source", ".target"].map(|part| format!("{pair}{part}.npy"))).collect();
     assert_eq!(archive.file_names().map(|name| name.unwrap()).collect::<Vec<_>>(), names);
 }
 
 #[test]
-fn a_tsv_file_parallel_files_and_a_pipe_give_the_same_alignments() {
-    let folder = ModelDir::with_pairs();
+fn all_input_forms_give_the_same_alignments() {
+    let dir = TestDir::with_pairs();
     let side = |pick: fn(&(&str, &str)) -> String| PAIRS.iter().map(|pair| pick(pair) + "\n").collect::<String>();
-    folder.write("source.txt", side(|pair| pair.0.to_owned()));
-    folder.write("target.txt", side(|pair| pair.1.to_owned()));
+    dir.write("source.txt", side(|pair| pair.0.to_owned()));
+    dir.write("target.txt", side(|pair| pair.1.to_owned()));
     let align = ["align", "--model", model_path(), "--format", "json"];
-    let tsv_file = folder.run(&[&align[..], &["--pairs", "pairs.tsv"]].concat());
-    let parallel = folder.run(&[&align[..], &["--source", "source.txt", "--target", "target.txt"]].concat());
-    let piped = folder.run_with_input(&[&align[..], &["--pairs", "-"]].concat(), tsv(&PAIRS));
+    let tsv_file = dir.run(&[&align[..], &["--pairs", "pairs.tsv"]].concat());
+    let parallel = dir.run(&[&align[..], &["--source", "source.txt", "--target", "target.txt"]].concat());
+    let piped = dir.run_with_input(&[&align[..], &["--pairs", "-"]].concat(), tsv(&PAIRS));
     assert_eq!(tsv_file.worked(), parallel.worked());
     assert_eq!(tsv_file.worked(), piped.worked());
 }
 
 #[test]
-fn a_sentence_is_translated_the_same_alone_and_in_company() {
+fn translation_is_independent_of_its_batch() {
     let sentences = mixed_sentences();
     for options in [&["--beam", "1"][..], &["--beam", "4", "--n-best", "2"]] {
         let together = translate(&(sentences.join("\n") + "\n"), options);
@@ -326,10 +322,10 @@ fn a_sentence_is_translated_the_same_alone_and_in_company() {
 }
 
 #[test]
-fn quiet_commands_leave_standard_error_empty() {
-    let folder = ModelDir::with_pairs();
-    folder.write("other.txt", "日本語です\n");
-    folder.write("empty-sides.tsv", tsv(&PAIRS) + "only one side\t\n");
+fn quiet_leaves_standard_error_empty() {
+    let dir = TestDir::with_pairs();
+    dir.write("other.txt", "日本語です\n");
+    dir.write("empty-sides.tsv", tsv(&PAIRS) + "only one side\t\n");
     let train =
         ["train", "--train", "empty-sides.tsv", "--out", "out", "--max-epochs", "1", "--quiet", "--preset", "tiny"];
     for arguments in [
@@ -339,19 +335,19 @@ fn quiet_commands_leave_standard_error_empty() {
         &["evaluate", "--quiet", "--model", model_path(), "--pairs", "pairs.tsv"],
         &["inspect", "--quiet", model_path()],
     ] {
-        let outcome = folder.run(arguments);
+        let outcome = dir.run(arguments);
         outcome.worked();
         assert_eq!(outcome.stderr, "", "{arguments:?}");
     }
-    let loud = folder.run(&["translate", "--model", model_path(), "--input", "other.txt"]);
+    let loud = dir.run(&["translate", "--model", model_path(), "--input", "other.txt"]);
     assert!(loud.stderr.contains("line 1"), "what may be wrong is said: {loud:?}");
 }
 
 #[test]
-fn evaluate_gives_the_scores_that_scripts_read() {
-    let folder = ModelDir::with_pairs();
+fn evaluate_json_has_the_promised_keys() {
+    let dir = TestDir::with_pairs();
     let evaluate = ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv"];
-    let plain = folder.run(&[&evaluate[..], &["--json"]].concat());
+    let plain = dir.run(&[&evaluate[..], &["--json"]].concat());
     let scores = json(plain.worked());
     assert_eq!(plain.stdout.lines().count(), 1);
     assert_eq!(scores["pairs"], PAIRS.len());
@@ -364,14 +360,14 @@ fn evaluate_gives_the_scores_that_scripts_read() {
         assert!(scores.get(key).is_none(), "{key} without gold: {scores}");
     }
 
-    folder.write("pairs.gold", "1-0 2-1 3-2 0?3\n".repeat(PAIRS.len()));
-    let with_gold = folder.run(&[&evaluate[..], &["--json", "--gold", "pairs.gold"]].concat());
+    dir.write("pairs.gold", "1-0 2-1 3-2 0?3\n".repeat(PAIRS.len()));
+    let with_gold = dir.run(&[&evaluate[..], &["--json", "--gold", "pairs.gold"]].concat());
     let scores = json(with_gold.worked());
     for key in ["aer", "precision", "recall"] {
         let score = scores[key].as_f64().unwrap_or_else(|| panic!("{key}: {scores}"));
         assert!((0.0..=1.0).contains(&score), "{key} is {score}");
     }
-    let words = folder.run(&[&evaluate[..], &["--gold", "pairs.gold"]].concat());
+    let words = dir.run(&[&evaluate[..], &["--gold", "pairs.gold"]].concat());
     for score in ["BLEU", "chrF", "exact match", "perplexity", "AER"] {
         assert!(words.worked().contains(score), "{score} is not shown: {}", words.stdout);
     }
@@ -423,7 +419,7 @@ fn shell_blocks_of_docs() -> String {
 /// The program takes every command that the documentation and the help show. `scripts/check_docs.py` runs those of the
 /// documentation.
 #[test]
-fn commands_that_are_shown_can_be_given() {
+fn shown_commands_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let mut shown = shell_blocks_of_docs();
@@ -444,9 +440,9 @@ fn commands_that_are_shown_can_be_given() {
 }
 
 #[test]
-fn inspect_tells_what_a_model_is() {
-    let folder = ModelDir::new();
-    let outcome = folder.run(&["inspect", model_path()]);
+fn inspect_describes_a_model() {
+    let dir = TestDir::new();
+    let outcome = dir.run(&["inspect", model_path()]);
     for part in ["embedding 32, hidden 32, attention 32", "words", "pairs.tsv", "12 pairs", "BLEU", "model.safetensors"]
     {
         assert!(outcome.worked().contains(part), "{part}: {}", outcome.stdout);
@@ -454,50 +450,50 @@ fn inspect_tells_what_a_model_is() {
 }
 
 #[test]
-fn without_names_training_takes_the_shipped_data_and_keeps_the_previous_model() {
-    let folder = ModelDir::new();
-    std::fs::create_dir(folder.path("data")).unwrap();
-    folder.write("data/train.tsv", tsv(&PAIRS));
-    folder.write("data/validation.tsv", tsv(&PAIRS[..3]));
-    folder.write("data/test.tsv", tsv(&PAIRS[..2]));
-    folder.write("data/test.gold", "0-0\n0-0\n");
-    let train = |seed| folder.run(&["train", "--preset", "tiny", "--max-epochs", "1", "--quiet", "--seed", seed]);
+fn train_defaults_to_shipped_data_and_keeps_the_previous_model() {
+    let dir = TestDir::new();
+    std::fs::create_dir(dir.path("data")).unwrap();
+    dir.write("data/train.tsv", tsv(&PAIRS));
+    dir.write("data/validation.tsv", tsv(&PAIRS[..3]));
+    dir.write("data/test.tsv", tsv(&PAIRS[..2]));
+    dir.write("data/test.gold", "0-0\n0-0\n");
+    let train = |seed| dir.run(&["train", "--preset", "tiny", "--max-epochs", "1", "--quiet", "--seed", seed]);
     train("1").worked();
-    let first = folder.read("checkpoints/model.safetensors");
-    folder.write("data/validation.tsv", "broken\n");
+    let first = dir.read("checkpoints/model.safetensors");
+    dir.write("data/validation.tsv", "broken\n");
     train("2").refused_with(1, &["data/validation.tsv:1"]);
-    assert_eq!(folder.read("checkpoints/model.safetensors"), first, "a run that cannot begin moves nothing");
-    folder.write("data/validation.tsv", tsv(&PAIRS[..3]));
+    assert_eq!(dir.read("checkpoints/model.safetensors"), first, "a run that cannot begin moves nothing");
+    dir.write("data/validation.tsv", tsv(&PAIRS[..3]));
     train("2").worked();
-    assert_eq!(folder.read("checkpoints/previous/model.safetensors"), first);
-    assert_ne!(folder.read("checkpoints/model.safetensors"), first);
-    folder.run(&["translate", "the red fox sleeps"]).worked();
-    folder.run(&["align"]).worked();
-    assert!(folder.run(&["evaluate"]).worked().contains("AER"));
-    folder.run(&["inspect"]).worked();
-    folder.run(&["inspect", "checkpoints/previous"]).worked();
+    assert_eq!(dir.read("checkpoints/previous/model.safetensors"), first);
+    assert_ne!(dir.read("checkpoints/model.safetensors"), first);
+    dir.run(&["translate", "the red fox sleeps"]).worked();
+    dir.run(&["align"]).worked();
+    assert!(dir.run(&["evaluate"]).worked().contains("AER"));
+    dir.run(&["inspect"]).worked();
+    dir.run(&["inspect", "checkpoints/previous"]).worked();
 }
 
 #[test]
-fn where_nothing_is_shipped_the_option_is_named() {
-    let folder = ModelDir::new();
-    folder.run(&["train", "--out", "out"]).refused_with(1, &["data/train.tsv", "--train"]);
-    folder.run(&["evaluate", "--model", model_path()]).refused_with(1, &["data/test.tsv", "--pairs"]);
-    folder.run(&["translate", "hello"]).refused_with(1, &["checkpoints", "train --train PAIRS.tsv", "--model"]);
-    folder.run(&["inspect"]).refused_with(1, &["checkpoints", "config.json"]);
-    assert!(folder.contents().is_empty(), "{:?}", folder.contents().keys());
+fn names_the_option_where_nothing_is_shipped() {
+    let dir = TestDir::new();
+    dir.run(&["train", "--out", "out"]).refused_with(1, &["data/train.tsv", "--train"]);
+    dir.run(&["evaluate", "--model", model_path()]).refused_with(1, &["data/test.tsv", "--pairs"]);
+    dir.run(&["translate", "hello"]).refused_with(1, &["checkpoints", "train --train PAIRS.tsv", "--model"]);
+    dir.run(&["inspect"]).refused_with(1, &["checkpoints", "config.json"]);
+    assert!(dir.contents().is_empty(), "{:?}", dir.contents().keys());
 }
 
 #[test]
-fn text_that_looks_like_an_option_can_be_translated() {
-    let folder = ModelDir::new();
-    assert_eq!(folder.run(&["translate", "--model", model_path(), "--", "--fox"]).worked().lines().count(), 1);
+fn translates_text_that_looks_like_an_option() {
+    let dir = TestDir::new();
+    assert_eq!(dir.run(&["translate", "--model", model_path(), "--", "--fox"]).worked().lines().count(), 1);
 }
 
 #[test]
-fn a_slow_writer_is_waited_for() {
-    let folder = ModelDir::new();
-    let mut child = folder.command(&["translate", "--model", model_path()]).stdin(Stdio::piped()).spawn().unwrap();
+fn waits_for_slow_input() {
+    let dir = TestDir::new();
+    let mut child = dir.command(&["translate", "--model", model_path()]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"the red fox sl").unwrap();
     std::thread::sleep(Duration::from_millis(50));

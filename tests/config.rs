@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use clap::CommandFactory;
-use common::{ModelDir, PAIRS, QUICK, json, model_path, outcome, tsv};
+use common::{PAIRS, QUICK, TestDir, json, model_path, outcome, tsv};
 use serde_json::{Value, json};
 use softalign::cli::Cli;
 
@@ -37,14 +37,14 @@ const SHOWN_WHERE_GIVEN: [&str; 21] = [
 ];
 
 /// What config.json says of a model, and of how its training was begun.
-fn told(folder: &ModelDir, out: &str) -> (Value, Vec<String>) {
-    let mut config = json(&folder.text(&format!("{out}/config.json")));
+fn told(dir: &TestDir, out: &str) -> (Value, Vec<String>) {
+    let mut config = json(&dir.text(&format!("{out}/config.json")));
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
     (config, serde_json::from_value(begun["command_line"].clone()).unwrap())
 }
 
 #[test]
-fn what_is_shown_trains_the_same_model() {
+fn shown_config_trains_the_same_model() {
     let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
     let quoted = "n;source;target\n".to_owned() + &PAIRS.map(|(a, b)| format!("1;\"{a}\";{b}\n")).concat();
     for (pairs, options) in [
@@ -62,27 +62,27 @@ fn what_is_shown_trains_the_same_model() {
             ],
         ),
     ] {
-        let folder = ModelDir::new();
-        folder.write("pairs.tsv", pairs);
+        let dir = TestDir::new();
+        dir.write("pairs.tsv", pairs);
         let train =
             [&["train", "--train", "pairs.tsv", "--preset", "tiny", "--max-epochs", "2", "-q"], options].concat();
-        let shown = folder.run(&[&train[..], &["--show-config"]].concat());
-        assert_eq!((folder.contents().len(), &shown.stderr[..]), (1, ""), "it touches a folder, or says something");
-        folder.write("c.json", shown.worked());
-        folder.run(&[&train[..], &["--out", "plain"]].concat()).worked();
-        folder.run(&["train", "--config", "c.json", "--out", "again", "-q"]).worked();
-        let model = |out: &str| folder.read(&format!("{out}/model.safetensors"));
+        let shown = dir.run(&[&train[..], &["--show-config"]].concat());
+        assert_eq!((dir.contents().len(), &shown.stderr[..]), (1, ""), "it touches a folder, or says something");
+        dir.write("c.json", shown.worked());
+        dir.run(&[&train[..], &["--out", "plain"]].concat()).worked();
+        dir.run(&["train", "--config", "c.json", "--out", "again", "-q"]).worked();
+        let model = |out: &str| dir.read(&format!("{out}/model.safetensors"));
         assert!(model("plain") == model("again"), "{options:?}: another model");
-        let ((plain, _), (again, begun)) = (told(&folder, "plain"), told(&folder, "again"));
+        let ((plain, _), (again, begun)) = (told(&dir, "plain"), told(&dir, "again"));
         assert_eq!(plain, again, "{options:?}");
         assert!(!begun.iter().any(|part| part.contains("config")), "the file may be gone by then: {begun:?}");
     }
 }
 
 #[test]
-fn all_that_is_in_force_is_shown() {
-    let folder = ModelDir::with_pairs();
-    let shown = folder.run(&["train", "--train", "pairs.tsv", "--show-config"]);
+fn show_config_prints_every_resolved_setting() {
+    let dir = TestDir::with_pairs();
+    let shown = dir.run(&["train", "--train", "pairs.tsv", "--show-config"]);
     let shown = json(shown.worked());
     assert_eq!(
         (&shown["hidden-size"], &shown["metric"], &shown["units"]),
@@ -95,21 +95,21 @@ fn all_that_is_in_force_is_shown() {
     let expected: BTreeSet<&str> = options.filter(|long| !apart.contains(long)).chain(["vocabulary-size"]).collect();
     let names: BTreeSet<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(names, expected);
-    folder.run(&["train", "--resume", "--show-config"]).refused_with(2, &["--show-config cannot change with --resume"]);
+    dir.run(&["train", "--resume", "--show-config"]).refused_with(2, &["--show-config cannot change with --resume"]);
 }
 
 #[test]
-fn the_command_line_counts_more() {
-    let folder = ModelDir::with_pairs();
-    folder.write(
+fn command_line_overrides_the_config_file() {
+    let dir = TestDir::with_pairs();
+    dir.write(
         "c.json",
         json!({"train": "gone.tsv", "max_epochs": 1, "batch-tokens": 50, "seed": 7, "no-tied-embeddings": true})
             .to_string(),
     );
     let train = ["train", "--config", "c.json", "--source", "a", "--target", "b", "--show-config"];
-    folder.write("a", "a fox\n");
-    folder.write("b", "mi\n");
-    let shown = folder.run(&[&train[..], &["--seed", "3", "--batch-sentences=4"]].concat());
+    dir.write("a", "a fox\n");
+    dir.write("b", "mi\n");
+    let shown = dir.run(&[&train[..], &["--seed", "3", "--batch-sentences=4"]].concat());
     let shown = json(shown.worked());
     let of = |key: &str| shown[key].clone();
     assert_eq!((of("seed"), of("max-epochs"), of("no-tied-embeddings")), (json!(3), json!(1), json!(true)));
@@ -118,13 +118,13 @@ fn the_command_line_counts_more() {
 }
 
 #[test]
-fn any_command_takes_one() {
-    let folder = ModelDir::with_pairs();
+fn every_command_reads_a_config_file() {
+    let dir = TestDir::with_pairs();
     let config = json!({"model": model_path(), "format": "jsonl", "n_best": 2, "subwords": false, "input": "none",
         "threads": 1, "coverage-penalty": null});
-    folder.write("c.json", config.to_string());
+    dir.write("c.json", config.to_string());
     let translate = |arguments: &[&str]| {
-        let mut command = folder.command(arguments);
+        let mut command = dir.command(arguments);
         command.env("SOFTALIGN_MODEL", "nope");
         outcome(command).worked().lines().map(str::to_owned).collect::<Vec<_>>()
     };
@@ -132,44 +132,44 @@ fn any_command_takes_one() {
     assert!(lines.len() == 2 && lines[0].contains("rufo mi dorma ."), "{lines:?}");
     // What follows -- is text, whatever it looks like; the option may stand before the command.
     assert_eq!(translate(&["--config", "c.json", "translate", "--n-best", "1", "--", "--config", "a"]).len(), 2);
-    folder.write(
+    dir.write(
         "several.json",
         json!({"model": [model_path(), model_path()], "pairs": "pairs.tsv", "json": true}).to_string(),
     );
-    let measured = folder.run(&["evaluate", "--config", "several.json"]);
+    let measured = dir.run(&["evaluate", "--config", "several.json"]);
     assert_eq!(json(measured.worked())["models"].as_array().unwrap().len(), 2);
-    folder.write(
+    dir.write(
         "accept.json",
         json!({"pairs": "pairs.tsv", "accept": ["long", "script"], "columns": [1, 2]}).to_string(),
     );
-    folder.run(&["clean", "--config", "accept.json"]).worked();
-    folder.write("forward.links", "0-0\n");
-    folder.write("backward.links", "0-1\n");
-    folder.write("way.json", json!({"way": "union"}).to_string());
+    dir.run(&["clean", "--config", "accept.json"]).worked();
+    dir.write("forward.links", "0-0\n");
+    dir.write("backward.links", "0-1\n");
+    dir.write("way.json", json!({"way": "union"}).to_string());
     assert_eq!(
-        folder.run(&["symmetrize", "--config", "way.json", "forward.links", "backward.links"]).worked(),
+        dir.run(&["symmetrize", "--config", "way.json", "forward.links", "backward.links"]).worked(),
         "0-0 0-1\n"
     );
 }
 
 /// A preset means the sizes that it names, and a model to begin with decides its own, whatever a config says of them.
 #[test]
-fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
-    let folder = ModelDir::with_model();
-    let shown = folder.run(&["train", "--train", "pairs.tsv", "--preset", "tiny", "--show-config"]);
-    folder.write("settings.json", shown.worked());
-    let preset = folder.run(&["train", "--config", "settings.json", "--preset", "medium", "--show-config"]);
+fn preset_on_the_command_line_overrides_sizes_of_the_config() {
+    let dir = TestDir::with_model();
+    let shown = dir.run(&["train", "--train", "pairs.tsv", "--preset", "tiny", "--show-config"]);
+    dir.write("settings.json", shown.worked());
+    let preset = dir.run(&["train", "--config", "settings.json", "--preset", "medium", "--show-config"]);
     assert_eq!((&preset.json()["hidden-size"], &preset.json()["learning-rate"]), (&json!(384), &json!(0.0015)));
     let from = ["train", "--config", "settings.json", "--init-from", "model", "--show-config"];
-    assert!(folder.run(&from).worked().contains("\"init-from\": \"model\""));
+    assert!(dir.run(&from).worked().contains("\"init-from\": \"model\""));
     // But for what the model leaves open.
-    folder.write("open.json", json!({"vocabulary-size": 77}).to_string());
+    dir.write("open.json", json!({"vocabulary-size": 77}).to_string());
     let new = ["train", "--config", "open.json", "--init-from", "model", "--init-vocabulary", "new", "--show-config"];
-    assert_eq!(folder.run(&[&new[..], &["--train", "pairs.tsv"]].concat()).json()["vocabulary-size"], 77);
+    assert_eq!(dir.run(&[&new[..], &["--train", "pairs.tsv"]].concat()).json()["vocabulary-size"], 77);
     // What presets differ in is all that a preset says.
     let of = |preset: &str| {
         let shown = ["train", "--train", "pairs.tsv", "--preset", preset, "--show-config"];
-        folder.run(&shown).json().as_object().unwrap().clone()
+        dir.run(&shown).json().as_object().unwrap().clone()
     };
     let auto = of("auto");
     for preset in ["fast", "best", "tiny", "large"] {
@@ -181,31 +181,28 @@ fn what_is_said_in_one_word_counts_more_than_what_is_said_in_detail() {
 }
 
 #[test]
-fn a_model_is_trained_as_another_was() {
-    let folder = ModelDir::with_pairs();
+fn config_of_a_model_trains_the_same_model() {
+    let dir = TestDir::with_pairs();
     let more = ["--max-epochs", "2", "--guided-alignment", "--validate-every", "5"];
-    folder.train("first", &more).worked();
+    dir.train("first", &more).worked();
     let config = ["train", "--config", "first/config.json", "-q"];
-    folder.run(&[&config[..], &["--out", "again"]].concat()).worked();
-    folder.run(&[&config[..], &["--out", "other", "--seed", "2"]].concat()).worked();
-    let model = |out: &str| folder.read(&format!("{out}/model.safetensors"));
+    dir.run(&[&config[..], &["--out", "again"]].concat()).worked();
+    dir.run(&[&config[..], &["--out", "other", "--seed", "2"]].concat()).worked();
+    let model = |out: &str| dir.read(&format!("{out}/model.safetensors"));
     assert!(model("first") == model("again") && model("first") != model("other"));
-    let ((first, _), (again, begun)) = (told(&folder, "first"), told(&folder, "again"));
+    let ((first, _), (again, begun)) = (told(&dir, "first"), told(&dir, "again"));
     assert_eq!(first, again);
     assert!(
         begun.contains(&"--out=again".to_owned()) && begun.contains(&"--guided-alignment=0.5".to_owned()),
         "{begun:?}"
     );
     // Such a command line is one again.
-    folder.run(&["train", "--config", "again/config.json", "-q", "--out", "third"]).worked();
+    dir.run(&["train", "--config", "again/config.json", "-q", "--out", "third"]).worked();
     assert!(model("first") == model("third"));
-    folder
-        .run(&["train", "--config", "first/config.json", "--resume", "--out", "first"])
+    dir.run(&["train", "--config", "first/config.json", "--resume", "--out", "first"])
         .refused_with(2, &["--units, --preset", "cannot change with --resume"]);
-    folder
-        .run(&["translate", "--config", "first/config.json", "a"])
-        .refused_with(2, &["first/config.json", "of a model"]);
-    let mut first = json(&folder.text("first/config.json"));
+    dir.run(&["translate", "--config", "first/config.json", "a"]).refused_with(2, &["first/config.json", "of a model"]);
+    let mut first = json(&dir.text("first/config.json"));
     for (begun, reason) in [
         (json!({"command_line": ["translate", "a"], "threads": 1}), "does not record the options"),
         (
@@ -215,32 +212,32 @@ fn a_model_is_trained_as_another_was() {
         (Value::Null, "does not record the options"),
     ] {
         first["begun"] = begun;
-        folder.write("c.json", first.to_string());
-        folder.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: ", reason]);
+        dir.write("c.json", first.to_string());
+        dir.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: ", reason]);
     }
-    folder.write("c.json", "{\"format_version\": 99}");
-    folder.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: ", "format version 99"]);
+    dir.write("c.json", "{\"format_version\": 99}");
+    dir.run(&["train", "--config", "c.json"]).refused_with(2, &["c.json: ", "format version 99"]);
 }
 
 #[test]
-fn a_byte_order_mark_before_a_config_is_skipped() {
-    let folder = ModelDir::with_pairs();
-    folder.write("c.json", "\u{feff}{\"beam\": 1}");
-    folder.run(&["translate", "--model", model_path(), "--config", "c.json", "the red fox sleeps"]).worked();
+fn skips_a_byte_order_mark_before_a_config() {
+    let dir = TestDir::with_pairs();
+    dir.write("c.json", "\u{feff}{\"beam\": 1}");
+    dir.run(&["translate", "--model", model_path(), "--config", "c.json", "the red fox sleeps"]).worked();
 }
 
 #[test]
-fn a_long_key_of_a_config_is_shortened() {
-    let folder = ModelDir::with_pairs();
+fn shortens_long_config_keys_in_errors() {
+    let dir = TestDir::with_pairs();
     let key = "é".repeat(5_000_000);
-    folder.write("c.json", format!("{{\"{key}\": 3}}"));
-    let message = folder.run(&["train", "--config", "c.json"]);
+    dir.write("c.json", format!("{{\"{key}\": 3}}"));
+    let message = dir.run(&["train", "--config", "c.json"]);
     message.refused_with(2, &["c.json: \"ééé", "é…\" is not an option of softalign train"]);
 }
 
 #[test]
-fn what_a_config_cannot_hold_is_said_in_a_line() {
-    let folder = ModelDir::with_pairs();
+fn refuses_invalid_configs_in_one_line() {
+    let dir = TestDir::with_pairs();
     for (text, reasons) in [
         (
             "{\"max_epoch\": 3}",
@@ -257,19 +254,19 @@ fn what_a_config_cannot_hold_is_said_in_a_line() {
         ("{\"seed\": 3", &["invalid JSON", "line 1"]),
         ("", &["invalid JSON"]),
     ] {
-        folder.write("c.json", text);
-        let message = folder.run(&["train", "--config", "c.json"]);
+        dir.write("c.json", text);
+        let message = dir.run(&["train", "--config", "c.json"]);
         message.refused_with(2, &[&["error: c.json: "], reasons].concat());
         assert!(!message.stderr.contains('\u{1b}'), "{message:?}");
     }
     let text = json!({"beam": 1, "model": model_path()}).to_string();
-    folder.write("c.json", &text);
-    let twice = folder.run(&["translate", "--config", "c.json", "--output", "./c.json", "the fox"]);
+    dir.write("c.json", &text);
+    let twice = dir.run(&["translate", "--config", "c.json", "--output", "./c.json", "the fox"]);
     twice.refused_with(2, &["c.json: this file is both --config and --output"]);
-    assert_eq!(folder.text("c.json"), text);
-    folder.run(&["train", "--config", "gone.json"]).refused_with(2, &["gone.json: cannot read this file"]);
-    folder.write("binary.json", [0xff, 0xfe]);
-    folder.run(&["train", "--config", "binary.json"]).refused_with(2, &["binary.json: cannot read this file"]);
+    assert_eq!(dir.text("c.json"), text);
+    dir.run(&["train", "--config", "gone.json"]).refused_with(2, &["gone.json: cannot read this file"]);
+    dir.write("binary.json", [0xff, 0xfe]);
+    dir.run(&["train", "--config", "binary.json"]).refused_with(2, &["binary.json: cannot read this file"]);
     // What an option cannot be is clap's to say, and where it is from.
     for (text, reason) in [
         (json!({"seed": "x"}), "at least 0"),
@@ -279,23 +276,21 @@ fn what_a_config_cannot_hold_is_said_in_a_line() {
         (json!({"train": true}), "a value is required"),
         (json!({"no-tied-embeddings": "yes"}), "unexpected value"),
     ] {
-        folder.write("c.json", text.to_string());
-        let outcome = folder.run(&["train", "--config", "c.json"]);
+        dir.write("c.json", text.to_string());
+        let outcome = dir.run(&["train", "--config", "c.json"]);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");
         assert!(outcome.stderr.contains(reason) && outcome.stderr.contains("' is set in c.json"), "{outcome:?}");
     }
-    folder.write("c.json", json!({"dropout": 2}).to_string());
-    folder.run(&["train", "--config", "c.json"]).refused_with(2, &["--dropout must be"]);
-    assert_eq!(folder.contents().len(), 3, "something was written");
+    dir.write("c.json", json!({"dropout": 2}).to_string());
+    dir.run(&["train", "--config", "c.json"]).refused_with(2, &["--dropout must be"]);
+    assert_eq!(dir.contents().len(), 3, "something was written");
 }
 
 #[test]
-fn a_config_can_say_which_training_goes_on() {
-    let folder = ModelDir::with_pairs();
-    folder
-        .run(&[&["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"], &QUICK[..]].concat())
-        .worked();
-    folder.write("c.json", json!({"out": "out", "resume": true, "max-epochs": 2, "quiet": true}).to_string());
-    assert_eq!(folder.run(&["train", "--config", "c.json"]).stderr, "");
-    assert_eq!(json(&folder.text("out/resume.json"))["epoch"], 2);
+fn config_can_name_the_run_to_resume() {
+    let dir = TestDir::with_pairs();
+    dir.run(&[&["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"], &QUICK[..]].concat()).worked();
+    dir.write("c.json", json!({"out": "out", "resume": true, "max-epochs": 2, "quiet": true}).to_string());
+    assert_eq!(dir.run(&["train", "--config", "c.json"]).stderr, "");
+    assert_eq!(json(&dir.text("out/resume.json"))["epoch"], 2);
 }

@@ -3,14 +3,14 @@
 
 mod common;
 
-use common::{ModelDir, Outcome, model_path};
+use common::{Outcome, TestDir, model_path};
 
 fn translate(arguments: &[&str], input: &str) -> Outcome {
-    ModelDir::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
+    TestDir::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
 }
 
 #[test]
-fn a_translation_begins_as_it_should() {
+fn translation_begins_with_the_target_prefix() {
     let text = translate(&["--prefix", "grisa ku "], "the red fox sleeps\nthe old owl runs\n\n");
     let lines: Vec<&str> = text.worked().lines().collect();
     assert!(lines[0].starts_with("grisa ku ") && lines[1].starts_with("grisa ku ") && lines[2].is_empty(), "{text:?}");
@@ -23,7 +23,7 @@ fn a_translation_begins_as_it_should() {
 }
 
 #[test]
-fn phrases_are_there_or_are_not() {
+fn required_and_avoided_phrases_are_respected() {
     let with = |arguments: &[&str]| translate(arguments, "the red fox sleeps\n").worked().trim_end().to_owned();
     for beam in ["1", "5"] {
         let text = with(&["--beam", beam, "--require", "kanta", "--require", "ku"]);
@@ -41,7 +41,7 @@ fn phrases_are_there_or_are_not() {
 }
 
 #[test]
-fn what_stands_in_another_phrase_is_said_once() {
+fn phrase_contained_in_another_is_produced_once() {
     let with = |arguments: &[&str]| translate(arguments, "the red fox sleeps\n").worked().trim_end().to_owned();
     let text = with(&["--require", "ku", "--require", "grisa ku", "--require", "grisa ku"]);
     assert_eq!(text.matches("ku").count(), 1, "{text}");
@@ -50,26 +50,25 @@ fn what_stands_in_another_phrase_is_said_once() {
 }
 
 #[test]
-fn a_beginning_that_cannot_be_said_names_its_line() {
-    let folder = ModelDir::new();
-    folder.write("begun.tsv", "the red fox sleeps\tvela\nthe red fox sleeps\tzebro\n");
+fn unknown_prefix_names_its_line() {
+    let dir = TestDir::new();
+    dir.write("begun.tsv", "the red fox sleeps\tvela\nthe red fox sleeps\tzebro\n");
     let arguments = ["translate", "--model", model_path(), "--prefixes"];
-    let named = folder.run(&[&arguments[..], &["--input", "begun.tsv"]].concat());
+    let named = dir.run(&[&arguments[..], &["--input", "begun.tsv"]].concat());
     named.refused_with(1, &["begun.tsv:2: \"zebro\" is to be said"]);
-    let piped = folder.run_with_input(&arguments, "the red fox sleeps\tzebro\n");
+    let piped = dir.run_with_input(&arguments, "the red fox sleeps\tzebro\n");
     piped.refused_with(1, &["sentence 1: \"zebro\" is to be said"]);
     for layout in [&["--csv"][..], &["--header"], &["--columns", "1,2"]] {
-        let refused = folder.run(&[&arguments[..], layout, &["the fox"]].concat());
+        let refused = dir.run(&[&arguments[..], layout, &["the fox"]].concat());
         refused.refused_with(2, &["are for --dictionary and --terms here"]);
     }
 }
 
 #[test]
-fn terms_are_said_where_they_stand() {
-    let folder = ModelDir::new();
-    folder.write("terms.tsv", "fox\tku\nold owl\tgrisa mi\nzebra\tzebro\n");
-    let run =
-        |input: &str| folder.run_with_input(&["translate", "--model", model_path(), "--terms", "terms.tsv"], input);
+fn terms_are_placed_at_their_source_position() {
+    let dir = TestDir::new();
+    dir.write("terms.tsv", "fox\tku\nold owl\tgrisa mi\nzebra\tzebro\n");
+    let run = |input: &str| dir.run_with_input(&["translate", "--model", model_path(), "--terms", "terms.tsv"], input);
     let text = run("the red Fox sleeps\nthe red owl sleeps\nthe old owl runs\n");
     let lines: Vec<&str> = text.worked().lines().collect();
     assert_eq!(lines[..2], ["rufo ku dorma ."; 2], "{text:?}");
@@ -79,7 +78,7 @@ fn terms_are_said_where_they_stand() {
 }
 
 #[test]
-fn draws_come_again_and_differ_by_seed_and_line() {
+fn samples_are_reproducible_and_differ_by_seed_and_line() {
     let draw = |arguments: &[&str], input: &str| {
         let drawn = translate(&[&["--sample", "--temperature", "3"], arguments].concat(), input);
         drawn.worked().to_owned()
@@ -109,12 +108,12 @@ fn of_many_draws_the_one_that_is_most_like_all() {
         "an empty line has its empty translation: {best:?}"
     );
     let evaluated =
-        ModelDir::with_pairs().run(&["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--mbr", "10"]);
+        TestDir::with_pairs().run(&["evaluate", "--model", model_path(), "--pairs", "pairs.tsv", "--mbr", "10"]);
     assert!(evaluated.worked().contains("BLEU"), "{evaluated:?}");
 }
 
 #[test]
-fn length_counts_by_the_formula_that_is_asked_for() {
+fn length_penalty_follows_the_chosen_formula() {
     let score = |formula: &str, penalty: &str| {
         let formula = ["--length-formula", formula, "--length-penalty", penalty, "--coverage-penalty", "0"];
         let text = translate(&[&formula[..], &["--format", "jsonl"]].concat(), "the red fox sleeps\n");
@@ -134,7 +133,7 @@ fn length_counts_by_the_formula_that_is_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_kept_to_is_refused() {
+fn refuses_contradictory_constraints() {
     for (arguments, code, parts) in [
         (&["--require", "ku", "--avoid", "ku"][..], 2, &["--avoid \"ku\"", "--require"][..]),
         (&["--prefix", "rufo ku", "--avoid", " ku "], 2, &["--avoid \"ku\"", "--prefix"]),
@@ -162,24 +161,24 @@ fn what_cannot_be_kept_to_is_refused() {
 }
 
 #[test]
-fn phrases_that_are_too_long_are_refused() {
-    let folder = ModelDir::new();
+fn refuses_phrases_that_are_too_long() {
+    let dir = TestDir::new();
     let (most, more) = ("a".repeat(256), "a ".repeat(129));
-    folder.write("sentence.txt", "the red fox sleeps\n");
+    dir.write("sentence.txt", "the red fox sleeps\n");
     let run = |arguments: &[&str]| {
-        folder.run(&[&["translate", "--model", model_path(), "--input", "sentence.txt"], arguments].concat())
+        dir.run(&[&["translate", "--model", model_path(), "--input", "sentence.txt"], arguments].concat())
     };
     run(&["--require", &more]).refused_with(2, &["--require: a phrase can have 256 characters, not 258"]);
     run(&["--avoid", &more]).refused_with(2, &["--avoid: a phrase can have 256 characters, not 258"]);
     assert_eq!(run(&["--avoid", &most]).worked(), "rufo mi dorma .\n");
-    folder.write("terms.tsv", format!("fox\tku\nowl\t{more}\n"));
+    dir.write("terms.tsv", format!("fox\tku\nowl\t{more}\n"));
     run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:2: a translation can have 256 characters, not 258"]);
-    folder.write("terms.tsv", format!("{more}\tku\n"));
+    dir.write("terms.tsv", format!("{more}\tku\n"));
     run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:1: a term can have 256 characters, not 258"]);
 }
 
 #[test]
-fn phrases_of_too_many_units_together_are_refused() {
+fn refuses_too_many_constrained_units() {
     let phrase = "ku mi ".repeat(20);
     let required = ["--require", &phrase].repeat(7);
     let found = translate(&required, "the red fox sleeps\n");
@@ -187,10 +186,10 @@ fn phrases_of_too_many_units_together_are_refused() {
 }
 
 #[test]
-fn beginning_that_is_too_long_is_refused() {
-    let folder = ModelDir::new();
-    folder.write("config.json", format!("{{\"prefix\": \"{}\"}}", "ku mi ".repeat(500_000)));
+fn refuses_a_prefix_that_is_too_long() {
+    let dir = TestDir::new();
+    dir.write("config.json", format!("{{\"prefix\": \"{}\"}}", "ku mi ".repeat(500_000)));
     let arguments = ["translate", "--model", model_path(), "--config", "config.json"];
-    let found = folder.run_with_input(&arguments, "the red fox sleeps\n");
+    let found = dir.run_with_input(&arguments, "the red fox sleeps\n");
     found.refused_with(1, &["is too long: a translation can begin with 500 units of this model"]);
 }

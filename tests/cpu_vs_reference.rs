@@ -62,7 +62,7 @@ fn losses(path: Gradient) -> Vec<f64> {
 }
 
 #[test]
-fn two_hundred_steps_follow_the_same_curve() {
+fn backends_follow_the_same_loss_for_200_steps() {
     let [fused, plain] = [RnnSearch::gradients, RnnSearch::reference_gradients].map(|path: Gradient| losses(path));
     assert!(plain[STEPS - 1] < 0.75 * plain[0], "nothing was learned: {} {}", plain[0], plain[STEPS - 1]);
     for (step, (fused, plain)) in fused.iter().zip(&plain).enumerate() {
@@ -71,11 +71,11 @@ fn two_hundred_steps_follow_the_same_curve() {
 }
 
 #[test]
-fn a_thousand_sentences_are_translated_alike() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (checkpoint, parameters) = ModelDir::new(&folder.join("checkpoints")).load_model(&Device::Cpu).unwrap();
+fn backends_translate_1000_sentences_alike() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (checkpoint, parameters) = ModelDir::new(&dir.join("checkpoints")).load_model(&Device::Cpu).unwrap();
     let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters).unwrap();
-    let text = std::fs::read_to_string(folder.join("data/test.tsv")).unwrap();
+    let text = std::fs::read_to_string(dir.join("data/test.tsv")).unwrap();
     let source = |line: &str| Source::from(checkpoint.source.encode(line.split('\t').next().unwrap()).unwrap());
     let sources: Vec<Source> = text.lines().map(source).collect();
     assert_eq!(sources.len(), 1000);

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{ModelDir, PAIRS, tsv};
+use common::{PAIRS, TestDir, tsv};
 use serde_json::Value;
 use softalign::random::SeededRng;
 
@@ -50,16 +50,16 @@ fn kills() -> u64 {
     std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS)
 }
 
-fn command(folder: &ModelDir, arguments: &[&str]) -> Command {
-    let mut command = folder.command(&[arguments, &["--quiet"]].concat());
+fn command(dir: &TestDir, arguments: &[&str]) -> Command {
+    let mut command = dir.command(&[arguments, &["--quiet"]].concat());
     command.stdout(std::process::Stdio::null());
     command
 }
 
 /// What the log tells, but for times.
-fn log(folder: &ModelDir) -> Vec<Value> {
+fn log(dir: &TestDir) -> Vec<Value> {
     let mut lines: Vec<Value> =
-        folder.text("out/log.jsonl").lines().map(|line| serde_json::from_str(line).expect("whole lines")).collect();
+        dir.text("out/log.jsonl").lines().map(|line| serde_json::from_str(line).expect("whole lines")).collect();
     // What is summed over the part of an epoch that a process has trained is not the same.
     lines.retain(|line| line["event"] == "validation");
     for line in &mut lines {
@@ -69,15 +69,15 @@ fn log(folder: &ModelDir) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
+fn killed_and_resumed_run_equals_an_uninterrupted_one() {
     for (number, options) in (0..).zip(RUNS) {
         let train = [&["train", "--train", "pairs.tsv", "--out", "out"], &RESTLESS[..], options].concat();
-        let folder = |name: &str| {
-            let folder = ModelDir::lasting(&format!("{name}-{number}"));
-            folder.write("pairs.tsv", tsv(&PAIRS).repeat(2));
-            folder
+        let dir = |name: &str| {
+            let dir = TestDir::lasting(&format!("{name}-{number}"));
+            dir.write("pairs.tsv", tsv(&PAIRS).repeat(2));
+            dir
         };
-        let (whole, killed) = (folder("whole"), folder("killed"));
+        let (whole, killed) = (dir("whole"), dir("killed"));
         let began = std::time::Instant::now();
         assert!(command(&whole, &train).status().unwrap().success(), "{options:?}");
         let took = began.elapsed();
@@ -108,7 +108,7 @@ fn a_run_that_is_killed_leaves_what_one_leaves_that_was_not() {
             assert!(whole.read(name) == killed.read(name), "{options:?}: {name}");
         }
         assert_eq!(log(&whole), log(&killed), "{options:?}");
-        let names = |folder: &ModelDir| folder.contents().into_keys().collect::<Vec<_>>();
+        let names = |dir: &TestDir| dir.contents().into_keys().collect::<Vec<_>>();
         assert_eq!(names(&whole), names(&killed), "{options:?}: a kill has left something behind");
     }
 }

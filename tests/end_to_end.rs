@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::LazyLock;
 
-use common::{ModelDir, Outcome};
+use common::{Outcome, TestDir};
 use serde_json::Value;
 
 /// An invented language that puts the verb first and the colour after its noun.
@@ -24,17 +24,17 @@ fn invented_pairs() -> Vec<(String, String)> {
 }
 
 /// A folder with the pairs, and the model trained on them.
-fn learned() -> &'static ModelDir {
-    static LEARNED: LazyLock<ModelDir> = LazyLock::new(|| {
-        let folder = ModelDir::lasting("learned");
+fn learned() -> &'static TestDir {
+    static LEARNED: LazyLock<TestDir> = LazyLock::new(|| {
+        let dir = TestDir::lasting("learned");
         let pairs = invented_pairs();
         let lines: String = pairs.iter().map(|(source, target)| format!("{source}\t{target}\n")).collect();
-        folder.write("pairs.tsv", lines);
+        dir.write("pairs.tsv", lines);
         let train = ["train", "--train", "pairs.tsv", "--valid", "pairs.tsv", "--out", "model", "--preset", "tiny"];
         let fast = ["--dropout", "0", "--learning-rate", "0.005", "--warmup-steps", "10", "--batch-sentences", "5"];
         let until = ["--units", "word", "--max-epochs", "25", "--patience", "25", "--decay", "0.9", "--quiet"];
-        folder.run(&[&train[..], &fast, &until].concat()).worked();
-        folder
+        dir.run(&[&train[..], &fast, &until].concat()).worked();
+        dir
     });
     &LEARNED
 }
@@ -44,7 +44,7 @@ fn align(options: &[&str]) -> Outcome {
 }
 
 #[test]
-fn what_was_learned_is_reproduced_exactly() {
+fn reproduces_the_training_data() {
     let outcome = learned().run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"]);
     let scores = outcome.json();
     let score = |key: &str| scores[key].as_f64().unwrap();
@@ -55,7 +55,7 @@ fn what_was_learned_is_reproduced_exactly() {
 }
 
 #[test]
-fn greedy_search_and_beams_translate_it_line_by_line() {
+fn greedy_and_beam_search_translate_line_by_line() {
     let (sources, targets): (Vec<String>, Vec<String>) = invented_pairs().into_iter().unzip();
     for beam in ["1", "5"] {
         let arguments = ["translate", "--model", "model", "--beam", beam];

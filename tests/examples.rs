@@ -16,9 +16,9 @@ fn worked(output: Output) -> String {
 }
 
 #[test]
-fn a_kernel_of_the_right_width_is_near_the_curve() {
-    let folder = tempfile::tempdir().unwrap();
-    let figure: PathBuf = folder.path().join("figure.svg");
+fn kernel_regression_fits_the_curve_at_a_suitable_width() {
+    let dir = tempfile::tempdir().unwrap();
+    let figure: PathBuf = dir.path().join("figure.svg");
     let table = worked(example("kernel_regression", &["--quick", figure.to_str().unwrap()]));
     // The error at the learnt width stands before "at".
     let learnt = |kernel: &str| -> f64 {
@@ -37,7 +37,7 @@ fn a_kernel_of_the_right_width_is_near_the_curve() {
 }
 
 #[test]
-fn a_wrong_argument_is_one_line_and_code_2() {
+fn example_reports_a_wrong_argument_in_one_line() {
     let output = example("kernel_regression", &["--nonsense"]);
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
@@ -45,7 +45,7 @@ fn a_wrong_argument_is_one_line_and_code_2() {
 }
 
 #[test]
-fn letters_give_a_words_language_away() {
+fn classifies_the_language_of_words() {
     let said = worked(example("word_language", &["--quick"]));
     let line = said.lines().find(|line| line.starts_with("accuracy on words held out")).unwrap();
     let shares: Vec<f64> = line.split(['%', ' ']).filter_map(|part| part.parse().ok()).collect();
@@ -54,7 +54,7 @@ fn letters_give_a_words_language_away() {
 }
 
 #[test]
-fn attention_tells_true_pairs() {
+fn attention_separates_true_pairs() {
     let said = worked(example("true_pairs", &["--quick"]));
     let right = |kind: &str| -> f64 {
         let line = said.lines().find(|line| line.starts_with(kind)).unwrap();

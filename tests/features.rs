@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{ModelDir, QUICK, json};
+use common::{QUICK, TestDir, json};
 use serde_json::Value;
 
 /// Lemma, form and features of an invented language: the last letters say tense and number.
@@ -13,24 +13,24 @@ fn inflections() -> String {
     lemmas.iter().flat_map(|lemma| tags.map(|tag| line(lemma, tag))).collect()
 }
 
-fn trained() -> ModelDir {
-    let folder = ModelDir::new();
-    folder.write("forms.tsv", inflections());
+fn trained() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("forms.tsv", inflections());
     let arguments = ["train", "--train", "forms.tsv", "--valid", "forms.tsv", "--features", "3", "--out", "model"];
     let units = ["--units", "char", "--max-epochs", "12"];
-    folder.run(&[&arguments[..], &QUICK[2..], &units].concat()).worked();
-    folder
+    dir.run(&[&arguments[..], &QUICK[2..], &units].concat()).worked();
+    dir
 }
 
 #[test]
-fn words_are_inflected_by_their_features() {
-    let folder = trained();
-    let config = json(&folder.text("model/config.json"));
+fn inflects_words_by_their_features() {
+    let dir = trained();
+    let config = json(&dir.text("model/config.json"));
     let atoms = ["⟨FUT⟩", "⟨PRS⟩", "⟨PST⟩", "⟨PL⟩", "⟨SG⟩", "⟨V⟩"];
     assert_eq!(config["text"]["source_protected_tokens"], Value::from(atoms.to_vec()));
     assert!(config["text"].get("target_protected_tokens").is_none() && config["data"]["layout"]["features"] == 3);
     let translate = |arguments: &[&str], input: &str| {
-        folder.run_with_input(&[&["translate", "--model", "model"], arguments].concat(), input).worked().to_owned()
+        dir.run_with_input(&[&["translate", "--model", "model"], arguments].concat(), input).worked().to_owned()
     };
     // The same lemma becomes what its features say: in the second column, as the model remembers, or where it is told.
     let lines = "kanti\tV;PST;SG\nkanti\tV;FUT;SG\nsalti\tV;PRS;PL\n\n";
@@ -39,10 +39,10 @@ fn words_are_inflected_by_their_features() {
     let alone = ["kanti\tV;PST;SG"];
     assert_eq!(translate(&alone, ""), "kantis\n");
     // Aligned and measured on the files that it was trained on, without a word of their columns.
-    let aligned = folder.run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "jsonl"]);
+    let aligned = dir.run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "jsonl"]);
     let first = json(aligned.worked().lines().next().unwrap());
     assert_eq!(first["source"], Value::from(["⟨V⟩", "⟨PRS⟩", "⟨SG⟩", "d", "o", "r", "m", "i"].to_vec()));
-    let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
+    let evaluated = dir.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
     let scores = evaluated.json();
     assert!(scores["exact_match"].as_f64().unwrap() > 90.0, "{scores}");
     // The same with the columns of the pair named, and with two files, of which the sources' is one that can be translated.
@@ -51,16 +51,16 @@ fn words_are_inflected_by_their_features() {
             |line: &str| all.iter().map(|&cell| line.split('\t').nth(cell).unwrap()).collect::<Vec<_>>().join("\t");
         inflections().lines().map(|line| cells(line) + "\n").collect()
     };
-    folder.write("lemmas.txt", column(&[0, 2]));
-    folder.write("forms.txt", column(&[1]));
+    dir.write("lemmas.txt", column(&[0, 2]));
+    dir.write("forms.txt", column(&[1]));
     let sides = ["--source", "lemmas.txt", "--target", "forms.txt"];
     for pairs in [&["--pairs", "forms.tsv", "--columns", "1,2"][..], &sides] {
-        let again = folder.run(&[&["evaluate", "--model", "model", "--json"], pairs].concat());
+        let again = dir.run(&[&["evaluate", "--model", "model", "--json"], pairs].concat());
         assert_eq!(again.json(), scores, "{pairs:?}");
     }
-    assert_eq!(folder.run(&[&["score", "--model", "model"][..], &sides].concat()).worked().lines().count(), 40);
-    assert_eq!(folder.run(&[&["align", "--model", "model"][..], &sides].concat()).code, Some(0));
-    assert_eq!(folder.run(&["score", "--model", "model", "--pairs", "forms.tsv"]).worked().lines().count(), 40);
+    assert_eq!(dir.run(&[&["score", "--model", "model"][..], &sides].concat()).worked().lines().count(), 40);
+    assert_eq!(dir.run(&[&["align", "--model", "model"][..], &sides].concat()).code, Some(0));
+    assert_eq!(dir.run(&["score", "--model", "model", "--pairs", "forms.tsv"]).worked().lines().count(), 40);
     // What is left as it is, is left as it was given.
     let unknown = translate(&["--unknown", "copy", "--format", "jsonl"], "ЖЖЖЖЖЖЖЖ\tV;PST\n");
     assert_eq!(
@@ -72,8 +72,8 @@ fn words_are_inflected_by_their_features() {
 }
 
 #[test]
-fn columns_of_features_may_have_names() {
-    let folder = ModelDir::new();
+fn selects_feature_columns_by_name() {
+    let dir = TestDir::new();
     let named: String = inflections()
         .lines()
         .map(|line| {
@@ -81,62 +81,58 @@ fn columns_of_features_may_have_names() {
             format!("{}\t{}\t{}\n", cells[2], cells[1], cells[0])
         })
         .collect();
-    folder.write("forms.tsv", format!("Tags\tform\tlemma\n{named}"));
+    dir.write("forms.tsv", format!("Tags\tform\tlemma\n{named}"));
     let layout = ["--columns", "lemma,form", "--features", "tags"];
     let arguments = ["train", "--train", "forms.tsv", "--out", "model", "--units", "char", "--max-epochs", "1"];
-    folder.run(&[&arguments[..], &QUICK[2..], &layout].concat()).worked();
+    dir.run(&[&arguments[..], &QUICK[2..], &layout].concat()).worked();
     // What was learnt is remembered by name, and a run goes on with it.
-    folder.run(&["train", "--out", "model", "--resume", "--max-epochs", "2", "--quiet"]).worked();
-    let evaluated = folder.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
+    dir.run(&["train", "--out", "model", "--resume", "--max-epochs", "2", "--quiet"]).worked();
+    let evaluated = dir.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
     assert!(evaluated.worked().contains("exact_match"), "{evaluated:?}");
     assert_eq!(
-        folder
-            .run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "pharaoh"])
-            .worked()
-            .lines()
-            .count(),
+        dir.run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "pharaoh"]).worked().lines().count(),
         40
     );
 }
 
 #[test]
-fn columns_that_are_not_there_are_told() {
-    let folder = trained();
-    let train = |layout: &[&str]| folder.run(&[&["train", "--train", "forms.tsv", "--out", "new"], layout].concat());
+fn names_missing_columns() {
+    let dir = trained();
+    let train = |layout: &[&str]| dir.run(&[&["train", "--train", "forms.tsv", "--out", "new"], layout].concat());
     train(&["--features", "4"]).refused_with(1, &["forms.tsv:1: no column 4 here, only 3"]);
     train(&["--features", "2"]).refused_with(1, &["column 2 would be a side and its features"]);
     train(&["--columns", "lemma,form", "--features", "tags"]).refused_with(1, &["no column is called \"lemma\""]);
     assert_eq!(train(&["--features", "0"]).code, Some(2));
-    let translate = |column: &str| folder.run(&["translate", "--model", "model", "--features", column, "kanti"]);
+    let translate = |column: &str| dir.run(&["translate", "--model", "model", "--features", column, "kanti"]);
     translate("1").refused_with(2, &["--features needs a number from 2 on"]);
     translate("tags").refused_with(2, &["--features needs a number from 2 on"]);
     let sides = ["align", "--model", "model", "--source", "forms.tsv", "--target", "other.tsv", "--features", "1"];
-    folder.run(&sides).refused_with(2, &["--features needs a number from 2 on"]);
+    dir.run(&sides).refused_with(2, &["--features needs a number from 2 on"]);
 }
 
 #[test]
-fn what_a_model_remembers_is_asked_of_its_own_files_alone() {
-    let folder = trained();
+fn saved_layout_applies_to_its_own_files_alone() {
+    let dir = trained();
     // Features may be written out, and an aligner of pairs has no model.
-    folder.write("lemmas", "⟨V⟩⟨PST⟩⟨SG⟩kanti\n");
-    folder.write("forms", "kantis\n");
-    folder.write("pairs.tsv", "kanti\tkantis\nsalti saltas\tsalti saltas\n");
+    dir.write("lemmas", "⟨V⟩⟨PST⟩⟨SG⟩kanti\n");
+    dir.write("forms", "kantis\n");
+    dir.write("pairs.tsv", "kanti\tkantis\nsalti saltas\tsalti saltas\n");
     let sides = ["score", "--model", "model", "--source", "lemmas", "--target", "forms"];
-    assert_eq!(folder.run(&sides).worked().lines().count(), 1);
+    assert_eq!(dir.run(&sides).worked().lines().count(), 1);
     let pairs = ["align", "--model", "model", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
-    assert_eq!(folder.run(&pairs).worked().lines().count(), 2);
+    assert_eq!(dir.run(&pairs).worked().lines().count(), 2);
     // A line without its features is told of, wherever these were looked for.
-    folder.write("bare", "kanti\n");
+    dir.write("bare", "kanti\n");
     let bare = ["score", "--model", "model", "--source", "bare", "--target", "forms"];
-    folder.run(&bare).refused_with(1, &["bare:1: no column 2 here, where the features should be"]);
-    folder.write("named.tsv", "kanti\tkantis\n");
+    dir.run(&bare).refused_with(1, &["bare:1: no column 2 here, where the features should be"]);
+    dir.write("named.tsv", "kanti\tkantis\n");
     let counted = ["score", "--model", "named", "--pairs", "named.tsv", "--columns", "1,2"];
-    folder.write("all.tsv", format!("lemma\tform\ttags\n{}", inflections()));
+    dir.write("all.tsv", format!("lemma\tform\ttags\n{}", inflections()));
     let train = ["train", "--train", "all.tsv", "--columns", "lemma,form", "--features", "tags", "--out", "named"];
-    folder.run(&[&train[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
-    assert_eq!(folder.run(&counted).worked().lines().count(), 1);
+    dir.run(&[&train[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
+    assert_eq!(dir.run(&counted).worked().lines().count(), 1);
     // A model of two files reads one of pairs, where the features stand behind these, and says sources as they were.
-    folder.write(
+    dir.write(
         "lines.txt",
         inflections()
             .lines()
@@ -146,21 +142,21 @@ fn what_a_model_remembers_is_asked_of_its_own_files_alone() {
             })
             .collect::<String>(),
     );
-    folder.write(
+    dir.write(
         "targets.txt",
         inflections().lines().map(|line| format!("{}\n", line.split('\t').nth(1).unwrap())).collect::<String>(),
     );
     let sides = ["--source", "lines.txt", "--target", "targets.txt", "--features", "2", "--out", "sides"];
-    folder.run(&[&["train"], &sides[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
-    let scored = folder.run(&["score", "--model", "sides", "--pairs", "forms.tsv", "--json"]);
+    dir.run(&[&["train"], &sides[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
+    let scored = dir.run(&["score", "--model", "sides", "--pairs", "forms.tsv", "--json"]);
     assert_eq!(json(scored.worked().lines().next().unwrap())["source_text"], "dormi");
     // Hypotheses are those of the lines that are translated.
     let line = "kanti\tV;PST;SG\n";
-    folder.write("lines", line);
+    dir.write("lines", line);
     let found =
-        folder.run_with_input(&["translate", "--model", "model", "--n-best", "3", "--coverage-penalty", "0"], line);
-    folder.write("found", found.worked());
-    let ranked = folder.run(&["score", "--model", "model", "--input", "lines", "--rerank", "found"]);
+        dir.run_with_input(&["translate", "--model", "model", "--n-best", "3", "--coverage-penalty", "0"], line);
+    dir.write("found", found.worked());
+    let ranked = dir.run(&["score", "--model", "model", "--input", "lines", "--rerank", "found"]);
     assert!(ranked.worked().starts_with("0 ||| kantis |||"), "{ranked:?}");
     let scored = |text: &str| -> f64 {
         let cells: Vec<&str> = text.lines().next().unwrap().split(" ||| ").collect();
@@ -170,28 +166,28 @@ fn what_a_model_remembers_is_asked_of_its_own_files_alone() {
 }
 
 #[test]
-fn what_is_clean_is_as_it_was() {
-    let folder = ModelDir::new();
-    folder.write("forms.tsv", format!("{}\tx\tV\n", inflections()));
+fn clean_leaves_good_pairs_unchanged() {
+    let dir = TestDir::new();
+    dir.write("forms.tsv", format!("{}\tx\tV\n", inflections()));
     let clean = ["clean", "--pairs", "forms.tsv", "--features", "3", "--tag-source", "<x>", "--output", "clean.tsv"];
-    folder.run(&clean).worked();
-    assert_eq!(folder.text("clean.tsv"), inflections());
+    dir.run(&clean).worked();
+    assert_eq!(dir.text("clean.tsv"), inflections());
 }
 
 #[test]
-fn atoms_are_never_cut() {
-    let folder = ModelDir::with_pairs();
+fn never_splits_protected_tokens() {
+    let dir = TestDir::with_pairs();
     let atoms = ["--units", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
-    folder.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
-    let config = json(&folder.text("model/config.json"));
+    dir.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
+    let config = json(&dir.text("model/config.json"));
     assert_eq!(config["text"]["source_protected_tokens"], Value::from(["fox"].to_vec()), "the others stand in no pair");
     let pairs = ["align", "--model", "model", "--pairs", "pairs.tsv", "--subwords", "--format", "jsonl"];
-    let aligned = folder.run(&pairs);
+    let aligned = dir.run(&pairs);
     let units = json(aligned.worked().lines().next().unwrap());
     assert!(units["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{units}");
-    let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--protected-tokens", "a▁b"]);
+    let refused = dir.run(&["train", "--train", "pairs.tsv", "--out", "new", "--protected-tokens", "a▁b"]);
     refused.refused_with(2, &["--protected-tokens", "is no atom"]);
-    let refused = folder.run(&["train", "--train", "pairs.tsv", "--out", "new", "--tag-source", "to la"]);
+    let refused = dir.run(&["train", "--train", "pairs.tsv", "--out", "new", "--tag-source", "to la"]);
     refused.refused_with(2, &["--tag-source", "is no atom"]);
     for [option, special] in [
         ["--protected-tokens", "</s>"],
@@ -201,13 +197,13 @@ fn atoms_are_never_cut() {
     ] {
         let normalise = ["--normalize", "nfkc", "--units", "char"];
         let train = ["train", "--train", "pairs.tsv", "--out", "new", option, special];
-        folder.run(&[&train[..], &normalise].concat()).refused_with(2, &[option, "is no atom", "special"]);
+        dir.run(&[&train[..], &normalise].concat()).refused_with(2, &[option, "is no atom", "special"]);
     }
     // A kept vocabulary has no unit for a new tag.
     let from = ["train", "--init-from", "model", "--init-vocabulary", "keep", "--train", "pairs.tsv", "--out", "new"];
-    let refused = folder.run(&[&from[..], &["--tag-source", "<2it>"]].concat());
+    let refused = dir.run(&[&from[..], &["--tag-source", "<2it>"]].concat());
     refused.refused_with(2, &["--init-vocabulary keep: the model has no unit for <2it>; extend"]);
-    let config = folder.text("model/config.json").replace("\"fox\"", "\"</s>\"");
-    folder.write("model/config.json", config);
-    folder.run(&["translate", "--model", "model", "a"]).refused_with(1, &["config.json", "</s>", "special"]);
+    let config = dir.text("model/config.json").replace("\"fox\"", "\"</s>\"");
+    dir.write("model/config.json", config);
+    dir.run(&["translate", "--model", "model", "a"]).refused_with(1, &["config.json", "</s>", "special"]);
 }

@@ -151,17 +151,17 @@ fn assert_paths_agree(architecture: &Architecture) {
 }
 
 #[test]
-fn both_paths_agree_at_odd_sizes() {
+fn backends_agree_at_odd_sizes() {
     shapes().iter().for_each(assert_paths_agree);
 }
 
 #[test]
-fn both_paths_agree_in_every_score() {
+fn backends_agree_for_every_score() {
     scores().iter().for_each(assert_paths_agree);
 }
 
 #[test]
-fn both_paths_draw_the_same_choices() {
+fn backends_sample_the_same_hard_selections() {
     for mut architecture in scores().into_iter().filter(|architecture| !architecture.attention.is_fixed()) {
         for choice in [SelectionMode::Sampled, SelectionMode::Hardest] {
             architecture.attention.choice = choice;
@@ -171,7 +171,7 @@ fn both_paths_draw_the_same_choices() {
 }
 
 #[test]
-fn gradients_are_slopes() {
+fn gradients_match_finite_differences() {
     for architecture in shapes().into_iter().chain(scores()) {
         let start = parameters(&architecture);
         for lengths in BATCHES {

@@ -67,7 +67,7 @@ fn mutated(json: &str, stream: &mut SeededRng) -> Option<String> {
 }
 
 #[test]
-fn no_damage_of_one_byte_does_harm() {
+fn survives_any_single_byte_change() {
     for units in KINDS {
         let json = learnt(units);
         let mut stream = SeededRng::new(1, "mutations", units as u64);
@@ -104,7 +104,7 @@ fn places(value: &Value, place: &str, all: &mut Vec<String>) {
 }
 
 #[test]
-fn no_other_value_at_any_place_does_harm() {
+fn survives_any_replaced_json_value() {
     let others = [
         json!(null),
         json!(-1),
@@ -152,7 +152,7 @@ fn change(units: Units, change: &dyn Fn(&mut Value)) {
 }
 
 #[test]
-fn hostile_files_are_refused() {
+fn refuses_hostile_vocabularies() {
     let size = |file: &Value| file["model"]["vocab"].as_object().unwrap().len();
     for units in KINDS {
         change(units, &|file| {

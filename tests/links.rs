@@ -6,57 +6,57 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::{ModelDir, PAIRS, QUICK, json, model_path, outcome, tsv};
+use common::{PAIRS, QUICK, TestDir, json, model_path, outcome, tsv};
 use serde_json::Value;
 
 /// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
 const INPUT: &str = "the red fox sings\trufo mi kanta .\n\t\nfox\t\nan unseen word\tnokonata\n";
 
-fn align(folder: &ModelDir, options: &[&str]) -> String {
-    folder.write("input.tsv", INPUT);
+fn align(dir: &TestDir, options: &[&str]) -> String {
+    dir.write("input.tsv", INPUT);
     let base = ["align", "--model", model_path(), "--pairs", "input.tsv"];
-    folder.run(&[&base, options].concat()).worked().to_owned()
+    dir.run(&[&base, options].concat()).worked().to_owned()
 }
 
 #[test]
-fn each_source_of_links_gives_a_line_a_pair() {
-    let folder = ModelDir::new();
-    folder.write("train.tsv", tsv(&PAIRS));
+fn every_link_source_gives_one_line_per_pair() {
+    let dir = TestDir::new();
+    dir.write("train.tsv", tsv(&PAIRS));
     for links in ["auto", "attention", "hmm"] {
-        let lines = align(&folder, &["--links-from", links, "--format", "pharaoh"]);
+        let lines = align(&dir, &["--links-from", links, "--format", "pharaoh"]);
         assert_eq!(lines.lines().count(), 4, "{links}: {lines}");
         assert!(!lines.lines().next().unwrap().is_empty(), "{links}: {lines}");
         assert_eq!(lines.lines().nth(1), Some(""));
     }
     let alone = ["align", "--links-from", "pairs", "--pairs", "train.tsv", "--format", "pharaoh"];
-    let lines = folder.run(&alone).worked().to_owned();
+    let lines = dir.run(&alone).worked().to_owned();
     assert_eq!(lines.lines().count(), PAIRS.len());
     assert!(lines.lines().all(|line| !line.is_empty()), "no model is needed: {lines}");
 }
 
 /// A folder with a model and one of the other direction, and the pairs of both.
-fn both_directions() -> ModelDir {
-    let folder = ModelDir::with_model();
-    folder.write("turned.tsv", tsv(&PAIRS.map(|(source, target)| (target, source))));
+fn both_directions() -> TestDir {
+    let dir = TestDir::with_model();
+    dir.write("turned.tsv", tsv(&PAIRS.map(|(source, target)| (target, source))));
     let train = ["train", "--train", "turned.tsv", "--out", "reverse", "--max-epochs", "10", "--patience", "100"];
-    folder.run(&[&train[..], &QUICK].concat()).worked();
-    folder
+    dir.run(&[&train[..], &QUICK].concat()).worked();
+    dir
 }
 
 /// Links by attention alone: a set for each line.
-fn by_attention(folder: &ModelDir, options: &[&str]) -> Vec<BTreeSet<(usize, usize)>> {
+fn by_attention(dir: &TestDir, options: &[&str]) -> Vec<BTreeSet<(usize, usize)>> {
     let align = ["align", "--links-from", "attention", "--format", "pharaoh"];
-    let outcome = folder.run(&[&align, options].concat());
+    let outcome = dir.run(&[&align, options].concat());
     let link = |link: &str| link.split_once('-').map(|(s, t)| (s.parse().unwrap(), t.parse().unwrap())).unwrap();
     outcome.worked().lines().map(|line| line.split(' ').filter(|link| !link.is_empty()).map(link).collect()).collect()
 }
 
 #[test]
-fn the_links_of_both_directions_become_one_set() {
-    let folder = both_directions();
+fn symmetrizes_both_directions() {
+    let dir = both_directions();
     let by = |way| {
         let models = ["--model", "model", "--reverse-model", "reverse", "--pairs", "pairs.tsv"];
-        by_attention(&folder, &[&models[..], &["--symmetrize", way]].concat())
+        by_attention(&dir, &[&models[..], &["--symmetrize", way]].concat())
     };
     let ways = ["intersection", "grow-diag", "grow-diag-final-and", "grow-diag-final", "union"].map(by);
     for (smaller, larger) in ways.iter().zip(&ways[1..]) {
@@ -70,7 +70,7 @@ fn the_links_of_both_directions_become_one_set() {
     // Whichever model comes first, both have a say, each in its own direction.
     let turned = ["--model", "reverse", "--reverse-model", "model", "--pairs", "turned.tsv"];
     for (way, place) in [("intersection", 0), ("union", 4)] {
-        let turned = by_attention(&folder, &[&turned[..], &["--symmetrize", way]].concat());
+        let turned = by_attention(&dir, &[&turned[..], &["--symmetrize", way]].concat());
         let back: Vec<BTreeSet<_>> = turned.iter().map(|links| links.iter().map(|&(s, t)| (t, s)).collect()).collect();
         assert_eq!(back, ways[place], "{way}");
     }
@@ -78,35 +78,35 @@ fn the_links_of_both_directions_become_one_set() {
 
 /// `scripts/reference_symmetrization.py` made the links by the algorithm of Moses' symal.
 #[test]
-fn symmetrises_links_as_moses_does() {
+fn symmetrizes_links_as_moses_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/symmetrization.json");
     let cases = json(&std::fs::read_to_string(path).unwrap());
     let lines = |name: &str| -> Vec<&str> {
         cases.as_array().unwrap().iter().map(|case| case[name].as_str().unwrap()).collect()
     };
-    let folder = ModelDir::new();
+    let dir = TestDir::new();
     for direction in ["forward", "backward"] {
-        folder.write(direction, lines(direction).join("\n") + "\n");
+        dir.write(direction, lines(direction).join("\n") + "\n");
     }
     for way in ["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"] {
-        let outcome = folder.run(&["symmetrize", "forward", "backward", "--way", way]);
+        let outcome = dir.run(&["symmetrize", "forward", "backward", "--way", way]);
         assert_eq!(outcome.worked().lines().collect::<Vec<_>>(), lines(way), "{way}");
     }
 }
 
 #[test]
-fn a_reverse_model_has_a_say() {
-    let folder = both_directions();
+fn reverse_model_changes_the_links() {
+    let dir = both_directions();
     let model = ["--model", "model", "--pairs", "pairs.tsv"];
-    let with = by_attention(&folder, &[&model[..], &["--reverse-model", "reverse"]].concat());
-    assert_ne!(with, by_attention(&folder, &model));
+    let with = by_attention(&dir, &[&model[..], &["--reverse-model", "reverse"]].concat());
+    assert_ne!(with, by_attention(&dir, &model));
     let forward = ["align", "--model", "model", "--pairs", "pairs.tsv", "--reverse-model", "model"];
-    folder.run(&forward).refused_with(2, &["--reverse-model model", "other way"]);
+    dir.run(&forward).refused_with(2, &["--reverse-model model", "other way"]);
 }
 
 #[test]
-fn options_of_links_that_do_not_go_together_are_refused() {
-    let folder = ModelDir::with_pairs();
+fn refuses_conflicting_link_options() {
+    let dir = TestDir::with_pairs();
     for (options, part) in [
         (&["--links-from", "attention", "--symmetrize", "union"][..], "--reverse-model"),
         (&["--links-from", "hmm", "--subwords"], "--links-from"),
@@ -115,38 +115,37 @@ fn options_of_links_that_do_not_go_together_are_refused() {
         (&["--threshold", "1.5"], "--threshold"),
     ] {
         let base = ["align", "--model", model_path(), "--pairs", "pairs.tsv"];
-        folder.run(&[&base, options].concat()).refused_with(2, &[part]);
+        dir.run(&[&base, options].concat()).refused_with(2, &[part]);
     }
     // By pieces there is no aligner, and a reverse model has to cut alike.
     let units = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh", "--subwords"];
-    let one = folder.run(&[&units[..], &["--symmetrize", "union"]].concat());
+    let one = dir.run(&[&units[..], &["--symmetrize", "union"]].concat());
     one.refused_with(2, &["--symmetrize needs two directions"]);
-    let other = folder.run(&[&units[..], &["--reverse-model", model_path()]].concat());
+    let other = dir.run(&[&units[..], &["--reverse-model", model_path()]].concat());
     other.refused_with(2, &["cuts text into other units than the model"]);
 }
 
 #[test]
-fn links_say_how_much_they_are_believed_in() {
-    let folder = ModelDir::new();
-    let links = align(&folder, &["--format", "pharaoh", "--probs"]);
+fn links_carry_scores() {
+    let dir = TestDir::new();
+    let links = align(&dir, &["--format", "pharaoh", "--probs"]);
     assert!(links.split_whitespace().count() >= 3, "{links}");
     for link in links.split_whitespace() {
         let share: f64 = link.split_once(':').unwrap().1.parse().unwrap();
         assert!((0.15..=1.0).contains(&share), "{link}");
     }
-    let object = json(align(&folder, &["--format", "jsonl"]).lines().next().unwrap());
+    let object = json(align(&dir, &["--format", "jsonl"]).lines().next().unwrap());
     assert_eq!(object["links"].as_array().unwrap().len(), object["link_scores"].as_array().unwrap().len());
-    let attention: Value = serde_json::from_str(
-        align(&folder, &["--format", "jsonl", "--links-from", "attention"]).lines().next().unwrap(),
-    )
-    .unwrap();
+    let attention: Value =
+        serde_json::from_str(align(&dir, &["--format", "jsonl", "--links-from", "attention"]).lines().next().unwrap())
+            .unwrap();
     assert_eq!(object["attention"], attention["attention"], "the weights are the model's, whatever links are made of");
     assert_ne!(object["link_scores"], attention["link_scores"]);
 }
 
 #[test]
-fn soft_alignments_have_the_size_that_they_say() {
-    let text = align(&ModelDir::new(), &["--format", "nematus"]);
+fn soft_alignments_have_the_stated_shape() {
+    let text = align(&TestDir::new(), &["--format", "nematus"]);
     let blocks: Vec<&str> = text.split_terminator("\n\n").collect();
     assert_eq!(blocks.len(), 4, "{text}");
     for block in blocks {
@@ -164,12 +163,12 @@ fn soft_alignments_have_the_size_that_they_say() {
 }
 
 #[test]
-fn words_may_stand_apart_from_punctuation() {
-    let folder = ModelDir::new();
-    folder.write("one.tsv", "the fox.\tmi.\n");
+fn separates_punctuation_on_request() {
+    let dir = TestDir::new();
+    dir.write("one.tsv", "the fox.\tmi.\n");
     let words = |words: &str| -> Value {
         let options = ["align", "--model", model_path(), "--pairs", "one.tsv", "--format", "jsonl", "--words", words];
-        folder.run(&options).json()
+        dir.run(&options).json()
     };
     assert_eq!(words("whitespace")["source"], serde_json::json!(["the", "fox."]));
     assert_eq!(words("punctuation")["source"], serde_json::json!(["the", "fox", "."]));
@@ -177,17 +176,17 @@ fn words_may_stand_apart_from_punctuation() {
 }
 
 #[test]
-fn a_word_list_is_made_of_the_links() {
-    let folder = ModelDir::new();
+fn extracts_a_lexicon_from_the_links() {
+    let dir = TestDir::new();
     let words = [["fox", "owl", "mouse"], ["mi", "ku", "su"], ["sleeps", "sings", "runs"], ["dorma", "kanta", "kura"]];
     let pair = |place: usize| {
         let (animal, verb) = (place / 3, place % 3);
         format!("{} {}\t{} {}\n", words[0][animal], words[2][verb], words[1][animal], words[3][verb])
     };
-    folder.write("pairs.tsv", (0..9).map(pair).collect::<String>());
+    dir.write("pairs.tsv", (0..9).map(pair).collect::<String>());
     let options = ["--links-from", "pairs", "--format", "pharaoh", "--lexicon", "words.tsv"];
-    folder.run(&[&["align", "--pairs", "pairs.tsv"], &options[..]].concat()).worked();
-    let list = folder.text("words.tsv");
+    dir.run(&[&["align", "--pairs", "pairs.tsv"], &options[..]].concat()).worked();
+    let list = dir.text("words.tsv");
     let lines: Vec<Vec<&str>> = list.lines().map(|line| line.split('\t').collect()).collect();
     assert!(lines.iter().all(|line| line.len() == 7), "{list}");
     assert_eq!(lines[0][..3], ["word", "translation", "count"]);
@@ -195,36 +194,36 @@ fn a_word_list_is_made_of_the_links() {
     assert_eq!((fox[1], fox[2]), ("mi", "3"), "{list}");
     assert!(fox[5].contains("fox") && fox[6].contains("mi"));
     let nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "no-folder/words.tsv"];
-    folder.run(&nowhere).refused_with(1, &["no-folder/words.tsv"]);
+    dir.run(&nowhere).refused_with(1, &["no-folder/words.tsv"]);
 }
 
 #[test]
-fn a_wrong_pair_is_suspicious() {
-    let folder = ModelDir::new();
+fn ranks_a_wrong_pair_as_noisy() {
+    let dir = TestDir::new();
     let mut pairs = PAIRS.to_vec();
     pairs[4].1 = "grisa ku dorma dorma dorma dorma .";
-    folder.write("pairs.tsv", tsv(&pairs));
+    dir.write("pairs.tsv", tsv(&pairs));
     let options = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--noisy"];
-    let list = folder.run(&options).worked().to_owned();
+    let list = dir.run(&options).worked().to_owned();
     let first = list.lines().nth(1).unwrap();
     assert!(first.starts_with("5\t") && first.contains("dorma dorma"), "{list}");
     assert_eq!(list.lines().count(), pairs.len() + 1);
-    let as_json = |format: &str| folder.run(&[&options[..], &["--format", format]].concat()).worked().to_owned();
+    let as_json = |format: &str| dir.run(&[&options[..], &["--format", format]].concat()).worked().to_owned();
     let array = json(&as_json("json"));
     let lines: Vec<Value> = as_json("jsonl").lines().map(json).collect();
     assert_eq!(array.as_array(), Some(&lines));
     assert_eq!((&lines[0]["line"], &lines[0]["target"]), (&Value::from(5), &Value::from(pairs[4].1)));
     assert!(lines.iter().all(|pair| pair["suspicion"].is_number() && pair["score"].is_number()), "{lines:?}");
-    folder.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--noisy", "--format json"]);
+    dir.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--noisy", "--format json"]);
 }
 
 #[test]
-fn a_side_cut_into_characters_is_linked_by_them() {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
-    folder.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
+fn links_character_sides_by_characters() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
+    dir.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
     let run = |command: &str, options: &[&str]| {
-        folder.run(&[&[command, "--model", "out", "--pairs", "pairs.tsv"], options].concat())
+        dir.run(&[&[command, "--model", "out", "--pairs", "pairs.tsv"], options].concat())
     };
     let sources = |options: &[&str]| -> Value {
         let outcome = run("align", &[&["--format", "jsonl"], options].concat());
@@ -233,14 +232,14 @@ fn a_side_cut_into_characters_is_linked_by_them() {
     };
     assert_eq!(sources(&[]), serde_json::json!([["f", "o", "x"], ["f", "o", "ks"]]));
     assert_eq!(sources(&["--words", "whitespace"]), serde_json::json!([["fox"], ["f", "o", "ks"]]));
-    folder.write("pairs.gold", "0-0 1-1 2-2\n2-1\n");
+    dir.write("pairs.gold", "0-0 1-1 2-2\n2-1\n");
     run("evaluate", &["--gold", "pairs.gold"]).worked();
     run("evaluate", &["--gold", "pairs.gold", "--words", "whitespace"]).refused_with(1, &["pairs.gold:1", "1-1"]);
 }
 
 #[test]
-fn translations_come_in_every_format() {
-    let folder = ModelDir::new();
+fn writes_translations_in_every_format() {
+    let dir = TestDir::new();
     // Two translations of the first line and one of the second, by what stands once in each item.
     for (format, mark, items) in [
         ("align", "</s>", 3),
@@ -254,33 +253,31 @@ fn translations_come_in_every_format() {
         ("nematus", " ||| ", 4 * 3),
     ] {
         let options = ["translate", "--model", model_path(), "--format", format, "--n-best", "2", "--output", "out"];
-        folder.run_with_input(&options, "the red fox sings\n\n").worked();
-        let bytes = folder.read("out");
+        dir.run_with_input(&options, "the red fox sings\n\n").worked();
+        let bytes = dir.read("out");
         let text = String::from_utf8_lossy(&bytes);
         assert_eq!(text.matches(mark).count(), items, "{format}: {text}");
         assert!(["pharaoh", "npz"].contains(&format) || text.contains("kanta"), "{format}: {text}");
     }
-    folder
-        .run(&["translate", "--model", model_path(), "--links-from", "pairs", "a"])
-        .refused_with(2, &["--links-from"]);
+    dir.run(&["translate", "--model", model_path(), "--links-from", "pairs", "a"]).refused_with(2, &["--links-from"]);
 }
 
 #[test]
 fn unknown_words_are_copied_or_looked_up() {
-    let folder = ModelDir::new();
+    let dir = TestDir::new();
     // Each word stands for the one at its place; the vocabulary has room for all words but those that stand twice.
     let usual = PAIRS
         .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
     let rare = [("heron", "asalo"), ("snail", "toni"), ("mole", "be")].map(|(animal, name)| {
         format!("red {animal} sleeps\trufo {name} dorma\ngrey {animal} sings\tgrisa {name} kanta\n")
     });
-    folder.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
+    dir.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
     let settings = ["--vocabulary-size", "12", "--guided-alignment=1", "--max-epochs", "20", "--patience", "100"];
-    folder.train("model", &settings).worked();
-    folder.write("in.txt", "red heron sings\n\ngrey mole sleeps\nred fox sleeps\n");
-    folder.write("words.tsv", "heron\tlupo\nfox\tvolpe\n");
+    dir.train("model", &settings).worked();
+    dir.write("in.txt", "red heron sings\n\ngrey mole sleeps\nred fox sleeps\n");
+    dir.write("words.tsv", "heron\tlupo\nfox\tvolpe\n");
     let run = |options: &[&str]| -> String {
-        folder.run(&[&["translate", "--model", "model", "--input", "in.txt"], options].concat()).worked().to_owned()
+        dir.run(&[&["translate", "--model", "model", "--input", "in.txt"], options].concat()).worked().to_owned()
     };
     assert_eq!(run(&[]), "rufo <unk> kanta\n\ngrisa <unk> dorma\nrufo mi dorma\n");
     assert_eq!(run(&["--replace-unknown"]), "rufo heron kanta\n\ngrisa mole dorma\nrufo mi dorma\n");
@@ -294,36 +291,34 @@ fn unknown_words_are_copied_or_looked_up() {
 }
 
 #[test]
-fn a_dictionary_is_for_unknown_words() {
-    let folder = ModelDir::new();
-    folder.write("words.tsv", "fox\tlupo\n");
+fn dictionary_applies_to_unknown_words_only() {
+    let dir = TestDir::new();
+    dir.write("words.tsv", "fox\tlupo\n");
     let base = ["translate", "--model", model_path(), "a", "--dictionary", "words.tsv"];
-    let refused = folder.run(&base);
+    let refused = dir.run(&base);
     assert!(refused.code == Some(2) && refused.stderr.contains("--replace-unknown"), "{refused:?}");
-    folder.write("broken.tsv", "no tab\n");
+    dir.write("broken.tsv", "no tab\n");
     let base = ["translate", "--model", model_path(), "a", "--replace-unknown", "--dictionary", "broken.tsv"];
-    folder.run(&base).refused_with(1, &["broken.tsv:1"]);
+    dir.run(&base).refused_with(1, &["broken.tsv:1"]);
 }
 
 #[test]
-fn a_damaged_aligner_is_named() {
-    let folder = ModelDir::with_model();
-    folder.write("model/aligner.safetensors", b"not this");
-    let run =
-        |options: &[&str]| folder.run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat());
+fn names_a_damaged_aligner() {
+    let dir = TestDir::with_model();
+    dir.write("model/aligner.safetensors", b"not this");
+    let run = |options: &[&str]| dir.run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat());
     run(&[]).refused_with(1, &["aligner.safetensors"]);
     run(&["--links-from", "attention"]).worked();
-    std::fs::remove_file(folder.path("model/aligner.safetensors")).unwrap();
+    std::fs::remove_file(dir.path("model/aligner.safetensors")).unwrap();
     run(&["--links-from", "hmm"]).refused_with(1, &["aligner.safetensors", "--links-from pairs"]);
     run(&[]).worked();
 }
 
 #[test]
-fn colour_is_as_asked_for() {
-    let folder = ModelDir::with_pairs();
+fn color_follows_the_option_and_the_terminal() {
+    let dir = TestDir::with_pairs();
     let coloured = |options: &[&str], no_color: bool| {
-        let mut command =
-            folder.command(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+        let mut command = dir.command(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
         if no_color {
             command.env("NO_COLOR", "1");
         }
@@ -334,10 +329,10 @@ fn colour_is_as_asked_for() {
 }
 
 #[test]
-fn some_pairs_may_be_chosen_and_keep_their_numbers() {
-    let folder = ModelDir::with_pairs();
+fn selected_pairs_keep_their_numbers() {
+    let dir = TestDir::with_pairs();
     let run =
-        |options: &[&str]| folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+        |options: &[&str]| dir.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
     let all = run(&["--format", "jsonl"]).worked().to_owned();
     let chosen = run(&["--format", "jsonl", "--only", "12,3"]).worked().to_owned();
     let lines: Vec<&str> = all.lines().collect();
@@ -350,10 +345,10 @@ fn some_pairs_may_be_chosen_and_keep_their_numbers() {
 }
 
 #[test]
-fn links_are_drawn_as_curves() {
-    let folder = ModelDir::with_pairs();
+fn draws_links_as_curves() {
+    let dir = TestDir::with_pairs();
     let run = |options: &[&str]| {
-        folder.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--only", "1"], options].concat())
+        dir.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv", "--only", "1"], options].concat())
     };
     let drawn = run(&["--format", "svg", "--view", "links"]);
     let links = run(&["--format", "pharaoh"]).worked().split_whitespace().count();
@@ -363,12 +358,12 @@ fn links_are_drawn_as_curves() {
 }
 
 #[test]
-fn a_page_is_called_by_its_file_alone() {
-    let folder = ModelDir::with_pairs();
-    let path = folder.path("pairs.tsv");
+fn page_title_is_the_file_name() {
+    let dir = TestDir::with_pairs();
+    let path = dir.path("pairs.tsv");
     let align = ["align", "--model", model_path(), "--format", "html", "--pairs"];
-    let page = folder.run(&[&align[..], &[path.to_str().unwrap()]].concat());
+    let page = dir.run(&[&align[..], &[path.to_str().unwrap()]].concat());
     assert!(page.worked().contains("{\"title\":\"pairs.tsv\","));
-    let page = folder.run_with_input(&[&align[..], &["-"]].concat(), tsv(&PAIRS[..1]));
+    let page = dir.run_with_input(&[&align[..], &["-"]].concat(), tsv(&PAIRS[..1]));
     assert!(page.worked().contains("{\"title\":\"standard input\","));
 }

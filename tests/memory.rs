@@ -56,7 +56,7 @@ fn new_word(letters: usize, chance: &mut SeededRng) -> String {
 }
 
 #[test]
-fn new_words_are_not_kept_for_ever() {
+fn memory_stays_bounded_with_new_words() {
     const MOST: isize = 16 << 20;
     let _alone = alone();
     let mut chance = SeededRng::new(1, "words", 0);
@@ -109,7 +109,7 @@ fn pair(line: &str) -> Option<Pair> {
 }
 
 #[test]
-fn nothing_is_left_in_use_by_a_stream() {
+fn streaming_releases_its_memory() {
     let _alone = alone();
     let translator = Translator::load_on(Path::new("checkpoints"), &Device::Cpu).unwrap();
     does_not_grow("translate", |pairs| {

@@ -37,7 +37,7 @@ fn assert_close(actual: f64, expected: f64, what: &str) {
 }
 
 #[test]
-fn tokens_are_those_of_sacrebleu() {
+fn tokenizes_like_sacrebleu() {
     for corpus in corpora() {
         assert_eq!(corpus.hypotheses.len(), corpus.tokenized.len());
         for (hypothesis, tokenized) in corpus.hypotheses.iter().zip(&corpus.tokenized) {
@@ -47,7 +47,7 @@ fn tokens_are_those_of_sacrebleu() {
 }
 
 #[test]
-fn bleu_is_that_of_sacrebleu() {
+fn bleu_matches_sacrebleu() {
     for corpus in corpora() {
         let name = &corpus.name;
         let found = bleu(&corpus.hypotheses, &corpus.references);
@@ -60,7 +60,7 @@ fn bleu_is_that_of_sacrebleu() {
 }
 
 #[test]
-fn chrf_is_that_of_sacrebleu() {
+fn chrf_matches_sacrebleu() {
     for corpus in corpora() {
         let found = chrf(&corpus.hypotheses, &corpus.references);
         assert_close(found, corpus.chrf, &format!("chrF of {}", corpus.name));
@@ -68,7 +68,7 @@ fn chrf_is_that_of_sacrebleu() {
 }
 
 #[test]
-fn ter_is_that_of_sacrebleu() {
+fn ter_matches_sacrebleu() {
     for corpus in corpora() {
         let found = translation_edit_rate(&corpus.hypotheses, &corpus.references);
         assert_close(found, corpus.ter, &format!("TER of {}", corpus.name));
@@ -96,7 +96,7 @@ struct Sureness {
 
 /// Draws are random, so that two programs differ by the noise of a thousand of them.
 #[test]
-fn sureness_is_that_of_sacrebleu_within_its_noise() {
+fn significance_matches_sacrebleu_within_sampling_noise() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/significance.json");
     let systems: Systems = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
     check_sureness::<BleuStats>(&systems, &systems.bleu, "BLEU");

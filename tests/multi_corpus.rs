@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{ModelDir, PAIRS, QUICK, json};
+use common::{PAIRS, QUICK, TestDir, json};
 use serde_json::json;
 
 /// [`PAIRS`], and the same sentences in another invented language.
-fn two_languages() -> ModelDir {
-    let folder = ModelDir::with_pairs();
+fn two_languages() -> TestDir {
+    let dir = TestDir::with_pairs();
     let other: String = PAIRS
         .iter()
         .map(|(source, target)| {
@@ -15,32 +15,32 @@ fn two_languages() -> ModelDir {
             format!("{source}\t{}\n", turned.join(" "))
         })
         .collect();
-    folder.write("other.tsv", other);
-    folder
+    dir.write("other.tsv", other);
+    dir
 }
 
-fn train(folder: &ModelDir, out: &str, arguments: &[&str]) -> common::Outcome {
-    folder.run(&[&["train", "--out", out], &QUICK[..], arguments].concat())
+fn train(dir: &TestDir, out: &str, arguments: &[&str]) -> common::Outcome {
+    dir.run(&[&["train", "--out", out], &QUICK[..], arguments].concat())
 }
 
 #[test]
-fn one_model_serves_two_languages_by_tags() {
-    let folder = two_languages();
+fn tags_let_one_model_serve_two_languages() {
+    let dir = two_languages();
     let files = ["--train", "pairs.tsv", "other.tsv", "--valid", "pairs.tsv", "other.tsv"];
     let tags = ["--tag-source", "<2a>", "<2b>", "--max-epochs", "25", "--patience", "100"];
-    train(&folder, "model", &[&files[..], &tags].concat()).worked();
+    train(&dir, "model", &[&files[..], &tags].concat()).worked();
     let translate = |arguments: &[&str], text: &str| {
-        folder.run(&[&["translate", "--model", "model"], arguments, &[text]].concat()).worked().to_owned()
+        dir.run(&[&["translate", "--model", "model"], arguments, &[text]].concat()).worked().to_owned()
     };
     assert_eq!(translate(&[], "<2a> the red fox sleeps"), "rufo mi dorma .\n");
     assert_eq!(translate(&[], "<2b> the red fox sleeps"), "ofur im amrod .\n");
     assert_eq!(translate(&["--tag-source", "<2b>"], "the red fox sleeps"), "ofur im amrod .\n");
     for (pairs, tag) in [("pairs.tsv", "<2a>"), ("other.tsv", "<2b>")] {
         let arguments = ["evaluate", "--model", "model", "--pairs", pairs, "--tag-source", tag, "--json"];
-        let scores = folder.run(&arguments).json();
+        let scores = dir.run(&arguments).json();
         assert!(scores["exact_match"].as_f64().unwrap() > 80.0, "{pairs} {scores}");
         let arguments = ["score", "--model", "model", "--pairs", pairs, "--tag-source", tag];
-        assert_eq!(folder.run(&arguments).worked().lines().count(), PAIRS.len());
+        assert_eq!(dir.run(&arguments).worked().lines().count(), PAIRS.len());
     }
     // The tag is no part of what was given: it is not said where a line is left as it is, nor taken for a term.
     let kept = translate(&["--tag-source", "<2b>", "--unknown", "copy", "--format", "jsonl"], "ЖЖЖ ЩЩЩ ЮЮЮ ФФФ");
@@ -48,75 +48,73 @@ fn one_model_serves_two_languages_by_tags() {
         (&json(&kept)["translation"], &json(&kept)["source_text"]),
         (&"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into(), &"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into())
     );
-    folder.write("terms.tsv", "2b\talev\n");
+    dir.write("terms.tsv", "2b\talev\n");
     let termed = ["--tag-source", "<2b>", "--terms", "terms.tsv"];
     assert_eq!(translate(&termed, "the red fox sleeps"), "ofur im amrod .\n");
     let aligned = ["align", "--model", "model", "--pairs", "other.tsv", "--tag-source", "<2b>", "--format", "jsonl"];
-    let aligned = folder.run(&aligned);
+    let aligned = dir.run(&aligned);
     let first = json(aligned.worked().lines().next().unwrap());
     assert_eq!(first["source_text"], PAIRS[0].0);
     let lexicon = ["align", "--model", "model", "--pairs", "other.tsv", "--tag-source", "<2b>", "--lexicon", "words"];
-    folder.run(&lexicon).worked();
-    let words = folder.text("words");
+    dir.run(&lexicon).worked();
+    let words = dir.text("words");
     assert!(words.contains("\tthe red fox ") && !words.contains("2b"), "{words}");
-    let config = json(&folder.text("model/config.json"));
+    let config = json(&dir.text("model/config.json"));
     assert_eq!(config["text"]["source_protected_tokens"], json!(["<2a>", "<2b>"]));
     assert_eq!(config["data"]["training_files"], json!(["pairs.tsv", "other.tsv"]));
     assert_eq!(config["data"]["sources"][1], json!({"weight": 1.0, "tag": "<2b>"}));
 }
 
 #[test]
-fn weights_are_kept_over_runs() {
-    let folder = two_languages();
+fn resuming_keeps_corpus_weights() {
+    let dir = two_languages();
     let files = ["--train", "pairs.tsv:2.5", "other.tsv:0.5", "--valid", "pairs.tsv", "--schedule", "plateau"];
-    train(&folder, "whole", &[&files[..], &["--max-epochs", "4"]].concat()).worked();
-    train(&folder, "parts", &[&files[..], &["--max-epochs", "2"]].concat()).worked();
-    folder.run(&["train", "--out", "parts", "--resume", "--max-epochs", "4", "--quiet"]).worked();
-    assert!(folder.read("whole/model.safetensors") == folder.read("parts/model.safetensors"));
+    train(&dir, "whole", &[&files[..], &["--max-epochs", "4"]].concat()).worked();
+    train(&dir, "parts", &[&files[..], &["--max-epochs", "2"]].concat()).worked();
+    dir.run(&["train", "--out", "parts", "--resume", "--max-epochs", "4", "--quiet"]).worked();
+    assert!(dir.read("whole/model.safetensors") == dir.read("parts/model.safetensors"));
     let steps = |name: &str| -> u64 {
-        let progress = json(&folder.text(&format!("{name}/resume.json")));
+        let progress = json(&dir.text(&format!("{name}/resume.json")));
         progress["step"].as_u64().unwrap()
     };
     // Batches of one: 12 pairs two or three times, 12 pairs every other epoch.
     assert!((4 * 24..4 * 48).contains(&steps("whole")) && steps("whole") == steps("parts"), "{}", steps("whole"));
     assert!((steps("whole") as f64 - 4.0 * 36.0).abs() < 24.0, "{}", steps("whole"));
     // Where the files are now may be said; what they count stays.
-    folder.write("moved.tsv", folder.read("pairs.tsv"));
+    dir.write("moved.tsv", dir.read("pairs.tsv"));
     let moved = ["--train", "moved.tsv", "other.tsv", "--max-epochs", "5", "--quiet"];
-    folder.run(&[&["train", "--out", "parts", "--resume"], &moved[..]].concat()).worked();
+    dir.run(&[&["train", "--out", "parts", "--resume"], &moved[..]].concat()).worked();
     let one = ["train", "--out", "parts", "--resume", "--train", "pairs.tsv", "--max-epochs", "6"];
-    folder.run(&one).refused_with(1, &["training began with 2 files, not with 1"]);
+    dir.run(&one).refused_with(1, &["training began with 2 files, not with 1"]);
     let other = ["train", "--out", "parts", "--resume", "--train", "pairs.tsv:3", "other.tsv", "--max-epochs", "6"];
-    folder.run(&other).refused_with(2, &["pairs.tsv: training began with weight 2.5 for this file"]);
+    dir.run(&other).refused_with(2, &["pairs.tsv: training began with weight 2.5 for this file"]);
     // What stands in two files comes as often as both say.
     let twice =
         ["--train", "pairs.tsv", "pairs.tsv:3", "--valid", "pairs.tsv", "--concat-pairs", "0", "--max-epochs", "2"];
-    train(&folder, "twice", &twice).worked();
+    train(&dir, "twice", &twice).worked();
     assert_eq!(steps("twice"), 2 * 12 * 4);
-    std::fs::remove_file(folder.path("other.tsv")).unwrap();
-    folder.run(&["train", "--out", "parts", "--resume"]).refused_with(1, &["other.tsv", "--train"]);
+    std::fs::remove_file(dir.path("other.tsv")).unwrap();
+    dir.run(&["train", "--out", "parts", "--resume"]).refused_with(1, &["other.tsv", "--train"]);
 }
 
 /// Two validation files are the two sides or two files of pairs, whatever the training files are; three are never none.
 #[test]
-fn validation_files_stay_what_they_were() {
-    let folder = two_languages();
+fn resuming_keeps_validation_files() {
+    let dir = two_languages();
     let sides = PAIRS.map(|(source, target)| [format!("{source}\n"), format!("{target}\n")]);
-    folder.write("valid.en", sides.each_ref().map(|[source, _]| source.as_str()).concat());
-    folder.write("valid.xx", sides.each_ref().map(|[_, target]| target.as_str()).concat());
+    dir.write("valid.en", sides.each_ref().map(|[source, _]| source.as_str()).concat());
+    dir.write("valid.xx", sides.each_ref().map(|[_, target]| target.as_str()).concat());
     let mixed = ["--train", "pairs.tsv", "other.tsv", "--valid-source", "valid.en", "--valid-target", "valid.xx"];
     let apart = ["--train", "pairs.tsv", "--valid", "pairs.tsv", "other.tsv"];
     let three = ["--train", "pairs.tsv", "--valid", "pairs.tsv", "other.tsv", "pairs.tsv"];
     for (name, files) in [("mixed", &mixed[..]), ("apart", &apart), ("three", &three)] {
         let whole = format!("{name}-whole");
-        train(&folder, &whole, &[files, &["--schedule", "plateau", "--max-epochs", "2"]].concat()).worked();
-        train(&folder, name, &[files, &["--schedule", "plateau", "--max-epochs", "1"]].concat()).worked();
-        folder.run(&["train", "--out", name, "--resume", "--max-epochs", "2", "--quiet"]).worked();
-        assert!(
-            folder.read(&format!("{whole}/model.safetensors")) == folder.read(&format!("{name}/model.safetensors"))
-        );
+        train(&dir, &whole, &[files, &["--schedule", "plateau", "--max-epochs", "2"]].concat()).worked();
+        train(&dir, name, &[files, &["--schedule", "plateau", "--max-epochs", "1"]].concat()).worked();
+        dir.run(&["train", "--out", name, "--resume", "--max-epochs", "2", "--quiet"]).worked();
+        assert!(dir.read(&format!("{whole}/model.safetensors")) == dir.read(&format!("{name}/model.safetensors")));
         let scores = |name: &str| {
-            let log = folder.text(&format!("{name}/log.jsonl"));
+            let log = dir.text(&format!("{name}/log.jsonl"));
             let mut events = log.lines().map(json);
             let last = events.rfind(|event| event["event"] == "validation").unwrap();
             [last["epoch"].clone(), last["bleu"].clone(), last["loss"].clone()]
@@ -124,33 +122,33 @@ fn validation_files_stay_what_they_were() {
         assert!(scores(&whole)[1].is_number() && scores(&whole) == scores(name), "{name}");
     }
     let tags = ["--tag-source", "<2a>", "<2b>"];
-    let tagged = folder.run(&[&["train", "--out", "new"], &mixed[..], &tags].concat());
+    let tagged = dir.run(&[&["train", "--out", "new"], &mixed[..], &tags].concat());
     tagged.refused_with(2, &["2 tags for 1 files of --valid-source"]);
 }
 
 #[test]
-fn a_file_that_looks_like_a_spreadsheet_is_named() {
-    let folder = two_languages();
-    folder.write("named.tsv", format!("source\ttarget\n{}", folder.text("other.tsv")));
+fn names_the_corpus_that_looks_like_a_spreadsheet() {
+    let dir = two_languages();
+    dir.write("named.tsv", format!("source\ttarget\n{}", dir.text("other.tsv")));
     let files = ["train", "--train", "pairs.tsv", "named.tsv", "--tag-source", "<formal>", "<plain>", "--out", "out"];
-    let outcome = folder.run(&[&files[..], &["--preset", "tiny", "--max-epochs", "1"]].concat());
+    let outcome = dir.run(&[&files[..], &["--preset", "tiny", "--max-epochs", "1"]].concat());
     let warned: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("header")).collect();
     assert!(warned.len() == 1 && warned[0].starts_with("warning: named.tsv: the first line looks like"), "{outcome:?}");
-    let shipped = folder.run(&["train", "--valid", "pairs.tsv", "--columns", "1,2", "--out", "new"]);
+    let shipped = dir.run(&["train", "--valid", "pairs.tsv", "--columns", "1,2", "--out", "new"]);
     shipped.refused_with(2, &["name --train as well"]);
 }
 
 #[test]
-fn hypotheses_are_of_sentences_with_their_tag() {
-    let folder = two_languages();
+fn scores_hypotheses_of_tagged_sentences() {
+    let dir = two_languages();
     let files = ["--train", "pairs.tsv", "other.tsv", "--tag-source", "<2a>", "<2b>", "--max-epochs", "2"];
-    train(&folder, "model", &files).worked();
-    folder.write("plain", "the red fox sleeps\n");
-    folder.write("tagged", "<2b> the red fox sleeps\n");
-    folder.write("found", "0 ||| ofur im amrod .\n0 ||| rufo mi dorma .\n");
+    train(&dir, "model", &files).worked();
+    dir.write("plain", "the red fox sleeps\n");
+    dir.write("tagged", "<2b> the red fox sleeps\n");
+    dir.write("found", "0 ||| ofur im amrod .\n0 ||| rufo mi dorma .\n");
     let rerank = |input: &str, options: &[&str]| {
         let arguments = ["score", "--model", "model", "--rerank", "found", "--input", input];
-        folder.run(&[&arguments, options].concat())
+        dir.run(&[&arguments, options].concat())
     };
     let expected = rerank("tagged", &[]);
     assert_eq!(rerank("plain", &["--tag-source", "<2b>"]).worked(), expected.worked());
@@ -159,23 +157,23 @@ fn hypotheses_are_of_sentences_with_their_tag() {
 }
 
 #[test]
-fn a_weight_of_one_changes_nothing() {
-    let folder = two_languages();
-    train(&folder, "plain", &["--train", "pairs.tsv", "--max-epochs", "2"]).worked();
-    train(&folder, "weighed", &["--train", "pairs.tsv:1", "--max-epochs", "2"]).worked();
-    assert!(folder.read("plain/model.safetensors") == folder.read("weighed/model.safetensors"));
+fn weight_of_one_changes_nothing() {
+    let dir = two_languages();
+    train(&dir, "plain", &["--train", "pairs.tsv", "--max-epochs", "2"]).worked();
+    train(&dir, "weighed", &["--train", "pairs.tsv:1", "--max-epochs", "2"]).worked();
+    assert!(dir.read("plain/model.safetensors") == dir.read("weighed/model.safetensors"));
     // A file whose name looks as if it had a weight is a file.
-    folder.write("pairs:3", folder.read("pairs.tsv"));
-    train(&folder, "named", &["--train", "pairs:3", "--max-epochs", "2"]).worked();
-    assert!(folder.read("plain/model.safetensors") == folder.read("named/model.safetensors"));
+    dir.write("pairs:3", dir.read("pairs.tsv"));
+    train(&dir, "named", &["--train", "pairs:3", "--max-epochs", "2"]).worked();
+    assert!(dir.read("plain/model.safetensors") == dir.read("named/model.safetensors"));
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
-    let folder = two_languages();
+fn refuses_conflicting_corpus_options() {
+    let dir = two_languages();
     let files = ["--train", "pairs.tsv", "other.tsv"];
     let refused = |arguments: &[&str], code: i32, parts: &[&str]| {
-        folder.run(&[&["train", "--out", "new"], &files[..], arguments].concat()).refused_with(code, parts);
+        dir.run(&[&["train", "--out", "new"], &files[..], arguments].concat()).refused_with(code, parts);
     };
     refused(&["--tag-source", "<2a>"], 2, &["--tag-source has 1 tags for 2 files of --train"]);
     refused(&["--tag-source", "<a>", "<b>", "--valid", "pairs.tsv"], 2, &["2 tags for 1 files of --valid"]);
@@ -187,22 +185,22 @@ fn what_does_not_fit_is_refused() {
         &["evaluate", "--pairs", "pairs.tsv", "--gold", "gold"],
         &["align", "--format", "html", "--pairs", "pairs.tsv", "--gold", "gold"],
     ] {
-        let outcome = folder.run(&[arguments, &tagged].concat());
+        let outcome = dir.run(&[arguments, &tagged].concat());
         assert!(outcome.code == Some(2) && outcome.stderr.contains("cannot be used with"), "{outcome:?}");
     }
     for weight in ["0", "-1", "101", "NaN"] {
-        let outcome = folder.run(&["train", "--out", "new", "--train", &format!("pairs.tsv:{weight}")]);
+        let outcome = dir.run(&["train", "--out", "new", "--train", &format!("pairs.tsv:{weight}")]);
         assert!(outcome.code == Some(2) && outcome.stderr.contains("a weight is above 0"), "{outcome:?}");
     }
-    folder.run(&["train", "--out", "new", "--train", "gone.tsv:2"]).refused_with(1, &["gone.tsv", "cannot read"]);
-    assert!(!folder.path("new/config.json").exists());
+    dir.run(&["train", "--out", "new", "--train", "gone.tsv:2"]).refused_with(1, &["gone.tsv", "cannot read"]);
+    assert!(!dir.path("new/config.json").exists());
 }
 
 #[test]
-fn a_model_learns_another_language_by_its_tag() {
-    let folder = two_languages();
+fn warm_start_adds_a_language_by_its_tag() {
+    let dir = two_languages();
     let first = ["--train", "pairs.tsv", "--tag-source", "<2a>", "--max-epochs", "20", "--patience", "100"];
-    train(&folder, "first", &first).worked();
+    train(&dir, "first", &first).worked();
     let both =
         ["--train", "pairs.tsv", "other.tsv", "--tag-source", "<2a>", "<2b>", "--init-from", "first", "--out", "both"];
     let run = [
@@ -217,9 +215,9 @@ fn a_model_learns_another_language_by_its_tag() {
         "--dropout",
         "0",
     ];
-    folder.run(&[&["train", "--valid", "pairs.tsv", "other.tsv"], &both[..], &run].concat()).worked();
-    let config = json(&folder.text("both/config.json"));
+    dir.run(&[&["train", "--valid", "pairs.tsv", "other.tsv"], &both[..], &run].concat()).worked();
+    let config = json(&dir.text("both/config.json"));
     assert_eq!(config["text"]["source_protected_tokens"], json!(["<2a>", "<2b>"]));
-    let text = folder.run(&["translate", "--model", "both", "<2a> the old fox runs", "<2b> the old fox runs"]);
+    let text = dir.run(&["translate", "--model", "both", "<2a> the old fox runs", "<2b> the old fox runs"]);
     assert_eq!(text.worked(), "vela mi kura .\nalev im aruk .\n");
 }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{ModelDir as Place, PAIRS};
-use corrupt::{use_arguments, use_bytes, use_config, use_corpus, use_folder, use_gold, use_text, vocabulary};
+use common::{PAIRS, TestDir};
+use corrupt::{use_arguments, use_bytes, use_config, use_corpus, use_gold, use_model_dir, use_text, vocabulary};
 use serde_json::{Value, json};
 use softalign::checkpoint::ModelDir;
 use softalign::random::SeededRng;
@@ -185,15 +185,15 @@ fn changed(name: &str, bytes: &[u8], stream: &mut SeededRng) -> Vec<u8> {
 }
 
 /// A model's folder with all files that there may be.
-fn whole_folder() -> Place {
-    let place = Place::with_pairs();
+fn trained_model() -> TestDir {
+    let place = TestDir::with_pairs();
     let options = ["--guided-alignment", "0.1", "--keep-attention", "--max-epochs", "2"];
     place.train("model", &options).worked();
     place
 }
 
 /// The files of its folder.
-fn files(place: &Place) -> BTreeMap<String, Vec<u8>> {
+fn files(place: &TestDir) -> BTreeMap<String, Vec<u8>> {
     let is_file = |name: &str| name.starts_with("model/") && !name.ends_with('/') && !name.ends_with(".html");
     place.contents().into_iter().filter(|(name, _)| is_file(name)).collect()
 }
@@ -214,24 +214,24 @@ fn each(what: &str, count: usize, mut work: impl FnMut(&mut SeededRng) -> bool) 
 }
 
 #[test]
-fn no_damage_to_a_folder_panics() {
-    let place = whole_folder();
-    let folder = ModelDir::new(&place.path("model"));
-    assert!(use_folder(&folder, PAIR));
+fn damaged_directories_never_panic() {
+    let place = trained_model();
+    let dir = ModelDir::new(&place.path("model"));
+    assert!(use_model_dir(&dir, PAIR));
     let files = files(&place);
     for (name, bytes) in &files {
         each(name, mutations(), |stream| {
             place.write(name, changed(name, bytes, stream));
-            use_folder(&folder, PAIR)
+            use_model_dir(&dir, PAIR)
         });
         place.write(name, bytes);
     }
-    assert!(use_folder(&folder, PAIR), "the folder is as it was");
+    assert!(use_model_dir(&dir, PAIR), "the folder is as it was");
 }
 
 /// What those meet who do more with a damaged model than translate: curves of logs that are none, training that stood nowhere.
 #[test]
-fn no_damage_to_a_folder_panics_in_any_command() {
+fn no_command_panics_on_a_damaged_directory() {
     const COMMANDS: [&str; 7] = [
         "inspect model",
         "inspect model --json",
@@ -241,7 +241,7 @@ fn no_damage_to_a_folder_panics_in_any_command() {
         "train --init-from model --train pairs.tsv --out next --max-epochs 1",
         "train --resume --out model --max-epochs 3",
     ];
-    let place = whole_folder();
+    let place = trained_model();
     let files = files(&place);
     std::fs::create_dir(place.path("sound")).unwrap();
     for (name, bytes) in &files {
@@ -271,9 +271,9 @@ fn no_damage_to_a_folder_panics_in_any_command() {
 
 /// What somebody would do on purpose: files that are missing, empty, of another kind, exchanged, folders, links in a circle.
 #[test]
-fn no_folder_made_on_purpose_panics() {
-    let place = whole_folder();
-    let folder = ModelDir::new(&place.path("model"));
+fn crafted_directories_never_panic() {
+    let place = trained_model();
+    let dir = ModelDir::new(&place.path("model"));
     let files = files(&place);
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let wide = format!("{{\"a\":\"{}\"}}", "x".repeat(5_000_000));
@@ -300,7 +300,7 @@ fn no_folder_made_on_purpose_panics() {
         let mut attack = |what: &dyn Fn()| {
             let _watch = Watch::over(name.clone());
             what();
-            use_folder(&folder, PAIR);
+            use_model_dir(&dir, PAIR);
             tried += 1;
         };
         for bytes in contents {
@@ -324,12 +324,12 @@ fn no_folder_made_on_purpose_panics() {
         place.write(name, &files[name]);
     }
     println!("{tried} folders made on purpose");
-    assert!(tried >= 300 && use_folder(&folder, PAIR), "{tried}");
+    assert!(tried >= 300 && use_model_dir(&dir, PAIR), "{tried}");
 }
 
 #[test]
-fn no_text_panics_where_it_is_read() {
-    let place = Place::with_pairs();
+fn no_input_text_panics() {
+    let place = TestDir::with_pairs();
     let corpus = [
         "the red fox\trufo mi\n\n\t\na\tb\tc\n\"q\"\"\tx\"\ty\n",
         "a,b\n\"c, \"\"d\"\"\",\"e\nf\"\n;\n",
@@ -368,8 +368,8 @@ fn no_text_panics_where_it_is_read() {
 
 /// What a fuzzer led by coverage came upon, an input a line in hexadecimal digits (`scripts/fuzz.sh --seeds` writes them).
 #[test]
-fn what_a_fuzzer_came_upon_does_no_harm() {
-    let place = Place::new();
+fn fuzzer_findings_stay_fixed() {
+    let place = TestDir::new();
     let vocabulary = vocabulary();
     let seeds = include_str!("fuzz/seeds.txt");
     for (number, line) in seeds.lines().enumerate() {
@@ -383,8 +383,8 @@ fn what_a_fuzzer_came_upon_does_no_harm() {
 
 /// Any text becomes units, and those that the vocabulary covers become the text again.
 #[test]
-fn any_text_becomes_units_and_text_again() {
-    let place = whole_folder();
+fn any_text_survives_encoding_and_decoding() {
+    let place = trained_model();
     let checkpoint = ModelDir::new(&place.path("model")).load().unwrap();
     for (number, text) in ["the red fox sleeps", "é ▁ </s> <unk>", "नमस्ते\u{200d}\u{301} 🦊"].into_iter().enumerate()
     {

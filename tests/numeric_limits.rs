@@ -76,7 +76,7 @@ fn check(model: &RnnSearch, examples: &[Example], what: &str) {
 }
 
 #[test]
-fn parameters_of_any_size_give_numbers() {
+fn parameters_of_any_magnitude_give_finite_results() {
     let some = examples(&[(1, 1), (5, 3), (2, 7), (9, 9)], [12, 14]);
     for decoder in [DecoderKind::Bahdanau, DecoderKind::Conditional] {
         for score in ScoreName::ALL {
@@ -89,7 +89,7 @@ fn parameters_of_any_size_give_numbers() {
 }
 
 #[test]
-fn sentences_of_one_unit_and_of_five_hundred_go_together() {
+fn batches_of_lengths_1_and_500_work() {
     let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
     check(&model, &examples(&[(1, 1)], [12, 14]), "one unit");
     check(&model, &examples(&[(500, 500)], [12, 14]), "five hundred units");
@@ -97,14 +97,14 @@ fn sentences_of_one_unit_and_of_five_hundred_go_together() {
 }
 
 #[test]
-fn a_batch_may_have_thousands_of_pairs() {
+fn batches_of_thousands_of_pairs_work() {
     let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
     let lengths: Vec<(usize, usize)> = (0..4096).map(|number| (number % 4, number % 3)).collect();
     check(&model, &examples(&lengths, [12, 14]), "4,096 pairs");
 }
 
 #[test]
-fn one_word_is_a_vocabulary_and_none_known_is_a_sentence() {
+fn one_word_vocabularies_and_unknown_sentences_work() {
     let one = SPECIALS.len() + 1;
     let small = Architecture {
         source_vocabulary: one,

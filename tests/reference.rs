@@ -124,7 +124,7 @@ fn difference(ours: &[f32], theirs: &[f32]) -> f32 {
 }
 
 #[test]
-fn annotations_and_attention_agree() {
+fn annotations_and_attention_match_pytorch() {
     for variant in VARIANTS {
         let reference = Reference::load(variant);
         let model = reference.model();
@@ -149,7 +149,7 @@ fn annotations_and_attention_agree() {
 }
 
 #[test]
-fn logits_agree() {
+fn logits_match_pytorch() {
     for variant in VARIANTS {
         let reference = Reference::load(variant);
         let target = &reference.batch.target;
@@ -174,7 +174,7 @@ fn logits_agree() {
 }
 
 #[test]
-fn loss_and_every_gradient_agree() {
+fn loss_and_every_gradient_match_pytorch() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
         let smoothing = reference.values.label_smoothing;
@@ -198,7 +198,7 @@ fn loss_and_every_gradient_agree() {
 }
 
 #[test]
-fn ten_steps_of_training_agree() {
+fn ten_training_steps_match_pytorch() {
     for (variant, path) in VARIANTS.into_iter().flat_map(|variant| PATHS.map(|path| (variant, path))) {
         let reference = Reference::load(variant);
         let Values { optimizer: settings, losses, label_smoothing, .. } = &reference.values;
@@ -214,7 +214,7 @@ fn ten_steps_of_training_agree() {
 }
 
 #[test]
-fn both_paths_drop_the_same_numbers() {
+fn backends_apply_the_same_dropout_masks() {
     for variant in VARIANTS {
         let reference = Reference::load(variant);
         let model = reference.model();

@@ -4,7 +4,7 @@ mod common;
 
 use clap::{Arg, ArgAction, CommandFactory, Parser};
 use common::tensors::Tensors;
-use common::{ModelDir, Outcome, PAIRS, QUICK, json, tsv};
+use common::{Outcome, PAIRS, QUICK, TestDir, json, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
 
@@ -37,13 +37,13 @@ fn given(argument: &Arg) -> String {
     }
 }
 
-fn resume(folder: &ModelDir, options: &[&str]) -> Outcome {
-    folder.run(&[&["train", "--resume"], options].concat())
+fn resume(dir: &TestDir, options: &[&str]) -> Outcome {
+    dir.run(&[&["train", "--resume"], options].concat())
 }
 
 #[test]
-fn every_other_option_is_refused() {
-    let folder = ModelDir::with_pairs();
+fn resume_refuses_every_other_option() {
+    let dir = TestDir::with_pairs();
     let command = Cli::command();
     let train = command.find_subcommand("train").unwrap();
     let name = |option: &str| option.trim_start_matches("--").split('=').next().unwrap().to_owned();
@@ -52,45 +52,45 @@ fn every_other_option_is_refused() {
         train.get_arguments().filter(|argument| !allowed.iter().any(|name| argument.get_long() == Some(name)));
     let mut refused = Vec::new();
     for option in settled.map(given) {
-        resume(&folder, &[&option]).refused_with(2, &[&format!("--{} cannot change with --resume", name(&option))]);
+        resume(&dir, &[&option]).refused_with(2, &[&format!("--{} cannot change with --resume", name(&option))]);
         refused.push(name(&option));
     }
     assert_eq!(refused.len() + allowed.len(), train.get_arguments().count(), "{refused:?} {allowed:?}");
     for known in ["units", "joint-vocabulary", "hidden-size", "guided-alignment", "seed"] {
         assert!(refused.iter().any(|name| name == known), "{known}: {refused:?}");
     }
-    let several = resume(&folder, &["--seed", "3", "--no-tied-embeddings", "--max-epochs", "4"]);
+    let several = resume(&dir, &["--seed", "3", "--no-tied-embeddings", "--max-epochs", "4"]);
     several.refused_with(2, &["error: --no-tied-embeddings, --seed cannot change"]);
 }
 
 #[test]
-fn what_may_go_with_it_is_let_through() {
-    let folder = ModelDir::with_pairs();
+fn resume_accepts_limits() {
+    let dir = TestDir::with_pairs();
     for options in [&[&[][..]], &ALLOWED[..], &[&["--quiet", "--device=cpu"]]].concat() {
         // There is nothing to resume, which is found only after the options.
-        resume(&folder, options).refused_with(1, &["no resumable training state"]);
+        resume(&dir, options).refused_with(1, &["no resumable training state"]);
     }
 }
 
 /// A run may end between saving its last step and judging it.
 #[test]
-fn what_was_saved_at_the_end_is_judged_by_the_next_run() {
-    let folder = ModelDir::with_pairs();
+fn next_run_validates_the_final_checkpoint() {
+    let dir = TestDir::with_pairs();
     let options = ["--validate-every", "1000", "--save-every", "0.00001", "--schedule", "plateau", "--max-epochs"];
-    folder.train("whole", &[&options[..], &["2"]].concat()).worked();
-    folder.train("cut", &[&options[..], &["1"]].concat()).worked();
-    let log = folder.text("cut/log.jsonl");
-    std::fs::remove_file(folder.path("cut/log.jsonl")).unwrap();
+    dir.train("whole", &[&options[..], &["2"]].concat()).worked();
+    dir.train("cut", &[&options[..], &["1"]].concat()).worked();
+    let log = dir.text("cut/log.jsonl");
+    std::fs::remove_file(dir.path("cut/log.jsonl")).unwrap();
     // Where the log cannot be written there is no validation.
-    std::fs::create_dir(folder.path("cut/log.jsonl")).unwrap();
+    std::fs::create_dir(dir.path("cut/log.jsonl")).unwrap();
     let go_on = ["train", "--resume", "--out", "cut", "--max-epochs", "2", "--save-every", "0.00001", "--quiet"];
-    folder.run(&go_on).refused_with(1, &["log.jsonl: cannot write this file"]);
-    std::fs::remove_dir(folder.path("cut/log.jsonl")).unwrap();
-    folder.write("cut/log.jsonl", log);
-    folder.run(&go_on).worked();
-    assert!(folder.read("whole/model.safetensors") == folder.read("cut/model.safetensors"));
+    dir.run(&go_on).refused_with(1, &["log.jsonl: cannot write this file"]);
+    std::fs::remove_dir(dir.path("cut/log.jsonl")).unwrap();
+    dir.write("cut/log.jsonl", log);
+    dir.run(&go_on).worked();
+    assert!(dir.read("whole/model.safetensors") == dir.read("cut/model.safetensors"));
     let last_loss = |out: &str| {
-        let log = folder.text(&format!("{out}/log.jsonl"));
+        let log = dir.text(&format!("{out}/log.jsonl"));
         json(log.lines().last().unwrap())["loss"].clone()
     };
     assert_eq!(last_loss("whole"), last_loss("cut"));
@@ -98,74 +98,73 @@ fn what_was_saved_at_the_end_is_judged_by_the_next_run() {
 
 /// A run that goes on after its time takes no step more.
 #[test]
-fn a_run_whose_time_is_over_ends_at_once() {
-    let folder = ModelDir::with_pairs();
-    folder.train("out", &["--max-minutes", "0.0001"]).worked();
-    let steps = || json(&folder.text("out/resume.json"))["step"].clone();
+fn run_beyond_its_time_limit_ends_at_once() {
+    let dir = TestDir::with_pairs();
+    dir.train("out", &["--max-minutes", "0.0001"]).worked();
+    let steps = || json(&dir.text("out/resume.json"))["step"].clone();
     let before = steps();
-    let again = folder.run(&["train", "--resume", "--out", "out"]);
+    let again = dir.run(&["train", "--resume", "--out", "out"]);
     assert!(again.stderr.contains("time limit reached"), "{}", again.stderr);
     assert_eq!(steps(), before);
 }
 
 #[test]
-fn units_that_are_cut_anew_go_on_in_the_middle_of_an_epoch() {
-    let folder = ModelDir::with_pairs();
+fn bpe_dropout_resumes_within_an_epoch() {
+    let dir = TestDir::with_pairs();
     let options = ["train", "--train", "pairs.tsv", "--vocabulary-size", "40", "--batch-sentences", "2", "--quiet"];
     let options = [
         &options[..],
         &["--schedule", "plateau", "--preset", "tiny", "--guided-alignment=0.1", "--metric", "perplexity"],
     ]
     .concat();
-    let run =
-        |out: &str, more: &[&str]| folder.run(&[&options[..], &["--out", out], more].concat()).worked().to_owned();
+    let run = |out: &str, more: &[&str]| dir.run(&[&options[..], &["--out", out], more].concat()).worked().to_owned();
     let cut_anew = ["--bpe-dropout", "0.3", "--validate-every", "4"];
     run("whole", &[&cut_anew[..], &["--max-epochs", "3"]].concat());
     run("stopped", &[&cut_anew[..], &["--max-minutes", "0.0000001"]].concat());
     let resume = ["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--max-minutes", "60", "--quiet"];
-    folder.run(&resume).worked();
-    let [whole, stopped] = ["whole", "stopped"].map(|run| folder.read(&format!("{run}/model.safetensors")));
+    dir.run(&resume).worked();
+    let [whole, stopped] = ["whole", "stopped"].map(|run| dir.read(&format!("{run}/model.safetensors")));
     assert!(whole == stopped, "a run that was stopped learns something else");
     run("plain", &["--bpe-dropout", "0", "--max-epochs", "3", "--validate-every", "4"]);
-    assert!(whole != folder.read("plain/model.safetensors"), "nothing is cut anew");
+    assert!(whole != dir.read("plain/model.safetensors"), "nothing is cut anew");
     for wrong in ["1", "-0.1", "nan"] {
-        folder.train("wrong", &["--bpe-dropout", wrong]).refused_with(2, &["--bpe-dropout"]);
+        dir.train("wrong", &["--bpe-dropout", wrong]).refused_with(2, &["--bpe-dropout"]);
     }
 }
 
 #[test]
-fn an_average_goes_on_where_it_stopped() {
-    let folder = ModelDir::with_pairs();
+fn moving_average_resumes_exactly() {
+    let dir = TestDir::with_pairs();
     let options = ["--ema-decay", "0.99", "--schedule", "plateau"];
-    folder.train("whole", &[&options[..], &["--max-epochs", "4"]].concat()).worked();
-    folder.train("stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
-    folder.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "4", "--quiet"]).worked();
-    let [whole, stopped] = ["whole", "stopped"].map(|run| folder.read(&format!("{run}/model.safetensors")));
+    dir.train("whole", &[&options[..], &["--max-epochs", "4"]].concat()).worked();
+    dir.train("stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
+    dir.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "4", "--quiet"]).worked();
+    let [whole, stopped] = ["whole", "stopped"].map(|run| dir.read(&format!("{run}/model.safetensors")));
     assert!(whole == stopped, "a run that was stopped keeps another model");
-    let plain = folder.train("plain", &["--ema-decay", "0", "--max-epochs", "4", "--schedule", "plateau"]);
+    let plain = dir.train("plain", &["--ema-decay", "0", "--max-epochs", "4", "--schedule", "plateau"]);
     plain.worked();
-    assert!(whole != folder.read("plain/model.safetensors"), "the average is the parameters themselves");
+    assert!(whole != dir.read("plain/model.safetensors"), "the average is the parameters themselves");
     for wrong in ["1", "-0.1", "nan"] {
-        folder.train("wrong", &["--ema-decay", wrong]).refused_with(2, &["--ema-decay"]);
+        dir.train("wrong", &["--ema-decay", wrong]).refused_with(2, &["--ema-decay"]);
     }
 }
 
 #[test]
-fn resuming_needs_something_to_go_on_with() {
-    let folder = ModelDir::with_pairs();
+fn resume_requires_a_resumable_state() {
+    let dir = TestDir::with_pairs();
     let resume = ["train", "--quiet", "--resume", "--out", "missing"];
-    folder.run(&resume).refused_with(1, &["missing", "resume.safetensors"]);
-    assert!(!folder.path("missing").exists());
+    dir.run(&resume).refused_with(1, &["missing", "resume.safetensors"]);
+    assert!(!dir.path("missing").exists());
 }
 
 #[test]
-fn a_resume_that_is_refused_changes_nothing() {
-    let folder = ModelDir::with_model();
-    folder.write("other.tsv", tsv(&PAIRS[1..]));
-    folder.write("broken.tsv", "no tab\n");
-    let before = folder.contents();
+fn refused_resume_changes_nothing() {
+    let dir = TestDir::with_model();
+    dir.write("other.tsv", tsv(&PAIRS[1..]));
+    dir.write("broken.tsv", "no tab\n");
+    let before = dir.contents();
     let resume = |options: &[&str]| {
-        folder.run(&[&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"], options].concat())
+        dir.run(&[&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"], options].concat())
     };
     resume(&["--train", "other.tsv"]).refused_with(1, &["other.tsv", "--resume"]);
     resume(&["--train", "broken.tsv"]).refused_with(1, &["broken.tsv:1"]);
@@ -174,7 +173,7 @@ fn a_resume_that_is_refused_changes_nothing() {
     for (option, value) in [("--hidden-size", "64"), ("--units", "char"), ("--seed", "3"), ("--learning-rate", "1")] {
         resume(&[option, value]).refused_with(2, &[option, "--resume"]);
     }
-    assert!(folder.contents() == before);
+    assert!(dir.contents() == before);
 }
 
 #[test]
@@ -187,33 +186,33 @@ fn refuses_settings_edited_by_hand_and_names_them() {
         ("max_length", Value::from(64)),
     ];
     for (name, value) in edits {
-        let folder = ModelDir::with_model();
-        let mut config = json(&folder.text("model/config.json"));
+        let dir = TestDir::with_model();
+        let mut config = json(&dir.text("model/config.json"));
         let section = if name == "max_length" { "text" } else { "training" };
         assert!(config[section].get(name).is_some_and(|was| *was != value), "{name}");
         config[section][name] = value;
-        folder.write("model/config.json", config.to_string());
-        let before = folder.contents();
+        dir.write("model/config.json", config.to_string());
+        let before = dir.contents();
         let resume = ["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"];
-        folder.run(&resume).refused_with(1, &["model/config.json", name, "edited", "--out"]);
-        assert!(folder.contents() == before);
+        dir.run(&resume).refused_with(1, &["model/config.json", name, "edited", "--out"]);
+        assert!(dir.contents() == before);
     }
 }
 
 #[test]
-fn a_run_resumed_from_elsewhere_is_told_which_file_to_give() {
-    let folder = ModelDir::with_pairs();
-    folder.write("valid.tsv", tsv(&PAIRS[..3]));
-    folder.write("a.txt", PAIRS.map(|(source, _)| format!("{source}\n")).concat());
-    folder.write("b.txt", PAIRS.map(|(_, target)| format!("{target}\n")).concat());
-    folder.train("model", &["--max-epochs", "1", "--valid", "valid.tsv"]).worked();
+fn resume_from_another_directory_names_the_missing_file() {
+    let dir = TestDir::with_pairs();
+    dir.write("valid.tsv", tsv(&PAIRS[..3]));
+    dir.write("a.txt", PAIRS.map(|(source, _)| format!("{source}\n")).concat());
+    dir.write("b.txt", PAIRS.map(|(_, target)| format!("{target}\n")).concat());
+    dir.train("model", &["--max-epochs", "1", "--valid", "valid.tsv"]).worked();
     let sides = ["train", "--source", "a.txt", "--target", "b.txt", "--max-epochs", "1", "--out", "sides"];
-    folder.run(&[&sides[..], &QUICK].concat()).worked();
-    std::fs::create_dir(folder.path("elsewhere")).unwrap();
+    dir.run(&[&sides[..], &QUICK].concat()).worked();
+    std::fs::create_dir(dir.path("elsewhere")).unwrap();
     let resume = |options: &[&str]| {
         let resume = ["train", "--resume", "--quiet", "--max-epochs", "2", "--out"];
-        let mut command = folder.command(&[&resume[..], options].concat());
-        command.current_dir(folder.path("elsewhere"));
+        let mut command = dir.command(&[&resume[..], options].concat());
+        command.current_dir(dir.path("elsewhere"));
         common::outcome(command)
     };
     resume(&["../model"]).refused_with(1, &["../model: pairs.tsv: ", "not here", "--train"]);
@@ -224,45 +223,45 @@ fn a_run_resumed_from_elsewhere_is_told_which_file_to_give() {
 }
 
 #[test]
-fn a_damaged_resume_file_is_named_and_kept() {
-    let folder = ModelDir::with_model();
-    let good = folder.read("model/resume.safetensors");
-    let other = folder.read("model/model.safetensors");
+fn damaged_resume_file_is_named_and_kept() {
+    let dir = TestDir::with_model();
+    let good = dir.read("model/resume.safetensors");
+    let other = dir.read("model/model.safetensors");
     for bytes in [&good[..good.len() / 2], &[], b"noise", &other] {
-        folder.write("model/resume.safetensors", bytes);
-        let before = folder.contents();
+        dir.write("model/resume.safetensors", bytes);
+        let before = dir.contents();
         let resume = ["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "20"];
-        folder.run(&resume).refused_with(1, &["model/resume.safetensors"]);
-        assert!(folder.contents() == before);
+        dir.run(&resume).refused_with(1, &["model/resume.safetensors"]);
+        assert!(dir.contents() == before);
     }
 }
 
 #[test]
-fn a_resumed_run_that_has_nothing_left_to_do_is_no_failure() {
-    let folder = ModelDir::with_model();
-    let before = folder.read("model/model.safetensors");
-    folder.run(&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "10"]).worked();
-    assert!(folder.read("model/model.safetensors") == before);
+fn resuming_a_finished_run_succeeds() {
+    let dir = TestDir::with_model();
+    let before = dir.read("model/model.safetensors");
+    dir.run(&["train", "--quiet", "--out", "model", "--resume", "--max-epochs", "10"]).worked();
+    assert!(dir.read("model/model.safetensors") == before);
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
-    let folder = ModelDir::with_pairs();
+fn same_seed_gives_the_same_bytes() {
+    let dir = TestDir::with_pairs();
     for (out, seed) in [("a", "7"), ("b", "7"), ("c", "8")] {
-        folder.train(out, &["--max-epochs", "2", "--seed", seed]).worked();
+        dir.train(out, &["--max-epochs", "2", "--seed", seed]).worked();
     }
-    let [a, b, c] = ["a", "b", "c"].map(|out| folder.read(&format!("{out}/model.safetensors")));
+    let [a, b, c] = ["a", "b", "c"].map(|out| dir.read(&format!("{out}/model.safetensors")));
     assert!(a == b, "the same seed, and yet another model");
     assert!(a != c, "another seed, and yet the same model");
-    assert_eq!(config_of(&folder, "a"), config_of(&folder, "b"));
+    assert_eq!(config_of(&dir, "a"), config_of(&dir, "b"));
     for name in ["source.tokenizer.json", "target.tokenizer.json"] {
-        assert_eq!(folder.text(&format!("a/{name}")), folder.text(&format!("b/{name}")));
+        assert_eq!(dir.text(&format!("a/{name}")), dir.text(&format!("b/{name}")));
     }
 }
 
 /// config.json but for how the training was begun, which names the folder.
-fn config_of(folder: &ModelDir, out: &str) -> Value {
-    let mut config = json(&folder.text(&format!("{out}/config.json")));
+fn config_of(dir: &TestDir, out: &str) -> Value {
+    let mut config = json(&dir.text(&format!("{out}/config.json")));
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
     assert!(begun["command_line"].as_array().unwrap().contains(&Value::from(out)), "{begun}");
     assert_eq!(begun["threads"], 1);
@@ -270,37 +269,37 @@ fn config_of(folder: &ModelDir, out: &str) -> Value {
 }
 
 #[test]
-fn two_epochs_and_two_more_are_four() {
-    let folder = ModelDir::with_pairs();
+fn two_epochs_resumed_for_two_equal_four() {
+    let dir = TestDir::with_pairs();
     // Dropout, so that a resumed run must draw the numbers that the whole run draws.
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--dropout", "0.2"];
     // What is planned for four epochs is no plan for two.
     let settings =
         [&settings[..], &["--batch-sentences", "2", "--hidden-size", "32", "--schedule", "plateau"]].concat();
-    let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
-    folder.run(&[&settings[..], &["--out", "whole", "--max-epochs", "4"]].concat()).worked();
-    folder.run(&[&settings[..], &["--out", "parts", "--max-epochs", "2"]].concat()).worked();
+    let state = |out: &str| Tensors::read(&dir.read(&format!("{out}/resume.safetensors"))).without_metadata();
+    dir.run(&[&settings[..], &["--out", "whole", "--max-epochs", "4"]].concat()).worked();
+    dir.run(&[&settings[..], &["--out", "parts", "--max-epochs", "2"]].concat()).worked();
     assert!(state("parts") != state("whole"), "two epochs are not four");
-    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "4"]).worked();
-    assert!(folder.read("parts/model.safetensors") == folder.read("whole/model.safetensors"));
-    assert_eq!(config_of(&folder, "parts"), config_of(&folder, "whole"));
+    dir.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "4"]).worked();
+    assert!(dir.read("parts/model.safetensors") == dir.read("whole/model.safetensors"));
+    assert_eq!(config_of(&dir, "parts"), config_of(&dir, "whole"));
     assert!(state("parts") == state("whole"), "parameters or moments differ");
-    let [parts, whole] = ["parts", "whole"].map(|out| folder.text(&format!("{out}/log.jsonl")).lines().count());
+    let [parts, whole] = ["parts", "whole"].map(|out| dir.text(&format!("{out}/log.jsonl")).lines().count());
     assert_eq!(parts, whole);
 }
 
 #[test]
-fn a_run_cut_short_within_an_epoch_goes_on_where_it_was() {
-    let folder = ModelDir::with_pairs();
+fn resumes_within_an_epoch_exactly() {
+    let dir = TestDir::with_pairs();
     let settings = ["--max-epochs", "3", "--schedule", "plateau"];
-    folder.train("whole", &settings).worked();
+    dir.train("whole", &settings).worked();
     // So short a time ends the run after its first step.
-    folder.train("parts", &[&settings[..], &["--max-minutes", "0.0000001"]].concat()).worked();
-    let progress = json(&folder.text("parts/resume.json"));
+    dir.train("parts", &[&settings[..], &["--max-minutes", "0.0000001"]].concat()).worked();
+    let progress = json(&dir.text("parts/resume.json"));
     assert_eq!((&progress["step"], &progress["epoch"]), (&Value::from(1), &Value::from(0)));
-    folder.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-minutes", "60"]).worked();
-    let [parts, whole] = ["parts", "whole"]
-        .map(|out| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata());
+    dir.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-minutes", "60"]).worked();
+    let [parts, whole] =
+        ["parts", "whole"].map(|out| Tensors::read(&dir.read(&format!("{out}/resume.safetensors"))).without_metadata());
     assert!(parts == whole, "parameters or moments differ");
 }
 
@@ -311,36 +310,34 @@ fn shipped_pairs(count: usize) -> String {
 }
 
 #[test]
-fn a_resumed_run_is_guided_as_the_whole_one() {
-    let folder = ModelDir::new();
+fn resumed_run_keeps_guided_alignment() {
+    let dir = TestDir::new();
     // So many that attention is guided without being asked for.
-    folder.write("pairs.tsv", shipped_pairs(2200));
+    dir.write("pairs.tsv", shipped_pairs(2200));
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
     let sizes = ["--hidden-size", "16", "--embedding-size", "16", "--attention-size", "16", "--batch-sentences", "256"];
     let train = |out: &str, options: &[&str]| {
-        folder.run(&[&settings[..], &sizes, &["--schedule", "plateau", "--out", out], options].concat()).worked();
+        dir.run(&[&settings[..], &sizes, &["--schedule", "plateau", "--out", out], options].concat()).worked();
     };
-    let state = |out: &str| Tensors::read(&folder.read(&format!("{out}/resume.safetensors"))).without_metadata();
+    let state = |out: &str| Tensors::read(&dir.read(&format!("{out}/resume.safetensors"))).without_metadata();
     train("whole", &["--max-epochs", "2"]);
-    assert!(folder.text("whole/config.json").contains("\"guidance\": 0.1"));
+    assert!(dir.text("whole/config.json").contains("\"guidance\": 0.1"));
     train("epochs", &["--max-epochs", "1"]);
     // So short a time ends the run after its first step.
     train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);
     for out in ["epochs", "middle"] {
-        folder
-            .run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2", "--max-minutes", "60"])
-            .worked();
+        dir.run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2", "--max-minutes", "60"]).worked();
         assert!(state(out) == state("whole"), "{out}: parameters or moments differ");
     }
 }
 
 #[test]
-fn guided_training_without_its_aligner_does_not_go_on() {
-    let folder = ModelDir::with_pairs();
-    folder.train("out", &["--max-epochs", "1", "--guided-alignment=0.5"]).worked();
-    std::fs::remove_file(folder.path("out/aligner.safetensors")).unwrap();
-    let before = folder.contents();
-    let resume = folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "2"]);
+fn refuses_to_resume_guided_training_without_its_aligner() {
+    let dir = TestDir::with_pairs();
+    dir.train("out", &["--max-epochs", "1", "--guided-alignment=0.5"]).worked();
+    std::fs::remove_file(dir.path("out/aligner.safetensors")).unwrap();
+    let before = dir.contents();
+    let resume = dir.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "2"]);
     resume.refused_with(1, &["out: aligner.safetensors is missing", "--out"]);
-    assert!(folder.contents() == before);
+    assert!(dir.contents() == before);
 }

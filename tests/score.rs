@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{ModelDir, json, model_path, tsv};
+use common::{TestDir, json, model_path, tsv};
 
 const PAIRS: [(&str, &str); 3] =
     [("the red fox sings", "rufo mi kanta ."), ("the red fox sings", "kanta kanta"), ("", "")];
@@ -12,11 +12,11 @@ fn numbers(text: &str) -> Vec<f64> {
 }
 
 #[test]
-fn what_is_right_is_more_probable_and_words_add_up() {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", tsv(&PAIRS));
+fn correct_target_scores_higher_and_words_sum_to_it() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", tsv(&PAIRS));
     let score =
-        |options: &[&str]| folder.run(&[&["score", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
+        |options: &[&str]| dir.run(&[&["score", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
     let totals = numbers(score(&[]).worked());
     assert!(totals.len() == 3 && totals[0] > -1.0 && totals[1] < -3.0, "{totals:?}");
     for (line, total) in score(&["--words"]).worked().lines().zip(&totals) {
@@ -38,33 +38,33 @@ fn what_is_right_is_more_probable_and_words_add_up() {
     }
     // What translate says of its translation, score says of it too.
     let sums = ["--length-penalty", "0", "--coverage-penalty", "0", "--format", "jsonl"];
-    let found = folder.run(&[&["translate", "--model", model_path()], &sums[..], &["the old owl sleeps"]].concat());
+    let found = dir.run(&[&["translate", "--model", model_path()], &sums[..], &["the old owl sleeps"]].concat());
     let found = found.json();
-    folder.write("found.tsv", format!("the old owl sleeps\t{}\n", found["translation"].as_str().unwrap()));
-    let again = folder.run(&["score", "--model", model_path(), "--pairs", "found.tsv"]);
+    dir.write("found.tsv", format!("the old owl sleeps\t{}\n", found["translation"].as_str().unwrap()));
+    let again = dir.run(&["score", "--model", model_path(), "--pairs", "found.tsv"]);
     assert!((numbers(again.worked())[0] - found["score"].as_f64().unwrap()).abs() < 1e-3, "{found}");
 }
 
 #[test]
-fn several_models_score_together() {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", tsv(&PAIRS));
-    let one = folder.run(&["score", "--model", model_path(), "--pairs", "pairs.tsv"]);
-    let two = folder.run(&["score", "--model", model_path(), "--model", model_path(), "--pairs", "pairs.tsv"]);
+fn scores_with_an_ensemble() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", tsv(&PAIRS));
+    let one = dir.run(&["score", "--model", model_path(), "--pairs", "pairs.tsv"]);
+    let two = dir.run(&["score", "--model", model_path(), "--model", model_path(), "--pairs", "pairs.tsv"]);
     assert!(numbers(one.worked()).iter().zip(numbers(two.worked())).all(|(one, two)| (one - two).abs() < 2e-4));
 }
 
 #[test]
-fn a_list_of_hypotheses_is_ranked_anew() {
-    let folder = ModelDir::new();
-    folder.write("sentences", "the red fox sings\nthe grey owl sleeps\n");
-    folder.write(
+fn reranks_an_n_best_list() {
+    let dir = TestDir::new();
+    dir.write("sentences", "the red fox sings\nthe grey owl sleeps\n");
+    dir.write(
         "list",
         "1 ||| grisa ||| LM= -2 ||| -1\n0 ||| kanta kanta ||| LM= -1 ||| -2\n0 ||| rufo mi kanta . ||| LM= -9 ||| -3\n",
     );
     let rank = |options: &[&str]| {
         let arguments = ["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"];
-        folder.run(&[&arguments, options].concat())
+        dir.run(&[&arguments, options].concat())
     };
     let ranked = rank(&[]);
     let lines: Vec<Vec<&str>> = ranked.worked().lines().map(|line| line.split(" ||| ").collect()).collect();
@@ -77,30 +77,26 @@ fn a_list_of_hypotheses_is_ranked_anew() {
     let first = sums.worked().lines().next().unwrap();
     assert!((first.rsplit(' ').next().unwrap().parse::<f64>().unwrap() - sum).abs() < 1e-3, "{first}");
     // A list that translate wrote.
-    let written = folder.run(&["translate", "--model", model_path(), "--input", "sentences", "--n-best", "3"]);
-    folder.write("list", written.worked());
+    let written = dir.run(&["translate", "--model", model_path(), "--input", "sentences", "--n-best", "3"]);
+    dir.write("list", written.worked());
     assert_eq!(rank(&[]).worked().lines().count(), 6);
 }
 
 #[test]
-fn what_cannot_be_scored_is_refused_in_one_line() {
-    let folder = ModelDir::new();
-    folder.write("sentences", "a\n");
+fn refuses_input_that_cannot_be_scored() {
+    let dir = TestDir::new();
+    dir.write("sentences", "a\n");
     let rank = |list: &str| {
-        folder.write("list", list);
-        folder.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"])
+        dir.write("list", list);
+        dir.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"])
     };
     rank("1 ||| a\n").refused_with(1, &["list:1: no sentence 1"]);
     rank("0 ||| a\na ||| b\n").refused_with(1, &["list:2: \"a\" is no sentence's number"]);
     rank("0 a\n").refused_with(1, &["list:1"]);
     assert_eq!(rank("").worked(), "");
-    folder
-        .run(&["score", "--model", model_path(), "--input", "-", "--rerank", "-"])
-        .refused_with(2, &["cannot be both"]);
-    folder
-        .run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--output", "list"])
+    dir.run(&["score", "--model", model_path(), "--input", "-", "--rerank", "-"]).refused_with(2, &["cannot be both"]);
+    dir.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--output", "list"])
         .refused_with(2, &["list", "read as well"]);
-    folder
-        .run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--length-penalty", "-1"])
+    dir.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--length-penalty", "-1"])
         .refused_with(2, &["--length-penalty"]);
 }

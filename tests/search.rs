@@ -57,7 +57,7 @@ fn assert_alike(a: &[Hypothesis], b: &[Hypothesis]) {
 }
 
 #[test]
-fn both_paths_find_the_same_by_one_model_and_by_several() {
+fn backends_find_the_same_hypotheses() {
     for (seeds, beam) in [(&[1][..], 1), (&[2], 1), (&[3], 4), (&[4], 7), (&[1, 4], 3), (&[2, 3, 5], 4)] {
         let models: Vec<RnnSearch> = seeds.iter().map(|&seed| model(seed)).collect();
         let models: Vec<&RnnSearch> = models.iter().collect();
@@ -82,7 +82,7 @@ fn both_paths_find_the_same_by_one_model_and_by_several() {
 }
 
 #[test]
-fn a_sentence_finds_the_same_alone() {
+fn search_is_independent_of_its_batch() {
     let model = model(5);
     let sources = sources();
     let together = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
@@ -109,7 +109,7 @@ fn empty_sources_have_empty_translations() {
 
 /// Both paths of the model, drawing by the same chance, draw the same.
 #[test]
-fn draws_are_alike_on_both_paths_and_alone() {
+fn samples_agree_across_backends_and_batches() {
     let (first, second) = (model(3), model(4));
     let models = [&first, &second];
     let sources = sources();
@@ -132,7 +132,7 @@ fn draws_are_alike_on_both_paths_and_alone() {
 
 /// What search says of its hypothesis is what forced decoding says of it.
 #[test]
-fn several_models_search_by_what_they_force() {
+fn ensemble_search_agrees_with_forced_scores() {
     let models = [model(1), model(2), model(4)];
     let models: Vec<&RnnSearch> = models.iter().collect();
     let sources = sources();

@@ -2,47 +2,47 @@
 
 mod common;
 
-use common::{COMMANDS, ModelDir};
+use common::{COMMANDS, TestDir};
 
 #[test]
-fn every_shell_completes_commands_and_options() {
-    let folder = ModelDir::new();
+fn completions_cover_commands_and_options_in_every_shell() {
+    let dir = TestDir::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = folder.run(&["completions", shell]);
+        let script = dir.run(&["completions", shell]);
         let script = script.worked();
         for word in COMMANDS.into_iter().chain(["keep-attention", "coverage-penalty"]) {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
     }
-    let refused = folder.run(&["completions", "csh"]);
+    let refused = dir.run(&["completions", "csh"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("bash"), "{refused:?}");
 }
 
 #[test]
 fn every_command_has_a_manual_page() {
-    let folder = ModelDir::new();
-    assert_eq!(folder.run(&["man", "--out", "man1"]).worked(), "");
-    let page = |name: &str| folder.text(&format!("man1/softalign{name}.1"));
+    let dir = TestDir::new();
+    assert_eq!(dir.run(&["man", "--out", "man1"]).worked(), "");
+    let page = |name: &str| dir.text(&format!("man1/softalign{name}.1"));
     for command in COMMANDS {
         let text = page(&format!("-{command}"));
-        assert_eq!(folder.run(&["man", command]).worked(), text);
+        assert_eq!(dir.run(&["man", command]).worked(), text);
         assert!(text.contains(&format!(".TH softalign-{command} 1")), "{text}");
         assert!(page("").contains(&format!("softalign\\-{command}(1)")), "{command} is not named");
     }
     assert!(page("-train").contains("\\-\\-guided\\-alignment"));
-    assert_eq!(folder.run(&["man"]).worked(), page(""));
-    folder.run(&["man", "trian"]).refused_with(2, &["train, translate"]);
-    folder.write("file", "");
-    folder.run(&["man", "--out", "file"]).refused_with(1, &["file: cannot make this folder"]);
+    assert_eq!(dir.run(&["man"]).worked(), page(""));
+    dir.run(&["man", "trian"]).refused_with(2, &["train, translate"]);
+    dir.write("file", "");
+    dir.run(&["man", "--out", "file"]).refused_with(1, &["file: cannot make this folder"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn help_that_cannot_be_written_is_a_failure() {
-    let folder = ModelDir::new();
+fn unwritable_help_is_a_failure() {
+    let dir = TestDir::new();
     for arguments in [&["--help"][..], &["train", "--help"], &["--version"], &["man"], &["completions", "bash"]] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = folder.command(arguments).stdout(full).output().unwrap();
+        let output = dir.command(arguments).stdout(full).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
         assert!(said.starts_with("error: ") && said.contains("No space") && said.lines().count() == 1, "{said}");

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use common::{ModelDir, json};
+use common::{TestDir, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_shutdown;
 
@@ -82,56 +82,56 @@ fn code_after(training: Command, signal: &str, said: &str) -> Option<i32> {
 }
 
 #[test]
-fn each_saves_the_model_and_training_can_go_on() {
+fn every_signal_saves_a_resumable_model() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
-        let folder = ModelDir::with_pairs();
-        let found = code_after(folder.command(&ENDLESS), signal, "validation:");
+        let dir = TestDir::with_pairs();
+        let found = code_after(dir.command(&ENDLESS), signal, "validation:");
         assert_eq!(found, Some(code), "{signal}");
-        folder.run(&["inspect", "out"]).worked();
-        let log = folder.text("out/log.jsonl");
+        dir.run(&["inspect", "out"]).worked();
+        let log = dir.text("out/log.jsonl");
         let last = json(log.lines().last().unwrap());
         let more = (last["epoch"].as_u64().unwrap() + 1).to_string();
-        folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", &more]).worked();
+        dir.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", &more]).worked();
     }
 }
 
 /// What is there stays until there is something to put in its place.
 #[test]
-fn a_run_that_is_stopped_while_it_prepares_changes_nothing() {
-    let folder = ModelDir::with_pairs();
+fn stopping_during_preparation_changes_nothing() {
+    let dir = TestDir::with_pairs();
     let many: String = (0..4000).map(|number| format!("the fox {number}\tku {number}\n")).collect();
-    folder.write("pairs.tsv", many + "the fox 1\tku 1\n");
+    dir.write("pairs.tsv", many + "the fox 1\tku 1\n");
     let first =
         ["train", "--train", "pairs.tsv", "--out", "checkpoints", "--preset", "tiny", "--max-epochs", "1", "-q"];
-    folder.run(&first).worked();
-    let before = folder.contents();
+    dir.run(&first).worked();
+    let before = dir.contents();
     // Sizes are tried for the time given, which takes a moment.
-    let training = folder.command(&["train", "--train", "pairs.tsv", "--max-minutes", "600"]);
+    let training = dir.command(&["train", "--train", "pairs.tsv", "--max-minutes", "600"]);
     let code = code_after(training, "-INT", "repeat another one's source");
-    assert!(code == Some(130) && folder.contents() == before, "{code:?}");
+    assert!(code == Some(130) && dir.contents() == before, "{code:?}");
 }
 
 #[test]
-fn a_run_that_was_stopped_before_its_first_validation_can_go_on() {
-    let folder = ModelDir::with_pairs();
+fn stopped_before_first_validation_can_resume() {
+    let dir = TestDir::with_pairs();
     let rare = [&ENDLESS[..12], &["1000000000"]].concat();
-    assert_eq!(code_after(folder.command(&rare), "-TERM", "attention is"), Some(143));
-    folder.run(&["train", "--out", "out", "--resume", "--quiet", "--max-minutes", "0.001"]).worked();
+    assert_eq!(code_after(dir.command(&rare), "-TERM", "attention is"), Some(143));
+    dir.run(&["train", "--out", "out", "--resume", "--quiet", "--max-minutes", "0.001"]).worked();
 }
 
 #[test]
-fn a_model_that_is_not_there_yet_is_being_trained() {
-    let folder = ModelDir::with_pairs();
+fn names_the_training_that_has_not_written_a_model_yet() {
+    let dir = TestDir::with_pairs();
     let first =
         ["train", "--train", "pairs.tsv", "--out", "checkpoints", "--preset", "tiny", "--max-epochs", "1", "-q"];
-    folder.run(&first).worked();
+    dir.run(&first).worked();
     // A plain training of the shipped pairs moves the model to previous/.
-    std::fs::create_dir(folder.path("data")).unwrap();
-    std::fs::copy(folder.path("pairs.tsv"), folder.path("data/train.tsv")).unwrap();
-    std::fs::copy(folder.path("pairs.tsv"), folder.path("data/validation.tsv")).unwrap();
+    std::fs::create_dir(dir.path("data")).unwrap();
+    std::fs::copy(dir.path("pairs.tsv"), dir.path("data/train.tsv")).unwrap();
+    std::fs::copy(dir.path("pairs.tsv"), dir.path("data/validation.tsv")).unwrap();
     let options = ["train", "--preset", "tiny", "--max-epochs", "1000000", "--patience", "1000000"];
     let training = [&options[..], &["--validate-every", "1000000000"]].concat();
-    let mut child = start(folder.command(&training));
+    let mut child = start(dir.command(&training));
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let (mut seen, began) = (String::new(), Instant::now());
     while !seen.contains("attention is") && began.elapsed() < PATIENCE {
@@ -139,33 +139,33 @@ fn a_model_that_is_not_there_yet_is_being_trained() {
     }
     std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
     let process = format!("process {}", child.id());
-    let refused = folder.run(&["translate", "the red fox"]);
+    let refused = dir.run(&["translate", "the red fox"]);
     send("-KILL", &child);
     end(child);
     refused.refused_with(1, &["checkpoints: ", &process, "training here", "previous model is in checkpoints/previous"]);
-    folder.run(&["translate", "the red fox"]).refused_with(1, &["model.safetensors", "cannot read"]);
+    dir.run(&["translate", "the red fox"]).refused_with(1, &["model.safetensors", "cannot read"]);
 }
 
 #[test]
-fn what_nohup_ignores_stays_ignored() {
-    let folder = ModelDir::with_pairs();
+fn ignored_signals_stay_ignored() {
+    let dir = TestDir::with_pairs();
     let mut training = Command::new("sh");
     let ignoring = "trap '' HUP; exec \"$0\" \"$@\"";
     training.args(["-c", ignoring, env!("CARGO_BIN_EXE_softalign")]).args(&ENDLESS[..10]);
-    training.args(["200", "--validate-every", "100"]).current_dir(folder.path(""));
+    training.args(["200", "--validate-every", "100"]).current_dir(dir.path(""));
     training.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
     assert_eq!(code_after(training, "-HUP", "attention is"), Some(0), "a hangup ended it");
 }
 
 #[test]
-fn results_that_were_being_written_leave_nothing_behind() {
-    let folder = ModelDir::with_model();
-    folder.write("endless.txt", "the red fox sleeps\n".repeat(200_000));
-    folder.write("out.txt", "what was there\n");
+fn interrupted_results_leave_no_files() {
+    let dir = TestDir::with_model();
+    dir.write("endless.txt", "the red fox sleeps\n".repeat(200_000));
+    dir.write("out.txt", "what was there\n");
     for (signal, number) in [("-INT", SIGINT), ("-TERM", SIGTERM), ("-HUP", SIGHUP)] {
         let arguments = ["translate", "--model", "model", "--input", "endless.txt", "--output", "out.txt"];
-        let child = start(folder.command(&arguments));
-        let unfinished = || folder.contents().keys().any(|name| name.ends_with(".tmp"));
+        let child = start(dir.command(&arguments));
+        let unfinished = || dir.contents().keys().any(|name| name.ends_with(".tmp"));
         let began = Instant::now();
         while !unfinished() {
             assert!(began.elapsed() < PATIENCE);
@@ -174,6 +174,6 @@ fn results_that_were_being_written_leave_nothing_behind() {
         send(signal, &child);
         assert_eq!(end(child).signal(), Some(number));
         assert!(!unfinished(), "{signal} leaves a file");
-        assert_eq!(folder.text("out.txt"), "what was there\n");
+        assert_eq!(dir.text("out.txt"), "what was there\n");
     }
 }

@@ -17,7 +17,7 @@ use softalign::text::{Batch, Example};
 use softalign::training::Optimizer;
 
 #[test]
-fn every_level_computes_the_same() {
+fn all_simd_levels_agree() {
     let results = [SimdLevel::Baseline, SimdLevel::Avx2OrNeon, SimdLevel::Avx512].map(|level| {
         limit_simd(level);
         results()

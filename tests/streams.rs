@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use common::{ModelDir, PAIRS, model_path};
+use common::{PAIRS, TestDir, model_path};
 
 /// Far more than an answer takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,8 +20,8 @@ struct Piped {
 }
 
 impl Piped {
-    fn start(folder: &ModelDir, arguments: &[&str]) -> Self {
-        let mut command = folder.command(&[arguments, &["--model", model_path(), "--quiet"]].concat());
+    fn start(dir: &TestDir, arguments: &[&str]) -> Self {
+        let mut command = dir.command(&[arguments, &["--model", model_path(), "--quiet"]].concat());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output): (ChildStdin, ChildStdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let (sender, lines) = channel();
@@ -53,15 +53,15 @@ impl Piped {
 }
 
 #[test]
-fn each_line_is_answered_when_the_input_pauses() {
-    let folder = ModelDir::new();
+fn flushes_when_input_pauses() {
+    let dir = TestDir::new();
     let whole: Vec<String> = {
         let text: String = PAIRS.iter().map(|(source, _)| format!("{source}\n")).collect();
-        let outcome = folder.run_with_input(&["translate", "--model", model_path()], text);
+        let outcome = dir.run_with_input(&["translate", "--model", model_path()], text);
         outcome.worked().lines().map(str::to_owned).collect()
     };
     for arguments in [&["translate"][..], &["translate", "-"], &["translate", "--input", "-"]] {
-        let mut piped = Piped::start(&folder, arguments);
+        let mut piped = Piped::start(&dir, arguments);
         for ((source, _), expected) in PAIRS.iter().zip(&whole).take(3) {
             piped.write(&format!("{source}\n"));
             assert_eq!(&piped.read(), expected);
@@ -76,10 +76,10 @@ fn each_line_is_answered_when_the_input_pauses() {
 }
 
 #[test]
-fn pairs_are_aligned_as_they_come() {
-    let folder = ModelDir::new();
+fn aligns_pairs_as_they_arrive() {
+    let dir = TestDir::new();
     for format in ["pharaoh", "jsonl", "tsv"] {
-        let mut piped = Piped::start(&folder, &["align", "--pairs", "-", "--format", format]);
+        let mut piped = Piped::start(&dir, &["align", "--pairs", "-", "--format", format]);
         for (number, (source, target)) in PAIRS.iter().enumerate().take(3) {
             piped.write(&format!("{source}\t{target}\n"));
             let answer = piped.read();
@@ -94,12 +94,12 @@ fn pairs_are_aligned_as_they_come() {
 }
 
 #[test]
-fn an_input_without_end_is_answered_as_long_as_somebody_listens() {
-    let folder = ModelDir::new();
+fn endless_input_stops_with_its_reader() {
+    let dir = TestDir::new();
     for arguments in
         [&["translate"][..], &["translate", "--format", "pharaoh"], &["align", "--pairs", "-", "--format", "pharaoh"]]
     {
-        let mut command = folder.command(&[arguments, &["--model", model_path()]].concat());
+        let mut command = dir.command(&[arguments, &["--model", model_path()]].concat());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         let line =
@@ -118,22 +118,12 @@ fn an_input_without_end_is_answered_as_long_as_somebody_listens() {
 }
 
 #[test]
-fn files_of_different_lengths_are_told_of_with_both_lengths() {
-    let folder = ModelDir::with_pairs();
-    folder.write("a", "the red fox\n".repeat(5000));
-    folder.write("b", "rufo mi\n".repeat(4990));
-    let outcome = folder.run(&[
-        "align",
-        "--source",
-        "a",
-        "--target",
-        "b",
-        "--model",
-        model_path(),
-        "--output",
-        "links",
-        "--quiet",
-    ]);
+fn streamed_files_of_different_lengths_are_reported_with_both_counts() {
+    let dir = TestDir::with_pairs();
+    dir.write("a", "the red fox\n".repeat(5000));
+    dir.write("b", "rufo mi\n".repeat(4990));
+    let outcome =
+        dir.run(&["align", "--source", "a", "--target", "b", "--model", model_path(), "--output", "links", "--quiet"]);
     outcome.refused_with(1, &["a has 5000 lines and b has 4990"]);
-    assert!(!folder.path("links").exists());
+    assert!(!dir.path("links").exists());
 }

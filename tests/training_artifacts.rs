@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{ModelDir, QUICK, json};
+use common::{QUICK, TestDir, json};
 use serde_json::Value;
 
 const BRIEF: [&str; 5] = ["--validate-every", "6", "--max-epochs", "2", "--keep-attention"];
@@ -12,10 +12,10 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn attention_is_kept_at_each_validation() {
-    let folder = ModelDir::with_pairs();
-    folder.train("out", &BRIEF).worked();
-    let kept = lines(&folder.text("out/attention.jsonl"));
+fn records_attention_at_each_validation() {
+    let dir = TestDir::with_pairs();
+    dir.train("out", &BRIEF).worked();
+    let kept = lines(&dir.text("out/attention.jsonl"));
     assert_eq!(kept.iter().map(|line| line["step"].as_u64().unwrap()).collect::<Vec<_>>(), [6, 12, 18, 24]);
     let words = |line: &Value| -> Vec<[Value; 2]> {
         line["pairs"].as_array().unwrap().iter().map(|pair| [pair["source"].clone(), pair["target"].clone()]).collect()
@@ -27,52 +27,52 @@ fn attention_is_kept_at_each_validation() {
             assert!((995..=1005).contains(&sum), "{row}");
         }
     }
-    let page = folder.text("out/attention.html");
+    let page = dir.text("out/attention.html");
     assert!(page.contains(r#""steps":[6,12,18,24]"#), "{page}");
-    assert!(folder.text("out/training.svg").contains("attention, %"));
+    assert!(dir.text("out/training.svg").contains("attention, %"));
 }
 
 #[test]
-fn without_being_asked_only_curves_are_left() {
-    let folder = ModelDir::with_pairs();
-    folder.train("out", &["--max-epochs", "1"]).worked();
-    let names: Vec<String> = folder.contents().into_keys().collect();
+fn writes_only_curves_by_default() {
+    let dir = TestDir::with_pairs();
+    dir.train("out", &["--max-epochs", "1"]).worked();
+    let names: Vec<String> = dir.contents().into_keys().collect();
     assert!(names.iter().any(|name| name == "out/training.svg"), "{names:?}");
     assert!(!names.iter().any(|name| name.contains("attention")), "{names:?}");
 }
 
 #[test]
-fn a_run_in_parts_leaves_the_same_page_as_a_whole_one() {
-    let folder = ModelDir::with_pairs();
+fn resumed_run_writes_the_same_page() {
+    let dir = TestDir::with_pairs();
     let plateau = ["--schedule", "plateau"];
-    folder.train("whole", &[&BRIEF[..], &plateau].concat()).worked();
-    folder.train("parts", &[&BRIEF[..2], &["--max-epochs", "1", "--keep-attention"], &plateau].concat()).worked();
+    dir.train("whole", &[&BRIEF[..], &plateau].concat()).worked();
+    dir.train("parts", &[&BRIEF[..2], &["--max-epochs", "1", "--keep-attention"], &plateau].concat()).worked();
     // What stands beyond the last step, and what is damaged, is dropped.
-    let damaged = format!("{}{{\"step\":18,\"pairs\":[]}}\n{{\"step\":1", folder.text("parts/attention.jsonl"));
-    folder.write("parts/attention.jsonl", damaged);
-    folder.run(&["train", "--resume", "--out", "parts", "--max-epochs", "2", "--quiet"]).worked();
+    let damaged = format!("{}{{\"step\":18,\"pairs\":[]}}\n{{\"step\":1", dir.text("parts/attention.jsonl"));
+    dir.write("parts/attention.jsonl", damaged);
+    dir.run(&["train", "--resume", "--out", "parts", "--max-epochs", "2", "--quiet"]).worked();
     for name in ["attention.jsonl", "attention.html", "training.svg"] {
-        assert!(folder.read(&format!("whole/{name}")) == folder.read(&format!("parts/{name}")), "{name}");
+        assert!(dir.read(&format!("whole/{name}")) == dir.read(&format!("parts/{name}")), "{name}");
     }
 }
 
 #[test]
-fn samples_are_the_same_each_time_and_stand_beside_their_references() {
-    let folder = ModelDir::with_pairs();
+fn samples_are_stable_and_beside_their_references() {
+    let dir = TestDir::with_pairs();
     let loud: Vec<&str> = QUICK.into_iter().filter(|option| *option != "--quiet").collect();
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "2"];
-    let outcome = folder.run(&[&train, &loud[..]].concat());
+    let outcome = dir.run(&[&train, &loud[..]].concat());
     outcome.worked();
     let references: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("    = ")).collect();
     assert_eq!(references.len(), 4, "two for each validation: {}", outcome.stderr);
     assert_eq!(references[..2], references[2..]);
-    let log = lines(&folder.text("out/log.jsonl"));
+    let log = lines(&dir.text("out/log.jsonl"));
     assert_eq!(references[0].trim_start_matches("    = "), log.last().unwrap()["samples"][0]["reference"]);
 }
 
 #[test]
-fn attention_that_is_fixed_is_not_kept() {
-    let folder = ModelDir::with_pairs();
-    let fixed = folder.train("out", &["--attention", "mean", "--keep-attention"]);
+fn does_not_record_fixed_attention() {
+    let dir = TestDir::with_pairs();
+    let fixed = dir.train("out", &["--attention", "mean", "--keep-attention"]);
     fixed.refused_with(2, &["--keep-attention", "--attention mean"]);
 }

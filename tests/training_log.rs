@@ -5,11 +5,11 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::{ModelDir, json, model_path};
+use common::{TestDir, json, model_path};
 use serde_json::Value;
 
 #[test]
-fn the_log_has_an_object_a_line_with_the_promised_fields() {
+fn log_has_one_object_per_line_with_the_promised_fields() {
     let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
     let lines: Vec<Value> = log.lines().map(json).collect();
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
@@ -51,7 +51,7 @@ fn docs_explain_every_key_of_the_log() {
 }
 
 #[test]
-fn every_validation_says_how_attention_fares() {
+fn every_validation_reports_attention_statistics() {
     let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
     let lines: Vec<Value> = log.lines().map(json).collect();
     for line in lines.iter().filter(|line| line["event"] == "validation") {
@@ -71,14 +71,14 @@ fn every_validation_says_how_attention_fares() {
 }
 
 #[test]
-fn attention_that_stays_flat_is_warned_of_once() {
-    let folder = ModelDir::with_pairs();
+fn warns_once_of_flat_attention() {
+    let dir = TestDir::with_pairs();
     let sizes = ["--embedding-size", "8", "--hidden-size", "8", "--attention-size", "8", "--batch-sentences", "1"];
     // So low a learning rate learns nothing; six validations, of which the fourth is the first that is late enough.
     let nothing =
         ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--units", "word"];
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100"];
-    let outcome = folder.run(&[&train[..], &sizes, &nothing].concat());
+    let outcome = dir.run(&[&train[..], &sizes, &nothing].concat());
     outcome.worked();
     assert_eq!(outcome.stderr.matches("    attention: flatness ").count(), 6, "{outcome:?}");
     let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("warning: attention")).collect();
@@ -86,15 +86,14 @@ fn attention_that_stays_flat_is_warned_of_once() {
     assert!(warnings[0].contains("--guided-alignment"), "{outcome:?}");
     let before = outcome.stderr.split("warning: attention").next().unwrap();
     assert_eq!(before.matches("validation:").count(), 4, "{outcome:?}");
-    let log = folder.text("out/log.jsonl");
+    let log = dir.text("out/log.jsonl");
     assert_eq!(json(log.lines().last().unwrap())["attention"]["collapse"], "flat");
 }
 
 #[test]
-fn notes_of_training_go_to_standard_error_as_plain_lines() {
-    let folder = ModelDir::with_pairs();
-    let outcome =
-        folder.run(&["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--max-epochs", "1"]);
+fn training_notes_are_plain_lines_on_standard_error() {
+    let dir = TestDir::with_pairs();
+    let outcome = dir.run(&["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--max-epochs", "1"]);
     outcome.worked();
     assert!(outcome.stderr.contains("12 training pairs"), "{outcome:?}");
     assert!(!outcome.stderr.contains(['\r', '\u{1b}']), "nothing for terminals: {outcome:?}");

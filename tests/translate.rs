@@ -4,22 +4,22 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{ModelDir, Outcome, json, model_path};
+use common::{Outcome, TestDir, json, model_path};
 use serde_json::Value;
 
 fn translate(arguments: &[&str], input: &str) -> Outcome {
-    ModelDir::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
+    TestDir::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
 }
 
 #[test]
-fn a_dash_among_the_sentences_is_standard_input() {
+fn dash_among_the_sentences_reads_standard_input() {
     assert_eq!(translate(&["-"], "the red fox sleeps\n\n").worked(), "rufo mi dorma .\n\n");
     let both = translate(&["the old fox runs", "-"], "the red fox sleeps\n");
     assert_eq!(both.worked(), "vela mi kura .\nrufo mi dorma .\n");
 }
 
 #[test]
-fn a_sentence_without_its_quotes_is_told_of() {
+fn warns_of_a_sentence_without_quotes() {
     let loose = translate(&["the", "red", "fox", "sleeps"], "");
     assert_eq!(loose.worked().lines().count(), 4, "every argument has its line all the same");
     assert!(loose.stderr.starts_with("warning: 4 words") && loose.stderr.contains("quotes"), "{loose:?}");
@@ -29,15 +29,15 @@ fn a_sentence_without_its_quotes_is_told_of() {
 }
 
 #[test]
-fn single_words_are_what_models_of_characters_are_for() {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
-    folder.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
-    assert_eq!(folder.run(&["translate", "--model", "out", "fox", "owl"]).stderr, "");
+fn character_models_warn_of_sentences() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", "fox\tf o ks\nowl\tau l\n");
+    dir.train("out", &["--source-units", "char", "--max-epochs", "1"]).worked();
+    assert_eq!(dir.run(&["translate", "--model", "out", "fox", "owl"]).stderr, "");
 }
 
 #[test]
-fn translations_of_one_sentence_say_which() {
+fn n_best_translations_are_numbered() {
     let n_best = |format: &str| {
         let outcome = translate(&["--n-best", "2", "--format", format], "the red fox sings\n\nthe owl\n");
         outcome.worked().to_owned()
@@ -56,14 +56,14 @@ fn translations_of_one_sentence_say_which() {
 
 /// Units may spell one text in several ways; the shipped model's do so in each of these lines.
 #[test]
-fn of_the_best_each_text_comes_once() {
+fn n_best_texts_are_distinct() {
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
     let test = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/test.tsv")).unwrap();
     for line in [22, 32, 41] {
         let sentence = test.lines().nth(line).unwrap().split('\t').next().unwrap();
         let best = |count: &str, beam: &str| {
             let options = ["translate", "--model", shipped, "--n-best", count, "--beam", beam, sentence];
-            let listed = ModelDir::new().run(&options).worked().to_owned();
+            let listed = TestDir::new().run(&options).worked().to_owned();
             listed.lines().map(|line| line.split(" ||| ").nth(1).unwrap().to_owned()).collect::<Vec<_>>()
         };
         let found = best("5", "5");
@@ -74,7 +74,7 @@ fn of_the_best_each_text_comes_once() {
 }
 
 #[test]
-fn lines_of_another_language_are_told_of_once_and_may_be_kept() {
+fn warns_once_of_lines_in_another_language() {
     let input = "the red fox sleeps\n日本語です\n\nПривет zebra\nthe zebra sleeps\n";
     let translated = translate(&[], input);
     assert_eq!(translated.worked().lines().count(), 5);
@@ -93,7 +93,7 @@ fn lines_of_another_language_are_told_of_once_and_may_be_kept() {
 }
 
 #[test]
-fn lines_that_are_read_in_part_are_told_of_once_even_if_quietly() {
+fn warns_once_of_truncated_lines_even_if_quiet() {
     let input = format!("the fox\n{}", format!("{}\n", "the red fox sleeps ".repeat(200)).repeat(7));
     for options in [&["--beam", "1"][..], &["--beam", "1", "--quiet"]] {
         let outcome = translate(options, &input);
@@ -104,7 +104,7 @@ fn lines_that_are_read_in_part_are_told_of_once_even_if_quietly() {
 }
 
 #[test]
-fn json_has_the_text_as_it_was_and_the_version_of_its_keys() {
+fn json_has_the_original_text_and_a_schema_version() {
     let outcome = translate(&["--format", "jsonl"], "  the red\u{a0} fox  sleeps \n");
     let item = outcome.json();
     assert_eq!(item["source_text"], "  the red\u{a0} fox  sleeps ");
@@ -137,7 +137,7 @@ fn at_a_terminal(options: &str, typed: &str) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_conversation_answers_sentences_and_commands() {
+fn repl_answers_sentences_and_commands() {
     let shown = at_a_terminal("", ":align\nthe red fox sleeps\n:align\n:helo\n:help\n:quit\n");
     for part in ["nothing has been translated", "rufo mi dorma .", "</s>", "there is no :helo", "Ctrl-R"] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -148,31 +148,28 @@ fn a_conversation_answers_sentences_and_commands() {
     // Options are those of any other way to give sentences.
     let several = at_a_terminal("--n-best 2", "the red fox sleeps\n:q\n");
     assert!(several.contains("0 ||| rufo mi dorma . ||| ") && several.matches(" ||| ").count() == 4, "{several}");
-    let folder = ModelDir::new();
-    let place = folder.path("said.txt");
+    let dir = TestDir::new();
+    let place = dir.path("said.txt");
     at_a_terminal(&format!("--output {}", place.display()), "the red fox sleeps\nthe old fox runs\n:q\n");
-    assert_eq!(folder.text("said.txt"), "rufo mi dorma .\nvela mi kura .\n");
+    assert_eq!(dir.text("said.txt"), "rufo mi dorma .\nvela mi kura .\n");
     // What is asked between them is no result.
     at_a_terminal(
         &format!("--format jsonl --output {}", place.display()),
         "the red fox sleeps\n:align\nthe old fox runs\n:q\n",
     );
-    assert_eq!(
-        folder.text("said.txt").lines().map(|line| common::json(line)["id"].clone()).collect::<Vec<_>>(),
-        [0, 1]
-    );
+    assert_eq!(dir.text("said.txt").lines().map(|line| common::json(line)["id"].clone()).collect::<Vec<_>>(), [0, 1]);
     let cut = at_a_terminal("--quiet", &format!("{}\n:q\n", "fox ".repeat(510)));
     assert!(cut.contains("line 1: longer than 500 units"), "{cut}");
 }
 
 /// Nor do they depend on what else is translated beside.
 #[test]
-fn results_do_not_depend_on_threads_or_company() {
-    let folder = ModelDir::with_pairs();
+fn results_are_independent_of_threads_and_batch() {
+    let dir = TestDir::with_pairs();
     let sentences: String = common::PAIRS.map(|(source, _)| format!("{source}\n")).concat().repeat(9);
     let with = |threads: &str, arguments: &[&str]| {
         let arguments = [arguments, &["--threads", threads, "--model", model_path(), "--format", "jsonl"]].concat();
-        folder.run_with_input(&arguments, &sentences).worked().to_owned()
+        dir.run_with_input(&arguments, &sentences).worked().to_owned()
     };
     for arguments in [&["translate"][..], &["align", "--pairs", "pairs.tsv"]] {
         let alone = with("1", arguments);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{ModelDir, QUICK, json};
+use common::{QUICK, TestDir, json};
 use serde_json::Value;
 use softalign::random::SeededRng;
 use softalign::text::{NormalForm, Normalization, Units, Vocabulary, WordSplitting};
@@ -62,7 +62,7 @@ fn check_words(vocabulary: &Vocabulary, text: &str) {
 }
 
 #[test]
-fn words_are_the_users_own() {
+fn words_are_those_of_the_input() {
     for normalization in ALL {
         for units in KINDS {
             let vocabulary = learnt(units, normalization);
@@ -81,7 +81,7 @@ fn words_are_the_users_own() {
 }
 
 #[test]
-fn no_text_confuses_words() {
+fn words_survive_any_text() {
     const PARTS: [&str; 26] = [
         "a", "E", "İ", "é", "\u{301}", "\u{323}", "\u{344}", "\u{345}", "\u{338}", "\u{1100}", "\u{1161}", "\u{11a8}",
         "각", "ﬁ", "\u{a8}", "ﷺ", "\u{fdfa}", "\u{958}", "\u{93c}", "\u{3099}", "か", " ", "\u{3000}", ".", "≠",
@@ -132,28 +132,28 @@ fn taken_apart(text: &str) -> String {
 }
 
 /// The pairs in either form, and some lines in one and some in the other; enough of them to have some held out.
-fn folder() -> ModelDir {
-    let folder = ModelDir::new();
+fn dir() -> TestDir {
+    let dir = TestDir::new();
     let numbered = |number: usize| PAIRS.map(|(source, target)| format!("{source} {number}\t{target} {number}\n"));
     let composed: String = (0..5).flat_map(numbered).collect();
     let mixed = composed.lines().enumerate().map(|(number, line)| match number % 3 {
         0 => taken_apart(line) + "\n",
         _ => format!("{line}\n"),
     });
-    folder.write("mixed.tsv", mixed.collect::<String>());
-    folder.write("apart.tsv", taken_apart(&composed));
-    folder.write("pairs.tsv", composed);
-    folder
+    dir.write("mixed.tsv", mixed.collect::<String>());
+    dir.write("apart.tsv", taken_apart(&composed));
+    dir.write("pairs.tsv", composed);
+    dir
 }
 
-fn train(folder: &ModelDir, pairs: &str, out: &str, options: &[&str]) {
+fn train(dir: &TestDir, pairs: &str, out: &str, options: &[&str]) {
     let arguments = ["train", "--train", pairs, "--out", out];
-    folder.run(&[&arguments, &QUICK[..], options].concat()).worked();
+    dir.run(&[&arguments, &QUICK[..], options].concat()).worked();
 }
 
 #[test]
-fn the_same_text_trains_the_same_model() {
-    let folder = folder();
+fn equivalent_text_trains_the_same_model() {
+    let dir = dir();
     let bpe = [
         "--source-units",
         "bpe",
@@ -169,20 +169,19 @@ fn the_same_text_trains_the_same_model() {
         ["--source-units", "char", "--target-units", "char", "--normalize", "nfkc", "--lowercase", "--max-epochs", "2"];
     for options in [&bpe[..], &characters] {
         for pairs in ["pairs", "apart", "mixed"] {
-            train(&folder, &format!("{pairs}.tsv"), &format!("{pairs}-{}", options[1]), options);
+            train(&dir, &format!("{pairs}.tsv"), &format!("{pairs}-{}", options[1]), options);
         }
         for other in ["apart", "mixed"] {
             for file in ["model.safetensors", "source.tokenizer.json", "aligner.safetensors", "lexicon.safetensors"] {
-                let [one, other] = ["pairs", other].map(|pairs| folder.path(&format!("{pairs}-{}/{file}", options[1])));
+                let [one, other] = ["pairs", other].map(|pairs| dir.path(&format!("{pairs}-{}/{file}", options[1])));
                 assert_eq!(one.exists(), options == bpe || !(file.starts_with("al") || file.starts_with("le")));
                 assert!(!one.exists() || std::fs::read(one).unwrap() == std::fs::read(&other).unwrap(), "{other:?}");
             }
         }
     }
     // The links are the same too, and words and translations speak of the text as it is.
-    let align = |pairs: &str, options: &[&str]| {
-        folder.run(&[&["align", "--pairs", pairs], options].concat()).worked().to_owned()
-    };
+    let align =
+        |pairs: &str, options: &[&str]| dir.run(&[&["align", "--pairs", pairs], options].concat()).worked().to_owned();
     for links in [
         &["--model", "pairs-bpe", "--format", "pharaoh"][..],
         &["--model", "pairs-char", "--format", "pharaoh"],
@@ -195,7 +194,7 @@ fn the_same_text_trains_the_same_model() {
     let first = json(text.lines().next().unwrap());
     assert_eq!(first["source"][3], "la\u{300}");
     assert_eq!(first["target"][0], "Koc\u{30c}ka");
-    let translate = |text: &str| folder.run(&["translate", "--model", "pairs-bpe", text]).worked().to_owned();
+    let translate = |text: &str| dir.run(&["translate", "--model", "pairs-bpe", text]).worked().to_owned();
     assert_eq!(translate("un e\u{301}le\u{300}ve"), translate("un élève"));
     // What is kept of pairs in one form links those in the other.
     let keep = ["--links-from", "pairs", "--save-aligner", "kept", "--format", "pharaoh"];
@@ -204,11 +203,11 @@ fn the_same_text_trains_the_same_model() {
 
 /// What is asked of translations is read as all text is.
 #[test]
-fn constraints_are_read_in_the_models_form() {
-    let folder = folder();
-    train(&folder, "pairs.tsv", "model", &["--lowercase", "--max-epochs", "20", "--patience", "100"]);
+fn constraints_are_normalized_like_the_model() {
+    let dir = dir();
+    train(&dir, "pairs.tsv", "model", &["--lowercase", "--max-epochs", "20", "--patience", "100"]);
     let translate = |options: &[&str]| {
-        folder.run(&[&["translate", "--model", "model", "le chat là"], options].concat()).worked().to_owned()
+        dir.run(&[&["translate", "--model", "model", "le chat là"], options].concat()).worked().to_owned()
     };
     let text = translate(&[]);
     let word = text.split_whitespace().find(|word| !word.is_ascii()).expect("a word with an accent");
@@ -216,22 +215,22 @@ fn constraints_are_read_in_the_models_form() {
         let other = translate(&["--avoid", avoided]);
         assert!(other.split_whitespace().all(|other| other != word), "{avoided}: {other}");
     }
-    folder.write("terms.tsv", format!("{}\t{}\n", taken_apart("LÀ"), taken_apart(&word.to_uppercase())));
+    dir.write("terms.tsv", format!("{}\t{}\n", taken_apart("LÀ"), taken_apart(&word.to_uppercase())));
     let said = translate(&["--terms", "terms.tsv", "--avoid", "Pes"]);
     assert!(said.contains(word), "{said}");
     let contradiction = ["--require", word, "--avoid", &taken_apart(&word.to_uppercase())];
-    let refused = folder.run(&[&["translate", "--model", "model", "le chat"], &contradiction[..]].concat());
+    let refused = dir.run(&[&["translate", "--model", "model", "le chat"], &contradiction[..]].concat());
     refused.refused_with(2, &["forbids what --prefix, --require or --terms ask for"]);
 }
 
 #[test]
-fn mixed_forms_are_told_of_once() {
-    let folder = folder();
+fn warns_once_of_mixed_normal_forms() {
+    let dir = dir();
     let said = |pairs: &str, options: &[&str]| {
         let arguments = ["train", "--train", pairs, "--out", "model", "--max-epochs", "1", "--preset", "tiny"];
-        let outcome = folder.run(&[&arguments, options].concat());
+        let outcome = dir.run(&[&arguments, options].concat());
         outcome.worked();
-        std::fs::remove_dir_all(folder.path("model")).unwrap();
+        std::fs::remove_dir_all(dir.path("model")).unwrap();
         let lines = outcome.stderr.lines().filter(|line| line.contains("forms are mixed"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
@@ -243,45 +242,45 @@ fn mixed_forms_are_told_of_once() {
 }
 
 #[test]
-fn a_model_keeps_its_form() {
-    let folder = folder();
-    train(&folder, "pairs.tsv", "plain", &["--normalize", "none", "--max-epochs", "2"]);
-    train(&folder, "pairs.tsv", "model", &["--max-epochs", "2"]);
-    let said = |model: &str| folder.run(&["inspect", model]).worked().to_owned();
+fn model_keeps_its_normal_form() {
+    let dir = dir();
+    train(&dir, "pairs.tsv", "plain", &["--normalize", "none", "--max-epochs", "2"]);
+    train(&dir, "pairs.tsv", "model", &["--max-epochs", "2"]);
+    let said = |model: &str| dir.run(&["inspect", model]).worked().to_owned();
     assert!(said("plain").contains("normalisation   none\n") && said("model").contains("normalisation   NFC\n"));
-    assert!(folder.read("plain/model.safetensors").len() == folder.read("model/model.safetensors").len());
+    assert!(dir.read("plain/model.safetensors").len() == dir.read("model/model.safetensors").len());
     let resume = ["train", "--out", "model", "--resume", "--max-epochs", "3", "--quiet"];
-    folder.run(&[&resume[..], &["--normalize", "nfkc"]].concat()).refused_with(2, &["--normalize", "--resume"]);
-    folder.run(&[&resume[..], &["--lowercase"]].concat()).refused_with(2, &["--lowercase", "--resume"]);
-    folder.run(&resume).worked();
+    dir.run(&[&resume[..], &["--normalize", "nfkc"]].concat()).refused_with(2, &["--normalize", "--resume"]);
+    dir.run(&[&resume[..], &["--lowercase"]].concat()).refused_with(2, &["--lowercase", "--resume"]);
+    dir.run(&resume).worked();
     assert!(said("model").contains("normalisation   NFC\n"));
     // One from before says nothing of it.
-    let mut config = json(&folder.text("plain/config.json"));
+    let mut config = json(&dir.text("plain/config.json"));
     config["text"].as_object_mut().unwrap().remove("normalization").unwrap();
     let align = ["align", "--model", "plain", "--pairs", "mixed.tsv", "--format", "jsonl"];
-    let aligned = folder.run(&align).worked().to_owned();
-    folder.write("plain/config.json", config.to_string());
-    assert_eq!(folder.run(&align).worked(), aligned);
+    let aligned = dir.run(&align).worked().to_owned();
+    dir.write("plain/config.json", config.to_string());
+    assert_eq!(dir.run(&align).worked(), aligned);
     let both = ["translate", "--model", "plain", "--model", "model", "un chat"];
-    folder.run(&both).refused_with(1, &["cuts text into other units"]);
+    dir.run(&both).refused_with(1, &["cuts text into other units"]);
     // Files that contradict each other are refused.
     for form in ["nfc", "nfkc"] {
         config["text"]["normalization"] = serde_json::json!({"form": form, "lowercase": false});
-        folder.write("plain/config.json", config.to_string());
-        folder.run(&align).refused_with(1, &["source.tokenizer.json", "normalization"]);
+        dir.write("plain/config.json", config.to_string());
+        dir.run(&align).refused_with(1, &["source.tokenizer.json", "normalization"]);
     }
     config["text"]["normalization"] = serde_json::json!({"form": "nfd", "lowercase": false});
-    folder.write("plain/config.json", config.to_string());
-    folder.run(&align).refused_with(1, &["config.json", "nfd"]);
+    dir.write("plain/config.json", config.to_string());
+    dir.run(&align).refused_with(1, &["config.json", "nfd"]);
 }
 
 #[test]
-fn references_are_compared_as_the_model_writes() {
-    let folder = folder();
-    train(&folder, "pairs.tsv", "small", &["--lowercase", "--max-epochs", "30"]);
-    train(&folder, "pairs.tsv", "large", &["--max-epochs", "30"]);
+fn references_are_normalized_like_the_model() {
+    let dir = dir();
+    train(&dir, "pairs.tsv", "small", &["--lowercase", "--max-epochs", "30"]);
+    train(&dir, "pairs.tsv", "large", &["--max-epochs", "30"]);
     let evaluate = |model: &str, pairs: &str| {
-        let outcome = folder.run(&["evaluate", "--model", model, "--pairs", pairs, "--json"]);
+        let outcome = dir.run(&["evaluate", "--model", model, "--pairs", pairs, "--json"]);
         (outcome.json(), outcome.stderr)
     };
     let (small, note) = evaluate("small", "apart.tsv");
@@ -294,34 +293,32 @@ fn references_are_compared_as_the_model_writes() {
     assert!(large["signature"].as_str().unwrap().contains("|case:mixed|"));
     assert_eq!(evaluate("large", "apart.tsv").0, large);
     let both = ["evaluate", "--pairs", "pairs.tsv", "--model", "large", "--model", "small"];
-    assert!(
-        folder.run(&both).stderr.contains("NFC for one and NFC, lower case for another: their scores do not compare")
-    );
-    let validated = folder.text("small/log.jsonl");
+    assert!(dir.run(&both).stderr.contains("NFC for one and NFC, lower case for another: their scores do not compare"));
+    let validated = dir.text("small/log.jsonl");
     let last = json(validated.lines().last().unwrap());
     assert!(last["bleu"].as_f64().unwrap() > 50.0, "{last}");
-    let shouted = folder.run(&["translate", "--model", "small", "LE CHAT EST LA\u{300} 3"]).worked().to_owned();
-    assert_eq!(shouted, folder.run(&["translate", "--model", "small", "le chat est là 3"]).worked());
+    let shouted = dir.run(&["translate", "--model", "small", "LE CHAT EST LA\u{300} 3"]).worked().to_owned();
+    assert_eq!(shouted, dir.run(&["translate", "--model", "small", "le chat est là 3"]).worked());
 }
 
 #[test]
-fn words_are_looked_up_in_either_form() {
-    let folder = ModelDir::new();
+fn dictionary_lookup_ignores_the_normal_form() {
+    let dir = TestDir::new();
     // The vocabulary has room for all words but those that stand twice.
     let usual = common::PAIRS
         .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
     let rare = [("héron", "asalo"), ("élan", "toni")].map(|(animal, name)| {
         format!("red {animal} sleeps\trufo {name} dorma\ngrey {animal} sings\tgrisa {name} kanta\n")
     });
-    folder.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
+    dir.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
     let settings = ["--vocabulary-size", "12", "--guided-alignment=1", "--max-epochs", "20", "--patience", "100"];
-    train(&folder, "pairs.tsv", "model", &settings);
+    train(&dir, "pairs.tsv", "model", &settings);
     let translate = |text: &str, words: &str| {
         let arguments = ["translate", "--model", "model", "--replace-unknown", "--dictionary", words, text];
-        folder.run(&arguments).worked().to_owned()
+        dir.run(&arguments).worked().to_owned()
     };
-    folder.write("composed.words", "héron\tlupo\n");
-    folder.write("apart.words", taken_apart("héron\tlupo\n"));
+    dir.write("composed.words", "héron\tlupo\n");
+    dir.write("apart.words", taken_apart("héron\tlupo\n"));
     let text = "red héron sings";
     for words in ["composed.words", "apart.words"] {
         assert_eq!(translate(text, words), "rufo lupo kanta\n");
@@ -331,20 +328,20 @@ fn words_are_looked_up_in_either_form() {
 }
 
 #[test]
-fn the_same_pair_in_another_form_is_a_duplicate() {
-    let folder = folder();
-    folder.write("twice.tsv", folder.text("pairs.tsv") + &folder.text("apart.tsv"));
-    let found = folder.run(&["clean", "--pairs", "twice.tsv"]);
+fn duplicates_are_found_across_normal_forms() {
+    let dir = dir();
+    dir.write("twice.tsv", dir.text("pairs.tsv") + &dir.text("apart.tsv"));
+    let found = dir.run(&["clean", "--pairs", "twice.tsv"]);
     assert!(found.worked().contains("duplicate          40   50.0 %"), "{found:?}");
 }
 
 #[test]
-fn punctuation_is_unicodes() {
-    let folder = ModelDir::new();
-    folder.write("pairs.tsv", "«۲۰» ۱۹۹۰.\t༄བོད། 20€\nहिन्दी।\tx\u{303}ː, ܫܠܡܐ܀\n");
+fn punctuation_follows_unicode() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", "«۲۰» ۱۹۹۰.\t༄བོད། 20€\nहिन्दी।\tx\u{303}ː, ܫܠܡܐ܀\n");
     let align =
         ["align", "--links-from", "pairs", "--words", "punctuation", "--pairs", "pairs.tsv", "--format", "jsonl"];
-    let found = folder.run(&align);
+    let found = dir.run(&align);
     let lines: Vec<Value> = found.worked().lines().map(json).collect();
     assert_eq!(lines[0]["source"], serde_json::json!(["«", "۲۰", "»", "۱۹۹۰", "."]));
     assert_eq!(lines[0]["target"], serde_json::json!(["༄", "བོད", "།", "20", "€"]));

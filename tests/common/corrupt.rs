@@ -118,20 +118,20 @@ pub fn vocabulary() -> Vocabulary {
 }
 
 /// Does with a folder what commands do; says whether the model can be used.
-pub fn use_folder(folder: &ModelDir, [source, target]: [&str; 2]) -> bool {
+pub fn use_model_dir(dir: &ModelDir, [source, target]: [&str; 2]) -> bool {
     let device = Device::Cpu;
     let pairs = [Pair { source: source.to_owned(), target: target.to_owned() }];
-    let used = Translator::load_on(folder.path(), &device).and_then(|translator| {
+    let used = Translator::load_on(dir.path(), &device).and_then(|translator| {
         let settings = BeamSearch { beam: 2, ..BeamSearch::default() }.into();
         translator.translate_batch(&[source.into(), "unknown".into()], &settings, &mut |_| {})?;
         translator.align_batch(&pairs, &mut |_| {})
     });
-    if let Ok(checkpoint) = folder.load() {
+    if let Ok(checkpoint) = dir.load() {
         let _ =
-            folder.load_aligner(&checkpoint).map(|aligner| aligner.map(|one| one.posteriors(&["the".to_owned()], &[])));
-        let _ = folder.load_lexicon(&checkpoint);
-        let _ = folder.load_resume(&checkpoint, &device);
+            dir.load_aligner(&checkpoint).map(|aligner| aligner.map(|one| one.posteriors(&["the".to_owned()], &[])));
+        let _ = dir.load_lexicon(&checkpoint);
+        let _ = dir.load_resume(&checkpoint, &device);
     }
-    let (_, _, _) = (folder.log().lines(), folder.attention().lines(), folder.dir_state());
+    let (_, _, _) = (dir.log().lines(), dir.attention().lines(), dir.dir_state());
     used.is_ok()
 }

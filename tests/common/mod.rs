@@ -124,13 +124,13 @@ impl Outcome {
 }
 
 /// A fresh folder in which commands run.
-pub struct ModelDir {
+pub struct TestDir {
     path: PathBuf,
     /// Removes the folder in the end, if it should not last.
     _temporary: Option<TempDir>,
 }
 
-impl ModelDir {
+impl TestDir {
     pub fn new() -> Self {
         let temporary = tempfile::tempdir().unwrap();
         Self { path: temporary.path().to_owned(), _temporary: Some(temporary) }
@@ -148,19 +148,19 @@ impl ModelDir {
 
     /// One that holds [`PAIRS`] as pairs.tsv.
     pub fn with_pairs() -> Self {
-        let folder = Self::new();
-        folder.write("pairs.tsv", tsv(&PAIRS));
-        folder
+        let dir = Self::new();
+        dir.write("pairs.tsv", tsv(&PAIRS));
+        dir
     }
 
     /// One that holds a copy of the trained model as `model`.
     pub fn with_model() -> Self {
-        let folder = Self::with_pairs();
-        std::fs::create_dir(folder.path("model")).unwrap();
+        let dir = Self::with_pairs();
+        std::fs::create_dir(dir.path("model")).unwrap();
         for (name, bytes) in contents(model()) {
-            folder.write(&format!("model/{name}"), bytes);
+            dir.write(&format!("model/{name}"), bytes);
         }
-        folder
+        dir
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -230,9 +230,9 @@ pub fn outcome(mut command: Command) -> Outcome {
     Outcome::from(command.output().unwrap())
 }
 
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         if entry.file_type().unwrap().is_dir() {
@@ -249,10 +249,10 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 /// A model that knows [`PAIRS`], trained once for each test program.
 pub fn model() -> &'static Path {
     static MODEL: LazyLock<PathBuf> = LazyLock::new(|| {
-        let folder = ModelDir::lasting("model");
-        folder.write("pairs.tsv", tsv(&PAIRS));
-        folder.train("model", &["--max-epochs", "10", "--patience", "100"]).worked();
-        folder.path("model")
+        let dir = TestDir::lasting("model");
+        dir.write("pairs.tsv", tsv(&PAIRS));
+        dir.train("model", &["--max-epochs", "10", "--patience", "100"]).worked();
+        dir.path("model")
     });
     &MODEL
 }

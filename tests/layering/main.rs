@@ -229,17 +229,17 @@ fn assert_none(wrong: &[String]) {
 }
 
 #[test]
-fn every_room_uses_just_the_layers_that_it_is_said_to_use() {
+fn every_room_uses_only_its_allowed_layers() {
     assert_none(&out_of_order(&sources(), &USES));
 }
 
 #[test]
-fn crates_stay_where_they_belong() {
+fn crates_stay_in_their_rooms() {
     assert_none(&spread_crates(&sources()));
 }
 
 #[test]
-fn no_files_of_a_room_use_each_other() {
+fn files_of_a_room_form_no_cycle() {
     assert_none(&circles(&sources()));
 }
 
@@ -256,7 +256,7 @@ fn with_upper(text: &str) -> Sources {
 }
 
 #[test]
-fn a_forbidden_use_is_found_however_it_is_written() {
+fn finds_a_forbidden_use_in_any_form() {
     for text in [
         "use crate::random::SeededRng;",
         "pub use crate::{lower::Pair, random::{SeededRng, draw}};",
@@ -272,7 +272,7 @@ fn a_forbidden_use_is_found_however_it_is_written() {
 }
 
 #[test]
-fn what_is_allowed_is_let_through() {
+fn accepts_allowed_uses() {
     for text in [
         "use crate::lower::{A, b::C};\nuse crate::upper::D;\nuse super::E;",
         "fn f() {} // crate::random is only mentioned",
@@ -288,7 +288,7 @@ fn what_is_allowed_is_let_through() {
 }
 
 #[test]
-fn the_list_of_what_is_allowed_holds_nothing_else() {
+fn allowed_list_has_no_unused_entry() {
     let said = |order: &[(&str, &[&str])], part: &str| {
         let wrong = out_of_order(&with_upper(""), order);
         assert!(wrong.len() == 1 && wrong[0].contains(part), "{part}: {wrong:?}");
@@ -302,7 +302,7 @@ fn the_list_of_what_is_allowed_holds_nothing_else() {
 }
 
 #[test]
-fn a_crate_that_spreads_is_found() {
+fn finds_a_crate_outside_its_room() {
     for text in ["use clap::Args;", "#[derive(clap::ValueEnum)]\nenum E {}", "use {anyhow::Result, clap as c};"] {
         assert_eq!(spread_crates(&Sources::of(&[("text/mod.rs", text)])).len(), 1, "{text}");
         assert_eq!(spread_crates(&Sources::of(&[("cli/mod.rs", text)])).len(), 0, "{text}");
@@ -310,7 +310,7 @@ fn a_crate_that_spreads_is_found() {
 }
 
 #[test]
-fn a_circle_is_found_however_it_is_closed() {
+fn finds_any_cycle() {
     let facade = "mod b; mod c; pub use b::B; pub use c::C;";
     for files in [
         &[("a/mod.rs", facade), ("a/b.rs", "use super::c::C;"), ("a/c.rs", "use super::b::B;")][..],
@@ -333,7 +333,7 @@ fn a_circle_is_found_however_it_is_closed() {
 }
 
 #[test]
-fn what_goes_one_way_is_no_circle() {
+fn accepts_acyclic_uses() {
     let facade = "mod b; mod c; pub use b::B; pub use c::C; pub struct A;";
     for files in [
         &[("a/mod.rs", facade), ("a/b.rs", "use super::{A, C};"), ("a/c.rs", "use super::A;")][..],

@@ -81,7 +81,7 @@ fn quoted(text: &str, quote: char) -> usize {
 }
 
 #[test]
-fn comments_and_literals_are_no_tokens() {
+fn ignores_comments_and_literals() {
     let text = "let a = b::c; // d::e\n/* f */ \"g::h \\\" i\" 'j' '\\'' r#\"k \" l\"# b\"m\" &'n str x\"";
     let found: Vec<&str> = tokens(text).iter().map(|token| token.text).collect();
     assert_eq!(found, ["let", "a", "=", "b", "::", "c", ";", "&", "n", "str", "x"]);

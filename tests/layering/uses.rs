@@ -42,8 +42,8 @@ pub struct Sources {
 
 impl Sources {
     /// From the files below a folder.
-    pub fn below(folder: &Path) -> Self {
-        let files = source_files(folder, "");
+    pub fn below(dir: &Path) -> Self {
+        let files = source_files(dir, "");
         Self::of(&files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect::<Vec<_>>())
     }
 
@@ -156,14 +156,14 @@ fn joined(a: &str, b: &str) -> String {
 
 fn module_of(file: &str) -> String {
     let path = file.trim_end_matches(".rs").replace('/', "::");
-    let path = path.strip_suffix("mod").map_or(path.as_str(), |folder| folder.trim_end_matches("::"));
+    let path = path.strip_suffix("mod").map_or(path.as_str(), |dir| dir.trim_end_matches("::"));
     if path == "lib" { String::new() } else { path.to_owned() }
 }
 
 /// Rust files below a folder: their path from there on, and their text.
-fn source_files(folder: &Path, before: &str) -> Vec<(String, String)> {
+fn source_files(dir: &Path, before: &str) -> Vec<(String, String)> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = format!("{before}{}", path.file_name().unwrap().to_str().unwrap());
         if path.is_dir() {

@@ -8,7 +8,7 @@ mod corrupt;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use corrupt::use_folder;
+use corrupt::use_model_dir;
 use libfuzzer_sys::fuzz_target;
 use softalign::checkpoint::ModelDir;
 
@@ -21,5 +21,5 @@ fn variable(name: &str) -> String {
 
 fuzz_target!(|bytes: &[u8]| {
     std::fs::write(&*FILE, bytes).expect("the file can be written");
-    use_folder(&ModelDir::new(&FOLDER), ["the red fox sleeps", "rufo mi dorma ."]);
+    use_model_dir(&ModelDir::new(&FOLDER), ["the red fox sleeps", "rufo mi dorma ."]);
 });
