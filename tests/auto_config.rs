@@ -1,4 +1,4 @@
-//! What `train` settles by the data and by the time it is given.
+//! Settings that `train` derives from the data and the time budget.
 
 mod common;
 
@@ -11,7 +11,7 @@ fn config(dir: &TestDir, out: &str) -> Value {
     json(&dir.text(&format!("{out}/config.json")))
 }
 
-/// Trains on a text and says what config.json holds, and what was said.
+/// Trains on a text; returns config.json and the notes on standard error.
 fn settled(text: &str, options: &[&str]) -> (Value, String) {
     let dir = TestDir::new();
     dir.write("pairs.tsv", text);
@@ -48,7 +48,7 @@ fn units_follow_each_sides_lines() {
     let dir = TestDir::new();
     dir.write("pairs.tsv", spoken);
     dir.run(&wrong).refused_with(2, &["--joint-vocabulary", "same units"]);
-    assert!(!dir.path("model").exists(), "a folder was made for nothing");
+    assert!(!dir.path("model").exists(), "a refused training made a directory");
 }
 
 #[test]
@@ -63,14 +63,11 @@ fn presets_order_by_size_and_length() {
 #[test]
 fn plans_epochs_for_a_time_budget() {
     let dir = TestDir::with_pairs();
-    let began = std::time::Instant::now();
     let train = ["train", "--train", "pairs.tsv", "--out", "model", "--max-minutes", "0.05", "--max-epochs", "1000000"];
     let quick =
         ["--hidden-size", "16", "--embedding-size", "16", "--batch-sentences", "1", "--validate-every", "10000"];
     let outcome = dir.run(&[&train[..], &quick[..]].concat());
     outcome.worked();
-    // Not a matter of speed: it must neither stop at once nor go on for its million epochs.
-    assert!((3.0..60.0).contains(&began.elapsed().as_secs_f64()), "{:?}", began.elapsed());
     assert!(outcome.stderr.contains("0.05 minutes, or 1000000 epochs"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("time limit reached; --resume with more --max-minutes"), "{}", outcome.stderr);
     let log = dir.text("model/log.jsonl");
@@ -79,9 +76,12 @@ fn plans_epochs_for_a_time_budget() {
     let figures = |key: &str| -> Vec<f64> { steps.iter().map(|step| step[key].as_f64().unwrap()).collect() };
     let (done, rates) = (figures("done"), figures("learning_rate"));
     assert!(done.is_sorted() && done[0] > 0.0, "{done:?}");
-    // After warm-up the rate only falls.
-    assert!(rates[2..].is_sorted_by(|a, b| a >= b) && rates.last() < rates.get(2), "{rates:?}");
-    // Its time is used up; with more it goes on.
+    let peak = (0..rates.len()).max_by(|&a, &b| rates[a].total_cmp(&rates[b])).unwrap();
+    let after_warm_up = &rates[peak..];
+    assert!(after_warm_up.is_sorted_by(|a, b| a >= b) && after_warm_up.last() < after_warm_up.first(), "{rates:?}");
+    let seconds = json(&dir.text("model/resume.json"))["seconds"].as_f64().unwrap();
+    assert!(seconds >= 3.0, "stopped before its 0.05 minutes: {seconds}");
+    // The budget is spent; a larger one lets training resume.
     let again = dir.run(&["train", "--out", "model", "--resume", "--quiet"]);
     again.worked();
     let before = dir.text("model/resume.json");

@@ -334,10 +334,10 @@ fn suggests_the_other_index_base_only_where_it_helps() {
 #[test]
 fn failed_writes_lose_nothing() {
     let dir = TestDir::with_pairs();
-    std::fs::create_dir(dir.path("folder")).unwrap();
+    std::fs::create_dir(dir.path("directory")).unwrap();
     dir.write("kept.txt", "kept");
     let before = dir.contents();
-    for output in ["pairs.tsv/out.txt", "missing/out.txt", "folder"] {
+    for output in ["pairs.tsv/out.txt", "missing/out.txt", "directory"] {
         let translate = ["translate", "--model", model_path(), "--output", output, "the fox"];
         dir.run(&translate).refused_with(1, &[output]);
         align(&dir, "pairs.tsv", &["--output", output]).refused_with(1, &[output]);
@@ -351,60 +351,42 @@ fn failed_writes_lose_nothing() {
     assert_eq!(dir.contents(), before);
 }
 
+/// Numbers out of range: command, option and the values it rejects.
+const OUT_OF_RANGE: [(&[&str], &str, &[&str]); 22] = [
+    (&TRAIN_TINY, "--hidden-size", &["63", "0"]),
+    (&TRAIN_TINY, "--embedding-size", &["0"]),
+    (&TRAIN_TINY, "--attention-size", &["0"]),
+    (&TRAIN_TINY, "--layers", &["0"]),
+    (&TRAIN_TINY, "--vocabulary-size", &["0", "4"]),
+    (&TRAIN_TINY, "--batch-sentences", &["0"]),
+    (&TRAIN_TINY, "--batch-tokens", &["0"]),
+    (&TRAIN_TINY, "--max-length", &["0"]),
+    (&TRAIN_TINY, "--dropout", &["1.5", "1", "-0.1"]),
+    (&TRAIN_TINY, "--label-smoothing", &["nan"]),
+    (&TRAIN_TINY, "--learning-rate", &["-1", "0", "nan", "inf"]),
+    (&TRAIN_TINY, "--max-gradient-norm", &["0"]),
+    (&TRAIN_TINY, "--decay", &["-1"]),
+    (&TRAIN_TINY, "--patience", &["0"]),
+    (&TRAIN_TINY, "--validate-every", &["0"]),
+    (&TRAIN_TINY, "--max-epochs", &["0"]),
+    (&TRAIN_TINY, "--max-minutes", &["0", "-5", "nan", "1e300"]),
+    (&TRAIN_TINY, "--save-every", &["0"]),
+    (&TRANSLATE, "--length-penalty", &["-1", "nan"]),
+    (&TRANSLATE, "--coverage-penalty", &["-1", "inf"]),
+    (&TRANSLATE, "--length-factor", &["-1", "nan", "1e9"]),
+    (&TRANSLATE, "--threshold", &["nan", "-1"]),
+];
+const TRAIN_TINY: [&str; 7] = ["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny"];
+const TRANSLATE: [&str; 4] = ["translate", "the fox", "--model", "model"];
+
 #[test]
 fn rejects_numbers_out_of_range_as_usage_errors() {
-    let dir = TestDir::with_pairs();
-    for (option, value) in [
-        ("--hidden-size", "63"),
-        ("--hidden-size", "0"),
-        ("--embedding-size", "0"),
-        ("--attention-size", "0"),
-        ("--layers", "0"),
-        ("--vocabulary-size", "0"),
-        ("--vocabulary-size", "4"),
-        ("--batch-sentences", "0"),
-        ("--batch-tokens", "0"),
-        ("--max-length", "0"),
-        ("--dropout", "1.5"),
-        ("--dropout", "1"),
-        ("--dropout", "-0.1"),
-        ("--label-smoothing", "nan"),
-        ("--learning-rate", "-1"),
-        ("--learning-rate", "0"),
-        ("--learning-rate", "nan"),
-        ("--learning-rate", "inf"),
-        ("--max-gradient-norm", "0"),
-        ("--decay", "-1"),
-        ("--patience", "0"),
-        ("--validate-every", "0"),
-        ("--max-epochs", "0"),
-        ("--max-minutes", "0"),
-        ("--max-minutes", "-5"),
-        ("--max-minutes", "nan"),
-        ("--max-minutes", "1e300"),
-        ("--save-every", "0"),
-    ] {
-        println!("{option} {value}");
-        let option = format!("{option}={value}");
-        let train = ["train", "--quiet", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", &option];
-        let outcome = dir.run(&train);
-        outcome.refused_with(2, &[option.split('=').next().unwrap()]);
-    }
-    for (option, value) in [
-        ("--length-penalty", "-1"),
-        ("--length-penalty", "nan"),
-        ("--coverage-penalty", "-1"),
-        ("--coverage-penalty", "inf"),
-        ("--length-factor", "-1"),
-        ("--length-factor", "nan"),
-        ("--length-factor", "1e9"),
-        ("--threshold", "nan"),
-        ("--threshold", "-1"),
-    ] {
-        println!("{option} {value}");
-        let option = format!("{option}={value}");
-        let outcome = dir.run(&["translate", "--model", model_path(), &option, "the fox"]);
-        outcome.refused_with(2, &[option.split('=').next().unwrap()]);
+    let dir = TestDir::with_model();
+    for (command, option, values) in OUT_OF_RANGE {
+        for value in values {
+            println!("{} {option}={value}", command[0]);
+            dir.run(&[command, &[&format!("{option}={value}")]].concat()).refused_with(2, &[option]);
+        }
     }
 }
 
