@@ -5,10 +5,22 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo fmt --check
+# Doc comments begin with a noun phrase or a verb; one name means one thing.
+if grep -rnE '^\s*//[/!] (What|Whether|How)\b' src; then
+    echo "doc comments begin with a noun phrase or a verb, not with What, Whether or How" >&2
+    exit 1
+fi
+twice=$(grep -rhoE '^(pub(\([a-z]+\))? )?(struct|enum|trait|union|type) \w+' src | awk '{print $NF}' | sort | uniq -d)
+if [ -n "$twice" ]; then
+    echo "types defined twice: $twice" >&2
+    exit 1
+fi
 cargo clippy --release --all-targets --locked -- --deny warnings
 # The library alone, without the command line.
 cargo check --no-default-features --locked
 cargo test --release --locked
+# The unit tests once more with debug assertions and overflow checks.
+cargo test --profile checked --lib --locked
 RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
 # What is built upon, where cargo-deny is installed: the crates of all platforms, so after `cargo fetch`. What is known to be
 # vulnerable is looked up elsewhere, with a network.

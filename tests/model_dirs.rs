@@ -3,7 +3,43 @@
 
 mod common;
 
-use common::{QUICK, TestDir};
+use common::{PAIRS, QUICK, TestDir, json, tsv};
+use serde_json::Value;
+
+/// Keys by the names they have now and had in the first model directories of 0.1.
+const RENAMED: [(&str, &[&str], &str, &str); 6] = [
+    ("config.json", &["text"], "normalization", "normalisation"),
+    ("config.json", &["text"], "source_protected_tokens", "source_atoms"),
+    ("config.json", &["text"], "target_protected_tokens", "target_atoms"),
+    ("config.json", &["training"], "concat_pairs", "joined"),
+    ("config.json", &["data"], "sources", "mixture"),
+    ("resume.json", &[], "evals_since_best", "stale"),
+];
+
+#[test]
+fn loads_and_resumes_directories_with_earlier_keys() {
+    let dir = TestDir::with_pairs();
+    dir.write("tagged.tsv", tsv(&PAIRS).replace("rufo", "<x> rufo"));
+    let train = ["train", "--train", "pairs.tsv", "tagged.tsv:2", "--tag-source", "<a>", "<b>"];
+    let options = ["--protected-tokens", "<x>", "--concat-pairs", "0.5", "--max-epochs", "2"];
+    for out in ["now", "earlier"] {
+        dir.run(&[&train[..], &QUICK[..], &options[..], &["--out", out]].concat()).worked();
+    }
+    for (file, path, now, earlier) in RENAMED {
+        let name = format!("earlier/{file}");
+        let mut value = json(&dir.text(&name));
+        let object = path.iter().fold(&mut value, |value, key| &mut value[key]).as_object_mut().unwrap();
+        let renamed = object.remove(now).unwrap_or_else(|| panic!("{file} lacks {now}"));
+        object.insert(earlier.to_owned(), renamed);
+        dir.write(&name, Value::to_string(&value));
+    }
+    let run = |model: &str| {
+        dir.run(&["translate", "--model", model, "<a> the red fox"]).worked();
+        dir.run(&["train", "--out", model, "--resume", "--max-epochs", "4", "--quiet"]).worked();
+        dir.read(&format!("{model}/model.safetensors"))
+    };
+    assert!(run("now") == run("earlier"));
+}
 
 #[test]
 fn training_refuses_a_directory_that_holds_a_model() {
