@@ -19,8 +19,9 @@ cargo clippy --release --all-targets --locked -- --deny warnings
 # The library alone, without the command line.
 cargo check --no-default-features --locked
 cargo test --release --locked
-# The unit tests once more with debug assertions and overflow checks.
-cargo test --profile checked --lib --locked
+# The unit tests once more with debug assertions and overflow checks; the dependencies stay as they are built.
+cargo test --release --lib --locked --config profile.release.package.softalign.debug-assertions=true \
+    --config profile.release.package.softalign.overflow-checks=true
 RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
 # What is built upon, where cargo-deny is installed: the crates of all platforms, so after `cargo fetch`. What is known to be
 # vulnerable is looked up elsewhere, with a network.
