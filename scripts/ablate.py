@@ -1,16 +1,15 @@
-"""Train a table of settings over data sets and seeds, and say what each setting brings.
+"""Trains models with several settings on several data sets with several seeds, and prints their scores.
 
     python3 scripts/ablate.py --runs RUNS --corpora CORPORA --data en-de en-de:2000 g2p-fre --seeds 1 2 3 \\
         --epochs 15 --settings "defaults=" "less dropout=--dropout 0.1"
 
-Each setting is a name and options of `train`. Data sets: `shipped`; with --corpora, a folder that holds Multi30k in
+Each setting is a name and options of `train`. Data sets: `shipped`; with --corpora, a directory that holds Multi30k in
 multi30k/tok (train.en, train.de, train.cs, val.*) and SIGMORPHON's pronunciation of 2020 in g2p (fre.train.tsv,
 fre.dev.tsv and so on): `en-de`, `en-cs`, `g2p-fre`, `g2p-ice`. `:N` takes N of the training pairs, spread evenly.
 
-Settings are compared after the same number of epochs rather than minutes, so that the machine may do other things
-beside. Prints the scores with the range over the seeds, then how they rose over the epochs. What is trained already in the
-folder of runs is not trained again, and what was broken off goes on. Each model trains on one thread, --jobs of them
-side by side. Needs a release build; no Python packages.
+Settings are compared after the same number of epochs, not minutes, so other programs may run meanwhile. Prints the mean
+scores with their range over the seeds, then the validation scores by epoch. Models that --runs already holds are not trained
+again, and interrupted trainings are resumed. Each model trains on one thread, --jobs of them in parallel. Needs a release build; no Python packages.
 """
 
 import argparse
@@ -18,13 +17,13 @@ from pathlib import Path
 
 from trained_models import Models, add_options, print_table, spread
 
-# What tells most of each kind of data: its key in the log and in `evaluate --json`, its name, and digits to print.
+# The main metrics of each kind of data: key in the log and in `evaluate --json`, name, digits to print.
 TRANSLATION = [("bleu", "BLEU", 1), ("perplexity", "perplexity", 2)]
 PRONUNCIATION = [("wer", "WER", 1), ("perplexity", "perplexity", 3)]
 
 
 class DataSet:
-    """A data set by its name on the command line: what `train` reads, and what is evaluated on."""
+    """A data set by its name on the command line: the options of `train` and the evaluation sets."""
 
     def __init__(self, name, options):
         self.name = name
@@ -54,23 +53,23 @@ def options_of(names, values):
 
 
 def thinned(path, size, options):
-    """A file with so many of the lines, spread evenly."""
+    """A file with this number of the lines, spread evenly."""
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
     thin = options.runs / f"{size}-of-{path.name}"
     thin.write_text("".join(f"{lines[line * len(lines) // size]}\n" for line in range(size)), encoding="utf-8")
     return thin
 
 
-def folder(data, setting, seed):
+def directory(data, setting, seed):
     return f"{data.name}-{setting}-{seed}".replace(" ", "-").replace(":", "-")
 
 
 def scores(models, data, settings, seeds):
-    """One row for each setting: the scores of every set of pairs."""
+    """One row per setting: the scores on every evaluation set."""
     head = [data.name, *(f"{set_} {label}" for set_ in data.sets for _, label, _ in data.scores)]
     rows = []
     for setting in settings:
-        found = [models.evaluate(folder(data, setting, seed), data.sets) for seed in seeds]
+        found = [models.evaluate(directory(data, setting, seed), data.sets) for seed in seeds]
         cells = [
             spread([run[set_].get(key) for run in found], digits)
             for set_ in data.sets
@@ -81,10 +80,10 @@ def scores(models, data, settings, seeds):
 
 
 def curves(models, data, settings, seeds, points):
-    """One row for each setting: the greedy validation score after so many validations, and the minutes it took."""
+    """One row per setting: the greedy validation score at several validations, and the minutes of training."""
     key, label, digits = data.scores[0]
     logged = {"wer": "exact_match"}.get(key, key)
-    runs = {setting: [models.validations(folder(data, setting, seed)) for seed in seeds] for setting in settings}
+    runs = {setting: [models.validations(directory(data, setting, seed)) for seed in seeds] for setting in settings}
     longest = max(len(run) for group in runs.values() for run in group)
     shown = sorted({round(longest * point / points) for point in range(1, points + 1)} - {0})
     rows = []
@@ -100,7 +99,7 @@ def curves(models, data, settings, seeds, points):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, [1])
-    parser.add_argument("--corpora", type=Path, help="folder of the data that is not shipped")
+    parser.add_argument("--corpora", type=Path, help="directory of the data that is not shipped")
     parser.add_argument("--data", nargs="+", default=["shipped"])
     parser.add_argument("--epochs", type=int, help="epochs of every model; without it as many as the program thinks right")
     parser.add_argument("--points", type=int, default=8, help="columns of the curves")
@@ -111,7 +110,7 @@ def main():
     sets = [DataSet(name, options) for name in options.data]
     length = ["--max-epochs", str(options.epochs), "--patience", "1000"] if options.epochs else []
     models.train_all(
-        (folder(data, name, seed), [*data.train, *length, *given, "--seed", str(seed)])
+        (directory(data, name, seed), [*data.train, *length, *given, "--seed", str(seed)])
         for seed in options.seeds
         for data in sets
         for name, given in settings.items()

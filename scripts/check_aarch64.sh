@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tests that hold numbers against known ones, on an emulated ARM processor, and the program itself: what it translates,
-# aligns and learns there is what it does here. Needs Debian's qemu-user and gcc-aarch64-linux-gnu, and
-# `rustup target add aarch64-unknown-linux-gnu`. Takes a quarter of an hour.
+# Runs the numerical tests on an emulated ARM processor, and checks that the program translates, aligns and trains there as it
+# does here. Needs Debian's qemu-user and gcc-aarch64-linux-gnu, and `rustup target add aarch64-unknown-linux-gnu`. Takes a
+# quarter of an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,7 @@ target=aarch64-unknown-linux-gnu
 emulator="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=$emulator
-# Tests that start the program cannot do so through an emulator; these do not. Slopes of every parameter take too long.
+# Tests that start the program cannot run in an emulator; these do not. Finite differences of every parameter take too long.
 cargo test --release --locked --target $target --lib --test reference --test gradients --test search --test metrics \
     --test aligner --test numeric_limits --test hostile_vocabularies -- --skip gradients_match_finite_differences
 

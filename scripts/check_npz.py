@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Opens the program's .npz files with NumPy and holds them against its JSON: needs `cargo build --release` and numpy.
+"""Opens the program's .npz files with NumPy and compares them with its JSON.
 
-Arrays must have the shape [target words × source words], the JSON's weights to the last digit, and rows that with the weight on
-the source's end sum to 1; the words beside them must be the JSON's.
+Arrays must have the shape [target words, source words] and exactly the JSON's weights. Each row and its weight on the end of
+the source must sum to 1. The words must be the JSON's.
+
+Needs `cargo build --release` and NumPy.
 """
 
 import json
@@ -16,19 +18,19 @@ HERE = Path(__file__).resolve().parent.parent
 PAIRS = "The black cat sleeps.\tLe chat noir dort.\n\t\nHello!\t\n\tBonjour !\nWhere does she live?\tOù habite-t-elle?\n"
 
 
-def align(folder, form, *options):
-    (folder / "pairs.tsv").write_text(PAIRS)
-    command = [HERE / "target/release/softalign", "align", "--quiet", "--pairs", folder / "pairs.tsv", "--format", form]
-    subprocess.run([*command, "--output", folder / "out", *options], check=True, cwd=HERE)
-    return folder / "out"
+def align(directory, form, *options):
+    (directory / "pairs.tsv").write_text(PAIRS)
+    command = [HERE / "target/release/softalign", "align", "--quiet", "--pairs", directory / "pairs.tsv", "--format", form]
+    subprocess.run([*command, "--output", directory / "out", *options], check=True, cwd=HERE)
+    return directory / "out"
 
 
 def main():
     for options in ([], ["--subwords"], ["--words", "punctuation"], ["--links-from", "hmm"]):
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
-            objects = json.loads(align(folder, "json", *options).read_text())
-            arrays = numpy.load(align(folder, "npz", *options))
+        with tempfile.TemporaryDirectory() as directory:
+            directory = Path(directory)
+            objects = json.loads(align(directory, "json", *options).read_text())
+            arrays = numpy.load(align(directory, "npz", *options))
             names = [f"{index}{part}" for index in range(len(objects)) for part in ("", ".source", ".target")]
             assert arrays.files == names, arrays.files
             for item in objects:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Reads the program's event files with TensorBoard and holds them against the log: needs `cargo build --release` and the
-Python package tensorboard.
+"""Reads the program's event files with TensorBoard and compares them with the log.
 
-A training that logs beyond its last checkpoint is killed and goes on in a second file, so some steps are written twice; what
-TensorBoard shows must be what the finished log says: the same tags, each step once, each value to the last bit of a 32-bit
-float.
+A training is killed after it logged steps beyond its last checkpoint. It is resumed and writes a second file, so some steps
+are written twice. TensorBoard must show what the finished log says: the same tags, each step once, each value equal as a
+32-bit float.
+
+Needs `cargo build --release` and the Python package tensorboard.
 """
 
 import json
@@ -38,14 +39,14 @@ def log(model):
 
 
 def killed_beyond_its_checkpoint(model, train):
-    """Kills the training at a moment at which the log's last line is of a step that was not saved."""
+    """Kills the training when the last line of the log belongs to a step that is not saved yet."""
     with subprocess.Popen(train, stdout=subprocess.DEVNULL) as training:
         while training.poll() is None:
             time.sleep(0.01)
             if not (model / "resume.json").exists():
                 continue
             last = log(model)[-1]
-            # A validation is saved in the next moment.
+            # A checkpoint follows directly after a validation.
             if last["event"] == "progress" and last["step"] > json.loads((model / "resume.json").read_text())["step"]:
                 training.send_signal(signal.SIGKILL)
     assert training.returncode == -signal.SIGKILL, "the training was through before it could be killed"
@@ -63,8 +64,8 @@ def expected(model):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        model, pairs_file = Path(folder) / "model", Path(folder) / "pairs.tsv"
+    with tempfile.TemporaryDirectory() as directory:
+        model, pairs_file = Path(directory) / "model", Path(directory) / "pairs.tsv"
         pairs_file.write_text(pairs())
         train = [SOFTALIGN, "train", "--quiet", "--out", model]
         killed_beyond_its_checkpoint(model, [*train, "--train", pairs_file, "--tensorboard", *TRAIN])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Whether Hugging Face's library cuts text as softalign does, by the tokenizer files in a model's folder: the same units for
-lines in NFC, in NFD and as they are, and for a few odd ones.
+"""Checks that Hugging Face's library splits text as softalign does, with the tokenizer files of a model directory.
+
+The units must be the same for lines in NFC, in NFD and unchanged, and for a few odd lines.
 
 Needs: pip install tokenizers
 
@@ -26,18 +27,18 @@ ODD = [
 
 
 def files(model):
-    """The tokenizers of the source and of the target, as the library reads them."""
+    """The source and target tokenizers as the library reads them."""
     joint = model / "tokenizer.json"
     paths = [joint, joint] if joint.exists() else [model / f"{side}.tokenizer.json" for side in ("source", "target")]
     tokenizers = [Tokenizer.from_file(str(path)) for path in paths]
     for tokenizer in tokenizers:
-        # What a line writes as </s> is text.
+        # </s> in a line is text, not the end of the sentence.
         tokenizer.encode_special_tokens = True
     return tokenizers
 
 
 def ours(options, lines):
-    """The units of each line on the source's side and on the target's."""
+    """The units of each line under the source tokenizer and under the target tokenizer."""
     with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n") as pairs:
         pairs.writelines(f"{line}\t{line}\n" for line in lines)
         pairs.flush()
@@ -48,7 +49,7 @@ def ours(options, lines):
 
 
 def alike(units, encoding):
-    """An unknown unit is written as the text has it, and by the library as <unk>."""
+    """Compares units. softalign writes an unknown unit as it is in the text, the library as <unk>."""
     same = (unit == token or token == "<unk>" for unit, token in zip(units, encoding.tokens))
     return len(units) == len(encoding.tokens) and all(same)
 
@@ -56,7 +57,7 @@ def alike(units, encoding):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--softalign", default="softalign", help="the program")
-    parser.add_argument("--model", default="checkpoints", help="the model's folder")
+    parser.add_argument("--model", default="checkpoints", help="model directory")
     parser.add_argument("--source", type=Path, help="more lines for the source's side, a text file")
     parser.add_argument("--target", type=Path, help="more lines for the target's side, a text file")
     options = parser.parse_args()
@@ -67,7 +68,7 @@ def main():
         lines += [unicodedata.normalize(form, line) for form in ("NFC", "NFD") for line in lines]
         for line, units in zip(lines, ours(options, lines)[side], strict=True):
             encoding = tokenizer.encode(line if line.strip() else "", add_special_tokens=False)
-            # Only so many units of a line are read.
+            # softalign reads a limited number of units of a line.
             if len(units) < 500 and not alike(units, encoding):
                 wrong += 1
                 print(f"{('source', 'target')[side]} {line!r}: {units} here, {encoding.tokens} there")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The program as those get it who have no Rust: a wheel and a source archive are built into target/wheels, the wheel is
-# installed into a fresh virtual environment and tried there in an empty folder. Needs Python 3.8 or newer with venv (PYTHON
-# names another than python3), fetches maturin, and hands its arguments on to it:
+# Builds a wheel and a source archive into target/wheels, installs the wheel into a fresh virtual environment and tries it there
+# in an empty directory. Needs Python 3.8 or newer with venv (PYTHON names another than python3). Fetches maturin and passes its
+# arguments on to it:
 #
 #     scripts/check_wheel.sh --zig --compatibility manylinux_2_17
 set -euo pipefail
@@ -15,8 +15,8 @@ fi
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 
-# A fresh environment; says where its commands lie, which Windows calls otherwise.
-environment() { # folder
+# Makes a fresh environment and prints the directory of its commands.
+environment() { # directory
     "$python" -m venv "$1"
     if [ -d "$1/Scripts" ]; then echo "$1/Scripts"; else echo "$1/bin"; fi
 }

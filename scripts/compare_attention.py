@@ -1,14 +1,13 @@
-"""Train one model for each kind of attention, all alike, and say what each is worth.
+"""Trains one model for each kind of attention with equal settings, and compares them.
 
-Prints a table of test BLEU, challenge BLEU and alignment error by attention alone, with the range over the seeds, and
-writes the figure of quality by length (the figure of Bahdanau et al. 2014). How fast each trains, `cargo bench --bench
-throughput -- scores` says. What is trained already in the folder of runs is not trained again, so that a run that was
-broken off goes on.
+Prints a table of test BLEU, challenge BLEU and AER by attention alone, with the range over the seeds, and draws BLEU by
+source length (figure 2 of Bahdanau et al. 2014). `cargo bench --bench throughput -- scores` measures the training speed of
+each. Models that --runs already holds are not trained again, so an interrupted run continues.
 
 The shipped corpus:     python3 scripts/compare_attention.py --runs RUNS --seeds 1 2 3 --epochs 8
 Your own parallel text: python3 scripts/compare_attention.py --runs RUNS --epochs 10 --data train.en train.de val.en val.de
 
-Each model trains on one thread, --jobs of them side by side. Needs a release build; no Python packages.
+Each model trains on one thread, --jobs of them in parallel. Needs a release build; no Python packages.
 """
 
 import argparse
@@ -35,18 +34,18 @@ def name(kind, seed):
 
 
 def training(kind, seed, options):
-    """What `train` is told."""
+    """The options of `train`."""
     data = []
     if options.data:
         names = ["--source", "--target", "--valid-source", "--valid-target"]
         data = [part for pair in zip(names, options.data) for part in pair]
-    # Attention is left to itself, since what is fixed cannot be guided.
+    # Without guided alignment: fixed weights cannot be guided.
     alike = ["--guided-alignment=0", "--patience", "100", "--max-epochs", str(options.epochs), "--seed", str(seed)]
     return [*data, *alike, *options.train, *KINDS[kind]]
 
 
 def evaluate(models, kind, seed, options):
-    """What `evaluate --json` says of each test set, alignment error rates by attention alone."""
+    """The results of `evaluate --json` for each test set, with the AER of attention alone."""
     links = [] if kind in FIXED else ["--links-from", "attention"]
     if options.data:
         sets = {"test": ["--source", options.data[2], "--target", options.data[3], *links]}
@@ -73,7 +72,7 @@ def table(models, options):
 
 
 def figure(models, options):
-    """Quality by length: of the validation sentences, or of the shipped test set and challenge together."""
+    """BLEU by length of the validation sentences, or of the shipped test and challenge sets together."""
     named = [f"{kind}={models.path(name(kind, options.seeds[0]))}" for kind in DRAWN]
     if options.data:
         pairs = ["--source", options.data[2], "--target", options.data[3]]

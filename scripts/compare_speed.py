@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Races softalign against a tight PyTorch implementation of the same model and against JoeyNMT, and prints a table.
+"""Compares the speed of softalign with a PyTorch implementation of the same model and with JoeyNMT, and prints a table.
 
-Everything runs in turn in one sitting: softalign, PyTorch, softalign, ... Let nothing else run meanwhile. Takes about 40
-minutes. How fast a model translates depends on how much it writes, and one that has hardly learnt writes on to the limit: so
-ours is trained for as many epochs as it needs to reach the other's BLEU, and sentences are counted beside words. Needs tokenised text, one sentence a line (Multi30k was used for the figures in docs/results/speed.md), and what it races against:
+The programs run alternately: softalign, PyTorch, softalign, ... Nothing else may run meanwhile. Takes about 40 minutes. The
+time of a translation depends on its length, and an undertrained model writes up to the length limit. Therefore our model is
+trained until it reaches the BLEU of the other, and both sentences and words are counted. Needs tokenized text, one sentence a
+line (docs/results/speed.md used Multi30k), and the programs to compare with:
 
   --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
                           VOCABULARY_SIZE --steps N that prints a JSON line with tokens_per_s and peak_mib
@@ -32,7 +33,7 @@ HERE = Path(__file__).resolve().parent.parent
 
 
 def run(command, **options):
-    """Runs a command; returns its standard output, seconds and peak memory in MiB."""
+    """Runs a command. Returns its standard output, seconds and peak memory in MiB."""
     began = time.time()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=errors, **options)
@@ -57,8 +58,8 @@ def ratio(values, others):
 
 
 class Softalign:
-    def __init__(self, binary, data, folder):
-        self.binary, self.data, self.folder = binary, data, folder
+    def __init__(self, binary, data, directory):
+        self.binary, self.data, self.directory = binary, data, directory
 
     def training(self, out, *options):
         source, target, valid_source, valid_target = self.data
@@ -66,20 +67,20 @@ class Softalign:
                 "--valid-target", valid_target, "--out", out, *SIZES, *options]
 
     def train(self, name, *options):
-        """Target units a second and peak memory."""
-        out = self.folder / name
+        """Target units per second and peak memory."""
+        out = self.directory / name
         *_, memory = run(self.training(out, "--quiet", *options))
         rates = [json.loads(line).get("tokens_per_second") for line in open(out / "log.jsonl")]
         return next(filter(None, reversed(rates)), None), memory
 
     def train_to(self, bleu, most_epochs=6):
-        """The model that translates, with its BLEU on the validation pairs: trained until it has that of another."""
+        """A model trained until it reaches the given BLEU on the validation pairs, with its own BLEU."""
         for epochs in range(1, most_epochs + 1):
             if epochs == 1:
                 self.train("model", "--max-epochs", "1", "--schedule", "plateau")
             else:
-                run([self.binary, "train", "--resume", "--quiet", "--out", self.folder / "model", "--max-epochs", epochs])
-            lines = [json.loads(line) for line in open(self.folder / "model/log.jsonl")]
+                run([self.binary, "train", "--resume", "--quiet", "--out", self.directory / "model", "--max-epochs", epochs])
+            lines = [json.loads(line) for line in open(self.directory / "model/log.jsonl")]
             reached = [line["bleu"] for line in lines if line["event"] == "validation"][-1]
             print(f"softalign after epoch {epochs}: BLEU {reached:.1f}", flush=True)
             if reached >= bleu:
@@ -89,7 +90,7 @@ class Softalign:
     def start(self, name):
         """Seconds until all pairs are encoded and until one step is done, and peak memory."""
         began = time.time()
-        child = subprocess.Popen(self.training(self.folder / name, "--max-minutes", "0.001"), stdout=subprocess.DEVNULL,
+        child = subprocess.Popen(self.training(self.directory / name, "--max-minutes", "0.001"), stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE, text=True)
         ready = next(time.time() - began for line in child.stderr if "training pairs" in line)
         child.stderr.read()
@@ -103,15 +104,15 @@ class Softalign:
 
 
 class Torch:
-    def __init__(self, python, script, data, model, folder):
-        self.python, self.script, self.folder = python, script, folder
+    def __init__(self, python, script, data, model, directory):
+        self.python, self.script, self.directory = python, script, directory
         export = ("import sys, tokenizers\n"
                   "t = tokenizers.Tokenizer.from_file(sys.argv[1])\n"
                   "for i, o in (sys.argv[2:4], sys.argv[4:6]):\n"
                   "    lines = [e.ids for e in t.encode_batch(open(i).read().splitlines(), add_special_tokens=False)]\n"
                   "    open(o, 'w').writelines(' '.join(map(str, ids)) + '\\n' for ids in lines)\n"
                   "print(t.get_vocab_size())\n")
-        self.ids = [folder / "source.ids", folder / "target.ids"]
+        self.ids = [directory / "source.ids", directory / "target.ids"]
         tokenizer = next(model.glob("*tokenizer*.json"))
         out, *_ = run([python, "-c", export, tokenizer, data[0], self.ids[0], data[1], self.ids[1]])
         self.vocabulary = int(out)
@@ -127,7 +128,7 @@ class Joey:
         self.python, self.config = python, Path(config).resolve()
 
     def train(self, steps):
-        """Target tokens a second of one epoch's first steps, in a folder of its own."""
+        """Target tokens per second over the first steps of an epoch, in a directory of its own."""
         text = re.sub(r'model_dir: .*', f'model_dir: "{tempfile.mkdtemp()}/model"', self.config.read_text())
         config = self.config.with_name("speed.yaml")
         config.write_text(re.sub(r"logging_freq: .*", "logging_freq: 10", text))
@@ -144,7 +145,7 @@ class Joey:
         return statistics.harmonic_mean(rates[1:])
 
     def bleu(self, text, reference):
-        """Of greedy translations, as `train` measures ours."""
+        """BLEU of greedy translations, as `train` measures ours."""
         out, _ = self.translate(1, text)
         score = ("import sys, sacrebleu\n"
                  "hypotheses, references = (open(path).read().splitlines() for path in sys.argv[1:])\n"
@@ -178,20 +179,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     data = [Path(path).resolve() for path in arguments.data]
-    folder = Path(tempfile.mkdtemp(prefix="softalign-speed-"))
+    directory = Path(tempfile.mkdtemp(prefix="softalign-speed-"))
     run(["cargo", "build", "--release", "--quiet"], cwd=HERE)
-    ours = Softalign(HERE / "target/release/softalign", data, folder)
-    text = folder / "thousand"
+    ours = Softalign(HERE / "target/release/softalign", data, directory)
+    text = directory / "thousand"
     text.write_text("".join(open(data[2]).readlines()[:1000]))
 
-    reference = folder / "thousand.reference"
+    reference = directory / "thousand.reference"
     reference.write_text("".join(open(data[3]).readlines()[:1000]))
 
     print(processor(), flush=True)
     joey = arguments.joey and Joey(*arguments.joey)
     bleu = joey.bleu(text, reference) if joey else 0
     print(f"BLEU, greedy: {f'JoeyNMT {bleu:.1f}, ' if joey else ''}softalign {ours.train_to(bleu):.1f}", flush=True)
-    torch = arguments.torch and Torch(*arguments.torch, data, folder / "model", folder)
+    torch = arguments.torch and Torch(*arguments.torch, data, directory / "model", directory)
     rates, one_thread, memory, torch_rates, torch_memory, joey_rates = [], [], [], [], [], []
     for number in range(arguments.rounds):
         rate, peak = ours.train(f"two-{number}", "--max-minutes", "0.5")
@@ -220,8 +221,8 @@ def main():
         times, words = {"ours": [], "one": [], "joey": []}, {}
         for _ in range(arguments.rounds):
             translations = {
-                "ours": ours.translate(folder / "model", beam, text),
-                "one": ours.translate(folder / "model", beam, text, "--threads", "1"),
+                "ours": ours.translate(directory / "model", beam, text),
+                "one": ours.translate(directory / "model", beam, text, "--threads", "1"),
             }
             if joey:
                 translations["joey"] = joey.translate(beam, text)
@@ -233,27 +234,27 @@ def main():
         row("the same, words/s", rates("ours", words["ours"]), (), rates("joey", words.get("joey", 0)))
         print(f"| words a sentence | {words['ours']:.1f} | | {words.get('joey', 0):.1f} |")
         print(f"| second thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
-    one = folder / "one"
+    one = directory / "one"
     one.write_text(open(data[2]).readline())
     ours.train("ten", "--max-minutes", "0.4", "--no-tied-embeddings")
-    starts = [1000 * ours.translate(folder / "ten", 5, one)[1] for _ in range(11)]
+    starts = [1000 * ours.translate(directory / "ten", 5, one)[1] for _ in range(11)]
     print(f"| one sentence from a cold start, ms, 10 million parameters | {spread(starts)} | | |")
     bench, *_ = run(["cargo", "bench", "--quiet", "--bench", "throughput", "--", "training"], cwd=HERE)
     share = re.findall(r"(\d+) % of candle's product", bench)[-1]
     cost = re.search(r"a pair costs × ([\d.]+)", bench)[1]
     print(f"| share of candle's 1024 × 512 × 1536 product | {share} % | | |")
     print(f"| cost of a pair twice as long | × {cost} | | |")
-    growth(data, folder)
+    growth(data, directory)
 
 
-def growth(data, folder):
-    """Rates from more pairs, and how long a million take to be read and encoded."""
+def growth(data, directory):
+    """Training speed with more pairs, and the time to read and encode a million."""
     lines = [open(path).read().splitlines() for path in data[:2]]
     chance = random.Random(1)
 
     def grown(count):
-        """So many pairs: those there are, then the same with their words in random orders."""
-        paths = [folder / f"{count}.source", folder / f"{count}.target"]
+        """This number of pairs: those of the corpus, then the same with their words in random orders."""
+        paths = [directory / f"{count}.source", directory / f"{count}.target"]
         for path, side in zip(paths, lines):
             with open(path, "w") as file:
                 for index in range(count):
@@ -261,7 +262,7 @@ def growth(data, folder):
                     if index >= len(side):
                         chance.shuffle(words)
                     print(*words, file=file)
-        return Softalign(HERE / "target/release/softalign", [*paths, *data[2:]], folder)
+        return Softalign(HERE / "target/release/softalign", [*paths, *data[2:]], directory)
 
     few, many = grown(10_000), grown(200_000)
     rates = {name: [] for name in ("few", "many")}

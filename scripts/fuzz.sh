@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Fuzzing led by coverage: bytes for each reader of text, and each file that is read of a model's folder in turn, for so many
-# seconds each (default 60). `--seeds` instead writes what the readers' fuzzing has come upon so far, without what adds nothing,
-# to tests/fuzz/seeds.txt, which CI tries again. Needs `rustup toolchain install nightly`, `cargo install cargo-fuzz` and a C++
-# compiler. Inputs stay in target/fuzz from run to run; what is found lies there too and ends the run.
+# Fuzzes every reader of text with bytes, and every file of a model directory, for some seconds each (default 60), guided by
+# coverage. `--seeds` instead writes the minimized inputs of the text readers to tests/fuzz/seeds.txt, which CI replays. Needs
+# `rustup toolchain install nightly`, `cargo install cargo-fuzz` and a C++ compiler. Inputs stay in target/fuzz between runs. A
+# crash is saved there and ends the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=target/fuzz
-# Without a sanitizer: what is fuzzed is safe code, and so it goes quicker.
-fuzz() { # command of cargo fuzz, target, folder of inputs, and what goes to libFuzzer
+# Without a sanitizer, which is faster: the fuzzed code is safe.
+fuzz() { # command of cargo fuzz, target, directory of inputs, options of libFuzzer
     local command=$1 target=$2 inputs=$3
     shift 3
     cargo +nightly fuzz "$command" --fuzz-dir tests/fuzz --target-dir "$PWD/$work/build" --sanitizer none "$target" \
@@ -19,7 +19,7 @@ if [ "${1:-}" = --seeds ]; then
     rm -rf "$work/least"
     cp -r "$work/seeds" "$work/least"
     fuzz cmin bytes "$work/least" > /dev/null 2>&1
-    # The long ones are mutations of settings and tokenizers, which tests/mutations.rs makes by itself.
+    # Long inputs are mutations of settings and tokenizers, which tests/mutations.rs makes itself.
     find "$work/least" -type f -size -200c -exec sh -c 'od -An -v -tx1 "$1" | tr -d " \n"; echo' _ {} \; \
         | LC_ALL=C sort -u > tests/fuzz/seeds.txt
     wc -l tests/fuzz/seeds.txt
@@ -33,10 +33,10 @@ cargo build --release --locked
 
 # A small model with every file that there may be; two invented languages of four words a sentence.
 pairs=$work/pairs.tsv
-for colour in "red rufo" "grey grisa" "old vela"; do
+for color in "red rufo" "grey grisa" "old vela"; do
     for beast in "fox mi" "owl ku"; do
         for verb in "sleeps dorma" "sings kanta" "runs kura"; do
-            echo "the ${colour% *} ${beast% *} ${verb% *}	${colour#* } ${beast#* } ${verb#* } ."
+            echo "the ${color% *} ${beast% *} ${verb% *}	${color#* } ${beast#* } ${verb#* } ."
         done
     done
 done > "$pairs"
@@ -45,7 +45,7 @@ if [ ! -e "$work/model/model.safetensors" ]; then
         --attention-size 8 --units word --max-epochs 2 --guided-alignment=0.1 --keep-attention --quiet > /dev/null
 fi
 
-run() { # target, folder of inputs, longest input
+run() { # target, directory of inputs, longest input
     if ! fuzz run "$1" "$2" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len="$3" \
         -artifact_prefix="$PWD/$work/" -print_final_stats=1 > "$work/log" 2>&1; then
         tail -n 40 "$work/log"

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Lets every step of writing fail once: opening, writing, syncing, renaming, linking, removing, making folders.
+"""Makes every system call that writes fail once: opening, writing, syncing, renaming, linking, removing, making directories.
 
-A small training is ended, then gone on with again and again, each time with one system call of one kind failing (strace
-injects the failure). Whatever fails, the program must end with an exit code and at most one line of error, the model that was
-there must still translate, and going on without failures must give the same model as a run that was never disturbed. The
-same is done with a new training, with `align --output` and with `translate --output`.
+A small training is resumed many times. Each time strace makes one call of one kind fail. After every failure the program must
+end with an exit code and at most one line of error, and the model of before must still translate. Resuming without failures
+must give the same model as an undisturbed training. The same is done with a new training, `align --output` and `translate
+--output`.
 
-Takes some minutes; needs `cargo build --release` first, and Debian's strace; without it it says so.
+Takes some minutes. Needs `cargo build --release` and strace; without strace, it says so and ends.
 
 Example:
   scripts/inject_io_faults.py
@@ -33,24 +33,24 @@ RESUME = ["train", "--resume", "--out", "out", "--max-epochs", "4", "--save-ever
 
 def check(condition, what):
     if not condition:
-        raise SystemExit(f"break_disk: {what}")
+        raise SystemExit(f"inject_io_faults: {what}")
 
 
-def run(binary, folder, *arguments, inject=None):
+def run(binary, directory, *arguments, inject=None):
     command = [binary, *arguments]
     if inject:
         call, error, number = inject
-        command = ["strace", "-f", "-o", folder / "trace", "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={number}",
-                   *command]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+        rules = ["-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={number}"]
+        command = ["strace", "-f", "-o", directory / "trace", *rules, *command]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=120, check=False)
 
 
-def calls(binary, folder, *arguments):
-    """How often each call is made by the main thread from the first touch of the folder on, and how often before."""
-    subprocess.run(["strace", "-f", "-o", folder / "trace", "-e", "trace=" + ",".join(CALLS), binary, *arguments], cwd=folder,
+def calls(binary, directory, *arguments):
+    """The number of calls of each kind by the main thread, from the first access to the directory on and before it."""
+    subprocess.run(["strace", "-f", "-o", directory / "trace", "-e", "trace=" + ",".join(CALLS), binary, *arguments], cwd=directory,
                    capture_output=True, timeout=120, check=True)
     before, after, began = Counter(), Counter(), False
-    lines = (folder / "trace").read_text(errors="replace").splitlines()
+    lines = (directory / "trace").read_text(errors="replace").splitlines()
     main = lines[0].split()[0]
     for line in lines:
         found = re.match(r"(\d+) +(\w+)\(", line)
@@ -61,41 +61,41 @@ def calls(binary, folder, *arguments):
 
 
 def fresh(template):
-    folder = Path(tempfile.mkdtemp(prefix="softalign-disk-"))
-    shutil.copytree(template, folder, dirs_exist_ok=True)
-    return folder
+    directory = Path(tempfile.mkdtemp(prefix="softalign-disk-"))
+    shutil.copytree(template, directory, dirs_exist_ok=True)
+    return directory
 
 
-def models_of(folder):
-    """The best model, and all that is kept."""
-    files = [folder / "out/model.safetensors", *sorted((folder / "out/kept").rglob("*"))]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
+def models_of(directory):
+    """The tensors of the best model and of the retained checkpoints."""
+    files = [directory / "out/model.safetensors", *sorted((directory / "out/kept").rglob("*"))]
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files if path.is_file()}
 
 
 class Attack:
-    """One command, disturbed at each of its calls."""
+    """One command, run once for each call that fails."""
 
     def __init__(self, binary, template, name, arguments, afterwards):
         self.binary, self.template, self.name, self.arguments, self.afterwards = binary, template, name, arguments, afterwards
 
     def run(self):
-        folder = fresh(self.template)
-        before, after = calls(self.binary, folder, *self.arguments)
-        shutil.rmtree(folder)
+        directory = fresh(self.template)
+        before, after = calls(self.binary, directory, *self.arguments)
+        shutil.rmtree(directory)
         outcomes = Counter()
         for call, error in CALLS.items():
             for number in range(before[call] + 1, before[call] + after[call] + 1):
-                folder = fresh(self.template)
-                done = run(self.binary, folder, *self.arguments, inject=(call, error, number))
+                directory = fresh(self.template)
+                done = run(self.binary, directory, *self.arguments, inject=(call, error, number))
                 what = f"{self.name}: {call} {number} fails with {error}"
                 check(done.returncode in (0, 1), f"{what}: exit code {done.returncode}\n{done.stderr}")
                 errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
                 check(len(errors) == (1 if done.returncode else 0) or (call == "write" and not done.stderr),
                       f"{what}: {done.stderr!r}")
                 check("panicked" not in done.stderr, f"{what}: {done.stderr}")
-                self.afterwards(folder, what, done.returncode == 0)
+                self.afterwards(directory, what, done.returncode == 0)
                 outcomes["went on" if done.returncode == 0 else "said why"] += 1
-                shutil.rmtree(folder)
+                shutil.rmtree(directory)
         calls_made = ", ".join(f"{count} {call}" for call, count in sorted(after.items()))
         print(f"{self.name}: {sum(outcomes.values())} failures ({calls_made}): {dict(outcomes)}", flush=True)
 
@@ -118,24 +118,24 @@ def main():
         check(run(binary, done, *RESUME).returncode == 0, "resuming fails undisturbed")
         expected = models_of(done)
 
-        def goes_on(folder, what, _):
-            check(run(binary, folder, "translate", "--model", "out", PAIRS[0][0]).returncode == 0, f"{what}: the model is lost")
-            on = run(binary, folder, *RESUME)
+        def goes_on(directory, what, _):
+            check(run(binary, directory, "translate", "--model", "out", PAIRS[0][0]).returncode == 0, f"{what}: the model is lost")
+            on = run(binary, directory, *RESUME)
             check(on.returncode == 0, f"{what}: does not go on: {on.stderr}")
-            check(models_of(folder) == expected, f"{what}: another model comes out")
-            check(not [path for path in (folder / "out").rglob("*") if path.name.endswith(".tmp")], f"{what}: leftovers")
+            check(models_of(directory) == expected, f"{what}: another model comes out")
+            check(not [path for path in (directory / "out").rglob("*") if path.name.endswith(".tmp")], f"{what}: leftovers")
 
-        def begins_anew(folder, what, worked):
+        def begins_anew(directory, what, worked):
             options = ["--max-epochs", "2"]
-            resumable = (folder / "out/resume.safetensors").exists()
-            again = run(binary, folder, *(RESUME[:4] + options if resumable else TRAIN + options))
+            resumable = (directory / "out/resume.safetensors").exists()
+            again = run(binary, directory, *(RESUME[:4] + options if resumable else TRAIN + options))
             check(again.returncode == 0, f"{what}: no way on: {again.stderr}")
-            check(models_of(folder) == models_of(half), f"{what}: another model comes out")
+            check(models_of(directory) == models_of(half), f"{what}: another model comes out")
 
-        def keeps_the_old(folder, what, worked):
-            text = (folder / "links").read_text()
+        def keeps_the_old(directory, what, worked):
+            text = (directory / "links").read_text()
             check(text == "old\n" or worked, f"{what}: the old file is lost")
-            check(not [path for path in folder.iterdir() if path.name.endswith(".tmp")], f"{what}: leftovers")
+            check(not [path for path in directory.iterdir() if path.name.endswith(".tmp")], f"{what}: leftovers")
 
         Attack(binary, half, "train --resume", RESUME, goes_on).run()
         Attack(binary, empty, "train", [*TRAIN, "--max-epochs", "2"], begins_anew).run()

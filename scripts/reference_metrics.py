@@ -1,10 +1,10 @@
-"""Make reference scores for the tests of BLEU, chrF and TER with sacrebleu.
+"""Makes reference scores for the tests of BLEU, chrF and TER with sacrebleu.
 
 This writes tests/reference/metrics.json: small corpora of hypotheses and references that try
-what an implementation can get wrong, each with its corpus BLEU (13a tokenisation, exponential
-smoothing, order 4), its chrF (character order 6, beta 2, no words), its TER and its tokenised hypotheses.
-tests/reference/significance.json holds two systems' translations, how sure their scores are, and how
-probable their differences by chance. Running the script again gives the same file.
+what an implementation can get wrong, each with its corpus BLEU (13a tokenization, exponential
+smoothing, order 4), its chrF (character order 6, beta 2, no words), its TER and its tokenized hypotheses.
+tests/reference/significance.json holds the translations of two systems, the confidence intervals of
+their scores, and the p-values of their differences. Running the script again gives the same file.
 
 Needs: pip install sacrebleu
 Run from the repository root: python scripts/reference_metrics.py
@@ -138,7 +138,7 @@ def many_sentences():
 
 
 def shuffled_sentences():
-    """Sixty pairs of up to 40 of a few words, with runs that moved, words changed, left out and put in."""
+    """Sixty pairs of up to 40 words, with runs moved and words changed, deleted and inserted."""
     chance = random.Random(1)
     pairs = []
     for number in range(60):

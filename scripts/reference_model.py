@@ -1,4 +1,4 @@
-"""Make reference values for the model's tests with an independent PyTorch implementation.
+"""Makes reference values for the model's tests with an independent PyTorch implementation.
 
 For each variant of the model (see VARIANTS) this writes two files to tests/reference:
 
@@ -70,7 +70,7 @@ SHARPNESS = (1.0, 4.0)  # of either sign
 
 SMALLEST_NORM = 1e-6
 
-# What some source words are translated by, each with its share: known beforehand, not learned.
+# Translations of some source words with their probabilities: given, not learned.
 LEXICON = {4: {5: 0.5, 10: 0.25}, 5: {4: 0.125, 6: 1.0}, 8: {7: 0.0078125}, 12: {9: 0.75}}
 LEXICON_EPSILON = 1e-3
 
@@ -83,7 +83,7 @@ MAX_GRADIENT_NORM = 1.0
 
 @dataclass(frozen=True)
 class Settings:
-    """How the decoder attends to the annotations."""
+    """The configuration of attention."""
 
     score: str = "additive"  # or "dot", "scaled-dot", "general", "cosine", "mean", "last"
     heads: int = 1
@@ -158,7 +158,7 @@ VARIANTS = {
 
 
 class Sharpness(nn.Module):
-    """What the cosine is multiplied by, learned for each head."""
+    """The learned factor of the cosine, one per head."""
 
     def __init__(self, heads):
         super().__init__()
@@ -247,7 +247,7 @@ def unit(vectors):
 
 
 class Mean(nn.Module):
-    """The mean of the annotations as the context: the same weight everywhere, nothing learned."""
+    """The mean of the annotations as the context, without parameters."""
 
     def forward(self, state, annotations, mask):
         weights = mask.to(annotations) / mask.sum(dim=1, keepdim=True)
@@ -255,7 +255,7 @@ class Mean(nn.Module):
 
 
 class Last(nn.Module):
-    """Where each direction of the encoder ends as the context: nothing learned.
+    """The final state of each direction of the encoder as the context, without parameters.
 
     The forward half is that of the last annotation, the backward half that of the first one.
     Either place gets half of the weight.
@@ -290,7 +290,7 @@ def known(sources, config):
 
 
 class Decoder(nn.Module):
-    """The decoder's own parameters: the map to its first state, and its GRU cell or cells."""
+    """The parameters of the decoder: the projection to its initial state, and its GRU cell or cells."""
 
     def __init__(self, config):
         super().__init__()

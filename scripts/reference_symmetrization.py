@@ -1,12 +1,12 @@
-"""Make reference links for the test of symmetrisation: what Moses' symal gives.
+"""Makes reference links for the test of symmetrization, as Moses' symal gives them.
 
 This writes tests/reference/symmetrization.json. Each case is one sentence pair: the links of both
 directions and what union, intersection and the grow-diag heuristics make of them. The functions
-below follow the program symal (symal/symal.cpp of Moses; Koehn, Och & Marcu 2003) loop by loop, in
-words of their own: it scans a sorted set of points while it inserts into it, passes over the set
-until one adds nothing, and looks at each point's neighbors in a fixed order. The test compares
-softalign with them. `--differences` also prints how many of 2,000 cases atools of fast_align would
-link differently. Running the script again gives the same file.
+below follow the program symal (symal/symal.cpp of Moses; Koehn, Och & Marcu 2003). It scans a
+sorted set of points while it inserts into it, repeats the scan until a pass adds nothing, and visits
+the neighbors of a point in a fixed order. The test compares softalign with them. `--differences`
+also prints how many of 2,000 cases atools of fast_align would link differently. Running the script
+again gives the same file.
 
 Run from the repository root: python scripts/reference_symmetrization.py
 """
@@ -114,7 +114,7 @@ HEURISTICS = {"grow-diag": (False, False), "grow-diag-final": (True, False), "gr
 
 
 def case(direct, inverse):
-    """One sentence pair with what each heuristic makes of it."""
+    """One sentence pair with the links of each heuristic."""
     forward = {(i, j) for i, j in enumerate(inverse) if i and j}
     backward = {(i, j) for j, i in enumerate(direct) if j and i}
     ways = {"intersection": forward & backward, "union": forward | backward}
@@ -124,7 +124,7 @@ def case(direct, inverse):
 
 
 def scattered(generator):
-    """Both directions at random, dense, so that every order matters."""
+    """Dense random links of both directions, so that every order matters."""
     sources, targets = generator.randint(1, 7), generator.randint(1, 7)
     direct = [0] + [generator.randint(0, targets) for _ in range(sources)]
     inverse = [0] + [generator.randint(0, sources) for _ in range(targets)]
@@ -132,7 +132,7 @@ def scattered(generator):
 
 
 def realistic(generator):
-    """A sentence pair whose words stand near the diagonal, some nowhere and some far away."""
+    """A sentence pair with links near the diagonal, some missing and some far away."""
     sources = generator.randint(3, 16)
     targets = max(1, sources + generator.randint(-3, 3))
 
@@ -149,7 +149,7 @@ def realistic(generator):
 
 
 def named():
-    """Pairs with nothing in them, or with something in one direction, or growing against the order of the scan."""
+    """Pairs without links, with links of one direction, or that grow against the order of the scan."""
     yield [0], [0]
     yield [0, 0, 0], [0, 0]
     yield [0, 1, 2, 3], [0, 0, 0, 0]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Sends a long stream of good, odd and broken text through one `translate` and one `align`, and watches their memory.
 
-Every line must be answered, in order, and memory must not grow: it rises and falls with the lines that are worked on together,
-so each tenth of the stream has the same lines, but for words that are new each time, and what counts is the mean over a tenth.
-No moment may stand far above it. Takes about five minutes with the shipped model; needs `cargo build --release` first.
+Every line must be answered, in order, and memory must not grow. Memory depends on the lines of the current batch, so each tenth
+of the stream has the same lines, apart from words that are new each time, and the means over the tenths are compared. The peak
+must stay near the mean. Takes about five minutes with the shipped model. Needs `cargo build --release`.
 
 Example:
   scripts/soak.py --lines 600000
@@ -29,7 +29,7 @@ def sentences():
 
 
 def lines(count, seed, pairs):
-    """Mostly sentences, some of them odd, shuffled or of other characters; those are others in each tenth."""
+    """Mostly sentences, some odd, shuffled or with other characters, which differ in each tenth."""
     other = random.Random(seed)
     for number in range(count):
         if number % max(count // TENTHS, 1) == 0:
@@ -48,17 +48,17 @@ def lines(count, seed, pairs):
 
 
 def memory(process):
-    """Resident memory in MiB, that of files aside; nothing of a process that has ended."""
+    """Resident memory in MiB without mapped files, or None if the process has ended."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     return [int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("RssAnon")]
 
 
 def soak(binary, name, arguments, texts, check):
-    """Runs a command over texts; tells of the mean of its memory in each tenth of the stream, and of the most."""
+    """Runs a command over texts. Prints its mean memory in each tenth of the stream, and the peak."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as stream:
         stream.writelines(text + "\n" for text in texts)
         stream.flush()
-        # A process of its own, since a thread of this one would have its pauses.
+        # A separate process, since a thread of this one would pause with it.
         feeder = subprocess.Popen(["cat", stream.name], stdout=subprocess.PIPE)
         process = subprocess.Popen([binary, *arguments], stdin=feeder.stdout, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL, cwd=HERE)

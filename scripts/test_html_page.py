@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Drives the page that `softalign align --format html` writes in a real browser, and looks at the SVG output.
+"""Tests the page of `softalign align --format html` in a real browser, and the SVG output.
 
-Pages are made by the program itself with the shipped model: one of made-up pairs (hostile text, scripts from right to left,
-combining marks, empty sides), the shipped test set, and 5,000 pairs; a small training's page of attention being learnt comes
-last. Needs `cargo build --release` first, and Debian's chromium and chromium-driver; without them it says so.
+The program makes the pages with the shipped model: from invented pairs (hostile text, right-to-left scripts, combining marks,
+empty sides), from the shipped test set, and from 5,000 pairs. The page that shows attention during a small training comes last.
+Needs `cargo build --release`, and Debian's chromium and chromium-driver; without these, it says so and ends.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def check(condition, what):
 
 
 def softalign(binary, *arguments):
-    """Runs the program in the project's folder; its standard output."""
+    """Runs the program in the project's root. Returns its standard output."""
     done = subprocess.run([binary, *map(str, arguments)], cwd=HERE, capture_output=True, check=False)
     check(done.returncode == 0, f"{arguments}: {done.stderr.decode()}")
     return done.stdout.decode()
@@ -98,7 +98,7 @@ def text_of(browser, selector):
 
 
 def go(browser, number):
-    """To the sentence of this number, by search."""
+    """Goes to the sentence of this number, by search."""
     browser.write("#search", f"#{number}")
     browser.write("#search", "")
     browser.press("Escape")
@@ -121,10 +121,10 @@ def drawn_svg(text, what):
 
 
 class Check:
-    """All checks share a browser, the program and a folder."""
+    """Checks that share a browser, the program and a directory."""
 
-    def __init__(self, browser, binary, folder, screenshots):
-        self.browser, self.binary, self.folder, self.screenshots = browser, binary, folder, screenshots
+    def __init__(self, browser, binary, directory, screenshots):
+        self.browser, self.binary, self.directory, self.screenshots = browser, binary, directory, screenshots
 
     def picture(self, name):
         if self.screenshots:
@@ -139,9 +139,9 @@ class Check:
         """Odd text: it stays text, scripts run as they should, links are those of the program."""
         browser = self.browser
         # A hostile name as well, for the title.
-        pairs = self.folder / "pairs <img src=x onerror=alert(3)>.tsv"
+        pairs = self.directory / "pairs <img src=x onerror=alert(3)>.tsv"
         pairs.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), encoding="utf-8")
-        page = align(self.binary, pairs, "html", self.folder / "made-up.html")
+        page = align(self.binary, pairs, "html", self.directory / "made-up.html")
         browser.open(page)
         check(count(browser, "img, b, iframe, object, script") == 2, "text became an element")
         check(text_of(browser, "#title") == pairs.name, "the title is not the file's name")
@@ -199,12 +199,12 @@ class Check:
 
     def svg(self, pairs):
         """The SVG output: well-formed, nothing but shapes and text."""
-        drawings = align(self.binary, pairs, "svg", self.folder / "drawings.svg")
+        drawings = align(self.binary, pairs, "svg", self.directory / "drawings.svg")
         words = drawn_svg(drawings.read_text(encoding="utf-8"), "drawings.svg")
         check(set(HOSTILE[:7]) <= set(words) and "bell" in words, "words are missing in the SVG")
-        one = self.folder / "one.tsv"
+        one = self.directory / "one.tsv"
         one.write_text((HERE / "data/test.tsv").read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
-        drawing = align(self.binary, one, "svg", self.folder / "one.svg")
+        drawing = align(self.binary, one, "svg", self.directory / "one.svg")
         drawn_svg(drawing.read_text(encoding="utf-8"), "one.svg")
         for path in (drawing, drawings):
             self.browser.open(path)
@@ -221,7 +221,7 @@ class Check:
     def shipped(self):
         """The shipped test set, with gold and subwords."""
         browser = self.browser
-        page = align(self.binary, "data/test.tsv", "html", self.folder / "shipped.html", "--gold", "data/test.gold")
+        page = align(self.binary, "data/test.tsv", "html", self.directory / "shipped.html", "--gold", "data/test.gold")
         data = data_of(page)
         gold = gold_of((HERE / "data/test.gold").read_text().splitlines())
         for pair, links in zip(data["pairs"], gold, strict=True):
@@ -241,7 +241,7 @@ class Check:
         self.policy()
 
     def policy(self):
-        """What the page does not hold itself, the browser runs and loads for nobody."""
+        """The browser neither runs nor loads anything that the page does not contain."""
         ran = self.browser.run("""const script = document.createElement('script');
             script.textContent = 'window.ran = true';
             document.body.append(script, Object.assign(document.createElement('img'), {src: 'data:,', onload() {}}));
@@ -251,7 +251,7 @@ class Check:
         check(sum("Content Security Policy" in error for error in refused) >= 2, f"the policy is silent: {refused}")
 
     def gold(self, data):
-        """Each sentence's links against gold, counted here anew."""
+        """The figures of each sentence's links against gold equal those counted here."""
         browser = self.browser
         browser.press("Home")
         for pair in data["pairs"][:20]:
@@ -370,7 +370,7 @@ class Check:
         """A saved drawing is a document of its own."""
         for view in ("links", "matrix"):
             self.browser.press("s")
-            path = self.folder / f"softalign-1-{view}.svg"
+            path = self.directory / f"softalign-1-{view}.svg"
             for _ in range(100):
                 if path.exists():
                     break
@@ -381,7 +381,7 @@ class Check:
             self.browser.press("v")
 
     def looks(self):
-        """Pictures for a person to look at; checks only that nothing is wider than a narrow window."""
+        """Screenshots for a person; checks only that nothing is wider than a narrow window."""
         browser = self.browser
         go(browser, 3)
         for scheme in ("light", "dark"):
@@ -410,20 +410,20 @@ class Check:
         browser.size(1280, 800)
 
     def many(self):
-        """5,000 pairs: how long things take."""
+        """The times of common actions with 5,000 pairs."""
         browser = self.browser
         lines = (HERE / "data/train.tsv").read_text(encoding="utf-8").splitlines()[:5000]
-        pairs = self.folder / "many.tsv"
+        pairs = self.directory / "many.tsv"
         pairs.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        page = align(self.binary, pairs, "html", self.folder / "many.html")
+        page = align(self.binary, pairs, "html", self.directory / "many.html")
         print(f"5,000 pairs: {page.stat().st_size / 1e6:.1f} MB")
         browser.open(page)
-        # The list draws its rows when it knows its size.
+        # The list draws its rows once it knows its size.
         until = time.time() + 10
         while count(browser, ".row") <= 5 and time.time() < until:
             time.sleep(0.05)
         check(5 < count(browser, ".row") < 100, "rows out of sight are in the document")
-        # Until everything is laid out anew.
+        # Wait until the new layout is done.
         timed = "const began = performance.now(); {}; document.body.getBoundingClientRect(); return performance.now() - began"
         steps = {
             "next sentence": "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', bubbles: true}))",
@@ -444,9 +444,9 @@ class Check:
 
     def nothing(self):
         """A page without pairs."""
-        pairs = self.folder / "none.tsv"
+        pairs = self.directory / "none.tsv"
         pairs.write_text("")
-        self.browser.open(align(self.binary, pairs, "html", self.folder / "none.html"))
+        self.browser.open(align(self.binary, pairs, "html", self.directory / "none.html"))
         check("no sentence pairs" in text_of(self.browser, "#drawing"), "an empty file is not explained")
         self.browser.press("j", "v", "s", "End")
         self.picture("none")
@@ -454,11 +454,11 @@ class Check:
 
 
     def learning(self):
-        """A page of attention being learnt."""
-        pairs = self.folder / "some.tsv"
+        """The page of attention during training."""
+        pairs = self.directory / "some.tsv"
         lines = (HERE / "data/train.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
         pairs.write_text("".join(lines[:300]), encoding="utf-8")
-        model = self.folder / "learning"
+        model = self.directory / "learning"
         softalign(self.binary, "train", "--quiet", "--train", pairs, "--out", model, "--preset", "tiny", "--max-epochs", "4",
                   "--validate-every", "4", "--keep-attention")
         steps = data_of(model / "attention.html")["steps"]
@@ -499,10 +499,10 @@ def main():
         return
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, Browser(*found, folder) as browser:
+    with tempfile.TemporaryDirectory() as directory, Browser(*found, directory) as browser:
         browser.size(1280, 800)
         browser.colours("light")
-        checks = Check(browser, arguments.binary.resolve(), Path(folder), arguments.screenshots)
+        checks = Check(browser, arguments.binary.resolve(), Path(directory), arguments.screenshots)
         checks.nothing()
         checks.made_up()
         checks.shipped()

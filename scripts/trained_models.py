@@ -1,6 +1,6 @@
-"""Models that several scripts train and evaluate: what is done already is not done again, and what was broken off goes on.
+"""Models that several scripts train and evaluate. Finished models are reused, and interrupted trainings are resumed.
 
-Each model trains on one thread, so that as many as there are processors can be trained side by side.
+Each model trains on one thread, so that one model per processor can train in parallel.
 """
 
 import json
@@ -13,18 +13,18 @@ PROGRAM = Path(__file__).resolve().parent.parent / "target/release/softalign"
 
 
 def add_options(parser, seeds):
-    parser.add_argument("--runs", type=Path, required=True, help="folder for the models")
+    parser.add_argument("--runs", type=Path, required=True, help="directory of the models")
     parser.add_argument("--seeds", nargs="+", type=int, default=seeds)
-    parser.add_argument("--jobs", type=int, default=1, help="models that train side by side")
+    parser.add_argument("--jobs", type=int, default=1, help="models that train in parallel")
     parser.add_argument("--program", type=Path, default=PROGRAM)
 
 
 class Models:
-    """A folder of models, each trained and evaluated once."""
+    """A directory of models, each trained and evaluated once."""
 
     def __init__(self, options):
-        self.folder, self.program, self.jobs = options.runs, options.program, options.jobs
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.directory, self.program, self.jobs = options.runs, options.program, options.jobs
+        self.directory.mkdir(parents=True, exist_ok=True)
 
     def softalign(self, arguments):
         command = [self.program, *arguments, "--quiet", "--threads", "1"]
@@ -34,10 +34,10 @@ class Models:
         return done.stdout
 
     def path(self, name):
-        return self.folder / name
+        return self.directory / name
 
     def train(self, name, options):
-        """Trains what is not trained yet: a finished run is renamed to its final folder."""
+        """Trains a model unless it is there. A finished run is renamed to its final directory."""
         if self.path(name).exists():
             return
         unfinished = self.path(f"{name}.unfinished")
@@ -49,12 +49,12 @@ class Models:
         print(f"trained {name}", file=sys.stderr, flush=True)
 
     def train_all(self, runs):
-        """Trains `(name, options)` side by side, in this order."""
+        """Trains all `(name, options)` in parallel, starting in this order."""
         with ThreadPoolExecutor(self.jobs) as pool:
             list(pool.map(lambda run: self.train(*run), runs))
 
     def evaluate(self, name, sets):
-        """What `evaluate --json` says of the model on each of the sets, whose values are the options that name them."""
+        """The results of `evaluate --json` on each set. `sets` maps names to options of `evaluate`."""
         cached = self.path(name) / "evaluation.json"
         if not cached.exists():
             command = ["evaluate", "--model", self.path(name), "--json"]
@@ -69,7 +69,7 @@ class Models:
 
 
 def spread(values, digits):
-    """The mean, with the range where there are several."""
+    """The mean, with the range if there are several values."""
     values = [value for value in values if value is not None]
     if not values:
         return ""
@@ -78,7 +78,7 @@ def spread(values, digits):
 
 
 def print_table(head, rows):
-    """A table in Markdown; its first column is text, the others are numbers."""
+    """A Markdown table whose first column is text and whose other columns are numbers."""
     print("|", " | ".join(head), "|")
     print("| --- |" + " ---: |" * (len(head) - 1))
     for row in rows:

@@ -1,4 +1,4 @@
-"""A browser driven over the WebDriver protocol (W3C), by nothing but Python's standard library."""
+"""A WebDriver (W3C) client for a browser, with only Python's standard library."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ def installed():
 
 
 class Browser:
-    """A headless window; downloads go to a folder."""
+    """A headless window. Downloads go to a directory."""
 
     def __init__(self, driver, browser, downloads):
         self.process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -53,7 +53,7 @@ class Browser:
             self.process.wait()
 
     def ask(self, method, path, body=None):
-        """One request; its value, or an error with the driver's words."""
+        """Sends one request. Returns its value or raises the driver's error."""
         data = json.dumps(body if body is not None else {}).encode() if method == "POST" else None
         request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"}, method=method)
         try:
@@ -73,7 +73,7 @@ class Browser:
         self.ask("POST", f"{self.session}/url", {"url": Path(path).resolve().as_uri()})
 
     def run(self, script, *arguments):
-        """The value of a function's body in the page."""
+        """Runs a function body in the page and returns its value."""
         return self.ask("POST", f"{self.session}/execute/sync", {"script": script, "args": list(arguments)})
 
     def find(self, selector):
@@ -83,7 +83,7 @@ class Browser:
         self.ask("POST", f"{self.session}/element/{self.find(selector)}/click")
 
     def hover(self, selector, tries=5):
-        """Moves the pointer to an element's middle; once more where the page has drawn itself anew meanwhile."""
+        """Moves the pointer to the center of an element, and tries again if the page was redrawn meanwhile."""
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', inline: 'center'})", selector)
         move = {"type": "pointerMove", "duration": 0, "origin": {ELEMENT: self.find(selector)}, "x": 0, "y": 0}
         pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}
@@ -95,7 +95,7 @@ class Browser:
             self.hover(selector, tries - 1)
 
     def press(self, *keys):
-        """Presses keys one after the other, wherever the focus is."""
+        """Presses keys one after another in the focused element."""
         actions = []
         for key in keys:
             value = KEYS.get(key, key)
@@ -103,7 +103,7 @@ class Browser:
         self.ask("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def write(self, selector, text):
-        """Replaces what stands in a field, as typing does."""
+        """Replaces the text of a field, as typing does."""
         select_all_and_delete = "\ue009a\ue000\ue017"
         element = self.find(selector)
         self.ask("POST", f"{self.session}/element/{element}/value", {"text": select_all_and_delete + text})
@@ -119,7 +119,7 @@ class Browser:
         Path(path).write_bytes(base64.b64decode(self.ask("GET", f"{self.session}/screenshot")))
 
     def errors(self):
-        """What the console has said since it was last asked, but for notes."""
+        """The console messages since the last call, without notes."""
         entries = self.ask("POST", f"{self.session}/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] in ("WARNING", "SEVERE")]
 

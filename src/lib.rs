@@ -64,7 +64,7 @@
 //! lexical bias    λ_t = ln(1 + Σ_j α_tj L[x_j] / ε), 0 without a lexicon  model/*/lexical_bias.rs
 //! ```
 //!
-//! `*` stands for two folders with the same file names: `reference/` computes in candle's operations, which is the
+//! `*` stands for two directories with the same file names: `reference/` computes in candle's operations, which is the
 //! specification, the test oracle and the GPU path; `cpu/` computes on slices with hand-written derivatives. A model
 //! chooses its backend when it is built; docs/development/backends.md lists both sides of every equation. `parameters/`
 //! holds the learned parameters by name. Data flows one way:
