@@ -1,7 +1,7 @@
 """Trains one model for each kind of attention with equal settings, and compares them.
 
-Prints a table of test BLEU, challenge BLEU and AER by attention alone, with the range over the seeds, and draws BLEU by
-source length (figure 2 of Bahdanau et al. 2014). `cargo bench --bench throughput -- scores` measures the training speed of
+Prints a table of test BLEU, challenge BLEU, AER of attention alone and entropy of attention on the validation pairs, with the
+range over the seeds. Draws BLEU by source length (figure 2 of Bahdanau et al. 2014). `cargo bench --bench throughput -- scores` measures the training speed of
 each. Models that --runs already holds are not trained again, so an interrupted run continues.
 
 The shipped corpus:     python3 scripts/compare_attention.py --runs RUNS --seeds 1 2 3 --epochs 8
@@ -55,6 +55,12 @@ def evaluate(models, kind, seed, options):
     return models.evaluate(name(kind, seed), sets)
 
 
+def entropies(models, kind, options):
+    """The entropy of attention at the best validation, for each seed."""
+    runs = [models.validations(name(kind, seed)) for seed in options.seeds]
+    return [[line for line in validations if line["best"]][-1]["attention"]["entropy"] for validations in runs]
+
+
 def table(models, options):
     columns = {"BLEU": ("test", "bleu", 1), "perplexity": ("test", "perplexity", 2)}
     if not options.data:
@@ -67,8 +73,8 @@ def table(models, options):
         for set_, key, digits in columns.values():
             says = not (key == "aer" and kind in FIXED)
             cells.append(spread([run[set_].get(key) for run in found] if says else [], digits))
-        rows.append([kind, *cells])
-    print_table(["attention", *columns], rows)
+        rows.append([kind, *cells, "" if kind in FIXED else spread(entropies(models, kind, options), 2)])
+    print_table(["attention", *columns, "entropy (nats)"], rows)
 
 
 def figure(models, options):
