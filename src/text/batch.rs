@@ -1,47 +1,47 @@
-//! Batches: examples of like length side by side, padded to a rectangle.
+//! Padded batches of examples of similar length.
 
 use std::fmt;
 
 use super::{END, PADDING};
 use crate::random::SeededRng;
 
-/// A sentence pair as ids, without begin and end marks.
+/// Sentence pair as ids, without `<s>` and `</s>`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Example {
     /// Source unit ids.
     pub source: Vec<u32>,
     /// Target unit ids.
     pub target: Vec<u32>,
-    /// Where attention should look, target unit by target unit; empty if nobody says.
+    /// Alignment targets for guided attention; empty if there are none.
     pub guide: Vec<GuideWeight>,
 }
 
-/// Attention that a target unit should pay to a source unit; each may be the `</s>`.
+/// Attention weight that a target unit should have on a source unit; either may be `</s>`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GuideWeight {
     /// Position of the target unit.
     pub target: u32,
     /// Position of the source unit.
     pub source: u32,
-    /// Share of the attention, times what such advice counts beside the prediction of a unit.
+    /// Target attention weight, times the weight of the guided-alignment loss.
     pub weight: f32,
 }
 
 impl Example {
-    /// A pair without a guide.
+    /// Returns a pair without alignment targets.
     pub fn new(source: Vec<u32>, target: Vec<u32>) -> Self {
         Self { source, target, guide: Vec::new() }
     }
 }
 
-/// Sequences of ids, each ended by `</s>`, padded to the longest.
+/// Id sequences, each ending in `</s>`, padded to the longest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaddedBatch {
-    /// `[batch × length]`, row by row.
+    /// `[batch × length]`, row-major.
     pub ids: Vec<u32>,
-    /// Real length of each row, its `</s>` included.
+    /// Length of each row, including `</s>`.
     pub lengths: Vec<usize>,
-    /// The longest row's length.
+    /// Length of the longest row.
     pub length: usize,
 }
 
@@ -59,42 +59,42 @@ impl PaddedBatch {
         Self { ids, lengths, length }
     }
 
-    /// How many sequences there are.
+    /// Number of sequences.
     pub fn batch(&self) -> usize {
         self.lengths.len()
     }
 
-    /// How many ids are no padding.
+    /// Number of ids other than padding.
     pub fn units(&self) -> usize {
         self.lengths.iter().sum()
     }
 
-    /// The id at one position of one sequence.
+    /// Returns the id at a position of a sequence.
     pub fn id(&self, row: usize, position: usize) -> u32 {
         self.ids[row * self.length + position]
     }
 }
 
-/// What the model is trained on at one step.
+/// Batch of sentence pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Sources with `</s>`.
     pub source: PaddedBatch,
-    /// Targets with `</s>`: what is to be predicted.
+    /// Targets with `</s>`, to be predicted.
     pub target: PaddedBatch,
-    /// Each pair's guide.
+    /// Alignment targets of each pair.
     pub alignment_targets: Vec<Vec<GuideWeight>>,
 }
 
 impl Batch {
-    /// Sources alone, for encoding; every target is empty.
-    pub fn of_sources(source: &PaddedBatch) -> Self {
+    /// Returns a batch of sources with empty targets, for encoding.
+    pub fn from_sources(source: &PaddedBatch) -> Self {
         let empty: [&[u32]; 1] = [&[]];
         let target = PaddedBatch::new(empty.repeat(source.batch()).into_iter());
         Self { source: source.clone(), target, alignment_targets: vec![Vec::new(); source.batch()] }
     }
 
-    /// Puts the chosen examples side by side.
+    /// Returns a batch of the chosen examples.
     pub fn new(examples: &[Example], chosen: &[usize]) -> Self {
         Self {
             source: PaddedBatch::new(chosen.iter().map(|&index| examples[index].source.as_slice())),
@@ -104,44 +104,44 @@ impl Batch {
     }
 }
 
-/// How large a batch may be.
+/// Maximum size of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchSize {
-    /// So many sentence pairs.
+    /// Number of sentence pairs.
     Sentences(usize),
-    /// So many target units at most, padding counted; a longer single sentence stands alone.
+    /// Number of target units, including padding; a longer sentence forms a batch of its own.
     Tokens(usize),
 }
 
 impl fmt::Display for BatchSize {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::Sentences(most) => write!(formatter, "{most} pairs"),
-            Self::Tokens(most) => write!(formatter, "{most} target units"),
+            Self::Sentences(max) => write!(formatter, "{max} pairs"),
+            Self::Tokens(max) => write!(formatter, "{max} target units"),
         }
     }
 }
 
-/// Deals all examples into batches of like length, the batches in random order. `lengths` holds each example's source
-/// and target length. The order within equal lengths is random too, so that no epoch has the same batches.
-pub fn bucketed(lengths: &[(usize, usize)], size: BatchSize, stream: &mut SeededRng) -> Vec<Vec<usize>> {
+/// Splits all examples into batches of similar length, in random order. `lengths` holds the source and target length of
+/// each example. Examples of equal lengths are shuffled, so batches differ between epochs.
+pub fn bucketed(lengths: &[(usize, usize)], size: BatchSize, rng: &mut SeededRng) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
-    stream.shuffle(&mut order);
+    rng.shuffle(&mut order);
     order.sort_by_key(|&index| (lengths[index].1, lengths[index].0));
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
-        // Sorted by target length, so the newcomer is the longest.
+        // Sorted by target length, so this example is the longest.
         let full = |batch: &Vec<usize>| match size {
-            BatchSize::Sentences(most) => batch.len() >= most,
-            BatchSize::Tokens(most) => (batch.len() + 1) * (lengths[index].1 + 1) > most,
+            BatchSize::Sentences(max) => batch.len() >= max,
+            BatchSize::Tokens(max) => (batch.len() + 1) * (lengths[index].1 + 1) > max,
         };
         match batches.last_mut().filter(|batch| !full(batch)) {
             Some(batch) => batch.push(index),
             None => batches.push(vec![index]),
         }
     }
-    stream.shuffle(&mut batches);
+    rng.shuffle(&mut batches);
     batches
 }
 
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padding_fills_the_rectangle() {
+    fn pads_to_longest_sequence() {
         let sequences: [&[u32]; 3] = [&[5, 6], &[], &[7]];
         let padded = PaddedBatch::new(sequences.into_iter());
         assert_eq!(padded.ids, [5, 6, END, END, PADDING, PADDING, 7, END, PADDING]);
@@ -160,18 +160,18 @@ mod tests {
     }
 
     #[test]
-    fn every_example_is_dealt_once_and_budgets_hold() {
+    fn batches_hold_every_example_once_within_limits() {
         let lengths: Vec<(usize, usize)> = (0..103).map(|i| (i % 7, i % 11)).collect();
         for size in [BatchSize::Sentences(8), BatchSize::Tokens(40), BatchSize::Tokens(1)] {
             let batches = bucketed(&lengths, size, &mut SeededRng::new(1, "shuffle", 0));
-            let mut dealt: Vec<usize> = batches.concat();
-            dealt.sort_unstable();
-            assert_eq!(dealt, (0..103).collect::<Vec<_>>());
+            let mut batched: Vec<usize> = batches.concat();
+            batched.sort_unstable();
+            assert_eq!(batched, (0..103).collect::<Vec<_>>());
             for batch in &batches {
                 let longest = batch.iter().map(|&index| lengths[index].1 + 1).max().unwrap();
                 match size {
-                    BatchSize::Sentences(most) => assert!(batch.len() <= most),
-                    BatchSize::Tokens(most) => assert!(batch.len() == 1 || batch.len() * longest <= most),
+                    BatchSize::Sentences(max) => assert!(batch.len() <= max),
+                    BatchSize::Tokens(max) => assert!(batch.len() == 1 || batch.len() * longest <= max),
                 }
             }
         }
@@ -179,10 +179,10 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_the_batches() {
+    fn batches_depend_on_seed() {
         let lengths = vec![(3, 3); 50];
-        let deal = |epoch| bucketed(&lengths, BatchSize::Sentences(5), &mut SeededRng::new(1, "shuffle", epoch));
-        assert_eq!(deal(0), deal(0));
-        assert_ne!(deal(0), deal(1));
+        let batches = |epoch| bucketed(&lengths, BatchSize::Sentences(5), &mut SeededRng::new(1, "shuffle", epoch));
+        assert_eq!(batches(0), batches(0));
+        assert_ne!(batches(0), batches(1));
     }
 }

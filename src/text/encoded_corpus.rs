@@ -1,47 +1,47 @@
-//! A corpus ready for training: the pairs that can be used, as text and as ids.
+//! Corpus of usable pairs, as text and as ids.
 
 use anyhow::Result;
 
 use super::{Example, Pair, Vocabulary};
 
-/// Usable pairs with their ids, and counts of what was left out.
+/// Usable pairs with their ids, and counts of omitted pairs.
 pub struct EncodedCorpus {
-    /// The usable pairs.
+    /// Usable pairs.
     pub pairs: Vec<Pair>,
-    /// Each usable pair's ids.
+    /// Ids of each usable pair.
     pub examples: Vec<Example>,
-    /// How often each usable pair comes in an epoch; none where all come once.
+    /// Occurrences of each usable pair per epoch; none if each occurs once.
     pub weights: Option<Vec<f64>>,
-    /// Pairs left out because a side is empty or white space alone.
+    /// Number of pairs omitted because a side is blank.
     pub empty: usize,
-    /// Pairs left out because a side has too many units.
+    /// Number of pairs omitted because a side has too many units.
     pub too_long: usize,
 }
 
 impl EncodedCorpus {
-    /// Some of the pairs, `most` at most, spread evenly.
+    /// Returns at most `max_pairs` of the pairs, evenly spaced.
     #[must_use]
-    pub fn some(&self, most: usize) -> Self {
-        let count = self.pairs.len().min(most);
-        let places = || (0..count).map(|number| number * self.pairs.len() / count);
+    pub fn subsample(&self, max_pairs: usize) -> Self {
+        let count = self.pairs.len().min(max_pairs);
+        let indices = || (0..count).map(|number| number * self.pairs.len() / count);
         Self {
-            pairs: places().map(|place| self.pairs[place].clone()).collect(),
-            examples: places().map(|place| self.examples[place].clone()).collect(),
-            weights: self.weights.as_ref().map(|weights| places().map(|place| weights[place]).collect()),
+            pairs: indices().map(|index| self.pairs[index].clone()).collect(),
+            examples: indices().map(|index| self.examples[index].clone()).collect(),
+            weights: self.weights.as_ref().map(|weights| indices().map(|index| weights[index]).collect()),
             empty: 0,
             too_long: 0,
         }
     }
 
-    /// Turns pairs into ids. A side may have at most `longest` units.
-    pub fn new(pairs: Vec<Pair>, source: &Vocabulary, target: &Vocabulary, longest: usize) -> Result<Self> {
+    /// Encodes pairs. Omits blank pairs and those with more than `max_length` units on a side.
+    pub fn new(pairs: Vec<Pair>, source: &Vocabulary, target: &Vocabulary, max_length: usize) -> Result<Self> {
         let sources = source.encode_all(pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = target.encode_all(pairs.iter().map(|pair| pair.target.as_str()))?;
         let mut corpus = Self { pairs: Vec::new(), examples: Vec::new(), weights: None, empty: 0, too_long: 0 };
         for ((pair, source), target) in pairs.into_iter().zip(sources).zip(targets) {
-            if pair.source.trim().is_empty() || pair.target.trim().is_empty() {
+            if pair.has_empty_side() {
                 corpus.empty += 1;
-            } else if source.len().max(target.len()) > longest {
+            } else if source.len().max(target.len()) > max_length {
                 corpus.too_long += 1;
             } else {
                 corpus.pairs.push(pair);

@@ -1,4 +1,4 @@
-//! Text line by line: UTF-8 with LF or CRLF and an optional byte order mark. Every error names the file and the line.
+//! Lines of text files: UTF-8 with LF or CRLF and an optional byte order mark. Every error names file and line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -6,16 +6,17 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-/// Bytes of a line that are read, at most; what goes beyond is passed over. No sentence is so long, and a file without line
-/// ends takes no more memory.
+use super::is_standard;
+
+/// Maximum number of bytes read of a line. The rest is skipped, which bounds memory for files without line ends.
 pub const LONGEST_LINE: usize = 1 << 20;
 
-/// Whether a line was so long that only its beginning was read, which may lack a byte order mark and half a character.
-pub fn is_beginning(line: &str) -> bool {
+/// True if a line was cut at [`LONGEST_LINE`]; it may lack a byte order mark and an incomplete character.
+pub fn is_truncated(line: &str) -> bool {
     line.len() > LONGEST_LINE - 8
 }
 
-/// Reads a text file line by line, of each line [`LONGEST_LINE`] bytes at most; the path `-` is standard input.
+/// Reads the lines of a text file, at most [`LONGEST_LINE`] bytes of each; the path `-` is standard input.
 ///
 /// # Errors
 /// The file cannot be read, or a line is not UTF-8.
@@ -23,9 +24,9 @@ pub fn read_lines(path: &Path) -> Result<Vec<String>> {
     LineReader::open(path, LONGEST_LINE)?.collect()
 }
 
-/// How many lines a file has, if that can be known beforehand: not of a pipe.
+/// Returns the number of lines of a regular file; none for a pipe.
 pub fn count_lines(path: &Path) -> Option<usize> {
-    if is_standard_input(path) || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+    if is_standard(path) || !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return None;
     }
     let mut reader = BufReader::new(File::open(path).ok()?);
@@ -40,56 +41,49 @@ pub fn count_lines(path: &Path) -> Option<usize> {
     }
 }
 
-/// A file as messages name it.
+/// Returns the name of a file for messages.
 pub fn name(path: &Path) -> String {
-    if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
-}
-
-pub(super) fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
+    if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Bytes that are asked for at once.
-const BUFFERED: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 
-/// The lines of a file, one after another. After an error there is nothing more.
+/// Iterator over the lines of a file. It ends after an error.
 pub(super) struct LineReader {
     reader: BufReader<Box<dyn Read + Send>>,
     name: String,
-    /// The number of the line read last, from 1.
+    /// Number of the last line read, from 1.
     number: usize,
-    /// Bytes of a line that are read, at most; what goes beyond is passed over.
-    longest: usize,
+    max_bytes: usize,
     ended: bool,
 }
 
 impl LineReader {
-    /// Opens a file; the path `-` is standard input.
+    /// Opens a file; the path `-` is standard input. Reads at most `max_bytes` of each line.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn open(path: &Path, longest: usize) -> Result<Self> {
-        let reader: Box<dyn Read + Send> = if is_standard_input(path) {
+    /// The file cannot be opened.
+    pub fn open(path: &Path, max_bytes: usize) -> Result<Self> {
+        let reader: Box<dyn Read + Send> = if is_standard(path) {
             Box::new(std::io::stdin())
         } else {
             Box::new(File::open(path).with_context(|| cannot_read(&name(path)))?)
         };
-        Ok(Self::new(reader, name(path), longest))
+        Ok(Self::new(reader, name(path), max_bytes))
     }
 
-    fn new(reader: Box<dyn Read + Send>, name: String, longest: usize) -> Self {
-        Self { reader: BufReader::with_capacity(BUFFERED, reader), name, number: 0, longest, ended: false }
+    fn new(reader: Box<dyn Read + Send>, name: String, max_bytes: usize) -> Self {
+        Self { reader: BufReader::with_capacity(BUFFER_BYTES, reader), name, number: 0, max_bytes, ended: false }
     }
 
-    /// Whether a whole line can be had without asking the system for more.
-    pub fn holds_a_line(&self) -> bool {
+    /// True if a whole line is buffered, so that reading it does not block.
+    pub fn has_buffered_line(&self) -> bool {
         self.reader.buffer().contains(&b'\n')
     }
 
-    /// The next line, none at the end.
-    fn line(&mut self) -> Result<Option<String>> {
+    fn read_line(&mut self) -> Result<Option<String>> {
         if self.number == 0 {
             let first = self.reader.fill_buf().with_context(|| cannot_read(&self.name))?;
             ensure!(
@@ -100,8 +94,8 @@ impl LineReader {
         }
         self.number += 1;
         let mut bytes = Vec::new();
-        let most = u64::try_from(self.longest).unwrap_or(u64::MAX);
-        let read = self.reader.by_ref().take(most).read_until(b'\n', &mut bytes);
+        let limit = u64::try_from(self.max_bytes).unwrap_or(u64::MAX);
+        let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut bytes);
         if read.with_context(|| cannot_read(&self.name))? == 0 {
             return Ok(None);
         }
@@ -111,11 +105,11 @@ impl LineReader {
             if bytes.ends_with(b"\r") {
                 bytes.pop();
             }
-        } else if bytes.len() == self.longest {
-            pass_over(&mut self.reader).with_context(|| cannot_read(&self.name))?;
-            // Nor is half a character left.
-            let whole = (0..4).find(|left| std::str::from_utf8(&bytes[..bytes.len() - left]).is_ok());
-            bytes.truncate(bytes.len() - whole.unwrap_or(0));
+        } else if bytes.len() == self.max_bytes {
+            skip_line(&mut self.reader).with_context(|| cannot_read(&self.name))?;
+            // Removes an incomplete character at the end.
+            let incomplete = (0..4).find(|left| std::str::from_utf8(&bytes[..bytes.len() - left]).is_ok());
+            bytes.truncate(bytes.len() - incomplete.unwrap_or(0));
         }
         if self.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
             if bytes == BYTE_ORDER_MARK && !ended {
@@ -125,7 +119,7 @@ impl LineReader {
         }
         String::from_utf8(bytes).map(Some).map_err(|error| {
             anyhow!(
-                "{}:{}: not UTF-8 from byte {} of this line on; convert the file to UTF-8 first",
+                "{}:{}: not UTF-8 from byte {} of this line on; convert the file to UTF-8",
                 self.name,
                 self.number,
                 error.utf8_error().valid_up_to() + 1
@@ -141,7 +135,7 @@ impl Iterator for LineReader {
         if self.ended {
             return None;
         }
-        let line = self.line().transpose();
+        let line = self.read_line().transpose();
         self.ended = !matches!(line, Some(Ok(_)));
         line
     }
@@ -151,8 +145,8 @@ fn cannot_read(name: &str) -> String {
     format!("{name}: cannot read this file")
 }
 
-/// Goes on behind the next line end.
-fn pass_over(reader: &mut dyn BufRead) -> std::io::Result<()> {
+/// Skips the rest of the line.
+fn skip_line(reader: &mut dyn BufRead) -> std::io::Result<()> {
     loop {
         let bytes = reader.fill_buf()?;
         let (length, end) = (bytes.len(), bytes.iter().position(|&byte| byte == b'\n'));
@@ -163,24 +157,22 @@ fn pass_over(reader: &mut dyn BufRead) -> std::io::Result<()> {
     }
 }
 
-/// Whether a file is UTF-16: it begins with that byte order mark, or half of its bytes are zero as in Latin text.
+/// True if text starts with a byte order mark of UTF-16 or has many zero bytes, as Latin text in UTF-16.
 fn is_utf_16(bytes: &[u8]) -> bool {
-    let beginning = &bytes[..bytes.len().min(1000)];
-    let zeros = beginning.iter().filter(|&&byte| byte == 0).count();
-    bytes.starts_with(b"\xff\xfe")
-        || bytes.starts_with(b"\xfe\xff")
-        || beginning.len() > 7 && 5 * zeros > 2 * beginning.len()
+    let sample = &bytes[..bytes.len().min(1000)];
+    let zeros = sample.iter().filter(|&&byte| byte == 0).count();
+    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || sample.len() > 7 && 5 * zeros > 2 * sample.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lines_up_to(bytes: &[u8], longest: usize) -> Result<Vec<String>> {
-        // In two parts, as from a pipe.
+    fn lines_up_to(bytes: &[u8], max_bytes: usize) -> Result<Vec<String>> {
+        // Two parts, as from a pipe.
         let (first, second) = bytes.split_at(bytes.len() / 2);
         let reader = std::io::Cursor::new(first.to_vec()).chain(std::io::Cursor::new(second.to_vec()));
-        LineReader::new(Box::new(reader), "file.txt".to_owned(), longest).collect()
+        LineReader::new(Box::new(reader), "file.txt".to_owned(), max_bytes).collect()
     }
 
     fn lines(bytes: &[u8]) -> Result<Vec<String>> {
@@ -188,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_byte_order_marks() {
+    fn strips_line_ends_and_byte_order_marks() {
         assert_eq!(lines(b"").unwrap(), Vec::<String>::new());
         assert_eq!(lines(b"\xef\xbb\xbf").unwrap(), Vec::<String>::new());
         assert_eq!(lines(b"\n").unwrap(), [""]);
@@ -198,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn broken_utf8_is_placed() {
+    fn reports_position_of_invalid_utf8() {
         let message = lines(b"good\nb\xffd\n").unwrap_err().to_string();
         assert!(message.starts_with("file.txt:2: not UTF-8 from byte 2"), "{message}");
     }
 
     #[test]
-    fn utf_16_is_called_by_its_name() {
+    fn rejects_utf_16_by_name() {
         let text = "The fox sleeps.\tRufo.\n";
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         for bytes in [
@@ -218,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_is_too_long_the_beginning_is_read() {
+    fn truncates_overlong_lines() {
         let text = "äöü äöü äöü\nb\nccccccc\ndddddddddd".as_bytes();
         assert_eq!(lines_up_to(text, 7).unwrap(), ["äöü ", "b", "ccccccc", "ddddddd"]);
         assert_eq!(lines_up_to("äöü\n".as_bytes(), 5).unwrap(), ["äö"]);
@@ -226,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_as_they_are_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file.txt");
+    fn counts_as_many_lines_as_it_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file.txt");
         for text in ["", "\n", "a", "a\n", "a\n\nb", "a\n\nb\n"] {
             std::fs::write(&path, text).unwrap();
             assert_eq!(count_lines(&path), Some(read_lines(&path).unwrap().len()), "{text:?}");
         }
         assert_eq!(count_lines(Path::new("-")), None);
-        assert_eq!(count_lines(folder.path()), None);
+        assert_eq!(count_lines(dir.path()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Lines as they arrive: from a file as many as are wanted, from a pipe those that came before it paused.
+//! Streams of lines: as many as requested from a file, those that arrived before a pause from a pipe.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::line_reader::{LONGEST_LINE, LineReader, is_standard_input};
+use super::is_standard;
+use super::line_reader::{LONGEST_LINE, LineReader, name};
 
-/// Bytes of lines that are handed over together, about.
-const PACKET: usize = 1 << 16;
-/// Packets that wait to be taken, at most.
-const WAITING: usize = 4;
-/// Bytes of lines that are taken at once, about.
-const MOST_BYTES: usize = 8 << 20;
-/// For how long nothing comes when a pipe pauses.
+/// Approximate size of packets from the reader thread.
+const PACKET_BYTES: usize = 1 << 16;
+const MAX_PENDING_PACKETS: usize = 4;
+/// Approximate maximum size of a chunk.
+const MAX_CHUNK_BYTES: usize = 8 << 20;
+/// Time without input after which a pipe counts as paused.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Lines that a thread of their own reads.
+/// Lines that a background thread reads.
 pub struct LineStream {
     packets: Receiver<Result<Vec<String>>>,
-    /// Lines that were handed over and not yet taken.
+    /// Lines received but not yet returned.
     pending: VecDeque<String>,
-    /// For how long nothing comes before what came is given out.
+    /// Time without input after which received lines are returned.
     pause: Duration,
 }
 
@@ -31,26 +31,26 @@ impl LineStream {
     /// Opens a file; the path `-` is standard input.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = LineReader::open(path, LONGEST_LINE)?;
-        // A file never pauses, however busy the machine is.
-        let pause = if path.is_file() && !is_standard_input(path) { Duration::MAX } else { PAUSE };
-        let (sender, packets) = sync_channel(WAITING);
+        // A file never pauses, even on a busy machine.
+        let pause = if path.is_file() && !is_standard(path) { Duration::MAX } else { PAUSE };
+        let (sender, packets) = sync_channel(MAX_PENDING_PACKETS);
         std::thread::Builder::new()
             .name("lines".to_owned())
-            .spawn(move || hand_over(reader, &sender))
-            .with_context(|| format!("{}: cannot read this beside the work", super::line_reader::name(path)))?;
+            .spawn(move || send_lines(reader, &sender))
+            .with_context(|| format!("{}: cannot start a thread to read this file", name(path)))?;
         Ok(Self { packets, pending: VecDeque::new(), pause })
     }
 
-    /// Waits for lines and takes those that have come, `most` at most; none at the end.
+    /// Waits for lines and returns those available, at most `max_lines`; none at the end.
     ///
     /// # Errors
-    /// The file cannot be read, or a line is not UTF-8. Lines before it that were not taken yet are lost.
-    pub fn next_chunk(&mut self, most: usize) -> Result<Vec<String>> {
+    /// The file cannot be read, or a line is not UTF-8. Lines before it that were not yet returned are lost.
+    pub fn next_chunk(&mut self, max_lines: usize) -> Result<Vec<String>> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
-        while lines.len() < most && bytes < MOST_BYTES {
+        while lines.len() < max_lines && bytes < MAX_CHUNK_BYTES {
             if self.pending.is_empty() {
                 let packet = if lines.is_empty() {
                     self.packets.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -65,7 +65,7 @@ impl LineStream {
             while let Some(line) = self.pending.pop_front() {
                 bytes += line.len();
                 lines.push(line);
-                if lines.len() == most || bytes >= MOST_BYTES {
+                if lines.len() == max_lines || bytes >= MAX_CHUNK_BYTES {
                     break;
                 }
             }
@@ -73,11 +73,11 @@ impl LineStream {
         Ok(lines)
     }
 
-    /// Waits for exactly so many lines; fewer at the end.
+    /// Waits for the next `count` lines and returns them; fewer at the end.
     ///
     /// # Errors
     /// As [`Self::next_chunk`].
-    pub fn exactly(&mut self, count: usize) -> Result<Vec<String>> {
+    pub fn next_n(&mut self, count: usize) -> Result<Vec<String>> {
         let mut lines = Vec::with_capacity(count);
         while lines.len() < count {
             let more = self.next_chunk(count - lines.len())?;
@@ -89,7 +89,7 @@ impl LineStream {
         Ok(lines)
     }
 
-    /// Reads on to the end; gives how many lines that were.
+    /// Reads to the end and returns the number of lines read.
     ///
     /// # Errors
     /// As [`Self::next_chunk`].
@@ -104,23 +104,23 @@ impl LineStream {
     }
 }
 
-/// Reads to the end, or until nobody wants more. Whatever has been read is handed over before the reader may have to wait.
-fn hand_over(mut reader: LineReader, sender: &SyncSender<Result<Vec<String>>>) {
+/// Sends lines until the end, or until the receiver is dropped. All lines read are sent before the reader may block.
+fn send_lines(mut reader: LineReader, sender: &SyncSender<Result<Vec<String>>>) {
     let (mut packet, mut bytes) = (Vec::new(), 0);
     while let Some(line) = reader.next() {
-        let whole = match line {
+        let is_full = match line {
             Ok(line) => {
                 bytes += line.len();
                 packet.push(line);
-                bytes >= PACKET || !reader.holds_a_line()
+                bytes >= PACKET_BYTES || !reader.has_buffered_line()
             }
             Err(error) => {
-                // What came before is handed over first.
+                // Sends the lines before the error first.
                 let _ = sender.send(Ok(std::mem::take(&mut packet))).and_then(|()| sender.send(Err(error)));
                 return;
             }
         };
-        if whole {
+        if is_full {
             bytes = 0;
             if sender.send(Ok(std::mem::take(&mut packet))).is_err() {
                 return;
@@ -137,25 +137,25 @@ mod tests {
     use super::*;
 
     fn stream(text: &str) -> LineStream {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lines");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lines");
         std::fs::write(&path, text).unwrap();
         LineStream::open(&path).unwrap()
     }
 
     #[test]
-    fn of_a_file_as_many_are_taken_as_are_wanted() {
+    fn file_yields_as_many_lines_as_requested() {
         let text: String = (0..30_000).map(|number| format!("line {number}\n")).collect();
         let mut lines = stream(&text);
         assert_eq!(lines.next_chunk(7).unwrap().len(), 7);
-        let more = lines.exactly(20_000).unwrap();
+        let more = lines.next_n(20_000).unwrap();
         assert_eq!((more.len(), more[0].as_str(), more[19_999].as_str()), (20_000, "line 7", "line 20006"));
         assert_eq!(lines.count_rest().unwrap(), 9993);
-        assert!(lines.next_chunk(5).unwrap().is_empty() && lines.exactly(5).unwrap().is_empty());
+        assert!(lines.next_chunk(5).unwrap().is_empty() && lines.next_n(5).unwrap().is_empty());
     }
 
     #[test]
-    fn many_bytes_are_taken_in_parts() {
+    fn limits_bytes_of_a_chunk() {
         let text = format!("{}\n", "a".repeat(1000)).repeat(20_000);
         let mut lines = stream(&text);
         let first = lines.next_chunk(usize::MAX).unwrap().len();
@@ -164,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn an_error_comes_as_such() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lines");
+    fn reports_errors_with_file_and_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lines");
         std::fs::write(&path, b"a\nb\xff\nc\n").unwrap();
         let message = LineStream::open(&path).unwrap().next_chunk(9).unwrap_err().to_string();
         assert!(message.contains("lines:2: not UTF-8"), "{message}");
-        assert!(LineStream::open(&folder.path().join("nothing")).is_err());
+        assert!(LineStream::open(&dir.path().join("nothing")).is_err());
         assert!(stream("").next_chunk(3).unwrap().is_empty());
     }
 }

@@ -1,6 +1,4 @@
-//! Text on its way to the model: sentence pairs as they lie in files, vocabularies, and batches of ids.
-//!
-//! This layer knows no tensor; what it hands on are plain vectors of ids.
+//! Sentence pairs in files, vocabularies, and batches of ids. This layer uses no tensors, only plain vectors of ids.
 
 mod batch;
 mod bpe_dropout;
@@ -30,23 +28,23 @@ pub use batch::{Batch, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
-pub use line_reader::{LONGEST_LINE, count_lines, is_beginning, name as file_name, read_lines};
+pub use line_reader::{LONGEST_LINE, count_lines, is_truncated, name as file_name, read_lines};
 pub use line_stream::LineStream;
 pub use n_best::NBestEntry;
 pub use noise_kind::{FilterLimits, NoiseKind, defects};
 pub use normalization::{NormalForm, Normalization, NormalizationStats};
 pub use pair::Pair;
 pub use pair_files::{
-    BEHIND, NOT_BEHIND, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING, SHIPPED_VALIDATION,
-    read_line_for_each, read_links_for_each, read_pairs,
+    FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING,
+    SHIPPED_VALIDATION, read_line_for_each, read_links_for_each, read_pairs,
 };
-pub use pair_reader::{LineNumbers, PairStream, read_laid_out, read_numbered, read_parallel, read_tsv};
+pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, without_features};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use settings::TextSettings;
 pub use standard_streams::{check_read_once, is_standard, open_descriptor};
 pub use surface_forms::{SurfaceForms, has_phrase};
-pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_header, states_separator};
+pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_header, is_separator_line};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
 pub use word_spans::{LONGEST_WORD, WordSplitting, is_of_word, is_punctuation, word_of_span, word_spans};

@@ -1,4 +1,4 @@
-//! What is wrong with pairs of a corpus, as far as their text alone tells.
+//! Noise in a parallel corpus that the text alone reveals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,36 +6,36 @@ use unicode_script::{Script, UnicodeScript};
 
 use super::{NormalForm, Pair, WordSplitting, word_spans};
 
-/// The share of a side's letters that makes a script one of the side's own.
-const OWN_SCRIPT: f64 = 0.1;
-/// Characters that are added to both sides before their lengths are compared: in short sentences a word more is no sign.
-const SHORT: f64 = 10.0;
+/// Minimum share of a side's letters for a script to be one of the side's scripts.
+const MIN_SCRIPT_SHARE: f64 = 0.1;
+/// Characters added to both sides before their lengths are compared, since length ratios of short pairs vary more.
+const LENGTH_SMOOTHING: f64 = 10.0;
 
-/// A reason to leave a pair out. Where there are several it is the first of these.
+/// Reason to omit a pair. If several apply, the first of these counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoiseKind {
     /// A side has no words.
     Empty,
     /// A side has too many words.
     Long,
-    /// Both sides are the same.
+    /// Both sides are equal.
     Identical,
-    /// The pair has been there before.
+    /// The pair occurred before.
     Duplicate,
-    /// A side is mostly in a script that is not the side's own.
+    /// Most letters of a side are in scripts foreign to that side.
     Script,
-    /// One side is far longer beside the other than usual.
+    /// The length ratio differs far from that of the corpus.
     Proportion,
-    /// Its words belong together less than those of other pairs.
+    /// The noise score is high compared with other pairs.
     Suspicious,
 }
 
 impl NoiseKind {
-    /// All of them, in the order in which they count.
+    /// All kinds, by precedence.
     pub const ALL: [Self; 7] =
         [Self::Empty, Self::Long, Self::Identical, Self::Duplicate, Self::Script, Self::Proportion, Self::Suspicious];
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Empty => "empty",
@@ -49,54 +49,61 @@ impl NoiseKind {
     }
 }
 
-/// From where on something is wrong.
+/// Thresholds of the noise filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterLimits {
-    /// Words of a side, at most.
+    /// Maximum number of words of a side.
     pub words: usize,
-    /// How many times longer a side may be beside the other than it is in the whole corpus, in characters.
+    /// Maximum factor between the length ratio of a pair, in characters, and that of the corpus.
     pub proportion: f64,
 }
 
-/// The first defect of each pair, but those that are `accepted`. Texts that are the same in NFC are the same.
+/// Returns the first kind of noise of each pair, other than those `accepted`. Texts are compared in NFC.
 pub fn defects(pairs: &[Pair], limits: FilterLimits, accepted: &HashSet<NoiseKind>) -> Vec<Option<NoiseKind>> {
-    let own = [
+    let side_scripts = [
         scripts(pairs.iter().map(|pair| pair.source.as_str())),
         scripts(pairs.iter().map(|pair| pair.target.as_str())),
     ];
     let characters =
         |text: &str| NormalForm::Nfc.apply(text).chars().filter(|character| !character.is_whitespace()).count() as f64;
     let total = |side: fn(&Pair) -> &str| pairs.iter().map(|pair| characters(side(pair))).sum::<f64>().max(1.0);
-    let usual = total(|pair| &pair.target) / total(|pair| &pair.source);
+    let corpus_ratio = total(|pair| &pair.target) / total(|pair| &pair.source);
     let mut seen = HashSet::new();
-    let defect = |pair: &Pair| {
+    let first_kind = |pair: &Pair| {
         let [source, target] = [&pair.source, &pair.target].map(|text| NormalForm::Nfc.apply(text));
         let words = [&source, &target].map(|text| word_spans(text, WordSplitting::Whitespace).len());
-        let known = !seen.insert((source.trim().to_owned(), target.trim().to_owned()));
-        let unlike = ((characters(&target) + SHORT) / (usual * characters(&source) + SHORT)).ln().abs();
-        let found = |defect: NoiseKind| match defect {
+        let duplicate = !seen.insert((source.trim().to_owned(), target.trim().to_owned()));
+        let deviation = ((characters(&target) + LENGTH_SMOOTHING)
+            / (corpus_ratio * characters(&source) + LENGTH_SMOOTHING))
+            .ln()
+            .abs();
+        let applies = |kind: NoiseKind| match kind {
             NoiseKind::Empty => words.contains(&0),
             NoiseKind::Long => words.iter().any(|&words| words > limits.words),
             NoiseKind::Identical => source.trim() == target.trim() && source.chars().any(char::is_alphabetic),
-            NoiseKind::Duplicate => known,
-            NoiseKind::Script => is_foreign(&source, &own[0]) || is_foreign(&target, &own[1]),
-            NoiseKind::Proportion => unlike > limits.proportion.ln(),
+            NoiseKind::Duplicate => duplicate,
+            NoiseKind::Script => is_foreign(&source, &side_scripts[0]) || is_foreign(&target, &side_scripts[1]),
+            NoiseKind::Proportion => deviation > limits.proportion.ln(),
             NoiseKind::Suspicious => false,
         };
-        NoiseKind::ALL.into_iter().find(|&defect| !accepted.contains(&defect) && found(defect))
+        NoiseKind::ALL.into_iter().find(|&kind| !accepted.contains(&kind) && applies(kind))
     };
-    pairs.iter().map(defect).collect()
+    pairs.iter().map(first_kind).collect()
 }
 
-/// The scripts that a good part of a side is written in.
+/// Returns the scripts of at least [`MIN_SCRIPT_SHARE`] of the letters.
 fn scripts<'t>(texts: impl Iterator<Item = &'t str>) -> HashSet<Script> {
     let mut counts: HashMap<Script, usize> = HashMap::new();
     texts.flat_map(str::chars).filter_map(script).for_each(|script| *counts.entry(script).or_default() += 1);
     let all: usize = counts.values().sum();
-    counts.into_iter().filter(|(_, count)| *count as f64 >= OWN_SCRIPT * all as f64).map(|(script, _)| script).collect()
+    counts
+        .into_iter()
+        .filter(|(_, count)| *count as f64 >= MIN_SCRIPT_SHARE * all as f64)
+        .map(|(script, _)| script)
+        .collect()
 }
 
-/// Whether more than half of the letters are of other scripts.
+/// True if more than half of the letters are in other scripts.
 fn is_foreign(text: &str, own: &HashSet<Script>) -> bool {
     let (mut letters, mut foreign) = (0, 0);
     for script in text.chars().filter_map(script) {
@@ -106,7 +113,8 @@ fn is_foreign(text: &str, own: &HashSet<Script>) -> bool {
     2 * foreign > letters
 }
 
-/// A letter's script; none of what stands in many, as digits and punctuation do. Those that make up Japanese count as one.
+/// Returns the script of a letter; none for characters of many scripts, such as digits and punctuation. Kana count as
+/// Han, since Japanese mixes them.
 fn script(character: char) -> Option<Script> {
     match character.script() {
         Script::Common | Script::Inherited | Script::Unknown => None,
@@ -144,7 +152,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_pair_has_its_first_defect() {
+    fn reports_first_kind_of_each_pair() {
         use NoiseKind::{Duplicate, Empty, Identical, Long, Proportion, Script};
         let expected = [
             None,
@@ -167,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_those_of_a_good_part() {
+    fn accepts_scripts_common_on_their_side() {
         let japanese =
             [("猫が好き", "I like cats"), ("カメラ", "a camera"), ("はい", "yes indeed"), ("дом", "a house")];
         assert_eq!(found(&japanese, &[])[..3], [None; 3]);

@@ -1,6 +1,6 @@
-//! What is made of a text before it is cut into units or compared: one of Unicode's normal forms (UAX #15), and lower case.
+//! Normalization of text before segmentation and comparison: Unicode normal forms (UAX #15) and lowercasing.
 //!
-//! The rules are those that a tokenizer's file names, so Hugging Face's library makes the same of a text, by the same tables.
+//! The rules are those of tokenizer files, so Hugging Face's tokenizers normalize text identically.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,30 +10,30 @@ use tokenizers::normalizers::{Lowercase, NFC, NFKC, NormalizerWrapper};
 use tokenizers::{NormalizedString, Normalizer};
 use unicode_normalization_alignments::{IsNormalized, is_nfc, is_nfc_quick, is_nfd, is_nfkc_quick};
 
-/// How characters are written that can be written in several ways.
+/// Unicode normal form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NormalForm {
-    /// As the text has them.
+    /// Unchanged text.
     #[default]
     None,
-    /// Composed: `e` and an accent are `é`.
+    /// Canonical composition: `e` and a combining accent become `é`.
     Nfc,
-    /// Composed, and those of compatibility as what they stand for: `ﬁ` is `fi`, `²` is `2`.
+    /// Compatibility composition: `ﬁ` becomes `fi` and `²` becomes `2` as well.
     Nfkc,
 }
 
-/// What is made of a text first. By default nothing: so it is for models that are older than this.
+/// Normalization of text. The default, none, applies to models saved before this setting existed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Normalization {
-    /// The form of its characters.
+    /// Normal form.
     pub form: NormalForm,
-    /// Whether capitals become small letters.
+    /// True if text is lowercased.
     pub lowercase: bool,
 }
 
 impl NormalForm {
-    /// Its name in Unicode's standard.
+    /// Returns the name in the Unicode standard.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -42,12 +42,12 @@ impl NormalForm {
         }
     }
 
-    /// The form of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the form with a name.
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::None, Self::Nfc, Self::Nfkc].into_iter().find(|form| form.name() == name)
     }
 
-    /// A text in this form.
+    /// Returns a text in this form.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         Normalization { form: self, lowercase: false }.apply(text)
     }
@@ -60,8 +60,8 @@ impl NormalForm {
         }
     }
 
-    /// Whether a text is in this form, as far as a look at each character tells.
-    fn is_plainly(self, text: &str) -> bool {
+    /// True if the quick check shows that a text is in this form.
+    fn quick_check(self, text: &str) -> bool {
         text.is_ascii()
             || match self {
                 Self::None => true,
@@ -72,11 +72,11 @@ impl NormalForm {
 }
 
 impl Normalization {
-    /// Text is left as it is.
+    /// No normalization.
     pub const NONE: Self = Self { form: NormalForm::None, lowercase: false };
 
-    /// The rules as a tokenizer has them. Small letters may compose where capitals do not (`ẖ`), and what a letter of
-    /// compatibility stands for may be a capital: so the form is made before and after.
+    /// Returns the rules of a tokenizer. The form is applied before and after lowercasing, since lowercase letters may
+    /// compose where capitals do not (`ẖ`), and compatibility letters may stand for capitals.
     pub(super) fn rules(self) -> Vec<NormalizerWrapper> {
         let mut rules = Vec::from_iter(self.form.rule());
         if self.lowercase {
@@ -86,17 +86,17 @@ impl Normalization {
         rules
     }
 
-    /// What is made of a text.
+    /// Returns the normalized text.
     pub fn apply(self, text: &str) -> Cow<'_, str> {
-        if !self.lowercase && self.form.is_plainly(text) {
+        if !self.lowercase && self.form.quick_check(text) {
             return Cow::Borrowed(text);
         }
-        let mut normalised = NormalizedString::from(text);
-        // None of these rules can fail; a text that one did not take stays as it is.
-        if self.rules().iter().any(|rule| rule.normalize(&mut normalised).is_err()) || normalised.get() == text {
+        let mut normalized = NormalizedString::from(text);
+        // These rules cannot fail; after an error the text would stay unchanged.
+        if self.rules().iter().any(|rule| rule.normalize(&mut normalized).is_err()) || normalized.get() == text {
             return Cow::Borrowed(text);
         }
-        Cow::Owned(normalised.get().to_owned())
+        Cow::Owned(normalized.get().to_owned())
     }
 }
 
@@ -110,32 +110,32 @@ impl fmt::Display for Normalization {
     }
 }
 
-/// In which forms texts are.
+/// Counts of texts by normal form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NormalizationStats {
-    /// All texts.
+    /// Number of texts.
     pub texts: usize,
-    /// Those that are not in NFC.
+    /// Number of texts not in NFC.
     pub not_composed: usize,
-    /// Those that hold a character that can be taken apart.
+    /// Number of texts not in NFD.
     pub not_decomposed: usize,
 }
 
 impl NormalizationStats {
-    /// Counts some texts.
-    pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut forms = Self::default();
+    /// Counts texts.
+    pub fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut stats = Self::default();
         for text in texts {
-            forms.texts += 1;
+            stats.texts += 1;
             if !text.is_ascii() {
-                forms.not_composed += usize::from(!is_nfc(text));
-                forms.not_decomposed += usize::from(!is_nfd(text));
+                stats.not_composed += usize::from(!is_nfc(text));
+                stats.not_decomposed += usize::from(!is_nfd(text));
             }
         }
-        forms
+        stats
     }
 
-    /// Whether the same character may be there in two forms.
+    /// True if the same character may occur in two forms.
     pub fn are_mixed(self) -> bool {
         self.not_composed > 0 && self.not_decomposed > 0
     }
@@ -149,7 +149,7 @@ mod tests {
     const NFKC_LOWERCASE: Normalization = Normalization { form: NormalForm::Nfkc, lowercase: true };
 
     #[test]
-    fn forms_are_unicodes_own() {
+    fn follows_unicode_normal_forms() {
         for (text, nfc, nfkc) in [
             ("cafe\u{301}", "café", "café"),
             ("\u{1100}\u{1161}\u{11a8}", "각", "각"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn lower_case_is_in_the_form_too() {
+    fn lowercase_text_is_in_normal_form() {
         for (text, lower) in [("ÉTÉ", "été"), ("E\u{301}", "é"), ("H\u{331}", "ẖ"), ("İ", "i\u{307}"), ("ABC", "abc")]
         {
             assert_eq!(NFC_LOWERCASE.apply(text), lower);
@@ -174,28 +174,27 @@ mod tests {
         assert_eq!(Normalization { form: NormalForm::None, lowercase: true }.apply("E\u{301}"), "e\u{301}");
     }
 
-    /// Whatever a text is written with, it becomes the same, once and for all.
     #[test]
-    fn what_is_normal_stays_so() {
+    fn is_idempotent_and_ignores_decomposition() {
         let every = (0..=0x10_ffff).filter_map(char::from_u32);
         for character in every.filter(|character| !character.is_ascii()) {
             let text = String::from(character);
             let decomposed = NormalizedString::from(&*text).nfd().get().to_owned();
             for normalization in [NFC_LOWERCASE, NFKC_LOWERCASE] {
-                for plain in [normalization, Normalization { lowercase: false, ..normalization }] {
-                    let once = plain.apply(&text);
-                    assert_eq!(plain.apply(&once), once, "{text:?}");
-                    assert_eq!(plain.apply(&decomposed), once, "{text:?}");
+                for normalization in [normalization, Normalization { lowercase: false, ..normalization }] {
+                    let once = normalization.apply(&text);
+                    assert_eq!(normalization.apply(&once), once, "{text:?}");
+                    assert_eq!(normalization.apply(&decomposed), once, "{text:?}");
                 }
             }
         }
     }
 
     #[test]
-    fn mixed_forms_are_counted() {
-        let forms = |texts: &[&'static str]| NormalizationStats::of(texts.iter().copied());
-        assert!(!forms(&["abc", "été", "ﬁ"]).are_mixed() && !forms(&["e\u{301}", "a"]).are_mixed());
-        let mixed = forms(&["e\u{301}", "été", "a"]);
+    fn detects_mixed_forms() {
+        let stats = |texts: &[&'static str]| NormalizationStats::new(texts.iter().copied());
+        assert!(!stats(&["abc", "été", "ﬁ"]).are_mixed() && !stats(&["e\u{301}", "a"]).are_mixed());
+        let mixed = stats(&["e\u{301}", "été", "a"]);
         assert!(mixed.are_mixed());
         assert_eq!(mixed, NormalizationStats { texts: 3, not_composed: 1, not_decomposed: 1 });
     }

@@ -17,7 +17,7 @@ impl Pair {
         Self { source: source.into(), target: target.into() }
     }
 
-    /// The pair with a tag before its source, if that is not empty.
+    /// Returns the pair with a tag before its source, unless that is blank.
     #[must_use]
     pub fn tagged(self, tag: Option<&str>) -> Self {
         match tag {
@@ -26,14 +26,14 @@ impl Pair {
         }
     }
 
-    /// Whether there is nothing in it to learn from.
+    /// True if a side is blank.
     pub fn has_empty_side(&self) -> bool {
         self.source.trim().is_empty() || self.target.trim().is_empty()
     }
 
-    /// What is made of both sides.
+    /// Returns the pair with both sides normalized.
     #[must_use]
-    pub fn normalised(&self, normalization: Normalization) -> Self {
+    pub fn normalized(&self, normalization: Normalization) -> Self {
         let [source, target] = [&self.source, &self.target].map(|text| normalization.apply(text).into_owned());
         Self { source, target }
     }

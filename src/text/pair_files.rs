@@ -1,4 +1,4 @@
-//! Sentence pairs by the options that name them, the shipped ones where none does.
+//! Files of sentence pairs that options name, and the shipped corpus.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,175 +8,174 @@ use std::sync::Arc;
 use anyhow::{Result, bail, ensure};
 
 use super::{
-    Column, LONGEST_LINE, LineNumbers, Pair, PairStream, TableFormat, count_lines, has_csv_quotes, has_spaced_quotes,
-    is_beginning, is_header, read_lines, read_numbered, read_parallel, states_separator, without_features,
+    Column, LONGEST_LINE, LineNumbers, Pair, PairStream, TableFormat, count_lines, file_name, has_csv_quotes,
+    has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines, read_numbered, read_parallel,
+    without_features,
 };
 use crate::error::UsageError;
 
-/// The shipped training pairs, where the program is run from the project's folder.
+/// Shipped training pairs, relative to the directory of the project.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
-/// The shipped validation pairs.
+/// Shipped validation pairs.
 pub const SHIPPED_VALIDATION: &str = "data/validation.tsv";
-/// The shipped test pairs.
+/// Shipped test pairs.
 pub const SHIPPED_TEST: &str = "data/test.tsv";
-/// The test pairs' gold alignments.
+/// Gold alignments of the shipped test pairs.
 pub const SHIPPED_GOLD: &str = "data/test.gold";
 
-/// Where features stand in lines of sentences unless the options say so: behind the sentence.
-pub const BEHIND: usize = 2;
-/// What is said of features elsewhere.
-pub const NOT_BEHIND: &str =
-    "--features needs a number from 2 on here: the first column of a line is what is translated";
+/// Default, and first possible, column of features in lines of sentences: after the sentence.
+pub const FIRST_FEATURES_COLUMN: usize = 2;
+/// Message for other columns of features.
+pub const FEATURES_COLUMN_ERROR: &str =
+    "--features must be a column number of at least 2: the first column is the sentence to translate";
 
-/// Files of pairs.
+/// Files of sentence pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairFiles {
-    place: PairSource,
+    files: PairSource,
     layout: TableFormat,
-    /// What is put before each source.
+    /// Tag before each source.
     tag: Option<String>,
 }
 
-/// Where pairs lie.
+/// Source of pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PairSource {
     /// Both sides in one file.
     Tsv(PathBuf),
-    /// One file a side.
+    /// One file per side.
     Parallel(PathBuf, PathBuf),
-    /// No file: pairs of the caller.
     Memory(Arc<[Pair]>),
 }
 
 impl PairFiles {
-    /// By the options given: a TSV file, or two parallel files.
-    pub fn given(
+    /// Returns the files that options name: a TSV file or two parallel files; none without options.
+    pub fn from_options(
         tsv: Option<&Path>,
         source: Option<&Path>,
         target: Option<&Path>,
         layout: &TableFormat,
     ) -> Option<Self> {
-        let place = match (tsv, source, target) {
-            (Some(path), ..) => PairSource::Tsv(path.to_owned()),
-            (None, Some(source), Some(target)) => return Some(Self::parallel(source, target, layout)),
-            _ => return None,
-        };
-        Some(Self { place, layout: layout.clone(), tag: None })
+        match (tsv, source, target) {
+            (Some(path), ..) => Some(Self::tsv(path, layout)),
+            (None, Some(source), Some(target)) => Some(Self::parallel(source, target, layout)),
+            _ => None,
+        }
     }
 
-    /// Two files whose lines belong together.
+    /// Returns two line-aligned files.
     pub fn parallel(source: &Path, target: &Path, layout: &TableFormat) -> Self {
-        let place = PairSource::Parallel(source.to_owned(), target.to_owned());
-        Self { place, layout: layout.clone(), tag: None }
+        let files = PairSource::Parallel(source.to_owned(), target.to_owned());
+        Self { files, layout: layout.clone(), tag: None }
     }
 
-    /// Pairs in memory, which have no file.
+    /// Returns pairs in memory, which have no file.
     pub fn in_memory(pairs: &[Pair]) -> Self {
-        Self { place: PairSource::Memory(pairs.into()), layout: TableFormat::default(), tag: None }
+        Self { files: PairSource::Memory(pairs.into()), layout: TableFormat::default(), tag: None }
     }
 
-    /// One file with both sides in it.
+    /// Returns one file with both sides.
     pub fn tsv(path: &Path, layout: &TableFormat) -> Self {
-        Self { place: PairSource::Tsv(path.to_owned()), layout: layout.clone(), tag: None }
+        Self { files: PairSource::Tsv(path.to_owned()), layout: layout.clone(), tag: None }
     }
 
-    /// The same with a tag before each source.
+    /// Puts a tag before each source.
     #[must_use]
     pub fn tagged(self, tag: Option<String>) -> Self {
         Self { tag, ..self }
     }
 
-    /// By names that [`Self::names`] gave: one is a TSV file, two are parallel files.
-    pub fn named(names: &[String], layout: &TableFormat) -> Option<Self> {
-        let paths: Vec<&Path> = names.iter().map(Path::new).collect();
-        match paths[..] {
-            [path] => Self::given(Some(path), None, None, layout),
-            [source, target] => Self::given(None, Some(source), Some(target), layout),
+    /// Returns the files with [`Self::names`]: one is a TSV file, two are parallel files.
+    pub fn from_names(names: &[String], layout: &TableFormat) -> Option<Self> {
+        match names {
+            [path] => Some(Self::tsv(Path::new(path), layout)),
+            [source, target] => Some(Self::parallel(Path::new(source), Path::new(target), layout)),
             _ => None,
         }
     }
 
-    /// One of the files of the shipped corpus.
+    /// Returns a file of the shipped corpus.
     pub fn shipped(path: &str) -> Self {
         Self::tsv(Path::new(path), &TableFormat::default())
     }
 
-    /// Reads the pairs. `option` is what names a file, for the message where the shipped one is meant and not there.
+    /// Reads the pairs. `option` names files of pairs, for the message if the shipped corpus is missing.
     ///
     /// # Errors
-    /// The files cannot be read, or a line of them is no pair, with file and line; the sides are one file, or are laid out
-    /// as they cannot be.
+    /// A file cannot be read; a line is not a pair (names file and line); both sides are one file; or the format does
+    /// not apply to two files.
     pub fn read(&self, option: &str) -> Result<Vec<Pair>> {
         Ok(self.read_numbered(option)?.0)
     }
 
-    /// The same, and where each pair stands.
+    /// Reads the pairs with their line numbers.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn read_numbered(&self, option: &str) -> Result<(Vec<Pair>, LineNumbers)> {
         self.check(option)?;
-        let (pairs, numbers) = match &self.place {
+        let (pairs, numbers) = match &self.files {
             PairSource::Tsv(path) => read_numbered(path, &self.layout)?,
-            PairSource::Parallel(source, target) => {
-                (read_parallel(source, target, &self.layout)?, LineNumbers::after(usize::from(self.layout.header)))
-            }
-            PairSource::Memory(pairs) => (pairs.to_vec(), LineNumbers::after(0)),
+            PairSource::Parallel(source, target) => (
+                read_parallel(source, target, &self.layout)?,
+                LineNumbers::with_offset(usize::from(self.layout.header)),
+            ),
+            PairSource::Memory(pairs) => (pairs.to_vec(), LineNumbers::with_offset(0)),
         };
         Ok((pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect(), numbers))
     }
 
-    /// The pairs as they arrive.
+    /// Opens a stream of the pairs.
     ///
     /// # Errors
-    /// Those of [`Self::read`] that can be known before.
+    /// As [`Self::read`], as far as they are known before reading; or the pairs are in memory.
     pub fn stream(&self, option: &str) -> Result<PairStream> {
         self.check(option)?;
-        let stream = match &self.place {
-            PairSource::Tsv(path) => PairStream::laid_out(path, &self.layout),
+        let stream = match &self.files {
+            PairSource::Tsv(path) => PairStream::open_table(path, &self.layout),
             PairSource::Parallel(source, target) => PairStream::parallel(source, target, &self.layout),
-            PairSource::Memory(_) => bail!("pairs in memory are no stream"),
+            PairSource::Memory(_) => bail!("pairs in memory cannot be streamed"),
         };
         Ok(stream?.tagged(self.tag.clone()))
     }
 
-    /// How many pairs there are, about, if that can be known before they are read.
+    /// Returns the approximate number of pairs, if it is known before reading.
     pub fn count(&self) -> Option<usize> {
-        match &self.place {
+        match &self.files {
             PairSource::Tsv(path) | PairSource::Parallel(path, _) => count_lines(path),
             PairSource::Memory(pairs) => Some(pairs.len()),
         }
     }
 
     fn check(&self, option: &str) -> Result<()> {
-        match &self.place {
+        match &self.files {
             PairSource::Tsv(path) if is_shipped(path) && !path.exists() => bail!(
-                "{}: no shipped corpus in this folder; run softalign from its own, or name your pairs with {option}",
+                "{}: shipped corpus not found; run softalign from its own directory, or name your pairs with {option}",
                 path.display()
             ),
             PairSource::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
-                bail!(UsageError("--csv and --columns are for one file with both sides in it".to_owned()))
+                bail!(UsageError("--csv and --columns apply only to one file with both sides".to_owned()))
             }
-            PairSource::Parallel(..) if !matches!(self.layout.features, None | Some(Column::Number(BEHIND..))) => {
-                bail!(UsageError(NOT_BEHIND.to_owned()))
+            PairSource::Parallel(..)
+                if !matches!(self.layout.features, None | Some(Column::Number(FIRST_FEATURES_COLUMN..))) =>
+            {
+                bail!(UsageError(FEATURES_COLUMN_ERROR.to_owned()))
             }
             PairSource::Parallel(source, target) if source == target => {
-                let one =
-                    if source == Path::new("-") { "standard input".to_owned() } else { source.display().to_string() };
-                bail!(UsageError(format!("{one} cannot be both --source and --target")))
+                bail!(UsageError(format!("{} cannot be both --source and --target", file_name(source))))
             }
             _ => Ok(()),
         }
     }
 
-    /// A pair without its tag.
+    /// Returns a pair without its tag.
     pub fn without_tag(&self, pair: &Pair) -> Pair {
         let tag = self.tag.as_ref().map(|tag| format!("{tag} "));
         let source = tag.and_then(|tag| pair.source.strip_prefix(&tag)).unwrap_or(&pair.source);
         Pair { source: source.to_owned(), target: pair.target.clone() }
     }
 
-    /// A pair as its file has it, without tag and features, and these.
+    /// Returns a pair without its tag and features, as in its file, and the features.
     pub fn as_given(&self, pair: &Pair) -> (Pair, Option<String>) {
         let pair = self.without_tag(pair);
         if self.layout.features.is_none() {
@@ -186,51 +185,50 @@ impl PairFiles {
         (Pair { source: source.to_owned(), target: pair.target }, Some(features))
     }
 
-    /// Warnings of pairs that look like parts of a spreadsheet; each names the option that reads them right.
+    /// Returns warnings about pairs that look like spreadsheet cells, with the remedy.
     pub fn spreadsheet_warnings(&self, pairs: &[Pair]) -> Vec<String> {
-        let is_as_given = self.tag.is_none() && self.layout.features.is_none();
-        let given: Cow<[Pair]> = match is_as_given {
+        let unchanged = self.tag.is_none() && self.layout.features.is_none();
+        let given: Cow<[Pair]> = match unchanged {
             true => pairs.into(),
             false => pairs.iter().map(|pair| self.as_given(pair).0).collect(),
         };
         let mut warnings = Vec::new();
         if !self.layout.header && given.first().is_some_and(is_header) {
             warnings.push(format!(
-                "{self}: the first line looks like a header and is taken for a pair; --header leaves it out"
+                "{self}: the first line looks like a header but is read as a pair; use --header to skip it"
             ));
         }
         if self.layout.csv && has_spaced_quotes(&given) {
             warnings.push(format!(
-                "{self}: cells have spaces before their quotes, which therefore stay; take the spaces away"
+                "{self}: cells have spaces before their quotes, so the quotes are kept; remove the spaces"
             ));
         }
-        if !self.layout.csv && given.first().is_some_and(states_separator) {
+        if !self.layout.csv && given.first().is_some_and(is_separator_line) {
             warnings.push(format!(
-                "{self}: the first line states a separator for Excel and is taken for a pair; --csv leaves it out"
+                "{self}: the first line states a separator for Excel but is read as a pair; use --csv to skip it"
             ));
         }
         if !self.layout.csv && has_csv_quotes(&given) {
-            warnings
-                .push(format!("{self}: sentences stand in quotes, as CSV has them, which stay; --csv takes them off"));
+            warnings.push(format!("{self}: sentences are in CSV quotes, which are kept; use --csv to remove them"));
         }
         warnings
     }
 
-    /// How the files are laid out.
+    /// Format of the files.
     pub fn layout(&self) -> &TableFormat {
         &self.layout
     }
 
-    /// The files.
+    /// Paths of the files.
     pub fn paths(&self) -> Vec<&Path> {
-        match &self.place {
+        match &self.files {
             PairSource::Tsv(path) => vec![path],
             PairSource::Parallel(source, target) => vec![source, target],
             PairSource::Memory(_) => Vec::new(),
         }
     }
 
-    /// The files' own names, without the folders that they lie in.
+    /// Returns the names of the files without their directories.
     pub fn title(&self) -> String {
         let name = |path: &Path| match path.file_name() {
             Some(name) if path != Path::new("-") => name.display().to_string(),
@@ -239,16 +237,16 @@ impl PairFiles {
         self.paths().into_iter().map(name).collect::<Vec<_>>().join(" and ")
     }
 
-    /// The files' names, as they were given.
+    /// Returns the paths of the files as text.
     pub fn names(&self) -> Vec<String> {
         self.paths().into_iter().map(|path| path.display().to_string()).collect()
     }
 }
 
-/// Reads sentence pairs from a file with one pair a line: source, tab, target. A file named `.csv` is read as CSV.
+/// Reads sentence pairs from a file with one pair per line: source, tab, target. A `.csv` file is read as CSV.
 ///
 /// # Errors
-/// The file cannot be read, or a line is no pair; the message has file and line.
+/// The file cannot be read, or a line is not a pair; the message has file and line.
 pub fn read_pairs(path: impl AsRef<Path>) -> crate::error::Result<Vec<Pair>> {
     let path = path.as_ref();
     let csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
@@ -257,36 +255,36 @@ pub fn read_pairs(path: impl AsRef<Path>) -> crate::error::Result<Vec<Pair>> {
 
 impl fmt::Display for PairFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match &self.place {
+        match &self.files {
             PairSource::Memory(_) => formatter.write_str("the pairs given"),
             _ => formatter.write_str(&self.names().join(" and ")),
         }
     }
 }
 
-/// The lines of a file that has one for each of so many pairs, which messages call by a `name`.
+/// Reads a file with one line for each of `pairs` pairs, which messages call `name`.
 ///
 /// # Errors
-/// The file cannot be read, or has another number of lines.
+/// The file cannot be read or has another number of lines.
 pub fn read_line_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
     let lines = read_lines(path)?;
     ensure!(
         lines.len() == pairs,
-        "{}: {} lines for {pairs} {name}; there must be a line for each",
+        "{}: {} lines for {pairs} {name}; expected one line for each",
         path.display(),
         lines.len()
     );
     Ok(lines)
 }
 
-/// The same of lines of links, of which a beginning would say something else.
+/// Reads a file with one line of links for each of `pairs` pairs. Truncated lines would lack links.
 ///
 /// # Errors
-/// As [`read_line_for_each`], or a line is too long to be read.
+/// As [`read_line_for_each`]; or a line is longer than [`LONGEST_LINE`].
 pub fn read_links_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
     let lines = read_line_for_each(path, pairs, name)?;
-    if let Some(index) = lines.iter().position(|line| is_beginning(line)) {
-        bail!("{}:{}: a line of links can have {LONGEST_LINE} bytes, and this one has more", path.display(), index + 1);
+    if let Some(index) = lines.iter().position(|line| is_truncated(line)) {
+        bail!("{}:{}: line of links is longer than {LONGEST_LINE} bytes", path.display(), index + 1);
     }
     Ok(lines)
 }

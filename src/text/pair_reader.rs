@@ -1,6 +1,4 @@
-//! Sentence pairs and the files they come from.
-//!
-//! Two layouts: one TSV file with a pair a line, or two files of as many lines each. Every error names the file and the
+//! Readers of sentence pairs: one TSV file with a pair per line, or two line-aligned files. Every error names file and
 //! line.
 
 use std::path::{Path, PathBuf};
@@ -14,67 +12,66 @@ use super::{Pair, TableFormat};
 /// Reads sentence pairs from a file with `source TAB target` on every line.
 ///
 /// # Errors
-/// The file cannot be read, or a line is not UTF-8, or has no tab or more than one.
+/// The file cannot be read, or a line is not UTF-8 or does not have exactly one tab.
 pub fn read_tsv(path: &Path) -> Result<Vec<Pair>> {
-    read_laid_out(path, &TableFormat::default())
+    read_table(path, &TableFormat::default())
 }
 
-/// Reads sentence pairs from a file that is laid out in some way.
+/// Reads sentence pairs from a file in the given format.
 ///
 /// # Errors
-/// The file cannot be read, or a line is not UTF-8, or no pair.
-pub fn read_laid_out(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
+/// The file cannot be read, or a line is not UTF-8 or not a pair.
+pub fn read_table(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     Ok(read_numbered(path, layout)?.0)
 }
 
-/// The same, and where each pair stands.
+/// Reads sentence pairs with their line numbers.
 ///
 /// # Errors
-/// As [`read_laid_out`].
+/// As [`read_table`].
 pub fn read_numbered(path: &Path, layout: &TableFormat) -> Result<(Vec<Pair>, LineNumbers)> {
     let pairs = layout.pairs(&read_lines(path)?, 0).map_err(|reason| anyhow!("{}:{reason}", name(path)))?;
     if layout.csv {
         let (each, pairs) = pairs.into_iter().unzip();
         return Ok((pairs, LineNumbers { each, before: 0 }));
     }
-    Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), LineNumbers::after(usize::from(layout.header))))
+    Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), LineNumbers::with_offset(usize::from(layout.header))))
 }
 
-/// The line of its file in which each pair begins, counted from 1.
+/// Line of its file on which each pair begins, from 1.
 #[derive(Clone, Debug, Default)]
 pub struct LineNumbers {
-    /// Of pairs that may begin anywhere; else they follow line by line.
+    /// Line of each pair; empty if each line is a pair.
     each: Vec<usize>,
-    /// Lines before the first pair.
+    /// Number of lines before the first pair.
     before: usize,
 }
 
 impl LineNumbers {
-    /// A line for each pair, after so many that are none.
-    pub fn after(before: usize) -> Self {
+    /// Returns the numbers of pairs that follow line by line after the first `before` lines.
+    pub fn with_offset(before: usize) -> Self {
         Self { each: Vec::new(), before }
     }
 
-    /// That of a pair by its place among all, counted from 0.
-    pub fn of(&self, place: usize) -> usize {
-        self.each.get(place).copied().unwrap_or(self.before + place + 1)
+    /// Returns the line of the pair with an index, from 0.
+    pub fn of(&self, index: usize) -> usize {
+        self.each.get(index).copied().unwrap_or(self.before + index + 1)
     }
 }
 
-/// Reads sentence pairs from two files whose lines belong together. A tab inside a line is ordinary text here, unless
-/// features stand behind it.
+/// Reads sentence pairs from two line-aligned files. A tab is ordinary text, unless features follow the sentence.
 ///
 /// # Errors
-/// A file cannot be read, or a line is not UTF-8, or the files differ in length.
+/// A file cannot be read, a line is not UTF-8 or lacks features, or the files differ in length.
 pub fn read_parallel(source: &Path, target: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     let sources = read_lines(source)?;
     let targets = read_lines(target)?;
     check_lengths([source, target], [sources.len(), targets.len()])?;
-    joined([source, target], [sources, targets], layout, 0)
+    join_sides([source, target], [sources, targets], layout, 0)
 }
 
-/// The pairs of lines, before which the files have `before` others.
-fn joined(
+/// Returns the pairs of two lists of lines, which follow `before` lines of their files.
+fn join_sides(
     paths: [&Path; 2],
     [mut sources, mut targets]: [Vec<String>; 2],
     layout: &TableFormat,
@@ -92,7 +89,7 @@ fn joined(
 fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
     ensure!(
         lengths[0] == lengths[1],
-        "{} has {} lines and {} has {}; the two files must have as many lines each, line by line translations",
+        "{} has {} lines and {} has {}; parallel files must have the same number of lines",
         name(paths[0]),
         lengths[0],
         name(paths[1]),
@@ -101,107 +98,109 @@ fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
     Ok(())
 }
 
-/// Pairs as they arrive.
+/// Stream of sentence pairs.
 pub struct PairStream {
-    from: Origin,
-    /// Lines read so far.
+    source: StreamSource,
+    /// Number of lines read so far.
     read: usize,
-    /// What is put before each source.
+    /// Tag before each source.
     tag: Option<String>,
     numbers: LineNumbers,
 }
 
-/// Where pairs come from.
-enum Origin {
+enum StreamSource {
     Memory(std::vec::IntoIter<Pair>),
     Tsv { lines: LineStream, path: PathBuf, layout: TableFormat },
     Parallel { lines: [LineStream; 2], paths: [PathBuf; 2], layout: TableFormat },
 }
 
 impl PairStream {
-    /// Pairs that are all there.
-    pub fn of(pairs: Vec<Pair>, numbers: LineNumbers) -> Self {
-        Self { from: Origin::Memory(pairs.into_iter()), read: 0, tag: None, numbers }
+    /// Returns a stream of pairs in memory.
+    pub fn in_memory(pairs: Vec<Pair>, numbers: LineNumbers) -> Self {
+        Self { source: StreamSource::Memory(pairs.into_iter()), read: 0, tag: None, numbers }
     }
 
-    /// Where the pairs stand.
+    /// Line numbers of the pairs.
     pub fn numbers(&self) -> &LineNumbers {
         &self.numbers
     }
 
-    /// Pairs of a file that is laid out in some way. CSV, whose cells may be longer than a line, is read to its end first.
+    /// Opens a file in the given format. CSV is read as a whole, since its cells may span lines.
     ///
     /// # Errors
-    /// The file cannot be read.
-    pub fn laid_out(path: &Path, layout: &TableFormat) -> Result<Self> {
+    /// The file cannot be opened, or CSV is invalid.
+    pub fn open_table(path: &Path, layout: &TableFormat) -> Result<Self> {
         if layout.csv {
             let (pairs, numbers) = read_numbered(path, layout)?;
-            return Ok(Self::of(pairs, numbers));
+            return Ok(Self::in_memory(pairs, numbers));
         }
-        let numbers = LineNumbers::after(usize::from(layout.header));
-        let from = Origin::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
-        Ok(Self { from, read: 0, tag: None, numbers })
+        let numbers = LineNumbers::with_offset(usize::from(layout.header));
+        let source =
+            StreamSource::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
+        Ok(Self { source, read: 0, tag: None, numbers })
     }
 
-    /// Pairs of two files whose lines belong together.
+    /// Opens two line-aligned files.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// A file cannot be opened.
     pub fn parallel(source: &Path, target: &Path, layout: &TableFormat) -> Result<Self> {
         let lines = [LineStream::open(source)?, LineStream::open(target)?];
-        let from = Origin::Parallel { lines, paths: [source.to_owned(), target.to_owned()], layout: layout.clone() };
-        Ok(Self { from, read: 0, tag: None, numbers: LineNumbers::after(usize::from(layout.header)) })
+        let numbers = LineNumbers::with_offset(usize::from(layout.header));
+        let paths = [source.to_owned(), target.to_owned()];
+        let source = StreamSource::Parallel { lines, paths, layout: layout.clone() };
+        Ok(Self { source, read: 0, tag: None, numbers })
     }
 
-    /// The same with a tag before each source.
+    /// Puts a tag before each source.
     #[must_use]
     pub fn tagged(self, tag: Option<String>) -> Self {
         Self { tag, ..self }
     }
 
-    /// Waits for pairs and takes those that have come, `most` at most; none at the end.
+    /// Waits for pairs and returns those available, at most `max_pairs`; none at the end.
     ///
     /// # Errors
-    /// A file cannot be read, or a line is not UTF-8, or no pair, or the files differ in length.
-    pub fn next_chunk(&mut self, most: usize) -> Result<Vec<Pair>> {
+    /// A file cannot be read, a line is not UTF-8 or not a pair, or the files differ in length.
+    pub fn next_chunk(&mut self, max_pairs: usize) -> Result<Vec<Pair>> {
         loop {
-            let (pairs, lines) = self.lines(most)?;
+            let (pairs, lines) = self.read_lines(max_pairs)?;
             self.read += lines;
-            // There may have been nothing but a header.
+            // The lines may have held only a header.
             if !pairs.is_empty() || lines == 0 {
                 return Ok(pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect());
             }
         }
     }
 
-    /// The pairs of some lines, and how many lines these are.
-    fn lines(&mut self, most: usize) -> Result<(Vec<Pair>, usize)> {
-        match &mut self.from {
-            Origin::Memory(pairs) => {
-                let pairs: Vec<Pair> = pairs.take(most).collect();
+    /// Reads at most `max_lines` lines. Returns their pairs and the number of lines.
+    fn read_lines(&mut self, max_lines: usize) -> Result<(Vec<Pair>, usize)> {
+        match &mut self.source {
+            StreamSource::Memory(pairs) => {
+                let pairs: Vec<Pair> = pairs.take(max_lines).collect();
                 let count = pairs.len();
                 Ok((pairs, count))
             }
-            Origin::Tsv { lines, path, layout } => {
-                let lines = lines.next_chunk(most)?;
-                let named = |reason| anyhow!("{}:{reason}", name(path));
-                if self.read == 0 && layout.asks_for_names() {
-                    *layout = layout.counted(&lines).map_err(named)?;
+            StreamSource::Tsv { lines, path, layout } => {
+                let lines = lines.next_chunk(max_lines)?;
+                let with_name = |reason| anyhow!("{}:{reason}", name(path));
+                if self.read == 0 && layout.has_named_columns() {
+                    *layout = layout.with_column_numbers(&lines).map_err(with_name)?;
                 }
-                let pairs = layout.pairs(&lines, self.read).map_err(named)?;
+                let pairs = layout.pairs(&lines, self.read).map_err(with_name)?;
                 Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), lines.len()))
             }
-            Origin::Parallel { lines: [sources, targets], paths, layout } => {
-                let source = sources.next_chunk(most)?;
-                let target = if source.is_empty() { targets.next_chunk(1)? } else { targets.exactly(source.len())? };
+            StreamSource::Parallel { lines: [sources, targets], paths, layout } => {
+                let source = sources.next_chunk(max_lines)?;
+                let target = if source.is_empty() { targets.next_chunk(1)? } else { targets.next_n(source.len())? };
                 if source.len() != target.len() {
-                    let before = [source.len() + self.read, target.len() + self.read];
-                    let lengths = [before[0] + sources.count_rest()?, before[1] + targets.count_rest()?];
+                    let read = [source.len() + self.read, target.len() + self.read];
+                    let lengths = [read[0] + sources.count_rest()?, read[1] + targets.count_rest()?];
                     check_lengths([&paths[0], &paths[1]], lengths)?;
-                    bail!("{} and {}: lines came and went", name(&paths[0]), name(&paths[1]));
+                    bail!("{} and {}: the files changed while they were read", name(&paths[0]), name(&paths[1]));
                 }
                 let count = source.len();
-                Ok((joined([&paths[0], &paths[1]], [source, target], layout, self.read)?, count))
+                Ok((join_sides([&paths[0], &paths[1]], [source, target], layout, self.read)?, count))
             }
         }
     }
@@ -211,22 +210,22 @@ impl PairStream {
 mod tests {
     use super::*;
 
-    fn all(mut stream: PairStream, most: usize) -> Result<Vec<[String; 2]>> {
+    fn all(mut stream: PairStream, max: usize) -> Result<Vec<[String; 2]>> {
         let mut found = Vec::new();
         loop {
-            let pairs = stream.next_chunk(most)?;
+            let pairs = stream.next_chunk(max)?;
             if pairs.is_empty() {
                 return Ok(found);
             }
-            assert!(pairs.len() <= most);
+            assert!(pairs.len() <= max);
             found.extend(pairs.into_iter().map(|pair| [pair.source, pair.target]));
         }
     }
 
     #[test]
-    fn streams_give_what_reading_gives() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
+    fn streams_yield_the_same_pairs_as_readers() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
         let tsv: String = (0..5000).map(|number| format!("s{number}\tt{number}\n")).collect();
         std::fs::write(path("pairs.tsv"), &tsv).unwrap();
         for (side, column) in [("source", 0), ("target", 1)] {
@@ -236,35 +235,35 @@ mod tests {
         }
         for header in [false, true] {
             let layout = TableFormat { header, ..TableFormat::default() };
-            let read: Vec<[String; 2]> = read_laid_out(&path("pairs.tsv"), &layout)
+            let read: Vec<[String; 2]> = read_table(&path("pairs.tsv"), &layout)
                 .unwrap()
                 .into_iter()
                 .map(|pair| [pair.source, pair.target])
                 .collect();
-            for most in [1, 7, 5000, usize::MAX] {
-                let tsv = PairStream::laid_out(&path("pairs.tsv"), &layout).unwrap();
+            for max in [1, 7, 5000, usize::MAX] {
+                let tsv = PairStream::open_table(&path("pairs.tsv"), &layout).unwrap();
                 let parallel = PairStream::parallel(&path("source"), &path("target"), &layout).unwrap();
-                assert!(all(tsv, most).unwrap() == read && all(parallel, most).unwrap() == read, "{most} {header}");
+                assert!(all(tsv, max).unwrap() == read && all(parallel, max).unwrap() == read, "{max} {header}");
             }
         }
-        let memory = PairStream::of(read_tsv(&path("pairs.tsv")).unwrap(), LineNumbers::default());
+        let memory = PairStream::in_memory(read_tsv(&path("pairs.tsv")).unwrap(), LineNumbers::default());
         assert_eq!(all(memory, 3).unwrap().len(), 5000);
     }
 
     #[test]
-    fn errors_have_the_line_of_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
+    fn reports_file_and_line_of_errors() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
         std::fs::write(path("pairs.tsv"), "a\tb\nc\td\ne\n").unwrap();
-        let error = all(PairStream::laid_out(&path("pairs.tsv"), &TableFormat::default()).unwrap(), 1).unwrap_err();
+        let error = all(PairStream::open_table(&path("pairs.tsv"), &TableFormat::default()).unwrap(), 1).unwrap_err();
         assert!(error.to_string().contains("pairs.tsv:3: no tab"), "{error}");
         std::fs::write(path("long"), "a\nb\nc\n").unwrap();
         std::fs::write(path("short"), "a\nb\n").unwrap();
-        for (sides, most) in
+        for (sides, max) in
             [(["long", "short"], 1), (["long", "short"], 9), (["short", "long"], 1), (["short", "long"], 9)]
         {
             let stream = PairStream::parallel(&path(sides[0]), &path(sides[1]), &TableFormat::default()).unwrap();
-            let error = all(stream, most).unwrap_err().to_string();
+            let error = all(stream, max).unwrap_err().to_string();
             let counts = |side: &str| format!("{side} has {}", if side == "long" { 3 } else { 2 });
             assert!(error.contains(&counts("long")[..10]) && error.contains(&counts("short")), "{error}");
         }

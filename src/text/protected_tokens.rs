@@ -1,5 +1,4 @@
-//! Atoms: pieces of text that are one unit wherever they stand and that no other units spell, such as a tag that names a
-//! language, or a feature of a word that is to be inflected.
+//! Protected tokens: pieces of text that are always one unit, such as language tags and features of a word to inflect.
 
 use std::borrow::Cow;
 
@@ -8,31 +7,31 @@ use serde::{Deserialize, Serialize};
 
 use super::{Normalization, SPECIALS, Units};
 
-/// What a feature stands between in a text.
-const FEATURE: [char; 2] = ['⟨', '⟩'];
+/// Brackets around a feature in a text.
+const BRACKETS: [char; 2] = ['⟨', '⟩'];
 
-/// Pieces of text that are units of their own: the longest first, so that none hides a longer one.
+/// Protected tokens, the longest first, so that none hides a longer one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct ProtectedTokens(Vec<String>);
 
 impl ProtectedTokens {
-    /// From pieces of text, in any order and any number of times.
+    /// Sorts protected tokens and removes duplicates.
     ///
     /// # Errors
-    /// One is empty, holds white space or the mark that stands for it, or is a special unit.
+    /// One is empty, contains white space or `▁`, or is a special unit.
     pub fn new(pieces: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut pieces: Vec<String> = pieces.into_iter().collect();
         for piece in &pieces {
-            let held = piece.chars().any(|character| character.is_whitespace() || character == '▁');
+            let has_space = piece.chars().any(|character| character.is_whitespace() || character == '▁');
             ensure!(
-                !piece.is_empty() && !held,
-                "{piece:?} is no atom: it must be a piece of text without white space and ▁"
+                !piece.is_empty() && !has_space,
+                "{piece:?} cannot be a protected token: it must be nonempty text without white space and ▁"
             );
-            // The text would become the unit that ends a sentence, fills up a batch and so on.
+            // Text must not turn into the end of a sentence, padding and so on.
             ensure!(
                 !SPECIALS.contains(&piece.as_str()),
-                "{piece:?} is no atom: {} are the model's special units; choose another name",
+                "{piece:?} cannot be a protected token: {} are special units; choose another name",
                 SPECIALS.join(", ")
             );
         }
@@ -41,53 +40,53 @@ impl ProtectedTokens {
         Ok(Self(pieces))
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The pieces, the longest first.
+    /// Iterates over the tokens, the longest first.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Those that stand in some of the texts.
+    /// Returns the tokens that occur in any of the texts.
     #[must_use]
     pub fn within(&self, texts: &[&str]) -> Self {
-        Self(self.0.iter().filter(|atom| texts.iter().any(|text| text.contains(&***atom))).cloned().collect())
+        Self(self.0.iter().filter(|token| texts.iter().any(|text| text.contains(&***token))).cloned().collect())
     }
 
-    /// What a text is without them.
-    pub fn left_out<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    /// Returns a text with each token replaced by a space.
+    pub fn remove_from<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut left = Cow::Borrowed(text);
-        for atom in self.0.iter().filter(|atom| text.contains(&***atom)) {
-            left = left.replace(&**atom, " ").into();
+        for token in self.0.iter().filter(|token| text.contains(&***token)) {
+            left = left.replace(&**token, " ").into();
         }
         left
     }
 
-    /// What normalisation makes of them.
+    /// Returns the normalized tokens.
     ///
     /// # Errors
-    /// One is no atom any more.
-    pub fn normalised(&self, normalization: Normalization) -> Result<Self> {
-        Self::new(self.iter().map(|atom| normalization.apply(atom).into_owned()))
+    /// A normalized token is not valid, as by [`Self::new`].
+    pub fn normalized(&self, normalization: Normalization) -> Result<Self> {
+        Self::new(self.iter().map(|token| normalization.apply(token).into_owned()))
     }
 
-    /// How text falls apart before units are looked up, with atoms as parts of their own.
+    /// Returns the regular expression that pre-tokenizes text, with the tokens as parts of their own.
     pub(super) fn pattern(&self, units: Units) -> String {
         if self.is_empty() {
             return units.pattern().to_owned();
         }
-        let protected_tokens: Vec<String> = self.iter().map(escaped).collect();
+        let tokens: Vec<String> = self.iter().map(escape_regex).collect();
         let space = if units == Units::Char { "" } else { "▁?" };
-        format!("{space}(?:{})|{}", protected_tokens.join("|"), units.pattern())
+        format!("{space}(?:{})|{}", tokens.join("|"), units.pattern())
     }
 
-    /// The units that atoms are, with the space before them where units have it.
+    /// Returns the units of the tokens: with and without a space before them, unless units are characters.
     pub fn units(&self, units: Units) -> Vec<String> {
         let spaces: &[&str] = if units == Units::Char { &[""] } else { &["", "▁"] };
-        self.iter().flat_map(|atom| spaces.iter().map(move |space| format!("{space}{atom}"))).collect()
+        self.iter().flat_map(|token| spaces.iter().map(move |space| format!("{space}{token}"))).collect()
     }
 }
 
@@ -105,42 +104,43 @@ impl From<ProtectedTokens> for Vec<String> {
     }
 }
 
-/// A piece of text as a regular expression that means itself.
-fn escaped(text: &str) -> String {
-    let means_more = |character: &char| "\\.+*?()|[]{}^$".contains(*character);
+/// Escapes the regular expression characters of a text.
+fn escape_regex(text: &str) -> String {
+    let is_special = |character: &char| "\\.+*?()|[]{}^$".contains(*character);
     text.chars()
-        .flat_map(|character| Some('\\').filter(|_| means_more(&character)).into_iter().chain([character]))
+        .flat_map(|character| Some('\\').filter(|_| is_special(&character)).into_iter().chain([character]))
         .collect()
 }
 
-/// A text, if there is any, after its features: `⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk`.
+/// Returns a text after its features, `⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk`; blank text stays alone.
 pub fn with_features(features: &str, text: &str) -> String {
     if text.trim().is_empty() { text.to_owned() } else { features_before(features) + text }
 }
 
-/// Features, which are given as `V;PST;3;SG`, or between commas or spaces, as they stand before a text.
+/// Returns features, separated by semicolons, commas or spaces (`V;PST;3;SG`), in the form that precedes a text.
 pub fn features_before(features: &str) -> String {
-    let [open, close] = FEATURE;
-    let all = features.split(|mark: char| mark == ';' || mark == ',' || mark.is_whitespace());
-    all.filter(|feature| !feature.is_empty())
+    let [open, close] = BRACKETS;
+    let parts = features.split(|separator: char| matches!(separator, ';' | ',') || separator.is_whitespace());
+    parts
+        .filter(|feature| !feature.is_empty())
         .map(|feature| format!("{open}{}{close}", feature.replace('▁', "_")))
         .collect()
 }
 
-/// The features that a text begins with, each with what it stands between.
+/// Iterates over the features at the start of a text, with their brackets.
 pub fn features(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let end = rest.starts_with(FEATURE[0]).then(|| rest.find(FEATURE[1]))?? + FEATURE[1].len_utf8();
+        let end = rest.starts_with(BRACKETS[0]).then(|| rest.find(BRACKETS[1]))?? + BRACKETS[1].len_utf8();
         let (feature, after) = rest.split_at(end);
         rest = after;
         Some(feature)
     })
 }
 
-/// A text without the features that it begins with, and these as `V;PST;3;SG`.
+/// Returns a text without the features at its start, and these as `V;PST;3;SG`.
 pub fn without_features(text: &str) -> (&str, String) {
-    let plain = |feature: &str| feature.trim_matches(FEATURE).to_owned();
+    let plain = |feature: &str| feature.trim_matches(BRACKETS).to_owned();
     let length: usize = features(text).map(str::len).sum();
     (&text[length..], features(text).map(plain).collect::<Vec<_>>().join(";"))
 }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_checked_and_ordered() {
+    fn validates_and_sorts_tokens() {
         assert_eq!(protected_tokens(&["<a>", "<abc>", "<a>"]).iter().collect::<Vec<_>>(), ["<abc>", "<a>"]);
         for wrong in ["", "a b", "a▁", "\n", "<pad>", "<s>", "</s>", "<unk>"] {
             assert!(ProtectedTokens::new([wrong.to_owned()]).is_err(), "{wrong:?}");
@@ -162,12 +162,12 @@ mod tests {
         }
         let some = protected_tokens(&["<2fr>", "<2de>"]).within(&["<2fr> a cat", "a dog"]);
         assert_eq!(some.iter().collect::<Vec<_>>(), ["<2fr>"]);
-        assert_eq!(some.left_out("<2fr> a <2fr>cat"), "  a  cat");
-        assert_eq!(escaped("<a.b|$>é"), "<a\\.b\\|\\$>é");
+        assert_eq!(some.remove_from("<2fr> a <2fr>cat"), "  a  cat");
+        assert_eq!(escape_regex("<a.b|$>é"), "<a\\.b\\|\\$>é");
     }
 
     #[test]
-    fn features_stand_before_the_text() {
+    fn features_precede_the_text() {
         let text = with_features("V;PST; 3,SG", "walk");
         assert_eq!(text, "⟨V⟩⟨PST⟩⟨3⟩⟨SG⟩walk");
         assert_eq!(features(&text).collect::<Vec<_>>(), ["⟨V⟩", "⟨PST⟩", "⟨3⟩", "⟨SG⟩"]);

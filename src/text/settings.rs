@@ -7,28 +7,28 @@ use super::{Normalization, ProtectedTokens, Units};
 /// Text settings of a model: normalization, units and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextSettings {
-    /// What is made of both sides' text first; nothing by models of before.
+    /// Normalization of both sides; none for models saved before this setting existed.
     #[serde(default, alias = "normalisation")]
     pub normalization: Normalization,
-    /// What source sentences are cut into.
+    /// Kind of source units.
     pub source_units: Units,
-    /// What target sentences are cut into.
+    /// Kind of target units.
     pub target_units: Units,
-    /// Pieces of source sentences that are never cut.
+    /// Protected tokens of source sentences.
     #[serde(default, alias = "source_atoms", skip_serializing_if = "ProtectedTokens::is_empty")]
     pub source_protected_tokens: ProtectedTokens,
-    /// Pieces of target sentences that are never cut.
+    /// Protected tokens of target sentences.
     #[serde(default, alias = "target_atoms", skip_serializing_if = "ProtectedTokens::is_empty")]
     pub target_protected_tokens: ProtectedTokens,
-    /// Whether both sides share one vocabulary.
+    /// True if both sides share one vocabulary.
     pub joint_vocabulary: bool,
-    /// Units of a side that training takes at most; longer pairs are left out.
+    /// Maximum number of units of a side in training; longer pairs are omitted.
     pub max_length: usize,
 }
 
 impl TextSettings {
-    /// Whether a side's units are characters: then what stands between spaces is no word that could be aligned.
-    pub fn of_characters(&self) -> bool {
+    /// True if a side has character units, so that its space-separated words cannot be aligned.
+    pub fn has_character_units(&self) -> bool {
         [self.source_units, self.target_units].contains(&Units::Char)
     }
 }

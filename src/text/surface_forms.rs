@@ -1,106 +1,108 @@
-//! How a vocabulary's units are spelt, for those who have to know what a row of units reads like while it grows.
+//! Surface forms of units, to find phrases in a hypothesis while it grows.
 
-use super::word_spans::{is_of_word, is_word_alone};
+use super::word_spans::{is_of_word, is_unspaced};
 
-/// The text of each unit, and whether a unit can go on with a word.
+/// Text of each unit of a vocabulary.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceForms {
-    /// By id, with spaces as spaces; nothing for the special units.
+    /// By id, with spaces as spaces; empty for special units.
     texts: Vec<String>,
-    /// Whether words are made of units at all: where units are characters, what is between spaces is no word.
+    /// False if units are characters: then text between spaces is not a word.
     has_words: bool,
 }
 
 impl SurfaceForms {
-    /// Of units by id.
+    /// Returns the surface forms of units, given by id.
     pub fn new(texts: Vec<String>, has_words: bool) -> Self {
         Self { texts, has_words }
     }
 
-    /// A unit's text.
+    /// Returns the text of a unit.
     pub fn text(&self, unit: u32) -> &str {
         self.texts.get(unit as usize).map_or("", String::as_str)
     }
 
-    /// Whether a word that the units before have begun would be longer with this one.
+    /// True if a unit extends a word that the units before it began.
     pub fn continues_word(&self, unit: u32) -> bool {
-        self.has_words && self.text(unit).starts_with(joins)
+        self.has_words && self.text(unit).starts_with(joins_words)
     }
 
-    /// The units with which a phrase may come to be said: those in which it ends.
-    pub fn endings(&self, phrase: &str) -> Vec<u32> {
+    /// Returns the units in which a phrase can end.
+    pub fn final_units(&self, phrase: &str) -> Vec<u32> {
         let ends_within = |text: &str| {
             ends(text, 0)
-                .any(|end| phrase.ends_with(&text[..end]) && (!self.has_words || are_apart(phrase, &text[end..])))
+                .any(|end| phrase.ends_with(&text[..end]) && (!self.has_words || is_boundary(phrase, &text[end..])))
         };
-        let ending = |text: &str| self.says(text, 0, phrase) || ends_within(text);
-        (0..).zip(&self.texts).filter(|(_, text)| ending(text)).map(|(unit, _)| unit).collect()
+        let ends_phrase = |text: &str| self.contains_phrase(text, 0, phrase) || ends_within(text);
+        (0..).zip(&self.texts).filter(|(_, text)| ends_phrase(text)).map(|(unit, _)| unit).collect()
     }
 
-    /// Whether a phrase that ends after the first `from` bytes of a text stands there for itself, which at the end of the text
-    /// it does whatever follows.
-    pub fn says(&self, text: &str, from: usize, phrase: &str) -> bool {
+    /// True if a text contains a phrase that ends after its first `from` bytes and is not part of longer words. The end
+    /// of the text is a word boundary.
+    pub fn contains_phrase(&self, text: &str, from: usize, phrase: &str) -> bool {
         ends(text, from).any(|end| {
             let before = text[..end].strip_suffix(phrase);
-            before.is_some_and(|before| !self.has_words || are_apart(before, phrase) && are_apart(phrase, &text[end..]))
+            before.is_some_and(|before| {
+                !self.has_words || is_boundary(before, phrase) && is_boundary(phrase, &text[end..])
+            })
         })
     }
 }
 
-/// Whether a phrase stands in a text for itself, not as a part of longer words.
+/// True if a text contains a phrase that is not part of longer words.
 pub fn has_phrase(text: &str, phrase: &str) -> bool {
-    SurfaceForms::new(Vec::new(), true).says(text, 0, phrase)
+    SurfaceForms::new(Vec::new(), true).contains_phrase(text, 0, phrase)
 }
 
-/// The places in a text where something can end after its first `from` bytes.
+/// Iterates over the character boundaries after the first `from` bytes of a text.
 fn ends(text: &str, from: usize) -> impl Iterator<Item = usize> {
     (from + 1..=text.len()).filter(|&end| text.is_char_boundary(end))
 }
 
-/// Whether no word goes on from one text to the next.
-fn are_apart(before: &str, after: &str) -> bool {
-    !(before.ends_with(joins) && after.starts_with(joins))
+/// True if no word spans the boundary between two texts.
+fn is_boundary(before: &str, after: &str) -> bool {
+    !(before.ends_with(joins_words) && after.starts_with(joins_words))
 }
 
-/// Whether a character makes one word with its like beside it.
-fn joins(character: char) -> bool {
-    is_of_word(character) && !is_word_alone(character)
+/// True if a character forms words with its neighbors.
+fn joins_words(character: char) -> bool {
+    is_of_word(character) && !is_unspaced(character)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn spelling(units: &[&str], has_words: bool) -> SurfaceForms {
+    fn surface_forms(units: &[&str], has_words: bool) -> SurfaceForms {
         SurfaceForms::new(units.iter().map(|&unit| unit.to_owned()).collect(), has_words)
     }
 
     #[test]
-    fn phrases_end_where_they_stand_for_themselves() {
+    fn finds_units_that_end_phrases() {
         let units =
             ["", " ein", " Hund", " Hu", "nd", "e", " (", "Hund", " Schäferhund", ".", "und", "d", " Hund's", "nd-"];
-        let spelling = spelling(&units, true);
-        assert_eq!(spelling.endings("Hund"), [2, 4, 7, 10, 11, 12, 13]);
-        assert_eq!(spelling.endings("ein Hund"), [2, 4, 7, 10, 11, 12, 13]);
-        assert!(spelling.endings("x").is_empty() && spelling.endings("ein") == [1]);
+        let forms = surface_forms(&units, true);
+        assert_eq!(forms.final_units("Hund"), [2, 4, 7, 10, 11, 12, 13]);
+        assert_eq!(forms.final_units("ein Hund"), [2, 4, 7, 10, 11, 12, 13]);
+        assert!(forms.final_units("x").is_empty() && forms.final_units("ein") == [1]);
         for text in [" ein Hund", "Hund", " (Hund", "ein Hund's", "Hunde Hund"] {
-            assert!(spelling.says(text, 0, "Hund"), "{text}");
+            assert!(forms.contains_phrase(text, 0, "Hund"), "{text}");
         }
         for (text, from) in [(" ein Schäferhund", 0), ("xHund", 0), ("", 0), ("Hunde", 0), ("Hund", 4), ("Hund ein", 4)]
         {
-            assert!(!spelling.says(text, from, "Hund"), "{text}");
+            assert!(!forms.contains_phrase(text, from, "Hund"), "{text}");
         }
-        assert!(spelling.says("a a a", 3, "a a"), "phrases overlap");
-        let continues: Vec<u32> = (0..14).filter(|&unit| spelling.continues_word(unit)).collect();
+        assert!(forms.contains_phrase("a a a", 3, "a a"), "phrases overlap");
+        let continues: Vec<u32> = (0..14).filter(|&unit| forms.continues_word(unit)).collect();
         assert_eq!(continues, [4, 5, 7, 10, 11, 13]);
-        assert_eq!(spelling.text(99), "");
+        assert_eq!(forms.text(99), "");
     }
 
     #[test]
-    fn phrases_stand_in_texts_for_themselves() {
+    fn matches_phrases_as_whole_words() {
         assert!(has_phrase("ein Hund, ja", "Hund") && has_phrase("Hunde (Hund)", "Hund") && has_phrase("Hund", "Hund"));
         assert!(!has_phrase("Hunde", "Hund") && !has_phrase("", "Hund") && !has_phrase("Schäferhund hund", "Hund"));
-        // Only words can be longer.
+        // Punctuation does not extend a phrase.
         assert!(
             has_phrase("mi .x", "mi .")
                 && has_phrase("x(mi", "(mi")
@@ -111,18 +113,21 @@ mod tests {
         assert!(has_phrase(accent, accent) && !has_phrase(accent, "x") && !has_phrase(&format!("{accent}y"), "y"));
     }
 
-    /// Where no space is written between words, a phrase stands for itself wherever it stands; and in what is no word at all.
     #[test]
-    fn not_all_scripts_have_spaces() {
+    fn matches_phrases_anywhere_in_unspaced_scripts_and_characters() {
         assert!(
             has_phrase("一本书", "书")
                 && has_phrase("書く", "く")
                 && has_phrase("ภาษาไทย", "ไทย")
                 && !has_phrase("책을", "책")
         );
-        let spelling = spelling(&["一本", "书", " a"], true);
-        assert!(!spelling.continues_word(1) && spelling.endings("书") == [1] && spelling.says("一本书", 6, "书"));
-        let characters = self::spelling(&["a", "b"], false);
-        assert!(characters.says("xab", 2, "ab") && characters.endings("ab") == [1] && !characters.continues_word(0));
+        let forms = surface_forms(&["一本", "书", " a"], true);
+        assert!(!forms.continues_word(1) && forms.final_units("书") == [1] && forms.contains_phrase("一本书", 6, "书"));
+        let characters = surface_forms(&["a", "b"], false);
+        assert!(
+            characters.contains_phrase("xab", 2, "ab")
+                && characters.final_units("ab") == [1]
+                && !characters.continues_word(0)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The rules by which Hugging Face's library cuts text into our units, and what its file holds beside them.
+//! Files of Hugging Face's tokenizers: segmentation rules, units and merges.
 
 use std::collections::HashMap;
 
@@ -16,56 +16,57 @@ use tokenizers::{DecoderWrapper, ModelWrapper, SplitDelimiterBehavior, Tokenizer
 use super::units::SPACE;
 use super::{Normalization, ProtectedTokens, SPECIALS, UNKNOWN, Units};
 
-/// Words whose units the library remembers, each thread its own: the first that come, for good. Of its own 10,000 the
-/// strangest take 80 MiB, and the first thousand save most of the time that all would.
-const REMEMBERED: usize = 1000;
+/// Number of words that the library caches per thread, without eviction. Its default, 10,000, can take 80 MiB; a
+/// thousand save most of the time.
+const CACHE_CAPACITY: usize = 1000;
 
-/// What a tokenizer file holds beside its rules.
+/// Units and merges of a tokenizer file.
 #[derive(Default)]
 pub(super) struct TokenizerFile {
-    /// Units by id.
+    /// Id of each unit.
     pub ids: Ids,
-    /// Pairs of units that become one, the first first; only of [`Units::Bpe`].
+    /// Pairs of units to merge, by priority; only for [`Units::Bpe`].
     pub merges: Pairs,
 }
 
 impl TokenizerFile {
-    /// Takes units and merges out of a file, and leaves its rules there. The library believes what it is told: an id or a
-    /// merge that does not fit would end it in a panic or take all memory.
-    pub fn taken_from(file: &mut Value, units: Units) -> Result<Self> {
-        let model = file.get_mut("model").and_then(Value::as_object_mut).context("there is no model in it")?;
-        let ids = model.remove("vocab").context("there are no units in it")?;
-        let ids: HashMap<String, u32> = serde_json::from_value(ids).context("its units have no ids")?;
+    /// Removes units and merges from a file and leaves its rules. Both are checked, since invalid ids or merges make
+    /// the library panic or exhaust memory.
+    pub fn take_from(file: &mut Value, units: Units) -> Result<Self> {
+        let model = file.get_mut("model").and_then(Value::as_object_mut).context("\"model\" is missing")?;
+        let ids = model.remove("vocab").context("\"vocab\" is missing")?;
+        let ids: HashMap<String, u32> =
+            serde_json::from_value(ids).context("\"vocab\" is not a map of units to ids")?;
         let merges = match units {
-            Units::Bpe => model.remove("merges").context("there are no merges in it")?,
+            Units::Bpe => model.remove("merges").context("\"merges\" is missing")?,
             Units::Word | Units::Char => json!([]),
         };
-        let merges: Pairs = serde_json::from_value(merges).context("its merges are no pairs of units")?;
+        let merges: Pairs = serde_json::from_value(merges).context("\"merges\" is not a list of pairs")?;
         check_ids(&ids)?;
         for (first, second) in &merges {
-            let all = [first, second, &format!("{first}{second}")];
-            ensure!(all.iter().all(|unit| ids.contains_key(*unit)), "a merge is of units that are not in it");
+            let merge = [first, second, &format!("{first}{second}")];
+            ensure!(merge.iter().all(|unit| ids.contains_key(*unit)), "a merge has a unit that is not in \"vocab\"");
         }
         Ok(Self { ids: ids.into_iter().collect(), merges })
     }
 }
 
-/// Every id below the size once, the special units first; and no unit that would break a line, or says nothing.
+/// Checks that each id below the size occurs once, special units come first, and no unit is empty or has a line break.
 fn check_ids(ids: &HashMap<String, u32>) -> Result<()> {
     for (id, special) in (0u32..).zip(SPECIALS) {
-        ensure!(ids.get(special) == Some(&id), "unit {special} is not number {id} of this vocabulary");
+        ensure!(ids.get(special) == Some(&id), "unit {special} does not have id {id}");
     }
-    let mut taken = vec![false; ids.len()];
+    let mut seen = vec![false; ids.len()];
     for (unit, &id) in ids {
-        ensure!(!unit.is_empty() && !unit.contains('\n'), "a unit is empty, or more than a line");
-        let place = taken.get_mut(id as usize).context("a unit's id is not below their number")?;
-        ensure!(!std::mem::replace(place, true), "two units have the same id");
+        ensure!(!unit.is_empty() && !unit.contains('\n'), "a unit is empty or contains a line break");
+        let seen = seen.get_mut(id as usize).context("a unit's id is not below the number of units")?;
+        ensure!(!std::mem::replace(seen, true), "two units have the same id");
     }
     Ok(())
 }
 
-/// A tokenizer of units and merges, with the rules that surround them.
-pub(super) fn tokenizer(
+/// Returns a tokenizer of units and merges.
+pub(super) fn build_tokenizer(
     units: Units,
     normalization: Normalization,
     protected_tokens: &ProtectedTokens,
@@ -74,19 +75,19 @@ pub(super) fn tokenizer(
     let unknown = SPECIALS[UNKNOWN as usize].to_owned();
     let model: ModelWrapper = match units {
         Units::Bpe => {
-            let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(REMEMBERED);
+            let model = BPE::builder().unk_token(unknown).fuse_unk(false).cache_capacity(CACHE_CAPACITY);
             let model = model.vocab_and_merges(ids, merges);
-            // No merges make an atom.
+            // No merges produce protected tokens.
             model.ignore_merges(!protected_tokens.is_empty()).build()?.into()
         }
         Units::Word | Units::Char => WordLevel::builder().unk_token(unknown).vocab(ids).build()?.into(),
     };
     let mut tokenizer = Tokenizer::new(model);
-    shape(&mut tokenizer, units, normalization, protected_tokens)?;
+    set_rules(&mut tokenizer, units, normalization, protected_tokens)?;
     Ok(tokenizer)
 }
 
-/// A tokenizer's file without units and merges.
+/// Returns a tokenizer file without units and merges.
 pub(super) fn rules(tokenizer: &Tokenizer, units: Units, protected_tokens: &ProtectedTokens) -> Result<Value> {
     let unknown = SPECIALS[UNKNOWN as usize];
     let model = match units {
@@ -115,29 +116,29 @@ pub(super) fn rules(tokenizer: &Tokenizer, units: Units, protected_tokens: &Prot
     }))
 }
 
-/// Gives a tokenizer the rules that surround its model: what normalises, spaces to `▁`, where to split, and the way back.
-fn shape(
+/// Sets normalizer, pre-tokenizer and decoder.
+fn set_rules(
     tokenizer: &mut Tokenizer,
     units: Units,
     normalization: Normalization,
     protected_tokens: &ProtectedTokens,
 ) -> tokenizers::Result<()> {
     let mut rules: Vec<NormalizerWrapper> = normalization.rules();
-    // A ▁ in the text itself would come back as a space; as the replacement character it is at least visible.
+    // A ▁ in the text would be decoded as a space; the replacement character is at least visible.
     rules.extend([Replace::new(SPACE, "\u{fffd}")?.into(), Replace::new(" ", SPACE)?.into()]);
-    let mut back: Vec<DecoderWrapper> = vec![Replace::new(SPACE, " ")?.into(), Fuse::new().into()];
+    let mut decoders: Vec<DecoderWrapper> = vec![Replace::new(SPACE, " ")?.into(), Fuse::new().into()];
     if units != Units::Char {
         rules.push(Prepend::new(SPACE.to_owned()).into());
-        back.push(Strip::new(' ', 1, 0).into());
+        decoders.push(Strip::new(' ', 1, 0).into());
     }
     tokenizer.with_normalizer(Some(NormalizerSequence::new(rules)))?;
     let pattern = SplitPattern::Regex(protected_tokens.pattern(units));
     tokenizer.with_pre_tokenizer(Some(Split::new(pattern, SplitDelimiterBehavior::Isolated, false)?));
-    tokenizer.with_decoder(Some(DecoderSequence::new(back)));
+    tokenizer.with_decoder(Some(DecoderSequence::new(decoders)));
     Ok(())
 }
 
-/// The tokenizers crate's errors carry no backtrace and are not `Sized`; this makes them ours.
-pub(super) fn reason(error: tokenizers::Error) -> anyhow::Error {
+/// Converts an error of the tokenizers crate, which anyhow does not accept because it is unsized.
+pub(super) fn to_anyhow(error: tokenizers::Error) -> anyhow::Error {
     anyhow!("{error}")
 }

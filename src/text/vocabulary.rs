@@ -1,10 +1,8 @@
-//! Text to unit ids and back, through Hugging Face's tokenizers.
+//! Vocabulary: text to unit ids and back, by Hugging Face's tokenizers.
 //!
-//! A space is written `▁` and belongs to the unit after it, so joining units and turning `▁` back into spaces gives the
-//! text exactly, whatever its spacing. Nothing is stripped, and nothing is changed but by the [`Normalization`] that comes
-//! first: what the vocabulary covers comes out as that left it. What it does not cover becomes `<unk>`, one for each
-//! unknown character (BPE, characters) or word. The types of the tokenizers crate appear in this file, in that one and
-//! in `tokenizer_rules.rs` alone.
+//! A space is written `▁` and belongs to the next unit, so decoding restores the text exactly after its
+//! [`Normalization`]. Text that the vocabulary does not cover becomes `<unk>`, one per unknown character (BPE,
+//! characters) or word. Only this file, `normalization.rs` and `tokenizer_json.rs` use types of the tokenizers crate.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -20,14 +18,14 @@ use tokenizers::{
     Tokenizer, Trainer,
 };
 
-use super::tokenizer_json::{TokenizerFile, reason, rules, tokenizer};
+use super::tokenizer_json::{TokenizerFile, build_tokenizer, rules, to_anyhow};
 use super::units::SPACE;
 use super::{
     LONGEST_WORD, Merges, Normalization, ProtectedTokens, Resegmenter, SPECIALS, Segmentation, SurfaceForms, UNKNOWN,
     Units, WordSplitting, word_spans,
 };
 
-/// A vocabulary of units with the rules that cut text into them.
+/// Vocabulary of units, with the rules that segment text.
 pub struct Vocabulary {
     tokenizer: Tokenizer,
     units: Units,
@@ -36,11 +34,11 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Learns a vocabulary of at most `size` units from texts, of which `normalization` is made first. Byte-pair encoding takes
-    /// a word of more than [`LONGEST_WORD`] characters for several words.
+    /// Trains a vocabulary of at most `size` units on normalized texts. Byte-pair encoding splits words of more than
+    /// [`LONGEST_WORD`] characters.
     ///
     /// # Errors
-    /// `size` leaves no room beside the special units.
+    /// `size` is at most the number of special units.
     pub fn train<'a>(
         texts: impl Iterator<Item = &'a str> + Send,
         units: Units,
@@ -67,31 +65,31 @@ impl Vocabulary {
         };
         let protected_tokens = ProtectedTokens::default();
         let mut tokenizer =
-            tokenizer(units, normalization, &protected_tokens, TokenizerFile::default()).map_err(reason)?;
-        learn(&mut tokenizer, &mut trainer, texts, units).map_err(reason)?;
+            build_tokenizer(units, normalization, &protected_tokens, TokenizerFile::default()).map_err(to_anyhow)?;
+        train_model(&mut tokenizer, &mut trainer, texts, units).map_err(to_anyhow)?;
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { tokenizer, units, normalization, protected_tokens })
     }
 
-    /// The same with atoms, whose units come after the others. It should have been learnt from texts without them.
+    /// Appends protected tokens to the vocabulary, whose training texts should not contain them.
     ///
     /// # Errors
-    /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn with_atoms(&self, protected_tokens: &ProtectedTokens) -> Result<Self> {
+    /// Errors of the tokenizers crate, which are not expected.
+    pub fn with_protected_tokens(&self, protected_tokens: &ProtectedTokens) -> Result<Self> {
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let TokenizerFile { mut ids, merges } = TokenizerFile::taken_from(&mut file, self.units)?;
+        let TokenizerFile { mut ids, merges } = TokenizerFile::take_from(&mut file, self.units)?;
         for unit in protected_tokens.units(self.units) {
             let next = ids.len() as u32;
             ids.entry(unit).or_insert(next);
         }
-        Self::of(self.units, self.normalization, protected_tokens.clone(), TokenizerFile { ids, merges })
+        Self::from_parts(self.units, self.normalization, protected_tokens.clone(), TokenizerFile { ids, merges })
     }
 
-    /// Reads a vocabulary as [`Self::to_json`] writes it. Of the file only its units and merges are taken, and they are
-    /// checked; the rules around them are made anew, and have to be those of the file.
+    /// Reads a vocabulary as [`Self::to_json`] writes it. Units and merges are checked; the rules are rebuilt and must
+    /// equal those of the file.
     ///
     /// # Errors
-    /// This is no tokenizer file, or not one of ours.
+    /// This is not a tokenizer file of softalign with these settings.
     pub fn from_json(
         json: &str,
         units: Units,
@@ -99,119 +97,118 @@ impl Vocabulary {
         protected_tokens: &ProtectedTokens,
     ) -> Result<Self> {
         let mut file: Value = serde_json::from_str(json)?;
-        let stored = TokenizerFile::taken_from(&mut file, units)?;
+        let stored = TokenizerFile::take_from(&mut file, units)?;
         ensure!(
             protected_tokens.units(units).iter().all(|unit| stored.ids.contains_key(unit)),
-            "an atom is not among its units"
+            "a protected token is missing from its units"
         );
-        let vocabulary = Self::of(units, normalization, protected_tokens.clone(), stored)?;
+        let vocabulary = Self::from_parts(units, normalization, protected_tokens.clone(), stored)?;
         ensure!(
             file == rules(&vocabulary.tokenizer, units, protected_tokens)?,
-            "its rules are not those that softalign has for such units, normalised so"
+            "its rules do not fit these units and this normalization"
         );
         Ok(vocabulary)
     }
 
-    fn of(
+    fn from_parts(
         units: Units,
         normalization: Normalization,
         protected_tokens: ProtectedTokens,
         stored: TokenizerFile,
     ) -> Result<Self> {
-        let mut tokenizer = tokenizer(units, normalization, &protected_tokens, stored).map_err(reason)?;
-        tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(reason)?;
+        let mut tokenizer = build_tokenizer(units, normalization, &protected_tokens, stored).map_err(to_anyhow)?;
+        tokenizer.add_special_tokens(SPECIALS.map(|text| AddedToken::from(text, true))).map_err(to_anyhow)?;
         // A user may write "</s>" as plain text; it must not end the sentence.
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { tokenizer, units, normalization, protected_tokens })
     }
 
-    /// The vocabulary as a tokenizer.json, which Hugging Face's Python library reads too.
+    /// Returns the vocabulary as a tokenizer.json, which Hugging Face's Python library can read.
     ///
     /// # Errors
-    /// None that can be provoked; the writer's own are passed on.
+    /// Errors of the tokenizers crate, which are not expected.
     pub fn to_json(&self) -> Result<String> {
-        self.tokenizer.to_string(true).map_err(reason)
+        self.tokenizer.to_string(true).map_err(to_anyhow)
     }
 
-    /// How many units there are, the special ones included.
+    /// Number of units, including special ones.
     pub fn size(&self) -> usize {
         self.tokenizer.get_vocab_size(true)
     }
 
-    /// What its texts are cut into.
+    /// Kind of units.
     pub fn units(&self) -> Units {
         self.units
     }
 
-    /// What is made of a text before it is cut.
+    /// Normalization before segmentation.
     pub fn normalization(&self) -> Normalization {
         self.normalization
     }
 
-    /// What is never cut.
+    /// Tokens that are never split.
     pub fn protected_tokens(&self) -> &ProtectedTokens {
         &self.protected_tokens
     }
 
-    /// How much this vocabulary and another have in common: the share of the smaller one's long units that the other has
-    /// too; none where there are too few of them to tell. Those of one language have a third in common even where the
-    /// texts are very different, those of two languages a fifth at most.
+    /// Share of the long units of the smaller of two vocabularies that the other has too; none if there are too few. It
+    /// is at least a third within a language, even for very different texts, and at most a fifth between languages.
     pub fn likeness(&self, other: &Self) -> Option<f64> {
-        const LONG: usize = 3;
-        const ENOUGH: usize = 5;
+        const MIN_CHARACTERS: usize = 3;
+        const MIN_UNITS: usize = 5;
         let long = |vocabulary: &Self| -> HashSet<String> {
             let units = vocabulary.tokenizer.get_vocab(false).into_keys();
             let units = units.filter(|unit| !SPECIALS.contains(&unit.as_str()));
-            units.filter(|unit| unit.trim_start_matches(SPACE).chars().count() >= LONG).collect()
+            units.filter(|unit| unit.trim_start_matches(SPACE).chars().count() >= MIN_CHARACTERS).collect()
         };
         let (ours, theirs) = (long(self), long(other));
         let fewer = ours.len().min(theirs.len());
-        (fewer >= ENOUGH).then(|| ours.intersection(&theirs).count() as f64 / fewer as f64)
+        (fewer >= MIN_UNITS).then(|| ours.intersection(&theirs).count() as f64 / fewer as f64)
     }
 
-    /// Cuts a text into unit ids.
+    /// Returns the unit ids of a text.
     ///
     /// # Errors
-    /// None that can be provoked; the tokenizer's own are passed on.
+    /// Errors of the tokenizers crate, which are not expected.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.tokenizer.encode_fast(text, false).map_err(reason)?.get_ids().to_vec())
+        Ok(self.tokenizer.encode_fast(text, false).map_err(to_anyhow)?.get_ids().to_vec())
     }
 
-    /// Cuts many texts into unit ids, on all cores.
+    /// Returns the unit ids of many texts, encoded in parallel.
     ///
     /// # Errors
-    /// None that can be provoked; the tokenizer's own are passed on.
+    /// Errors of the tokenizers crate, which are not expected.
     pub fn encode_all<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Vec<Vec<u32>>> {
-        // One by one rather than as the tokenizer's batch, which would hold every text's offsets and words until the
-        // end.
+        // A batch of the tokenizers crate would keep the offsets and words of all texts.
         texts.collect::<Vec<_>>().par_iter().map(|text| self.encode(text)).collect()
     }
 
-    /// Texts that can be cut anew with merges left out, unless the units are not made by merging.
+    /// Returns a resegmenter of texts for BPE-dropout; none unless the units are [`Units::Bpe`].
     ///
     /// # Errors
-    /// None that can be provoked; the tokenizer's own are passed on.
-    pub fn recutting<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Option<Resegmenter>> {
+    /// Errors of the tokenizers crate, which are not expected.
+    pub fn resegmenter<'a>(&self, texts: impl Iterator<Item = &'a str>) -> Result<Option<Resegmenter>> {
         if self.units != Units::Bpe {
             return Ok(None);
         }
-        let words = texts.collect::<Vec<_>>().par_iter().map(|text| self.words(text)).collect::<Result<Vec<_>>>()?;
+        let words =
+            texts.collect::<Vec<_>>().par_iter().map(|text| self.units_by_word(text)).collect::<Result<Vec<_>>>()?;
         Ok(Some(Resegmenter::new(self.merges()?, words.into_iter())))
     }
 
-    /// The units of each part of a text within which units merge.
-    fn words(&self, text: &str) -> Result<Vec<Vec<u32>>> {
-        let encoding = self.tokenizer.encode(text, false).map_err(reason)?;
+    /// Returns the units of each word as the pre-tokenizer splits the text.
+    fn units_by_word(&self, text: &str) -> Result<Vec<Vec<u32>>> {
+        let encoding = self.tokenizer.encode(text, false).map_err(to_anyhow)?;
         let units: Vec<_> = encoding.get_word_ids().iter().zip(encoding.get_ids()).collect();
         Ok(units.chunk_by(|a, b| a.0 == b.0).map(|word| word.iter().map(|&(_, &id)| id).collect()).collect())
     }
 
     fn merges(&self) -> Result<Merges> {
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let stored = TokenizerFile::taken_from(&mut file, self.units)?;
+        let stored = TokenizerFile::take_from(&mut file, self.units)?;
         let merge = |(first, second): &(String, String)| {
             let [first_id, second_id] = [first, second].map(|unit| stored.ids[unit]);
             ([first_id, second_id], stored.ids[&format!("{first}{second}")])
@@ -219,25 +216,24 @@ impl Vocabulary {
         Ok(Merges::new(stored.merges.iter().map(merge)))
     }
 
-    /// Cuts a text into units and tells which of its words each belongs to. Words are the text's own, as it was before it was
-    /// normalised.
+    /// Segments a text and maps its units to its words, which are those before normalization.
     ///
     /// # Errors
-    /// None that can be provoked; the tokenizer's own are passed on.
+    /// Errors of the tokenizers crate, which are not expected.
     pub fn segment(&self, text: &str, words: WordSplitting) -> Result<Segmentation> {
         if text.is_empty() {
             return Ok(Segmentation::new(text, Vec::new(), Vec::new(), &[], &[]));
         }
-        let encoding = self.tokenizer.encode(text, false).map_err(reason)?;
-        // A unit holds all up to the next one, as the marks that have been composed with its last character.
+        let encoding = self.tokenizer.encode(text, false).map_err(to_anyhow)?;
+        // A unit extends to the next one, which includes marks composed with its last character.
         let ends = encoding.get_offsets().iter().skip(1).map(|&(start, _)| start).chain([text.len()]);
         let spans: Vec<Range<usize>> =
             encoding.get_offsets().iter().zip(ends).map(|(&(start, end), next)| start..end.max(next)).collect();
-        let written = |(&id, span): (&u32, &Range<usize>)| match id {
+        let unit_text = |(&id, span): (&u32, &Range<usize>)| match id {
             UNKNOWN => text[span.clone()].replace(' ', SPACE),
             _ => self.unit(id),
         };
-        let units = encoding.get_ids().iter().zip(&spans).map(written).collect();
+        let units = encoding.get_ids().iter().zip(&spans).map(unit_text).collect();
         let mut word_spans = word_spans(text, words);
         if words == WordSplitting::Characters {
             join_composed(&mut word_spans, &spans);
@@ -245,17 +241,16 @@ impl Vocabulary {
         Ok(Segmentation::new(text, encoding.get_ids().to_vec(), units, &spans, &word_spans))
     }
 
-    /// Joins units to the text they stand for and tells which of its words each belongs to: the counterpart of
-    /// [`Self::segment`] for ids that a model chose.
+    /// Joins units to text and maps them to its words: the inverse of [`Self::segment`], for predicted ids.
     pub fn join(&self, ids: &[u32], words: WordSplitting) -> (String, Segmentation) {
         self.join_with(ids, &HashMap::new(), words)
     }
 
-    /// Joins units, some of which, by their places, stand for other text than their own.
+    /// Joins units as [`Self::join`] does, with replacement texts for the units at some positions.
     pub fn join_with(
         &self,
         ids: &[u32],
-        others: &HashMap<usize, String>,
+        replacements: &HashMap<usize, String>,
         words: WordSplitting,
     ) -> (String, Segmentation) {
         let mut text = String::new();
@@ -263,9 +258,9 @@ impl Vocabulary {
         let mut units = Vec::with_capacity(ids.len());
         for (index, &id) in ids.iter().enumerate() {
             let unit = self.unit(id);
-            let mut surface = others.get(&index).cloned().unwrap_or_else(|| unit.replace(SPACE, " "));
+            let mut surface = replacements.get(&index).cloned().unwrap_or_else(|| unit.replace(SPACE, " "));
             if self.units == Units::Word && id == UNKNOWN && !surface.is_empty() {
-                // Unknown words have lost the space before them.
+                // An unknown word lacks the space before it.
                 surface.insert(0, ' ');
             }
             if index == 0 && self.units != Units::Char && surface.starts_with(' ') {
@@ -280,18 +275,18 @@ impl Vocabulary {
         (text, segmentation)
     }
 
-    /// Joins units to text.
+    /// Returns the text of units.
     pub fn decode(&self, ids: &[u32]) -> String {
         self.join(ids, WordSplitting::Whitespace).0
     }
 
-    /// Units as the vocabulary writes them.
+    /// Returns units as the vocabulary writes them.
     pub fn written(&self, ids: &[u32]) -> Vec<String> {
         ids.iter().map(|&id| self.unit(id)).collect()
     }
 
-    /// How the units are spelt.
-    pub fn spelling(&self) -> SurfaceForms {
+    /// Surface forms of the units.
+    pub fn surface_forms(&self) -> SurfaceForms {
         let text =
             |id: u32| if (id as usize) < SPECIALS.len() { String::new() } else { self.unit(id).replace(SPACE, " ") };
         SurfaceForms::new((0..self.size() as u32).map(text).collect(), self.units != Units::Char)
@@ -302,8 +297,8 @@ impl Vocabulary {
     }
 }
 
-/// Learns a tokenizer's model, as [`Tokenizer::train`] does, from words of bounded length.
-fn learn<'a>(
+/// Trains the model of a tokenizer as [`Tokenizer::train`] does, but on words of bounded length.
+fn train_model<'a>(
     tokenizer: &mut Tokenizer,
     trainer: &mut TrainerWrapper,
     texts: impl Iterator<Item = &'a str> + Send,
@@ -315,7 +310,8 @@ fn learn<'a>(
         let mut words = PreTokenizedString::from(normalized);
         tokenizer.get_pre_tokenizer().map_or(Ok(()), |splitter| splitter.pre_tokenize(&mut words))?;
         let words = words.get_splits(OffsetReferential::Original, OffsetType::Byte).into_iter();
-        let words = words.flat_map(|(word, ..)| if units == Units::Bpe { pieces(word) } else { vec![word.to_owned()] });
+        let words =
+            words.flat_map(|(word, ..)| if units == Units::Bpe { split_word(word) } else { vec![word.to_owned()] });
         Ok(words.collect())
     };
     trainer.feed(texts, words)?;
@@ -326,8 +322,8 @@ fn learn<'a>(
     Ok(())
 }
 
-/// A word in pieces of [`LONGEST_WORD`] characters.
-fn pieces(word: &str) -> Vec<String> {
+/// Splits a word into pieces of at most [`LONGEST_WORD`] characters.
+fn split_word(word: &str) -> Vec<String> {
     if word.len() <= LONGEST_WORD {
         return vec![word.to_owned()];
     }
@@ -335,7 +331,7 @@ fn pieces(word: &str) -> Vec<String> {
     characters.chunks(LONGEST_WORD).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Joins to each character those after it in which no unit begins, since they were composed with it.
+/// Joins characters in which no unit begins to the previous one, since normalization composed them.
 fn join_composed(characters: &mut Vec<Range<usize>>, units: &[Range<usize>]) {
     characters.dedup_by(|next, before| {
         let first = units.partition_point(|unit| unit.start < next.start);
@@ -380,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_covered_comes_back_exactly() {
+    fn decoding_restores_covered_text() {
         for units in ALL {
             let vocabulary = learn(units);
             for text in TEXTS {
@@ -407,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_those_of_the_text_whichever_way() {
+    fn segment_and_join_agree_on_words() {
         for units in ALL {
             let vocabulary = learn(units);
             for text in TEXTS {
@@ -431,27 +427,29 @@ mod tests {
     }
 
     #[test]
-    fn atoms_are_one_unit_wherever_they_stand() {
+    fn protected_tokens_are_single_units() {
         let protected_tokens =
             ProtectedTokens::new(["<2fr>", "<2f>", "⟨V⟩", "⟨V.PTCP⟩", "é"].map(str::to_owned)).unwrap();
-        let texts = TEXTS.map(|text| protected_tokens.left_out(text).into_owned());
+        let texts = TEXTS.map(|text| protected_tokens.remove_from(text).into_owned());
         for units in ALL {
-            let vocabulary =
-                train(texts.iter().map(String::as_str), units, 500).unwrap().with_atoms(&protected_tokens).unwrap();
-            let written = |text: &str| {
+            let vocabulary = train(texts.iter().map(String::as_str), units, 500)
+                .unwrap()
+                .with_protected_tokens(&protected_tokens)
+                .unwrap();
+            let units_of = |text: &str| {
                 let segmentation = vocabulary.segment(text, WordSplitting::Whitespace).unwrap();
                 assert_eq!(vocabulary.decode(&segmentation.ids), text, "{units:?}");
                 assert_eq!(vocabulary.join(&segmentation.ids, WordSplitting::Whitespace).1, segmentation);
                 segmentation.units.join("|").replace(SPACE, "").replace("||", "|")
             };
-            assert!(written("<2fr> a").starts_with("<2fr>|a"), "{units:?}");
-            assert_eq!(written("<2f> <2fr>"), "<2f>|<2fr>");
-            assert_eq!(written("⟨V⟩⟨V.PTCP⟩e"), "⟨V⟩|⟨V.PTCP⟩|e");
+            assert!(units_of("<2fr> a").starts_with("<2fr>|a"), "{units:?}");
+            assert_eq!(units_of("<2f> <2fr>"), "<2f>|<2fr>");
+            assert_eq!(units_of("⟨V⟩⟨V.PTCP⟩e"), "⟨V⟩|⟨V.PTCP⟩|e");
             let json = vocabulary.to_json().unwrap();
             let again = Vocabulary::from_json(&json, units, Normalization::NONE, &protected_tokens).unwrap();
             assert_eq!(again.to_json().unwrap(), json);
             assert_eq!(again.encode("<2fr> été").unwrap(), vocabulary.encode("<2fr> été").unwrap());
-            assert!(read(&json, units).is_err(), "whoever does not know the atoms reads other units");
+            assert!(read(&json, units).is_err(), "the protected tokens are missing");
             assert!(
                 Vocabulary::from_json(&learn(units).to_json().unwrap(), units, Normalization::NONE, &protected_tokens)
                     .is_err()
@@ -460,20 +458,22 @@ mod tests {
     }
 
     #[test]
-    fn atoms_stay_whole_when_words_are_cut_anew() {
+    fn dropout_keeps_protected_tokens_whole() {
         let protected_tokens = ProtectedTokens::new(["<2fr>".to_owned()]).unwrap();
-        let vocabulary =
-            train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500).unwrap().with_atoms(&protected_tokens).unwrap();
+        let vocabulary = train(TEXTS.into_iter().chain(TEXTS), Units::Bpe, 500)
+            .unwrap()
+            .with_protected_tokens(&protected_tokens)
+            .unwrap();
         let text = "<2fr> two spaces";
-        let recutting = vocabulary.recutting([text].into_iter()).unwrap().unwrap();
+        let resegmenter = vocabulary.resegmenter([text].into_iter()).unwrap().unwrap();
         for index in 0..20 {
-            let cut = recutting.cut(0, 0.5, &mut SeededRng::new(1, "cuts", index));
+            let cut = resegmenter.cut(0, 0.5, &mut SeededRng::new(1, "cuts", index));
             assert_eq!((vocabulary.decode(&cut).as_str(), cut[0]), (text, vocabulary.encode(text).unwrap()[0]));
         }
     }
 
     #[test]
-    fn files_bring_back_the_same_vocabulary() {
+    fn json_restores_the_vocabulary() {
         for units in ALL {
             let vocabulary = learn(units);
             let json = vocabulary.to_json().unwrap();
@@ -491,55 +491,55 @@ mod tests {
     }
 
     #[test]
-    fn texts_can_be_cut_anew() {
+    fn dropout_resegments_texts() {
         let vocabulary = learn(Units::Bpe);
-        let recutting = vocabulary.recutting(TEXTS.into_iter()).unwrap().unwrap();
+        let resegmenter = vocabulary.resegmenter(TEXTS.into_iter()).unwrap().unwrap();
         for (index, text) in TEXTS.into_iter().enumerate() {
-            let cut = |rate: f64, seed: u64| recutting.cut(index, rate, &mut SeededRng::new(seed, "cuts", 0));
+            let cut = |rate: f64, seed: u64| resegmenter.cut(index, rate, &mut SeededRng::new(seed, "cuts", 0));
             assert_eq!(cut(0.0, 1), vocabulary.encode(text).unwrap(), "{text:?}");
             let characters = cut(1.0, 1);
             assert_eq!(vocabulary.decode(&characters), text);
             for seed in 0..10 {
-                let some = cut(0.2, seed);
-                assert_eq!(vocabulary.decode(&some), text);
-                assert!(some.len() <= characters.len() && some == cut(0.2, seed));
+                let sampled = cut(0.2, seed);
+                assert_eq!(vocabulary.decode(&sampled), text);
+                assert!(sampled.len() <= characters.len() && sampled == cut(0.2, seed));
             }
         }
         for units in [Units::Word, Units::Char] {
-            assert!(learn(units).recutting(TEXTS.into_iter()).unwrap().is_none());
+            assert!(learn(units).resegmenter(TEXTS.into_iter()).unwrap().is_none());
         }
     }
 
     #[test]
-    fn vocabularies_of_one_language_are_alike() {
+    fn likeness_is_high_within_a_language() {
         let learn = |texts: [&str; 2]| train(texts.into_iter(), Units::Word, 500).unwrap();
         let english = learn(["the old fox sleeps here", "where the owl sings"]);
         let other_texts = learn(["the grey cat sleeps", "here the old dog sings"]);
         let german = learn(["der alte Fuchs schläft hier", "wo die Eule singt"]);
         assert!(english.likeness(&other_texts).unwrap() > 0.5);
         assert_eq!(english.likeness(&german), Some(0.0));
-        assert_eq!(english.likeness(&learn(["a b", "c d"])), None, "letters say nothing");
+        assert_eq!(english.likeness(&learn(["a b", "c d"])), None, "too few long units");
     }
 
     #[test]
-    fn learned_units_are_no_longer_than_the_longest_word() {
+    fn units_do_not_exceed_the_longest_word() {
         let long = "c".repeat(20 * LONGEST_WORD);
         let vocabulary = train([long.as_str(), "é"].into_iter(), Units::Bpe, 500).unwrap();
-        let longest = vocabulary.spelling();
-        let longest = (0..vocabulary.size() as u32).map(|id| longest.text(id).chars().count()).max();
+        let forms = vocabulary.surface_forms();
+        let longest = (0..vocabulary.size() as u32).map(|id| forms.text(id).chars().count()).max();
         assert!((100..=LONGEST_WORD).contains(&longest.unwrap()), "{longest:?}");
         assert_eq!(vocabulary.decode(&vocabulary.encode(&long).unwrap()), long);
     }
 
     #[test]
-    fn only_words_beyond_the_longest_are_learned_in_pieces() {
+    fn splits_only_overlong_words() {
         let word: String = "日本".chars().cycle().take(LONGEST_WORD).collect();
-        assert_eq!(pieces(&word), std::slice::from_ref(&word));
-        assert_eq!(pieces(&format!("{word}語")), [word, "語".to_owned()]);
+        assert_eq!(split_word(&word), std::slice::from_ref(&word));
+        assert_eq!(split_word(&format!("{word}語")), [word, "語".to_owned()]);
     }
 
     #[test]
-    fn extreme_texts_do_no_harm() {
+    fn handles_extreme_texts() {
         for units in ALL {
             let vocabulary = learn(units);
             let long = "été".repeat(100_000);

@@ -1,4 +1,4 @@
-//! From one vocabulary to the next, when a model goes on to other texts.
+//! Extension of a vocabulary when a model continues training on other texts.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,17 @@ use serde_json::Value;
 use super::{SPECIALS, Units, Vocabulary};
 
 impl Vocabulary {
-    /// The same units by the same ids, and after them those that other texts need so that nothing in them is unknown: for
-    /// pieces of words and for characters every character, for words the `most` frequent ones. Words are cut into the same
-    /// pieces as before, and what is new about them into characters, since new merges would cut known words in other ways.
+    /// Appends the units that other texts need: for subwords and characters every character, for words the most
+    /// frequent, as in a vocabulary of `max_size` units. New merges would change the units of known words.
     ///
     /// # Errors
-    /// `most` leaves no room beside the special units, or the texts have a unit that no vocabulary may hold.
-    pub fn extended<'t>(&self, texts: impl Iterator<Item = &'t str> + Send, most: usize) -> Result<Self> {
-        // Of pieces of words the smallest vocabulary there is has single characters alone.
-        let size = if self.units() == Units::Bpe { SPECIALS.len() + 1 } else { most };
-        let needed = Self::train(texts, self.units(), self.normalization(), size)?.all_written();
+    /// `max_size` is at most the number of special units, or the texts have an invalid unit.
+    pub fn extended<'t>(&self, texts: impl Iterator<Item = &'t str> + Send, max_size: usize) -> Result<Self> {
+        // The smallest BPE vocabulary has only characters.
+        let size = if self.units() == Units::Bpe { SPECIALS.len() + 1 } else { max_size };
+        let needed = Self::train(texts, self.units(), self.normalization(), size)?.all_units();
         let mut file: Value = serde_json::from_str(&self.to_json()?)?;
-        let units = file.pointer_mut("/model/vocab").and_then(Value::as_object_mut).context("there are no units")?;
+        let units = file.pointer_mut("/model/vocab").and_then(Value::as_object_mut).context("\"vocab\" is missing")?;
         for unit in needed {
             let next = units.len();
             units.entry(unit).or_insert_with(|| next.into());
@@ -27,13 +26,13 @@ impl Vocabulary {
         Self::from_json(&file.to_string(), self.units(), self.normalization(), self.protected_tokens())
     }
 
-    /// For each unit, by id, the id that another vocabulary has for a unit that is spelt the same.
+    /// Returns, for each unit by id, the id of the same unit in another vocabulary.
     pub fn origins(&self, other: &Self) -> Vec<Option<u32>> {
-        let known: HashMap<String, u32> = other.all_written().into_iter().zip(0..).collect();
-        self.all_written().iter().map(|unit| known.get(unit).copied()).collect()
+        let known: HashMap<String, u32> = other.all_units().into_iter().zip(0..).collect();
+        self.all_units().iter().map(|unit| known.get(unit).copied()).collect()
     }
 
-    fn all_written(&self) -> Vec<String> {
+    fn all_units(&self) -> Vec<String> {
         self.written(&(0..self.size() as u32).collect::<Vec<_>>())
     }
 }
@@ -52,41 +51,41 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_stays_and_nothing_is_unknown() {
+    fn keeps_known_units_and_covers_new_texts() {
         for units in [Units::Bpe, Units::Word, Units::Char] {
             let old = learn(units);
-            let grown = old.extended(OTHERS.into_iter(), 100).unwrap();
+            let extended = old.extended(OTHERS.into_iter(), 100).unwrap();
             for text in KNOWN {
-                assert_eq!(grown.encode(text).unwrap(), old.encode(text).unwrap(), "{units:?}");
+                assert_eq!(extended.encode(text).unwrap(), old.encode(text).unwrap(), "{units:?}");
             }
             for text in OTHERS {
-                let ids = grown.encode(text).unwrap();
+                let ids = extended.encode(text).unwrap();
                 assert!(old.encode(text).unwrap().contains(&UNKNOWN) && !ids.contains(&UNKNOWN), "{units:?} {text}");
-                assert_eq!(grown.decode(&ids), FORM.apply(text), "{units:?}");
+                assert_eq!(extended.decode(&ids), FORM.apply(text), "{units:?}");
             }
-            let origins = grown.origins(&old);
-            let same = (0..old.size() as u32).map(Some);
-            assert!(origins[..old.size()].iter().copied().eq(same), "{units:?}: {origins:?}");
-            assert!(grown.size() > old.size() && origins[old.size()..].iter().all(Option::is_none), "{units:?}");
-            let again = grown.extended(OTHERS.into_iter(), 100).unwrap();
-            assert_eq!(again.to_json().unwrap(), grown.to_json().unwrap(), "{units:?}: nothing more is needed");
+            let origins = extended.origins(&old);
+            let same_ids = (0..old.size() as u32).map(Some);
+            assert!(origins[..old.size()].iter().copied().eq(same_ids), "{units:?}: {origins:?}");
+            assert!(extended.size() > old.size() && origins[old.size()..].iter().all(Option::is_none), "{units:?}");
+            let again = extended.extended(OTHERS.into_iter(), 100).unwrap();
+            assert_eq!(again.to_json().unwrap(), extended.to_json().unwrap(), "{units:?}: nothing more is needed");
         }
     }
 
     #[test]
-    fn of_new_words_the_most_frequent_are_taken() {
-        let grown = learn(Units::Word).extended(OTHERS.into_iter(), SPECIALS.len() + 1).unwrap();
-        assert_eq!(grown.size(), learn(Units::Word).size() + 1);
-        assert_eq!(grown.written(&[grown.size() as u32 - 1]), ["▁ƶebra"]);
+    fn adds_most_frequent_new_words() {
+        let extended = learn(Units::Word).extended(OTHERS.into_iter(), SPECIALS.len() + 1).unwrap();
+        assert_eq!(extended.size(), learn(Units::Word).size() + 1);
+        assert_eq!(extended.written(&[extended.size() as u32 - 1]), ["▁ƶebra"]);
     }
 
     #[test]
-    fn units_of_other_vocabularies_are_found_by_their_spelling() {
+    fn finds_same_units_of_other_vocabularies() {
         let old = learn(Units::Word);
         let other = Vocabulary::train(["owl the zebra"].into_iter(), Units::Word, FORM, 60).unwrap();
         let found: Vec<Option<String>> =
             other.origins(&old).into_iter().map(|id| id.map(|id| old.written(&[id]).remove(0))).collect();
-        for (unit, found) in other.all_written().into_iter().zip(found) {
+        for (unit, found) in other.all_units().into_iter().zip(found) {
             assert_eq!(found, (unit != "▁zebra").then_some(unit));
         }
     }
