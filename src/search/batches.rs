@@ -1,4 +1,4 @@
-//! Search over any number of sentences: like lengths together, results in the order of the input.
+//! Batched search: sources are bucketed by length, and results keep the order of the input.
 
 use std::sync::Mutex;
 
@@ -10,18 +10,17 @@ use crate::model::RnnSearch;
 use crate::model::cpu::PackingMode;
 use crate::text::PaddedBatch;
 
-/// Units in one batch of sources, padding counted: bounds memory, whatever the sentences' lengths.
+/// Maximum source units of a batch, with padding.
 const BATCH_UNITS: usize = 2048;
-/// Sentences in one batch, at most, and hypotheses: a wide beam takes memory for each of its own.
 const BATCH_SENTENCES: usize = 64;
 const BATCH_HYPOTHESES: usize = 2048;
 
-/// A sentence that is to be translated.
+/// Source sentence.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// Its unit ids.
+    /// Unit ids.
     pub units: Vec<u32>,
-    /// What its translation has to keep to.
+    /// Constraints on the translation.
     pub constraints: DecodingConstraints,
 }
 
@@ -31,12 +30,12 @@ impl From<Vec<u32>> for Source {
     }
 }
 
-/// Translates sources by one model or by several over the same units together: for each as many hypotheses as `settings`
-/// say, best first, drawn ones in the order in which they were drawn. An empty source gets one empty hypothesis.
-/// `on_progress` is told after each batch how many sentences it held.
+/// Decodes sources with a model or an ensemble over the same vocabularies. Returns the hypotheses of each source, best
+/// first, or samples in the order drawn. An empty source has one empty hypothesis. `on_progress` receives the number of
+/// sentences of each finished batch.
 ///
 /// # Errors
-/// The model's own.
+/// A model fails.
 pub fn search_all(
     models: &[&RnnSearch],
     sources: &[Source],
@@ -44,28 +43,28 @@ pub fn search_all(
     on_progress: &mut (dyn FnMut(usize) + Send),
 ) -> Result<Vec<Vec<Hypothesis>>> {
     let mut results: Vec<Vec<Hypothesis>> = vec![vec![Hypothesis::empty()]; sources.len()];
-    let most = (BATCH_HYPOTHESES / settings.width().max(1)).clamp(1, BATCH_SENTENCES);
-    let batches = batches(sources, rayon::current_num_threads(), most);
+    let max_sentences = (BATCH_HYPOTHESES / settings.width().max(1)).clamp(1, BATCH_SENTENCES);
+    let batches = batches(sources, rayon::current_num_threads(), max_sentences);
     on_progress(sources.len() - batches.iter().map(Vec::len).sum::<usize>());
     let progress = Mutex::new(on_progress);
     let pad = |batch: &Vec<usize>| PaddedBatch::new(batch.iter().map(|&index| sources[index].units.as_slice()));
     let translate = |batch: &Vec<usize>, padded: &PaddedBatch, scorer: &mut dyn Scorer| {
-        let input = |(&number, &units): (&usize, &usize)| SearchInput {
-            number,
-            units,
-            constraints: &sources[number].constraints,
+        let input = |(&index, &source_units): (&usize, &usize)| SearchInput {
+            index,
+            source_units,
+            constraints: &sources[index].constraints,
         };
         let input: Vec<SearchInput> = batch.iter().zip(&padded.lengths).map(input).collect();
         let found = match settings {
             Search::Beam(settings) => search(scorer, &input, settings)?,
-            Search::Draws(settings) => sample(scorer, &input, settings)?,
+            Search::Sample(settings) => sample(scorer, &input, settings)?,
         };
         if let Ok(mut on_progress) = progress.lock() {
             on_progress(padded.batch());
         }
         Ok(found)
     };
-    let found = map_batches(models, purpose(models[0], sources, settings), &batches, pad, translate)?;
+    let found = map_batches(models, packing_mode(models[0], sources, settings), &batches, pad, translate)?;
     for (batch, found) in batches.iter().zip(found) {
         for (&index, hypotheses) in batch.iter().zip(found) {
             results[index] = hypotheses;
@@ -74,23 +73,23 @@ pub fn search_all(
     Ok(results)
 }
 
-/// Translations are about as long as their sources, so that this tells how many rows there will be.
-fn purpose(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
+fn packing_mode(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
+    // Translations are about as long as their sources.
     let rows = settings.width() * sources.iter().map(|source| source.units.len()).sum::<usize>();
     if rows > 2 * model.architecture().target_vocabulary { PackingMode::LongInference } else { PackingMode::Inference }
 }
 
-/// The sources that are not empty, in batches of like length, `most` in one at most, and in no fewer than there are cores to
-/// work on them. The longest come first, so that no core is left alone with them at the end.
-fn batches(sources: &[Source], cores: usize, most: usize) -> Vec<Vec<usize>> {
+/// Batches of the indices of nonempty sources of similar length, if possible at least one for each core. The longest
+/// come first, which balances the load.
+fn batches(sources: &[Source], cores: usize, max_sentences: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..sources.len()).filter(|&index| !sources[index].units.is_empty()).collect();
     order.sort_by_key(|&index| (sources[index].units.len(), index));
-    let most = order.len().div_ceil(cores).min(most);
+    let max_sentences = order.len().div_ceil(cores).min(max_sentences);
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for index in order {
-        // Sorted by length, so the newcomer is the longest.
+        // Sources are sorted by length: the new one is the longest.
         let fits = |batch: &Vec<usize>| {
-            batch.len() < most && (batch.len() + 1) * (sources[index].units.len() + 1) <= BATCH_UNITS
+            batch.len() < max_sentences && (batch.len() + 1) * (sources[index].units.len() + 1) <= BATCH_UNITS
         };
         match batches.last_mut().filter(|batch| fits(batch)) {
             Some(batch) => batch.push(index),

@@ -1,11 +1,10 @@
-//! Beam search in batches.
+//! Batched beam search.
 //!
-//! Every sentence has a beam of its own, so that no result depends on what else is in the batch. A hypothesis that ends
-//! leaves its beam and makes it narrower; a sentence whose beam is empty leaves the batch.
+//! Each sentence has its own beam, so results do not depend on the batch. A finished hypothesis leaves the beam and
+//! narrows it by one.
 //!
-//! Where phrases are required, the beam is dealt out among hypotheses that have none of their units, one, two and so on
-//! (Post & Vilar 2018, section 4), and is wider by as many: those that have more are less probable, and would never get
-//! to their end.
+//! With required phrases, the beam is widened by the number of their units and divided among banks, one for each number
+//! of units produced: dynamic beam allocation (Post & Vilar 2018, section 4).
 
 use std::cmp::Ordering;
 
@@ -17,41 +16,40 @@ use super::{
 };
 use crate::text::{BEGIN, END};
 
-/// A source as search sees it.
+/// Source of one search.
 #[derive(Clone, Copy)]
 pub struct SearchInput<'a> {
-    /// Its place among the sentences, by which draws differ.
-    pub number: usize,
-    /// How many units it has, by which a translation's length is bounded.
-    pub units: usize,
-    /// What its translation has to keep to.
+    /// Index of the sentence, part of the seed of sampling.
+    pub index: usize,
+    /// Number of source units, which bounds the length of the translation.
+    pub source_units: usize,
+    /// Constraints on the translation.
     pub constraints: &'a DecodingConstraints,
 }
 
-/// The beam of one sentence.
+/// Beam of one sentence. Hypotheses are indices of their last steps in the arena.
 struct Beam<'a> {
     constraints: &'a DecodingConstraints,
     no_repeat: Option<usize>,
-    history: HypothesisArena,
-    /// Rows of the scorer and last steps of the living hypotheses.
-    alive: Vec<(usize, Option<usize>)>,
-    /// Last steps of the hypotheses that are done, and whether each ended by itself.
-    done: Vec<(usize, bool)>,
-    /// Hypotheses still wanted: the beam's width, which shrinks as hypotheses end.
+    arena: HypothesisArena,
+    /// Live hypotheses with their rows of the scorer; `None` is the empty one.
+    live: Vec<(usize, Option<usize>)>,
+    /// Complete hypotheses; true if they end with `</s>`.
+    complete: Vec<(usize, bool)>,
+    /// Beam width, less the finished hypotheses.
     width: usize,
-    /// Most units of a hypothesis.
-    longest: usize,
+    max_units: usize,
 }
 
-/// A hypothesis that is one unit longer.
+/// Live hypothesis extended by one unit.
 #[derive(Clone, Copy)]
 struct Extension {
     log_probability: f64,
     placement_penalty: f64,
-    /// The living hypothesis that it goes on from.
-    index: usize,
+    /// Index of the live hypothesis.
+    parent: usize,
     unit: u32,
-    /// How many units of required phrases it has.
+    /// Units of required phrases produced.
     bank: usize,
 }
 
@@ -60,34 +58,33 @@ impl Extension {
         self.log_probability + self.placement_penalty
     }
 
-    /// The order of extensions: the more probable first, of equals that of the earlier hypothesis and unit.
+    /// Orders by descending score; ties by parent, then unit.
     fn better_first(&self, other: &Self) -> Ordering {
-        other.sum().total_cmp(&self.sum()).then(self.index.cmp(&other.index)).then(self.unit.cmp(&other.unit))
+        other.sum().total_cmp(&self.sum()).then(self.parent.cmp(&other.parent)).then(self.unit.cmp(&other.unit))
     }
 }
 
-/// Translates sentences, of which the scorer has one row each. Returns up to `settings.best` hypotheses for each, best
-/// first: those that ended by themselves before others, and those that have what is required before others.
+/// Beam search over sentences, each with one row of the scorer. Returns up to `settings.best` hypotheses per sentence:
+/// finished ones first, then those with fewer unmet constraints, then by score.
 ///
 /// # Errors
-/// The scorer's own.
+/// The scorer fails.
 pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamSearch) -> Result<Vec<Vec<Hypothesis>>> {
     let mut beams: Vec<Beam> =
         sources.iter().enumerate().map(|(row, source)| Beam::new(row, source, settings)).collect();
     for length in 1.. {
-        let living: Vec<(usize, u32)> = beams.iter().flat_map(Beam::living).collect();
-        if living.is_empty() {
+        let (parents, units): (Vec<usize>, Vec<u32>) = beams.iter().flat_map(Beam::scorer_input).unzip();
+        if parents.is_empty() {
             break;
         }
-        let (parents, units): (Vec<usize>, Vec<u32>) = living.into_iter().unzip();
         let predictions = scorer.step(&parents, &units)?;
         let mut first_row = 0;
         for beam in &mut beams {
-            let rows = beam.alive.len();
+            let rows = beam.live.len();
             beam.extend(&predictions, first_row);
             first_row += rows;
-            if length >= beam.longest {
-                beam.cut();
+            if length >= beam.max_units {
+                beam.stop();
             }
         }
     }
@@ -99,162 +96,154 @@ impl<'a> Beam<'a> {
         Self {
             constraints: source.constraints,
             no_repeat: settings.limits.no_repeat,
-            history: HypothesisArena::default(),
-            alive: vec![(row, None)],
-            done: Vec::new(),
+            arena: HypothesisArena::default(),
+            live: vec![(row, None)],
+            complete: Vec::new(),
             width: settings.beam + source.constraints.required_units(),
-            longest: settings.limits.longest(source.units) + source.constraints.units(),
+            max_units: settings.limits.max_units(source.source_units) + source.constraints.max_extra_units(),
         }
     }
 
-    /// The scorer's row and the last unit of each living hypothesis.
-    fn living(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.alive.iter().map(|&(row, last)| (row, last.map_or(BEGIN, |last| self.history.step(last).unit)))
+    /// Rows and last units of the live hypotheses.
+    fn scorer_input(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.live.iter().map(|&(row, last)| (row, last.map_or(BEGIN, |last| self.arena.step(last).unit)))
     }
 
-    /// Replaces the living hypotheses by the best of those that are one unit longer. The scorer's rows of these are counted
-    /// from `first_row`.
+    /// Replaces the live hypotheses, whose predictions begin at `first_row`, by their best extensions.
     fn extend(&mut self, predictions: &Predictions, first_row: usize) {
         let mut extensions: Vec<Extension> = Vec::new();
-        // Of which no more than the width is taken, wherever it is from.
+        // Score of the worst extension that can still enter the beam.
         let mut floor = f64::NEG_INFINITY;
-        for index in 0..self.alive.len() {
-            let row = first_row + index;
-            let longer = self.extensions(index, predictions.row(row), &predictions.attention[row], floor);
-            if let (true, false, Some(last)) = (longer.is_empty(), self.is_free(), self.alive[index].1) {
-                // Nothing may follow.
-                self.done.push((last, false));
+        for parent in 0..self.live.len() {
+            let row = first_row + parent;
+            let longer = self.extensions(parent, predictions.row(row), &predictions.attention[row], floor);
+            if let (true, false, Some(last)) = (longer.is_empty(), self.is_unconstrained(), self.live[parent].1) {
+                // The constraints allow no unit.
+                self.complete.push((last, false));
             }
             extensions.extend(longer);
-            if self.is_free() && extensions.len() >= 2 * self.width {
+            if self.is_unconstrained() && extensions.len() >= 2 * self.width {
                 extensions.select_nth_unstable_by(self.width - 1, Extension::better_first);
                 extensions.truncate(self.width);
                 floor = extensions[self.width - 1].sum();
             }
         }
         extensions.sort_unstable_by(Extension::better_first);
-        let chosen = dealt_out(extensions, self.width, self.constraints.required_units());
-        let parents = std::mem::take(&mut self.alive);
-        for Extension { log_probability, placement_penalty, index, unit, .. } in chosen {
-            let before = parents[index].1;
-            let progress = self.constraints.after(&self.progress(before), unit);
+        let selected = allocate(extensions, self.width, self.constraints.required_units());
+        let parents = std::mem::take(&mut self.live);
+        for Extension { log_probability, placement_penalty, parent: index, unit, .. } in selected {
+            let parent = parents[index].1;
+            let state = self.constraints.advance(&self.state(parent), unit);
             let attention = predictions.attention[first_row + index].clone();
-            let step = self.history.add(HypothesisStep {
-                before,
-                unit,
-                log_probability,
-                placement_penalty,
-                attention,
-                progress,
-            });
+            let step =
+                self.arena.push(HypothesisStep { parent, unit, log_probability, placement_penalty, attention, state });
             if unit == END {
-                self.done.push((step, true));
+                self.complete.push((step, true));
                 self.width -= 1;
             } else {
-                self.alive.push((first_row + index, Some(step)));
+                self.live.push((first_row + index, Some(step)));
             }
         }
-        if self.history.is_full() {
-            self.forget();
+        if self.arena.is_full() {
+            self.prune();
         }
     }
 
-    /// Forgets the steps that no hypothesis goes back to.
-    fn forget(&mut self) {
-        let alive = self.alive.iter_mut().filter_map(|(_, last)| last.as_mut());
-        self.history.forget(alive.chain(self.done.iter_mut().map(|(last, _)| last)));
+    fn prune(&mut self) {
+        let live = self.live.iter_mut().filter_map(|(_, last)| last.as_mut());
+        self.arena.prune(live.chain(self.complete.iter_mut().map(|(last, _)| last)));
     }
 
-    /// How a living hypothesis can go on; where everything is allowed, none by which its sum would be below `floor`.
-    fn extensions(&self, index: usize, next: Distribution, attention: &[f32], floor: f64) -> Vec<Extension> {
-        let last = self.alive[index].1;
-        let so_far = last.map(|last| self.history.step(last));
-        let so_far = so_far.map_or((0.0, 0.0), |step| (step.log_probability, step.placement_penalty));
-        let progress = self.progress(last);
-        let candidates = if self.is_free() {
-            next.best_above(self.width, floor - so_far.0 - so_far.1)
+    /// Extensions of a live hypothesis; without constraints, only those whose score is at least `floor`.
+    fn extensions(&self, parent: usize, next: Distribution, attention: &[f32], floor: f64) -> Vec<Extension> {
+        let last = self.live[parent].1;
+        let sums = last.map(|last| self.arena.step(last));
+        let sums = sums.map_or((0.0, 0.0), |step| (step.log_probability, step.placement_penalty));
+        let state = self.state(last);
+        let candidates = if self.is_unconstrained() {
+            next.best_above(self.width, floor - sums.0 - sums.1)
         } else {
-            let rule = self.constraints.rule(&progress, self.history.back(last).map(|step| step.unit), self.no_repeat);
-            let mut candidates = next.best(self.width, &|unit| rule.allows(unit));
-            let improbable = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
-            let wanted: Vec<u32> = rule.wanted().filter(improbable).collect();
-            candidates.extend(wanted.into_iter().map(|unit| next.candidate(unit)));
+            let reversed = self.arena.ancestors(last).map(|step| step.unit);
+            let mask = self.constraints.token_mask(&state, reversed, self.no_repeat);
+            let mut candidates = next.best(self.width, &|unit| mask.allows(unit));
+            let is_missing = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
+            let proposed: Vec<u32> = mask.proposals().filter(is_missing).collect();
+            candidates.extend(proposed.into_iter().map(|unit| next.candidate(unit)));
             candidates
         };
         let extension = |TokenCandidate { unit, log_probability }: TokenCandidate| {
-            let after = self.constraints.after(&progress, unit);
-            let log_probability = so_far.0 + f64::from(log_probability);
-            let placement_penalty = so_far.1 + self.constraints.placement_penalty(&progress, &after, attention);
-            Extension { log_probability, placement_penalty, index, unit, bank: self.constraints.bank(&after) }
+            let next = self.constraints.advance(&state, unit);
+            let log_probability = sums.0 + f64::from(log_probability);
+            let placement_penalty = sums.1 + self.constraints.placement_penalty(&state, &next, attention);
+            Extension { log_probability, placement_penalty, parent, unit, bank: self.constraints.bank(&next) }
         };
         candidates.into_iter().map(extension).collect()
     }
 
-    /// Whether every unit may come at any time.
-    fn is_free(&self) -> bool {
-        self.constraints.is_none() && self.no_repeat.is_none()
+    fn is_unconstrained(&self) -> bool {
+        self.constraints.is_empty() && self.no_repeat.is_none()
     }
 
-    fn progress(&self, last: Option<usize>) -> ConstraintState {
-        last.map_or_else(ConstraintState::default, |last| self.history.step(last).progress)
+    fn state(&self, last: Option<usize>) -> ConstraintState {
+        last.map_or_else(ConstraintState::default, |last| self.arena.step(last).state)
     }
 
-    /// Ends the living hypotheses where they are.
-    fn cut(&mut self) {
-        self.done.extend(self.alive.drain(..).filter_map(|(_, last)| Some((last?, false))));
+    /// Completes the live hypotheses without `</s>`.
+    fn stop(&mut self) {
+        self.complete.extend(self.live.drain(..).filter_map(|(_, last)| Some((last?, false))));
     }
 
-    /// The hypotheses that are done, best first. At least one: where the scorer had nothing to say (its numbers were
-    /// none), it is empty and unfinished.
+    /// Complete hypotheses, best first. If there is none, since no prediction was a number, returns one that is
+    /// degenerate.
     fn hypotheses(&self, settings: &BeamSearch) -> Vec<Hypothesis> {
-        let unmet_constraints = |last: usize| self.constraints.unmet_constraints(&self.history.step(last).progress);
+        let unmet_constraints = |last: usize| self.constraints.unmet_constraints(&self.arena.step(last).state);
         let rank = |&(last, finished): &(usize, bool)| {
-            (finished, unmet_constraints(last), self.history.score(last, &settings.scoring), last)
+            (finished, unmet_constraints(last), self.arena.score(last, &settings.scoring), last)
         };
-        let mut done: Vec<(bool, usize, f64, usize)> = self.done.iter().map(rank).collect();
-        done.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(b.2.total_cmp(&a.2)));
-        done.truncate(settings.best.max(1));
-        if done.is_empty() {
+        let mut ranked: Vec<(bool, usize, f64, usize)> = self.complete.iter().map(rank).collect();
+        ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(b.2.total_cmp(&a.2)));
+        ranked.truncate(settings.best.max(1));
+        if ranked.is_empty() {
             return vec![Hypothesis { finished: false, ..Hypothesis::empty() }];
         }
-        let left_out = self.constraints.left_out();
-        let read = |(finished, unmet_constraints, _, last)| {
-            self.history.hypothesis(last, finished, unmet_constraints + left_out, &settings.scoring)
+        let ignored = self.constraints.ignored_phrases();
+        let hypothesis = |(finished, unmet_constraints, _, last)| {
+            self.arena.hypothesis(last, finished, unmet_constraints + ignored, &settings.scoring)
         };
-        done.into_iter().map(read).collect()
+        ranked.into_iter().map(hypothesis).collect()
     }
 }
 
-/// The best extensions, `width` at most, of which each bank from 0 to `last` has an equal share, the last one what is left
-/// over; what a bank cannot fill goes to the others, the fullest bank first. `extensions` are sorted, and so is the result.
-fn dealt_out(mut extensions: Vec<Extension>, width: usize, last: usize) -> Vec<Extension> {
+/// Dynamic beam allocation: selects at most `width` extensions, an equal share for each bank from 0 to `last` and the
+/// remainder for the last one. Slots that a bank cannot fill go to the others, from the last bank down. The order of the
+/// sorted `extensions` is kept.
+fn allocate(mut extensions: Vec<Extension>, width: usize, last: usize) -> Vec<Extension> {
     if last == 0 {
         extensions.truncate(width);
         return extensions;
     }
-    let mut there = vec![0; last + 1];
-    extensions.iter().for_each(|extension| there[extension.bank] += 1);
-    let mut shares: Vec<usize> = there.iter().map(|&there| there.min(width / (last + 1))).collect();
-    let mut left = width - shares.iter().sum::<usize>();
-    for (share, there) in shares.iter_mut().zip(there).rev() {
-        let more = left.min(there - *share);
-        *share += more;
-        left -= more;
+    let mut available = vec![0; last + 1];
+    extensions.iter().for_each(|extension| available[extension.bank] += 1);
+    let mut slots: Vec<usize> = available.iter().map(|&available| available.min(width / (last + 1))).collect();
+    let mut free = width - slots.iter().sum::<usize>();
+    for (slots, available) in slots.iter_mut().zip(available).rev() {
+        let more = free.min(available - *slots);
+        *slots += more;
+        free -= more;
     }
-    let mut taken = |extension: &Extension| {
-        let share = &mut shares[extension.bank];
-        *share > 0 && {
-            *share -= 1;
+    extensions.retain(|extension| {
+        let slots = &mut slots[extension.bank];
+        *slots > 0 && {
+            *slots -= 1;
             true
         }
-    };
-    extensions.retain(&mut taken);
+    });
     extensions
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::table_scorer::{TableScorer, every_sequence, free};
+    use super::super::table_scorer::{TableScorer, every_sequence, unconstrained};
     use super::super::{HypothesisScoring, LengthLimits};
     use super::*;
 
@@ -271,13 +260,13 @@ mod tests {
         BeamSearch { scoring: HypothesisScoring { coverage_penalty, ..settings.scoring }, ..settings }
     }
 
-    fn within(settings: BeamSearch, length_extra: usize) -> BeamSearch {
+    fn with_max_units(settings: BeamSearch, length_extra: usize) -> BeamSearch {
         BeamSearch { limits: LengthLimits { length_extra, ..settings.limits }, ..settings }
     }
 
     #[test]
-    fn a_wide_beam_finds_what_trying_everything_finds() {
-        // What the table attends to is the words taken in, so that those that were not said are not covered.
+    fn wide_beam_agrees_with_exhaustive_search() {
+        // The table attends to the previous unit.
         let uncovered = |units: &[u32]| {
             let covered: std::collections::HashSet<u32> = units.iter().copied().chain([BEGIN]).collect();
             (8 - covered.len()) as f64 * 0.02f64.ln()
@@ -285,7 +274,7 @@ mod tests {
         for (seed, coverage_penalty, length_penalty) in (0..20).flat_map(|seed| [(seed, 0.0, 0.0), (seed, 0.3, 0.7)]) {
             let mut table = TableScorer::new(1, seed);
             let settings = with_coverage(settings(400, length_penalty), coverage_penalty);
-            let found = search(&mut table, &free(1), &settings).unwrap().remove(0);
+            let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
             let score = |units: &[u32]| {
                 let sum = table.log_probability(0, units) + coverage_penalty * uncovered(units);
                 sum / (units.len() as f64 + 1.0).powf(length_penalty)
@@ -301,38 +290,38 @@ mod tests {
     }
 
     #[test]
-    fn what_no_hypothesis_goes_back_to_is_forgotten_without_a_trace() {
-        let settings = within(settings(100, 0.7), 60);
+    fn pruning_the_arena_keeps_the_results() {
+        let settings = with_max_units(settings(100, 0.7), 60);
         let units = |found: &[Hypothesis]| found.iter().map(|one| one.units.clone()).collect::<Vec<_>>();
         let mut table = TableScorer::new(1, 3);
-        // Nothing ends, so that all of the beam lives on.
+        // No hypothesis finishes: the beam stays full.
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
-        let mut beam = Beam::new(0, &free(1)[0], &settings);
-        beam.history = HypothesisArena::endless();
+        let mut beam = Beam::new(0, &unconstrained(1)[0], &settings);
+        beam.arena = HypothesisArena::unbounded();
         for _ in 0..60 {
-            let (parents, taken): (Vec<usize>, Vec<u32>) = beam.living().unzip();
-            let predictions = table.step(&parents, &taken).unwrap();
+            let (parents, inputs): (Vec<usize>, Vec<u32>) = beam.scorer_input().unzip();
+            let predictions = table.step(&parents, &inputs).unwrap();
             beam.extend(&predictions, 0);
         }
-        beam.cut();
-        let all = beam.history.len();
+        beam.stop();
+        let all = beam.arena.len();
         let before = beam.hypotheses(&settings);
-        beam.forget();
+        beam.prune();
         let after = beam.hypotheses(&settings);
-        assert!(beam.history.len() < all * 4 / 5, "{} of {all}", beam.history.len());
+        assert!(beam.arena.len() < all * 4 / 5, "{} of {all}", beam.arena.len());
         assert_eq!(units(&before), units(&after));
         let mut table = TableScorer::new(1, 3);
         table.probabilities[0].iter_mut().for_each(|row| row[END as usize] = 0.0);
-        let found = search(&mut table, &free(1), &settings).unwrap().remove(0);
+        let found = search(&mut table, &unconstrained(1), &settings).unwrap().remove(0);
         assert_eq!(units(&found), units(&before));
         let three = BeamSearch { best: 3, ..settings };
         assert_eq!(units(&beam.hypotheses(&three)), units(&before)[..3]);
     }
 
     #[test]
-    fn greedy_takes_the_best_unit_each_time() {
+    fn greedy_search_takes_the_most_probable_unit() {
         let mut table = TableScorer::new(1, 7);
-        let found = search(&mut table, &free(1), &settings(1, 1.0)).unwrap().remove(0);
+        let found = search(&mut table, &unconstrained(1), &settings(1, 1.0)).unwrap().remove(0);
         let mut last = BEGIN as usize;
         let mut units = Vec::new();
         while units.len() < 4 {
@@ -349,15 +338,15 @@ mod tests {
     }
 
     #[test]
-    fn sentences_do_not_disturb_each_other() {
+    fn results_are_independent_of_the_batch() {
         let alone: Vec<Vec<Hypothesis>> = (0..5)
             .map(|sentence| {
                 let mut table = TableScorer::new(5, 3);
                 table.rows = vec![sentence];
-                search(&mut table, &free(5)[sentence..=sentence], &settings(3, 1.0)).unwrap().remove(0)
+                search(&mut table, &unconstrained(5)[sentence..=sentence], &settings(3, 1.0)).unwrap().remove(0)
             })
             .collect();
-        let together = search(&mut TableScorer::new(5, 3), &free(5), &settings(3, 1.0)).unwrap();
+        let together = search(&mut TableScorer::new(5, 3), &unconstrained(5), &settings(3, 1.0)).unwrap();
         for (alone, together) in alone.iter().zip(&together) {
             let flat = |found: &[Hypothesis]| found.iter().map(|h| (h.units.clone(), h.score)).collect::<Vec<_>>();
             assert_eq!(flat(alone), flat(together));
@@ -365,12 +354,12 @@ mod tests {
     }
 
     #[test]
-    fn attention_rows_belong_to_their_units() {
-        let found = search(&mut TableScorer::new(3, 5), &free(3), &settings(3, 0.6)).unwrap();
+    fn attention_rows_match_their_units() {
+        let found = search(&mut TableScorer::new(3, 5), &unconstrained(3), &settings(3, 0.6)).unwrap();
         for hypothesis in found.iter().flatten() {
             let rows = hypothesis.units.len() + usize::from(hypothesis.finished);
             assert_eq!(hypothesis.attention.len(), rows);
-            // The table's attention is the unit taken in, so row t + 1 shows unit t.
+            // The table attends to the previous unit: row t + 1 shows unit t.
             for (row, &unit) in hypothesis.attention[1..].iter().zip(&hypothesis.units) {
                 assert_eq!(row.iter().position(|&alpha| alpha == 1.0), Some(unit as usize));
             }
@@ -380,18 +369,18 @@ mod tests {
     }
 
     #[test]
-    fn a_speechless_scorer_gives_an_unfinished_hypothesis() {
+    fn undefined_scores_give_a_degenerate_hypothesis() {
         let mut table = TableScorer::new(1, 1);
         table.probabilities[0].iter_mut().for_each(|row| row.fill(0.0));
-        let found = search(&mut table, &free(1), &settings(2, 1.0)).unwrap().remove(0);
+        let found = search(&mut table, &unconstrained(1), &settings(2, 1.0)).unwrap().remove(0);
         assert!(found.len() == 1 && found[0].is_degenerate() && !Hypothesis::empty().is_degenerate());
     }
 
     #[test]
-    fn nothing_to_translate_and_no_room() {
+    fn handles_no_sources_and_a_length_limit_of_one() {
         assert!(search(&mut TableScorer::new(0, 1), &[], &settings(3, 1.0)).unwrap().is_empty());
-        let tight = within(settings(2, 1.0), 1);
-        for hypothesis in &search(&mut TableScorer::new(1, 1), &free(1), &tight).unwrap()[0] {
+        let tight = with_max_units(settings(2, 1.0), 1);
+        for hypothesis in &search(&mut TableScorer::new(1, 1), &unconstrained(1), &tight).unwrap()[0] {
             assert!(hypothesis.units.len() <= 1);
         }
     }

@@ -1,5 +1,4 @@
-//! Models as a [`Scorer`]: one decoder state per live hypothesis, all in one batch. An ensemble predicts the mean of
-//! its models' probabilities and of their attention.
+//! Models as a [`Scorer`]: one decoder state per live hypothesis, all in one batch.
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -36,10 +35,10 @@ impl Scorer for EnsembleScorer<'_> {
     fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
         let step = |decoder: &mut IncrementalDecoder| {
             let StepOutput { logits, attention } = decoder.step(parents, units)?;
-            Ok(Predictions::of_logits(logits, attention))
+            Ok(Predictions::from_logits(logits, attention))
         };
         let mut predictions: Vec<Predictions> = self.decoders.iter_mut().map(step).collect::<Result<_>>()?;
-        Ok(if predictions.len() == 1 { predictions.remove(0) } else { Predictions::together(&predictions) })
+        Ok(if predictions.len() == 1 { predictions.remove(0) } else { Predictions::ensemble_mean(&predictions) })
     }
 }
 
@@ -56,7 +55,7 @@ pub(super) fn map_batches<T: Sync, R: Send>(
     decode: impl Fn(&T, &PaddedBatch, &mut dyn Scorer) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     if models.iter().all(|model| model.backend() == Backend::Cpu) {
-        // One batch per core: the products of one batch are too small to divide.
+        // One batch per core: the matrix products of one batch are too small to parallelize.
         RnnSearch::with_packed(models, mode, |weights| {
             let run = |batch: &T| {
                 let source = pad(batch);

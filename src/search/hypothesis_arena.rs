@@ -1,127 +1,127 @@
-//! The steps of all hypotheses of a sentence: each knows the step before it, so that beginnings are kept once.
+//! Steps of all hypotheses of a sentence, stored as a tree so that hypotheses share prefixes.
 
 use super::{ConstraintState, HypothesisScoring};
 
 /// One step of a hypothesis.
 pub struct HypothesisStep {
-    /// The step before it.
-    pub before: Option<usize>,
-    /// The unit taken.
+    /// Index of the previous step.
+    pub parent: Option<usize>,
+    /// Unit id.
     pub unit: u32,
-    /// log p of all units up to this one, in nats.
+    /// log p of the units up to this one, in nats.
     pub log_probability: f64,
-    /// What it counts that required phrases stand where attention was elsewhere, in nats.
+    /// Sum of the placement penalties up to this step, in nats.
     pub placement_penalty: f64,
-    /// The attention behind it.
+    /// Attention weights, one for each source unit and `</s>`.
     pub attention: Vec<f32>,
-    /// How far it is with what is demanded.
-    pub progress: ConstraintState,
+    /// Progress through the constraints.
+    pub state: ConstraintState,
 }
 
-/// A translation that search has found.
+/// Hypothesis that search returns.
 #[derive(Clone, Debug)]
 pub struct Hypothesis {
-    /// Its units, without `</s>`.
+    /// Unit ids, without `</s>`.
     pub units: Vec<u32>,
-    /// log p(units | source), in nats, `</s>` included if the hypothesis is finished.
+    /// log p(units | source), in nats, with `</s>` if the hypothesis is finished.
     pub log_probability: f64,
-    /// What hypotheses are ranked by.
+    /// Score by which hypotheses are ranked.
     pub score: f64,
-    /// One attention row for each unit, and one for `</s>` if the hypothesis is finished.
+    /// Attention weights: a row for each unit, and one for `</s>` if the hypothesis is finished.
     pub attention: Vec<Vec<f32>>,
-    /// Whether it ended by itself; if not, it ran into the length limit.
+    /// True if it ends with `</s>`; otherwise search stopped it.
     pub finished: bool,
-    /// How many of the phrases that it should contain it does not.
+    /// Number of required phrases that it lacks.
     pub unmet_constraints: usize,
 }
 
 impl Hypothesis {
-    /// The translation of nothing: certain, and empty.
+    /// Returns the finished hypothesis without units, the translation of an empty source.
     pub fn empty() -> Self {
         let (units, attention) = (Vec::new(), Vec::new());
         Self { units, log_probability: 0.0, score: 0.0, attention, finished: true, unmet_constraints: 0 }
     }
 
-    /// Whether the scorer had nothing to say, not even that nothing should be said: its numbers were none.
+    /// True if every score was NaN or −∞.
     pub fn is_degenerate(&self) -> bool {
         self.units.is_empty() && !self.finished
     }
 }
 
-/// Steps after which those that no hypothesis goes back to are forgotten for the first time.
-const MANY: usize = 1 << 12;
+/// Minimum number of steps before unreachable ones are pruned.
+const MIN_PRUNED: usize = 1 << 12;
 
-/// The steps of all hypotheses of a sentence.
+/// Steps of all hypotheses of a sentence. A hypothesis is the index of its last step.
 pub struct HypothesisArena {
     steps: Vec<HypothesisStep>,
-    /// When as many steps are there, some are forgotten.
-    most: usize,
+    /// Number of steps from which on the arena is full.
+    capacity: usize,
 }
 
 impl Default for HypothesisArena {
     fn default() -> Self {
-        Self { steps: Vec::new(), most: MANY }
+        Self { steps: Vec::new(), capacity: MIN_PRUNED }
     }
 }
 
 impl HypothesisArena {
-    /// One in which nothing is ever forgotten by itself.
+    /// Returns an arena that is never full.
     #[cfg(test)]
-    pub fn endless() -> Self {
-        Self { most: usize::MAX, ..Self::default() }
+    pub fn unbounded() -> Self {
+        Self { capacity: usize::MAX, ..Self::default() }
     }
 
-    /// How many steps there are.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Adds a step and gives its place.
-    pub fn add(&mut self, step: HypothesisStep) -> usize {
+    /// Adds a step and returns its index.
+    pub fn push(&mut self, step: HypothesisStep) -> usize {
         self.steps.push(step);
         self.steps.len() - 1
     }
 
-    /// A step.
-    pub fn step(&self, place: usize) -> &HypothesisStep {
-        &self.steps[place]
+    /// Returns the step at an index.
+    pub fn step(&self, index: usize) -> &HypothesisStep {
+        &self.steps[index]
     }
 
-    /// The steps that lead to a last one, which comes first.
-    pub fn back(&self, last: Option<usize>) -> impl Iterator<Item = &HypothesisStep> {
-        std::iter::successors(last, |&place| self.steps[place].before).map(|place| &self.steps[place])
+    /// Steps of a hypothesis, the last one first.
+    pub fn ancestors(&self, last: Option<usize>) -> impl Iterator<Item = &HypothesisStep> {
+        std::iter::successors(last, |&index| self.steps[index].parent).map(|index| &self.steps[index])
     }
 
-    /// Whether there are so many steps that some should be forgotten.
+    /// True if the arena should be pruned.
     pub fn is_full(&self) -> bool {
-        self.steps.len() >= self.most
+        self.steps.len() >= self.capacity
     }
 
-    /// Forgets the steps that none of the `last` ones goes back to, in a wide beam nearly all, and moves these to their new
-    /// places.
-    pub fn forget<'a>(&mut self, last: impl Iterator<Item = &'a mut usize>) {
-        let mut kept = vec![false; self.steps.len()];
-        let last: Vec<&mut usize> = last.collect();
-        for place in &last {
-            let mut next = Some(**place);
-            while let Some(place) = next.filter(|&place| !std::mem::replace(&mut kept[place], true)) {
-                next = self.steps[place].before;
+    /// Removes the steps that no hypothesis reaches, and updates the hypotheses to the new indices.
+    pub fn prune<'a>(&mut self, hypotheses: impl Iterator<Item = &'a mut usize>) {
+        let mut reached = vec![false; self.steps.len()];
+        let hypotheses: Vec<&mut usize> = hypotheses.collect();
+        for last in &hypotheses {
+            let mut next = Some(**last);
+            while let Some(index) = next.filter(|&index| !std::mem::replace(&mut reached[index], true)) {
+                next = self.steps[index].parent;
             }
         }
-        // What is before stands before.
-        let mut places = vec![0; kept.len()];
+        // Parents precede their children.
+        let mut moved = vec![0; reached.len()];
         let mut steps: Vec<HypothesisStep> = Vec::new();
-        for (place, step) in std::mem::take(&mut self.steps).into_iter().enumerate().filter(|&(place, _)| kept[place]) {
-            places[place] = steps.len();
-            steps.push(HypothesisStep { before: step.before.map(|before| places[before]), ..step });
+        for (index, step) in
+            std::mem::take(&mut self.steps).into_iter().enumerate().filter(|&(index, _)| reached[index])
+        {
+            moved[index] = steps.len();
+            steps.push(HypothesisStep { parent: step.parent.map(|parent| moved[parent]), ..step });
         }
-        last.into_iter().for_each(|place| *place = places[*place]);
+        hypotheses.into_iter().for_each(|last| *last = moved[*last]);
         self.steps = steps;
-        self.most = MANY.max(2 * self.steps.len());
+        self.capacity = MIN_PRUNED.max(2 * self.steps.len());
     }
 
-    /// The hypothesis that ends with a step; `finished` says whether that is `</s>`.
+    /// Returns the hypothesis that ends with a step, which is `</s>` if it is finished.
     pub fn hypothesis(
         &self,
         last: usize,
@@ -130,7 +130,7 @@ impl HypothesisArena {
         scoring: &HypothesisScoring,
     ) -> Hypothesis {
         let (mut units, mut attention): (Vec<u32>, Vec<Vec<f32>>) =
-            self.back(Some(last)).map(|step| (step.unit, step.attention.clone())).unzip();
+            self.ancestors(Some(last)).map(|step| (step.unit, step.attention.clone())).unzip();
         units.reverse();
         attention.reverse();
         if finished {
@@ -147,9 +147,9 @@ impl HypothesisArena {
         }
     }
 
-    /// What the hypothesis that ends with a step is ranked by.
+    /// Returns the score of the hypothesis that ends with a step.
     pub fn score(&self, last: usize, scoring: &HypothesisScoring) -> f64 {
         let HypothesisStep { log_probability, placement_penalty, .. } = self.steps[last];
-        scoring.score(log_probability + placement_penalty, self.back(Some(last)).map(|step| &step.attention[..]))
+        scoring.score(log_probability + placement_penalty, self.ancestors(Some(last)).map(|step| &step.attention[..]))
     }
 }

@@ -1,5 +1,4 @@
-//! Search for the best translation: beam search over a [`Scorer`], of which greedy search is the beam of one; or
-//! translations drawn by chance.
+//! Beam search and ancestral sampling over a [`Scorer`]; greedy search is a beam of 1.
 
 mod batches;
 mod beam;
@@ -17,7 +16,8 @@ mod table_scorer;
 pub use batches::{Source, search_all};
 pub use beam::{SearchInput, search};
 pub use constraints::{
-    AvoidedPhrase, ConstraintState, DecodingConstraints, MOST_REQUIRED, MOST_REQUIRED_UNITS, RequiredPhrase, TokenMask,
+    AvoidedPhrase, ConstraintState, DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS, RequiredPhrase,
+    TokenMask,
 };
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;
@@ -27,9 +27,12 @@ pub use settings::{BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, S
 
 use candle_core::Result;
 
-/// A model that scores what comes next. It keeps a state for each row, a row being one unfinished hypothesis.
+/// Model that predicts the next unit. It keeps a decoder state for each row, which is a live hypothesis.
 pub trait Scorer {
-    /// Makes new rows: row `i` goes on from the former row `parents[i]` by taking in `units[i]`. Rows that are nobody's
-    /// parent are forgotten. Before the first call there is one row for each sentence.
+    /// Replaces the rows: row `i` extends the former row `parents[i]` by `units[i]`. Initially there is one row per
+    /// sentence.
+    ///
+    /// # Errors
+    /// A model fails.
     fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions>;
 }

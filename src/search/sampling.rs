@@ -1,4 +1,4 @@
-//! Translations drawn by chance, unit by unit.
+//! Ancestral sampling of translations.
 
 use candle_core::Result;
 
@@ -6,85 +6,81 @@ use super::{ConstraintState, Distribution, Hypothesis, SampleSearch, Scorer, Sea
 use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
 
-/// A translation that is being drawn.
+/// Sample in progress.
 struct SampledHypothesis<'a> {
     source: SearchInput<'a>,
-    stream: SeededRng,
-    progress: ConstraintState,
-    /// The scorer's row, until it is done.
+    rng: SeededRng,
+    state: ConstraintState,
+    /// Row of the scorer; `None` once complete.
     row: Option<usize>,
-    /// What has been drawn.
-    drawn: Hypothesis,
+    hypothesis: Hypothesis,
 }
 
-/// Draws `settings.draws` translations of each sentence, of which the scorer has one row each. What chance has in store is
-/// decided by the seed, the sentence's number and which of its draws it is.
+/// Samples `settings.samples` translations of each sentence, each with one row of the scorer. A sample depends only on
+/// the seed, the index of the sentence and that of the sample.
 ///
 /// # Errors
-/// The scorer's own.
+/// The scorer fails.
 pub fn sample(
     scorer: &mut dyn Scorer,
     sources: &[SearchInput],
     settings: &SampleSearch,
 ) -> Result<Vec<Vec<Hypothesis>>> {
-    let mut draws: Vec<SampledHypothesis> = Vec::new();
+    let mut samples: Vec<SampledHypothesis> = Vec::new();
     for (row, &source) in sources.iter().enumerate() {
-        for index in 0..settings.draws {
-            let number = settings.first + source.number;
-            let stream = SeededRng::new(settings.seed, &format!("draw {index}"), number as u64);
-            let drawn = Hypothesis { finished: false, ..Hypothesis::empty() };
-            draws.push(SampledHypothesis {
-                source,
-                stream,
-                progress: ConstraintState::default(),
-                row: Some(row),
-                drawn,
-            });
+        for index in 0..settings.samples {
+            let sentence = settings.first + source.index;
+            let rng = SeededRng::new(settings.seed, &format!("draw {index}"), sentence as u64);
+            let hypothesis = Hypothesis { finished: false, ..Hypothesis::empty() };
+            let state = ConstraintState::default();
+            samples.push(SampledHypothesis { source, rng, state, row: Some(row), hypothesis });
         }
     }
     for length in 1.. {
-        let (parents, units): (Vec<usize>, Vec<u32>) = draws.iter().filter_map(SampledHypothesis::living).unzip();
+        let (parents, units): (Vec<usize>, Vec<u32>) =
+            samples.iter().filter_map(SampledHypothesis::scorer_input).unzip();
         if parents.is_empty() {
             break;
         }
         let predictions = scorer.step(&parents, &units)?;
-        for (row, sample) in draws.iter_mut().filter(|sample| sample.row.is_some()).enumerate() {
-            let longest = settings.limits.longest(sample.source.units) + sample.source.constraints.units();
-            let goes_on = sample.extend(predictions.row(row), &predictions.attention[row], settings);
-            sample.row = (goes_on && length < longest).then_some(row);
+        for (row, sample) in samples.iter_mut().filter(|sample| sample.row.is_some()).enumerate() {
+            let SearchInput { source_units, constraints, .. } = sample.source;
+            let max_units = settings.limits.max_units(source_units) + constraints.max_extra_units();
+            let is_live = sample.extend(predictions.row(row), &predictions.attention[row], settings);
+            sample.row = (is_live && length < max_units).then_some(row);
         }
     }
-    let mut drawn = draws.into_iter().map(|sample| sample.finish(settings));
-    Ok(sources.iter().map(|_| drawn.by_ref().take(settings.draws).collect()).collect())
+    let mut hypotheses = samples.into_iter().map(|sample| sample.finish(settings));
+    Ok(sources.iter().map(|_| hypotheses.by_ref().take(settings.samples).collect()).collect())
 }
 
 impl SampledHypothesis<'_> {
-    /// The scorer's row and the last unit, unless it is done.
-    fn living(&self) -> Option<(usize, u32)> {
-        Some((self.row?, self.drawn.units.last().copied().unwrap_or(BEGIN)))
+    /// Row and last unit, unless complete.
+    fn scorer_input(&self) -> Option<(usize, u32)> {
+        Some((self.row?, self.hypothesis.units.last().copied().unwrap_or(BEGIN)))
     }
 
-    /// Draws what comes next; tells whether anything can follow.
+    /// Samples the next unit. Returns false if the hypothesis is complete.
     fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SampleSearch) -> bool {
         let constraints = self.source.constraints;
-        let back = self.drawn.units.iter().rev().copied();
-        let rule = constraints.rule(&self.progress, back, settings.limits.no_repeat);
-        let allowed = |unit| rule.allows(unit);
-        let Some(candidate) = next.sample(&settings.chance, &allowed, &mut self.stream) else { return false };
-        self.drawn.log_probability += f64::from(candidate.log_probability);
-        self.drawn.attention.push(attention.to_vec());
-        self.drawn.finished = candidate.unit == END;
-        if !self.drawn.finished {
-            self.progress = constraints.after(&self.progress, candidate.unit);
-            self.drawn.units.push(candidate.unit);
+        let reversed = self.hypothesis.units.iter().rev().copied();
+        let mask = constraints.token_mask(&self.state, reversed, settings.limits.no_repeat);
+        let allowed = |unit| mask.allows(unit);
+        let Some(candidate) = next.sample(&settings.sampling, &allowed, &mut self.rng) else { return false };
+        self.hypothesis.log_probability += f64::from(candidate.log_probability);
+        self.hypothesis.attention.push(attention.to_vec());
+        self.hypothesis.finished = candidate.unit == END;
+        if !self.hypothesis.finished {
+            self.state = constraints.advance(&self.state, candidate.unit);
+            self.hypothesis.units.push(candidate.unit);
         }
-        !self.drawn.finished
+        !self.hypothesis.finished
     }
 
     fn finish(mut self, settings: &SampleSearch) -> Hypothesis {
-        let attention = self.drawn.attention.iter().map(Vec::as_slice);
-        self.drawn.score = settings.scoring.score(self.drawn.log_probability, attention);
-        self.drawn.unmet_constraints = self.source.constraints.unmet_constraints(&self.progress);
-        self.drawn
+        let attention = self.hypothesis.attention.iter().map(Vec::as_slice);
+        self.hypothesis.score = settings.scoring.score(self.hypothesis.log_probability, attention);
+        self.hypothesis.unmet_constraints = self.source.constraints.unmet_constraints(&self.state);
+        self.hypothesis
     }
 }

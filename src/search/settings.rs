@@ -1,30 +1,30 @@
-//! How to search.
+//! Options of search.
 
 use super::distribution::SamplingConfig;
 
-/// How translations are looked for.
+/// Search algorithm with its options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
-    /// The most probable ones, by beam search.
+    /// Beam search.
     Beam(BeamSearch),
-    /// Some drawn by chance, each as probable as the model says.
-    Draws(SampleSearch),
+    /// Sampling from the model's distribution.
+    Sample(SampleSearch),
 }
 
 impl Search {
-    /// Hypotheses that are looked at together for each sentence.
+    /// Maximum number of live hypotheses per sentence.
     pub fn width(&self) -> usize {
         match self {
             Self::Beam(settings) => settings.beam,
-            Self::Draws(settings) => settings.draws,
+            Self::Sample(settings) => settings.samples,
         }
     }
 
-    /// Hypotheses that are handed back for each sentence, at most.
+    /// Maximum number of returned hypotheses per sentence.
     pub fn results(&self) -> usize {
         match self {
             Self::Beam(settings) => settings.best,
-            Self::Draws(settings) => settings.draws,
+            Self::Sample(settings) => settings.samples,
         }
     }
 }
@@ -35,16 +35,16 @@ impl From<BeamSearch> for Search {
     }
 }
 
-/// How to search by a beam.
+/// Options of beam search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BeamSearch {
-    /// Hypotheses kept alive for each sentence, at least 1; 1 is greedy search.
+    /// Beam size, at least 1; 1 is greedy search.
     pub beam: usize,
-    /// What they are ranked by.
+    /// Scores of hypotheses.
     pub scoring: HypothesisScoring,
-    /// What they keep to.
+    /// Limits of hypotheses.
     pub limits: LengthLimits,
-    /// Hypotheses that are handed back for each sentence, at most.
+    /// Maximum number of returned hypotheses per sentence.
     pub best: usize,
 }
 
@@ -55,37 +55,37 @@ impl Default for BeamSearch {
 }
 
 impl BeamSearch {
-    /// Greedy search.
+    /// Returns the options of greedy search.
     pub fn greedy() -> Self {
         Self { beam: 1, ..Self::default() }
     }
 }
 
-/// How to draw.
+/// Options of sampling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleSearch {
-    /// Translations drawn of each sentence.
-    pub draws: usize,
-    /// What is left to chance.
-    pub chance: SamplingConfig,
-    /// What their score is made by.
+    /// Number of samples per sentence.
+    pub samples: usize,
+    /// Distribution of samples.
+    pub sampling: SamplingConfig,
+    /// Scores of samples.
     pub scoring: HypothesisScoring,
-    /// What they keep to.
+    /// Limits of samples.
     pub limits: LengthLimits,
-    /// Decides what is drawn …
+    /// Seed, combined with the index of each sentence.
     pub seed: u64,
-    /// … together with the number of the sentence, of which this is the first one's.
+    /// Index of the first sentence.
     pub first: usize,
 }
 
-/// What every hypothesis keeps to.
+/// Limits of hypotheses: at most `length_factor` × source units + `length_extra` units, with `</s>`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LengthLimits {
-    /// A translation has at most `length_factor` × the source's units …
+    /// Maximum number of target units per source unit.
     pub length_factor: f64,
-    /// … and this many more units, `</s>` counted.
+    /// Number of additional units.
     pub length_extra: usize,
-    /// No run of so many units comes twice.
+    /// Length of n-grams that may not repeat.
     pub no_repeat: Option<usize>,
 }
 
@@ -96,21 +96,20 @@ impl Default for LengthLimits {
 }
 
 impl LengthLimits {
-    /// Most units of a translation.
-    pub fn longest(&self, source_units: usize) -> usize {
+    /// Returns the maximum number of units of a translation.
+    pub fn max_units(&self, source_units: usize) -> usize {
         (source_units as f64 * self.length_factor) as usize + self.length_extra
     }
 }
 
-/// What hypotheses are ranked by: their log-probability, less `coverage_penalty` for what they left out of the source,
-/// and made independent of their length.
+/// Scoring of hypotheses: log-probability with coverage penalty and length normalization.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HypothesisScoring {
-    /// In which way length counts.
+    /// Formula of length normalization.
     pub length_formula: LengthFormula,
-    /// α, how much it counts: 0 not at all.
+    /// Length penalty α; 0 disables it.
     pub length_penalty: f64,
-    /// β, what it counts that source units were not looked at (Wu et al. 2016, section 7): 0 nothing.
+    /// Coverage penalty β (Wu et al. 2016, section 7); 0 disables it.
     pub coverage_penalty: f64,
 }
 
@@ -120,10 +119,10 @@ impl Default for HypothesisScoring {
     }
 }
 
-/// How a hypothesis of so many units, `</s>` counted, is made comparable to shorter and longer ones.
+/// Formula of length normalization. The length counts `</s>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthFormula {
-    /// `log p / lengthᵅ`: with α = 1 the mean of a unit.
+    /// `log p / lengthᵅ`; the mean per unit if α = 1.
     Power,
     /// `log p / ((5 + length) / 6)ᵅ` (Wu et al. 2016, section 7).
     Wu,
@@ -131,17 +130,17 @@ pub enum LengthFormula {
     Reward,
 }
 
-/// How much everything counts as looked at beforehand, so that nothing is infinitely bad.
-const LEAST_COVERAGE: f64 = 0.02;
+/// Initial coverage of each source unit, which keeps the penalty finite.
+const MIN_COVERAGE: f64 = 0.02;
 
 impl HypothesisScoring {
-    /// Scores a hypothesis by its log-probability and its attention, a row for each of its units, `</s>` counted:
-    /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`, or what the formula makes of it.
+    /// Returns the score of a hypothesis, with the default formula
+    /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`. `attention` has a row for each unit and `</s>`.
     pub fn score<'a>(&self, log_probability: f64, attention: impl Iterator<Item = &'a [f32]>) -> f64 {
         let mut coverage: Vec<f64> = Vec::new();
         let mut length = 0.0;
         for row in attention {
-            coverage.resize(row.len(), LEAST_COVERAGE);
+            coverage.resize(row.len(), MIN_COVERAGE);
             coverage.iter_mut().zip(row).for_each(|(sum, &alpha)| *sum += f64::from(alpha));
             length += 1.0;
         }
@@ -152,7 +151,7 @@ impl HypothesisScoring {
 }
 
 impl LengthFormula {
-    /// What it makes of a log-probability, with `alpha` the α of the formula.
+    /// Normalizes a log-probability by length.
     pub fn apply(self, log_probability: f64, length: f64, alpha: f64) -> f64 {
         match self {
             Self::Power => log_probability / length.powf(alpha),
@@ -167,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_by_hand() {
+    fn scores_match_hand_computed_values() {
         let rows = [[0.5f32, 0.5], [0.25, 0.75], [0.0, 1.0]];
         let score = |length_formula, length_penalty, coverage_penalty| {
             let scoring = HypothesisScoring { length_formula, length_penalty, coverage_penalty };

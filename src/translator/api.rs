@@ -23,10 +23,10 @@ impl Translator {
         Ok(Self::load_on(directory.as_ref(), &Device::Cpu)?)
     }
 
-    /// Loads several models that translate together: the mean of their probabilities counts at each step.
+    /// Loads an ensemble, which uses the mean of the models' probabilities at each step.
     ///
     /// # Errors
-    /// As [`Self::load`]; there is no directory; the models' vocabularies differ.
+    /// As [`Self::load`]; there is no directory; the vocabularies differ.
     pub fn load_ensemble<D: AsRef<Path>>(directories: &[D]) -> Result<Self> {
         Ok(Self::load_ensemble_on(directories, &Device::Cpu)?)
     }
@@ -47,10 +47,10 @@ impl Translator {
         Ok(found.swap_remove(0).swap_remove(0))
     }
 
-    /// Translates sentences. Returns for each the translations, the best first, at least one.
+    /// Translates sentences. Returns at least one translation of each, best first.
     ///
     /// # Errors
-    /// An option is out of range, or the model has no tokens for a constraint.
+    /// An option is out of range, or a constraint contains units that the model does not know.
     pub fn translate_with<S: AsRef<str>>(
         &self,
         sentences: &[S],
@@ -60,15 +60,15 @@ impl Translator {
         Ok(self.decode(&sentences, options, &mut |_| {})?)
     }
 
-    /// Links the words of sentence pairs, by attention and the statistical aligner that was learned with the model.
+    /// Links the words of sentence pairs by attention and the statistical aligner trained with the model.
     ///
     /// # Errors
     /// The aligner's file is damaged, or the model's scores are not finite.
     pub fn align(&self, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
-        Ok(Linker::of_model(self)?.link(pairs, &mut |_| {})?)
+        Ok(Linker::from_model(self)?.link(pairs, &mut |_| {})?)
     }
 
-    /// Translates sentences as the options ask. `on_progress` is told how many more are done.
+    /// As [`Self::translate_with`]. `on_progress` receives the number of sentences of each finished batch.
     ///
     /// # Errors
     /// As [`Self::translate_with`].
@@ -79,14 +79,14 @@ impl Translator {
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> anyhow::Result<Vec<Vec<Translation>>> {
         let request = options.request()?;
-        let constraints = options.constraints().normalised(self.config().text.normalization);
+        let constraints = options.constraints().normalized(self.config().text.normalization);
         if constraints.is_empty() {
             return self.translate_batch(sentences, &request, on_progress);
         }
         self.clone().with_constraints(constraints)?.translate_batch(sentences, &request, on_progress)
     }
 
-    /// Returns the log-probabilities of the pairs' targets, given their sources.
+    /// Returns the log-probability of each target given its source.
     ///
     /// # Errors
     /// The model's scores are not finite.
@@ -104,7 +104,7 @@ impl fmt::Display for Translation {
     }
 }
 
-/// A statistical word aligner, learned from sentence pairs alone.
+/// Statistical word aligner, trained on sentence pairs alone.
 ///
 /// ```
 /// use softalign::{Aligner, Pair};
@@ -120,18 +120,18 @@ pub struct Aligner {
 }
 
 impl Aligner {
-    /// Learns an aligner from pairs.
+    /// Trains an aligner on pairs.
     ///
     /// # Errors
     /// There is no pair.
     pub fn fit(pairs: &[Pair]) -> Result<Self> {
         if pairs.is_empty() {
-            return Ok(usage("an aligner needs sentence pairs to learn from")?);
+            return Ok(usage("an aligner needs at least one sentence pair")?);
         }
         Ok(Self::new(learn_aligner(pairs, NormalForm::Nfc, &Silent)))
     }
 
-    /// Loads the aligner of a directory: one that [`Self::save`] wrote, or that of a model.
+    /// Loads an aligner from a directory that [`Self::save`] wrote, or from a model directory.
     ///
     /// # Errors
     /// The directory holds no aligner, or a damaged one.
@@ -148,7 +148,7 @@ impl Aligner {
         Ok(ModelDir::new(directory.as_ref()).save_aligner_alone(aligner)?)
     }
 
-    /// Links the words of pairs, which need not be those that the aligner was learned from.
+    /// Links the words of pairs, which may be new to the aligner.
     ///
     /// # Errors
     /// None at present.
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn translators_and_aligners_are_shared_among_threads() {
+    fn translators_and_aligners_are_send_and_sync() {
         fn shared<T: Send + Sync>() {}
         shared::<Translator>();
         shared::<Aligner>();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_options_out_of_range_by_name() {
+    fn names_options_out_of_range() {
         for (options, name) in [
             (DecodeOptions::beam(0), "--beam"),
             (DecodeOptions::greedy().n_best(0), "--n-best"),

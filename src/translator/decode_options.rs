@@ -5,17 +5,17 @@ use anyhow::{Result, ensure};
 use super::{Constraints, Request, ResultSelection, Terminology};
 use crate::error::{UsageError, usage};
 use crate::search::{
-    BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, MOST_REQUIRED, SampleSearch, SamplingConfig, Search,
+    BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, MAX_REQUIRED_PHRASES, SampleSearch, SamplingConfig,
+    Search,
 };
 use crate::text::Pair;
 
-/// Largest penalty that is multiplied by a length or a coverage: the product stays finite.
+/// Maximum penalty whose product with a length or a coverage is finite.
 const MAX_PENALTY: f64 = 1e300;
-/// Most characters of a required or avoided phrase, of a term and of its translation.
+/// Maximum characters of a required or avoided phrase, a term, and its translation.
 pub const MAX_PHRASE: usize = 256;
 
-/// Options of decoding. The defaults are those of the command line: beam search with five hypotheses, the best one
-/// returned.
+/// Options of decoding. The defaults are those of the command line: beam size 5, one translation.
 ///
 /// ```
 /// use softalign::DecodeOptions;
@@ -25,9 +25,9 @@ pub const MAX_PHRASE: usize = 256;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecodeOptions {
-    /// Hypotheses that beam search keeps for each sentence; 1 is greedy search.
+    /// Beam size; 1 is greedy search.
     pub beam: usize,
-    /// Most translations returned for each sentence.
+    /// Maximum number of translations per sentence.
     pub n_best: usize,
     /// Formula of length normalization.
     pub length_formula: LengthFormula,
@@ -35,29 +35,29 @@ pub struct DecodeOptions {
     pub length_penalty: f64,
     /// Coverage penalty β (Wu et al. 2016, section 7); 0 disables it.
     pub coverage_penalty: f64,
-    /// Most target tokens for each source token.
+    /// Maximum number of target units per source unit.
     pub length_factor: f64,
-    /// Length of token n-grams that may not repeat.
+    /// Length of n-grams that may not repeat, in units.
     pub no_repeat: Option<usize>,
     /// Samples translations instead of searching.
     pub sample: bool,
-    /// Samples of minimum Bayes risk decoding, if it is used.
+    /// Number of samples of minimum Bayes risk decoding, if it is used.
     pub mbr: Option<usize>,
     /// Temperature of sampling.
     pub temperature: f64,
-    /// Number of most probable tokens that sampling draws from.
+    /// Number of most probable units to sample from.
     pub top_k: Option<usize>,
-    /// Probability mass that sampling draws from (nucleus sampling).
+    /// Probability mass to sample from (nucleus sampling).
     pub top_p: f64,
     /// Seed of sampling.
     pub seed: u64,
-    /// Text that translations begin with; with white space at its end, whole words.
+    /// Prefix of translations; with white space at its end, whole words.
     pub prefix: Option<String>,
     /// Phrases that translations contain.
     pub require: Vec<String>,
     /// Phrases that translations do not contain.
     pub avoid: Vec<String>,
-    /// Terms with their translations, which are required where a term is in the source.
+    /// Terms with their translations, which are required where a term occurs in the source.
     pub terms: Vec<Pair>,
 }
 
@@ -87,53 +87,53 @@ impl Default for DecodeOptions {
 }
 
 impl DecodeOptions {
-    /// Beam search with so many hypotheses.
+    /// Returns the options of beam search.
     pub fn beam(beam: usize) -> Self {
         Self { beam, ..Self::default() }
     }
 
-    /// Greedy search.
+    /// Returns the options of greedy search.
     pub fn greedy() -> Self {
         Self::beam(1)
     }
 
-    /// Sampling with a seed.
+    /// Returns the options of sampling.
     pub fn sample(seed: u64) -> Self {
         Self { sample: true, seed, ..Self::default() }
     }
 
-    /// Returns up to `n_best` translations of each sentence.
+    /// Sets the maximum number of translations per sentence.
     #[must_use]
     pub fn n_best(self, n_best: usize) -> Self {
         Self { n_best, ..self }
     }
 
-    /// Makes translations begin with a text.
+    /// Sets the prefix of translations.
     #[must_use]
     pub fn prefix(self, prefix: impl Into<String>) -> Self {
         Self { prefix: Some(prefix.into()), ..self }
     }
 
-    /// Makes translations contain a phrase.
+    /// Adds a required phrase.
     #[must_use]
     pub fn require(mut self, phrase: impl Into<String>) -> Self {
         self.require.push(phrase.into());
         self
     }
 
-    /// Keeps a phrase out of translations.
+    /// Adds an avoided phrase.
     #[must_use]
     pub fn avoid(mut self, phrase: impl Into<String>) -> Self {
         self.avoid.push(phrase.into());
         self
     }
 
-    /// Checks these options and returns them as a search.
+    /// Checks the options and returns them as a request.
     ///
     /// # Errors
     /// A [`UsageError`] names the option by its name on the command line.
     pub(crate) fn request(&self) -> Result<Request> {
-        self.check_ranking()?;
+        self.check_search()?;
         self.check_sampling()?;
         self.check_phrases()?;
         let Self { length_formula, length_penalty, coverage_penalty, length_factor, no_repeat, .. } = *self;
@@ -141,23 +141,23 @@ impl DecodeOptions {
         let limits = LengthLimits { length_factor, no_repeat, ..LengthLimits::default() };
         if !self.is_sampled() {
             let beam = self.beam.max(self.n_best);
-            // Where several are wanted, some may turn out to be the same text.
+            // Several hypotheses may have the same text.
             let best = if self.n_best == 1 { 1 } else { beam };
             let search = Search::Beam(BeamSearch { beam, scoring, limits, best });
-            return Ok(Request { search, choice: ResultSelection::Best(self.n_best) });
+            return Ok(Request { search, selection: ResultSelection::Best(self.n_best) });
         }
-        let chance = SamplingConfig { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
-        let draws = self.mbr.unwrap_or(self.n_best);
-        let draws = SampleSearch { draws, chance, scoring, limits, seed: self.seed, first: 0 };
-        let choice = if self.mbr.is_some() { ResultSelection::Consensus(self.n_best) } else { ResultSelection::All };
-        Ok(Request { search: Search::Draws(draws), choice })
+        let sampling = SamplingConfig { temperature: self.temperature, top_k: self.top_k, top_p: self.top_p };
+        let samples = self.mbr.unwrap_or(self.n_best);
+        let settings = SampleSearch { samples, sampling, scoring, limits, seed: self.seed, first: 0 };
+        let selection = if self.mbr.is_some() { ResultSelection::Mbr(self.n_best) } else { ResultSelection::All };
+        Ok(Request { search: Search::Sample(settings), selection })
     }
 
     fn is_sampled(&self) -> bool {
         self.sample || self.mbr.is_some()
     }
 
-    fn check_ranking(&self) -> Result<()> {
+    fn check_search(&self) -> Result<()> {
         let (length, coverage) = (self.length_penalty, self.coverage_penalty);
         check_length_penalty(length)?;
         check(coverage.is_finite() && coverage >= 0.0, || {
@@ -184,10 +184,10 @@ impl DecodeOptions {
         })?;
         check(top_p > 0.0 && top_p <= 1.0, || format!("--top-p must be above 0 and at most 1, not {top_p}"))?;
         check(top_k != Some(0), || "--top-k must be at least 1".to_owned())?;
-        let of_sampling =
+        let sampling_only =
             [("--temperature", temperature != 1.0), ("--top-k", top_k.is_some()), ("--top-p", top_p != 1.0)];
-        if let Some((name, _)) = of_sampling.iter().find(|(_, given)| *given && !self.is_sampled()) {
-            return usage(format!("{name} is for sampling: give --sample or --mbr as well"));
+        if let Some((name, _)) = sampling_only.iter().find(|(_, given)| *given && !self.is_sampled()) {
+            return usage(format!("{name} needs --sample or --mbr"));
         }
         if let Some(samples) = self.mbr.filter(|&samples| samples < n_best) {
             return usage(format!("--n-best {n_best} is more than the {samples} samples of --mbr"));
@@ -200,23 +200,21 @@ impl DecodeOptions {
             check(phrases.iter().all(|phrase| !phrase.trim().is_empty()), || {
                 format!("{name} needs a word or a phrase")
             })?;
-            let longest = phrases.iter().map(|phrase| phrase.chars().count()).max().unwrap_or_default();
-            check(longest <= MAX_PHRASE, || {
-                format!("{name}: a phrase can have {MAX_PHRASE} characters, not {longest}")
-            })?;
+            let length = phrases.iter().map(|phrase| phrase.chars().count()).max().unwrap_or_default();
+            check(length <= MAX_PHRASE, || format!("{name}: a phrase can have {MAX_PHRASE} characters, not {length}"))?;
         }
-        check(self.require.len() <= MOST_REQUIRED, || {
-            format!("--require can be given {MOST_REQUIRED} times, not {}", self.require.len())
+        check(self.require.len() <= MAX_REQUIRED_PHRASES, || {
+            format!("--require can be given {MAX_REQUIRED_PHRASES} times, not {}", self.require.len())
         })
     }
 
-    /// Returns the constraints among these options.
+    /// Returns the constraints.
     pub(crate) fn constraints(&self) -> Constraints {
         Constraints {
             prefix: self.prefix.clone(),
             required: self.require.clone(),
             avoided: self.avoid.clone(),
-            terms: Terminology::of(self.terms.clone()),
+            terms: Terminology::from_pairs(self.terms.clone()),
         }
     }
 }

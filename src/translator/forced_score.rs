@@ -1,22 +1,22 @@
-//! How probable a given translation is.
+//! Probability of a given translation.
 
 use crate::text::Segmentation;
 
-/// What a model says of a pair.
+/// Log-probability of a target given its source, in nats.
 #[derive(Clone, Debug)]
 pub struct ForcedScore {
-    /// Words of the target with their log-probabilities, in nats: of all the units that make up a word.
+    /// Target words with their log-probabilities, each the sum over its units.
     pub words: Vec<(String, f64)>,
-    /// Log-probability of the target's end.
+    /// Log-probability of `</s>`.
     pub end: f64,
-    /// Units of the target, `</s>` included.
+    /// Number of target units, with `</s>`.
     pub units: usize,
-    /// Whether a side was longer than [`LONGEST`](super::LONGEST) and only its beginning was read.
+    /// True if a side was truncated to [`MAX_SENTENCE_UNITS`](super::MAX_SENTENCE_UNITS).
     pub cut: bool,
 }
 
 impl ForcedScore {
-    /// By the log-probabilities of the target's units, `</s>` last.
+    /// Sums the log-probabilities of target units, `</s>` last, by word.
     pub(super) fn new(source: &Segmentation, target: Segmentation, log_probabilities: &[f64]) -> Self {
         let mut words: Vec<(String, f64)> = target.words.into_iter().map(|word| (word, 0.0)).collect();
         for (&word, log_probability) in target.word_of_unit.iter().zip(log_probabilities) {
@@ -26,12 +26,12 @@ impl ForcedScore {
         Self { words, end, units: log_probabilities.len(), cut: source.cut || target.cut }
     }
 
-    /// Log-probability of the target given the source, in nats, `</s>` included.
+    /// Log-probability of the target, with `</s>`.
     pub fn log_probability(&self) -> f64 {
         self.words.iter().map(|(_, log_probability)| log_probability).sum::<f64>() + self.end
     }
 
-    /// The perplexity of a unit.
+    /// Perplexity per unit.
     pub fn perplexity(&self) -> f64 {
         (-self.log_probability() / self.units as f64).exp()
     }

@@ -1,19 +1,19 @@
-//! Warnings about lines of the input, each kind collected into one message.
+//! Warnings about input lines, one message for each kind.
 
 use std::fmt;
 
-use super::{ForcedAlignment, LONGEST, LinkedPair, MOST_WORDS, Translation};
+use super::{ForcedAlignment, LinkedPair, MAX_LINKED_WORDS, MAX_SENTENCE_UNITS, Translation};
 use crate::reporter::Reporter;
-use crate::search::{MOST_REQUIRED, MOST_REQUIRED_UNITS};
+use crate::search::{MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS};
 use crate::text::LineNumbers;
 
-/// Most lines that are named one by one.
+/// Maximum number of line numbers in a message.
 const MAX_NAMED: usize = 5;
 
-/// A list of lines by their numbers.
+/// List of line numbers.
 #[derive(Default)]
 struct LineList {
-    /// The first few, counted from 1.
+    /// The first line numbers, counted from 1.
     named: Vec<usize>,
     count: usize,
 }
@@ -27,7 +27,7 @@ impl LineList {
     }
 }
 
-/// As in `line 3`, `lines 3 and 7`, `lines 3, 7, 8, 9, 10 and 812 more`.
+/// Displays `line 3`, `lines 3 and 7` or `lines 3, 7, 8, 9, 10 and 812 more`.
 impl fmt::Display for LineList {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let mut parts: Vec<String> = self.named.iter().map(usize::to_string).collect();
@@ -42,27 +42,27 @@ impl fmt::Display for LineList {
     }
 }
 
-/// Warns of a file's lines of which only the beginning was used, if there are any.
-pub fn warn_of_truncated_lines(file: &str, lines: impl Iterator<Item = usize>, what: &str, reporter: &dyn Reporter) {
+/// Warns of the truncated lines of a file, if there are any.
+pub fn warn_of_truncated_lines(file: &str, lines: impl Iterator<Item = usize>, reason: &str, reporter: &dyn Reporter) {
     let mut truncated = LineList::default();
     lines.for_each(|line| truncated.add(line));
     if truncated.count > 0 {
-        reporter.warn_incomplete(&format!("{file}: {truncated}: {what}"));
+        reporter.warn_incomplete(&format!("{file}: {truncated}: {reason}"));
     }
 }
 
-/// Lines whose results are incomplete, or not as their author would expect.
+/// Lines whose results are incomplete or unreliable.
 #[derive(Default)]
 pub struct LineWarnings {
     numbers: LineNumbers,
     truncated: LineList,
-    linked_in_part: LineList,
+    links_truncated: LineList,
     unknown: LineList,
     unmet_constraints: LineList,
 }
 
 impl LineWarnings {
-    /// Returns an empty collection for inputs that stand in these lines.
+    /// Returns an empty collection for inputs with these line numbers.
     pub fn new(numbers: &LineNumbers) -> Self {
         Self { numbers: numbers.clone(), ..Self::default() }
     }
@@ -75,7 +75,7 @@ impl LineWarnings {
         }
     }
 
-    /// Adds input `id` as a model read it.
+    /// Adds the forced alignment of input `id`.
     pub fn add_aligned(&mut self, id: usize, aligned: &ForcedAlignment) {
         if aligned.cut {
             self.truncated.add(self.numbers.of(id));
@@ -85,28 +85,28 @@ impl LineWarnings {
         }
     }
 
-    /// Adds input `id`, of which only the beginning was read.
+    /// Adds the truncated input `id`.
     pub fn add_truncated(&mut self, id: usize) {
         self.truncated.add(self.numbers.of(id));
     }
 
-    /// Adds a pair of which only the links are wanted.
+    /// Adds the links of input `id`.
     pub fn add_linked(&mut self, id: usize, linked: &LinkedPair) {
         match &linked.aligned {
             Some(aligned) if aligned.cut => self.truncated.add(self.numbers.of(id)),
-            None if linked.cut => self.linked_in_part.add(self.numbers.of(id)),
+            None if linked.cut => self.links_truncated.add(self.numbers.of(id)),
             _ => {}
         }
     }
 
-    /// Reports lines of which only the beginning was used.
+    /// Reports truncated lines.
     pub fn report_truncated(&self, reporter: &dyn Reporter) {
-        for (lines, what) in [
-            (&self.truncated, format!("longer than {LONGEST} units; only the beginning was read")),
-            (&self.linked_in_part, format!("longer than {MOST_WORDS} words; only the beginning was linked")),
+        for (lines, reason) in [
+            (&self.truncated, format!("longer than {MAX_SENTENCE_UNITS} units; only the beginning was read")),
+            (&self.links_truncated, format!("longer than {MAX_LINKED_WORDS} words; only the beginning was linked")),
         ] {
             if lines.count > 0 {
-                reporter.warn_incomplete(&format!("{lines}: {what}"));
+                reporter.warn_incomplete(&format!("{lines}: {reason}"));
             }
         }
     }
@@ -115,7 +115,8 @@ impl LineWarnings {
     pub fn report_unknown(&self, consequence: &str, reporter: &dyn Reporter) {
         let lines = &self.unknown;
         if lines.count > 0 {
-            reporter.warn(&format!("{lines}: mostly unknown to the model, as another language is; {consequence}"));
+            reporter
+                .warn(&format!("{lines}: mostly unknown to the model, for example in another language; {consequence}"));
         }
     }
 
@@ -123,8 +124,8 @@ impl LineWarnings {
     pub fn report_unmet(&self, reporter: &dyn Reporter) {
         if self.unmet_constraints.count > 0 {
             reporter.warn(&format!(
-                "{}: no translation has all that it should contain; a wider --beam may find one, unless it is more than \
-                 {MOST_REQUIRED} phrases or {MOST_REQUIRED_UNITS} units",
+                "{}: no translation contains all required phrases; try a wider --beam, with at most \
+                 {MAX_REQUIRED_PHRASES} phrases and {MAX_REQUIRED_UNITS} units",
                 self.unmet_constraints
             ));
         }
@@ -136,15 +137,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_a_few_lines_and_counts_the_others() {
-        let said = |ids: &[usize]| {
+    fn names_some_lines_and_counts_the_others() {
+        let display = |ids: &[usize]| {
             let mut lines = LineList::default();
             ids.iter().for_each(|&id| lines.add(id + 1));
             lines.to_string()
         };
-        assert_eq!(said(&[2]), "line 3");
-        assert_eq!(said(&[2, 6]), "lines 3 and 7");
-        assert_eq!(said(&[0, 1, 2, 3, 4]), "lines 1, 2, 3, 4 and 5");
-        assert_eq!(said(&[0, 1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5 and 2 more");
+        assert_eq!(display(&[2]), "line 3");
+        assert_eq!(display(&[2, 6]), "lines 3 and 7");
+        assert_eq!(display(&[0, 1, 2, 3, 4]), "lines 1, 2, 3, 4 and 5");
+        assert_eq!(display(&[0, 1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5 and 2 more");
     }
 }

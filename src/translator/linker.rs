@@ -1,5 +1,4 @@
-//! Links between the words of given pairs, by all that is known of them: a model's attention, a statistical aligner, a
-//! model of the other direction.
+//! Word links of sentence pairs from attention, a statistical aligner and a reverse model.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,50 +16,49 @@ use crate::error::{UsageError, usage};
 use crate::reporter::{Reporter, Silent};
 use crate::text::{NormalForm, Pair, WordSplitting, word_spans};
 
-/// What a statistical aligner's word counts where attention's counts 1: it knows both sentences, while attention has to
-/// look before the next word is said.
-const STATISTICAL: f32 = 2.0;
+/// Weight of the statistical aligner relative to attention. It is higher because the aligner sees both sentences, while
+/// attention precedes the target word.
+const ALIGNER_WEIGHT: f32 = 2.0;
 
-/// Belief that makes a link, where nothing else is asked for. It is low because both directions have to agree.
-const ENOUGH: f32 = 0.15;
-/// Belief that makes a link where attention, which scatters, has no say.
-const ENOUGH_BY_STATISTICS: f32 = 0.1;
-/// Belief that makes a link where there is nothing but attention.
-const ENOUGH_BY_ATTENTION: f32 = 0.35;
-/// What makes a link beside the heaviest word where each direction links by itself.
-const MUCH: f32 = 0.4;
+/// Default threshold. It is low because both directions must agree.
+const THRESHOLD: f32 = 0.15;
+/// Default threshold without attention, which is diffuse.
+const ALIGNER_THRESHOLD: f32 = 0.1;
+/// Default threshold with attention only.
+const ATTENTION_THRESHOLD: f32 = 0.35;
+/// Default threshold of a single direction for symmetrization.
+const DIRECTION_THRESHOLD: f32 = 0.4;
 
-/// Words of a sentence that a statistical aligner links where no model reads the sentence; what goes beyond is cut off,
-/// since time and memory grow with the square of the length.
-pub const MOST_WORDS: usize = 2000;
+/// Maximum words of a side that a statistical aligner links without a model. Time and memory are quadratic in the length.
+pub const MAX_LINKED_WORDS: usize = 2000;
 
-/// Evidence that links are made from.
+/// Source of link scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinksFrom {
-    /// Attention, and the statistical aligner that was learned with the model, if there is one.
+    /// Attention, and the statistical aligner trained with the model, if there is one.
     #[default]
     Auto,
     /// Attention alone.
     Attention,
     /// A saved statistical aligner alone.
     Hmm,
-    /// A statistical aligner that is learned from the given pairs alone; no model is needed.
+    /// A statistical aligner trained on the given pairs alone; no model is needed.
     Pairs,
 }
 
 impl LinksFrom {
-    /// Returns true if attention is among the evidence.
+    /// True if attention is used.
     pub fn uses_attention(self) -> bool {
         matches!(self, Self::Auto | Self::Attention)
     }
 }
 
-/// Place of a statistical aligner that was saved without, or is used without, the translator of its model.
+/// Directory of a saved statistical aligner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlignerSource {
-    /// The directory of the model that it was learned with, to which it must belong.
+    /// Model directory, whose model must match the aligner.
     Model(PathBuf),
-    /// Any directory that holds one.
+    /// Any directory with an aligner.
     Directory(PathBuf),
 }
 
@@ -71,36 +69,36 @@ impl AlignerSource {
     }
 
     fn load(&self) -> Result<Option<Arc<WordAligner>>> {
-        let folder = ModelDir::new(self.path());
+        let dir = ModelDir::new(self.path());
         let aligner = match self {
-            Self::Directory(_) => Some(folder.load_aligner_alone()?),
-            Self::Model(_) => folder.load_aligner(&folder.load()?)?,
+            Self::Directory(_) => Some(dir.load_aligner_alone()?),
+            Self::Model(_) => dir.load_aligner(&dir.load()?)?,
         };
         Ok(aligner.map(Arc::new))
     }
 }
 
-/// Options of linking. By default words are linked by attention and the model's statistical aligner.
+/// Options of linking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkOptions {
-    /// Evidence that links are made from.
+    /// Source of link scores.
     pub links_from: LinksFrom,
-    /// Place of the saved statistical aligner; none for the translator's own.
+    /// Saved statistical aligner; by default the translator's.
     pub aligner: Option<AlignerSource>,
-    /// Directory of a model that translates the other way, whose attention has to agree.
+    /// Directory of a model of the opposite direction.
     pub reverse_model: Option<PathBuf>,
-    /// Heuristic that symmetrizes the links of both directions; none links by their common score.
+    /// Symmetrization heuristic; by default the directions' scores are combined.
     pub symmetrization: Option<Symmetrization>,
-    /// Least score of a link; none for the usual.
+    /// Minimum score of a link; by default it depends on the source of the scores.
     pub threshold: Option<f32>,
-    /// Splitting into words; none for the usual. A translator knows its own.
+    /// Word splitting of the reverse model, or of the pairs if there is no translator.
     pub words: Option<WordSplitting>,
-    /// Links the model's tokens instead of words.
+    /// Links units instead of words.
     pub by_units: bool,
 }
 
 impl LinkOptions {
-    /// Checks that the options go together.
+    /// Checks that the options are valid and compatible.
     ///
     /// # Errors
     /// A [`UsageError`] names an option by its name on the command line.
@@ -109,7 +107,7 @@ impl LinkOptions {
             return usage(format!("--threshold must be between 0 and 1, not {threshold}"));
         }
         if !self.links_from.uses_attention() && (self.by_units || self.reverse_model.is_some()) {
-            return usage("--subwords and --reverse-model need attention: leave out --links-from");
+            return usage("--subwords and --reverse-model need attention: omit --links-from");
         }
         if self.links_from == LinksFrom::Attention && self.reverse_model.is_none() {
             self.check_directions(false)?;
@@ -117,16 +115,16 @@ impl LinkOptions {
         Ok(())
     }
 
-    /// Refuses symmetrization of a single direction.
+    /// Rejects symmetrization of a single direction.
     fn check_directions(&self, both: bool) -> Result<()> {
         ensure!(
             self.symmetrization.is_none() || both,
-            UsageError("--symmetrize needs two directions: give --reverse-model as well".to_owned())
+            UsageError("--symmetrize needs two directions: add --reverse-model".to_owned())
         );
         Ok(())
     }
 
-    /// Loads the reverse model of a translator, if there is one.
+    /// Loads the reverse model, if there is one.
     fn load_reverse(&self, translator: &Translator) -> Result<Option<Translator>> {
         let Some(path) = &self.reverse_model else { return Ok(None) };
         let reverse = Translator::load_on(path, translator.device())?.with_words(self.words);
@@ -134,7 +132,7 @@ impl LinkOptions {
         Ok(Some(reverse))
     }
 
-    /// Loads or learns the statistical aligner, if it is part of the evidence.
+    /// Loads or trains the statistical aligner, if it is used.
     fn statistical_aligner(
         &self,
         translator: Option<&Translator>,
@@ -165,111 +163,105 @@ impl LinkOptions {
             return usage("--links-from hmm needs a model or --aligner");
         };
         bail!(
-            "{}: no statistical aligner here (aligner.safetensors is missing); train the model anew (one with a side of \
-             characters has none), or learn from the pairs themselves by --links-from pairs",
+            "{}: no statistical aligner here (aligner.safetensors is missing); use --links-from pairs, or train the model \
+             again, unless one of its sides is split into characters",
             path.display()
         )
     }
 }
 
-/// Refuses a model that does not translate back, as far as vocabularies tell.
+/// Rejects a reverse model whose vocabularies do not match those of the model.
 fn check_reverse(translator: &Translator, reverse: &Translator, by_units: bool) -> Result<()> {
     const MIN_LIKENESS: f64 = 0.25;
     let path = reverse.path().display();
     let (model, reverse) = (translator.checkpoint(), reverse.checkpoint());
-    if by_units && !model.has_units_turned(reverse)? {
-        return usage(format!(
-            "{path}: cuts text into other units than the model, so that --subwords cannot link by both"
-        ));
+    if by_units && !model.has_swapped_vocabulary(reverse)? {
+        return usage(format!("--reverse-model {path}: --subwords needs the same vocabularies as the model, swapped"));
     }
-    for (verb, theirs, side, ours) in
-        [("reads", &reverse.source, "target", &model.target), ("writes", &reverse.target, "source", &model.source)]
+    for (their_side, theirs, our_side, ours) in
+        [("source", &reverse.source, "target", &model.target), ("target", &reverse.target, "source", &model.source)]
     {
         if ours.likeness(theirs).is_some_and(|likeness| likeness < MIN_LIKENESS) {
             return usage(format!(
-                "--reverse-model {path}: it {verb} another language than the model's {side}; name one that translates the \
-                 other way"
+                "--reverse-model {path}: its {their_side} language differs from the model's {our_side} language; name a \
+                 model that translates the other way"
             ));
         }
     }
     Ok(())
 }
 
-/// What links given pairs. Where attention has no say there must be a statistical aligner.
+/// Linker of sentence pairs. Without attention there must be a statistical aligner.
 #[derive(Default)]
 pub struct Linker {
-    /// Whether attention has a say.
+    /// True if attention is used.
     pub attention: bool,
-    /// Whether attention looks at the same words whatever is written, so that it says nothing of links.
+    /// True if attention does not depend on the query and cannot link.
     pub fixed: bool,
-    /// Where attention comes from, for pairs that no model has read yet.
+    /// Model that aligns pairs, if attention is used.
     pub translator: Option<Translator>,
-    /// A statistical aligner, if it has a say.
+    /// Statistical aligner, if it is used.
     pub statistical: Option<Arc<WordAligner>>,
-    /// A model that translates the other way, if there is one.
+    /// Model of the opposite direction, if there is one.
     pub reverse: Option<Translator>,
-    /// How the directions' links become one set; none to link by common belief.
+    /// Symmetrization heuristic; by default the directions' scores are combined.
     pub symmetrization: Option<Symmetrization>,
-    /// Links are made from this much on; none for the usual.
+    /// Minimum score of a link, if given.
     pub threshold: Option<f32>,
-    /// What is linked of the source and of the target.
+    /// Word splitting of the source and of the target.
     pub words: [WordSplitting; 2],
-    /// Whether the model's units are linked instead of words.
+    /// True to link units instead of words.
     pub by_units: bool,
 }
 
-/// A pair with its links.
+/// Sentence pair with its links.
 pub struct LinkedPair {
-    /// The pair as the model read it, where one did.
+    /// Forced alignment, if a model read the pair.
     pub aligned: Option<ForcedAlignment>,
-    /// Attention between what is linked; without a model, the statistical aligner's p(t comes from s), what a row lacks
-    /// of 1 being the share of nothing.
+    /// Attention between words or units; without a model, the aligner's p(t from s), with the probability of null last.
     pub alignment: Alignment,
-    /// How much is believed in each link.
+    /// Score of each possible link.
     pub link_scores: LinkScores,
-    /// The links.
+    /// Links.
     pub links: Vec<Link>,
     /// Mean log-probability of a target unit, or without a model of a target word, in nats.
     pub score: f64,
-    /// Whether a side was longer than what is read, and only its beginning was.
+    /// True if a side was truncated.
     pub cut: bool,
 }
 
 impl LinkedPair {
-    /// The links from another threshold on, as they would be without a way to make one set of two directions' links.
-    pub fn links_from(&self, threshold: f32) -> Vec<Link> {
+    /// Returns the links whose score reaches a threshold, without symmetrization.
+    pub fn links_above(&self, threshold: f32) -> Vec<Link> {
         self.link_scores.links(threshold)
     }
 
-    /// What speaks for or against the pair being a translation.
-    pub fn signs(&self) -> NoiseFeatures {
-        let linked = |of: fn(&Link) -> usize| self.links.iter().map(of).collect::<BTreeSet<usize>>().len();
+    /// Returns the noise features of the pair.
+    pub fn noise_features(&self) -> NoiseFeatures {
+        let linked = |side: fn(&Link) -> usize| self.links.iter().map(side).collect::<BTreeSet<usize>>().len();
         let words = [self.alignment.source().len(), self.alignment.target().len()];
         NoiseFeatures::new(self.score, words, [linked(|link| link.source), linked(|link| link.target)])
     }
-}
 
-impl LinkedPair {
-    /// Returns the links as fast_align and Moses write them: `s-t` with words counted from 0, in order.
+    /// Returns the links in the format of fast_align and Moses: `s-t` with words counted from 0, in order.
     pub fn pharaoh(&self) -> String {
         LinkFormat::default().format_line(&self.links)
     }
 }
 
 impl Linker {
-    /// Returns the default linker of a model: attention with the statistical aligner that was learned beside it, if any.
+    /// Returns the linker of a model with default options.
     ///
     /// # Errors
     /// The aligner's file is damaged.
-    pub fn of_model(translator: &Translator) -> Result<Self> {
+    pub fn from_model(translator: &Translator) -> Result<Self> {
         Self::with_options(&LinkOptions::default(), Some(translator), &[], &Silent)
     }
 
-    /// Returns the linker that the options describe, for a translator if there is one. A statistical aligner that is to be
-    /// learned is learned from `pairs`.
+    /// Returns the linker that the options describe. With [`LinksFrom::Pairs`], trains a statistical aligner on `pairs`.
     ///
     /// # Errors
-    /// The options do not go together or with the model; a model or an aligner cannot be read.
+    /// The options are invalid or do not fit the model; a model or an aligner cannot be read.
     pub fn with_options(
         options: &LinkOptions,
         translator: Option<&Translator>,
@@ -294,8 +286,7 @@ impl Linker {
         let mechanism = &translator.config().architecture.attention;
         if mechanism.is_fixed() && options.links_from == LinksFrom::Attention {
             return usage(format!(
-                "{}: a model without attention ({mechanism}) links nothing; leave out --links-from, or learn from the \
-                 pairs themselves by --links-from pairs",
+                "{}: a model without attention ({mechanism}) has no links; omit --links-from or use --links-from pairs",
                 translator.path().display()
             ));
         }
@@ -315,101 +306,101 @@ impl Linker {
         })
     }
 
-    /// How much belief makes a link.
+    /// Minimum score of a link.
     pub fn min_link_score(&self) -> f32 {
         let others = self.statistical.is_some() || self.reverse.is_some();
         self.threshold.unwrap_or(match (self.attention && !self.fixed, others) {
-            (true, true) => ENOUGH,
-            (true, false) => ENOUGH_BY_ATTENTION,
-            (false, _) => ENOUGH_BY_STATISTICS,
+            (true, true) => THRESHOLD,
+            (true, false) => ATTENTION_THRESHOLD,
+            (false, _) => ALIGNER_THRESHOLD,
         })
     }
 
     /// Links pairs.
     ///
     /// # Errors
-    /// The models' own.
+    /// A model fails.
     pub fn link(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<LinkedPair>> {
         let Some(translator) = &self.translator else {
-            let linked = pairs.par_iter().map(|pair| self.by_statistics(pair)).collect();
+            let linked = pairs.par_iter().map(|pair| self.link_by_aligner(pair)).collect();
             on_progress(pairs.len());
             return Ok(linked);
         };
-        self.link_read(translator.align_batch(pairs, on_progress)?, pairs)
+        self.link_aligned(translator.align_batch(pairs, on_progress)?, pairs)
     }
 
-    /// Links pairs that a model has read or written. `pairs` are their texts, in the same order.
+    /// Links pairs with their forced alignments, in the same order.
     ///
     /// # Errors
-    /// The reverse model's own.
-    pub fn link_read(&self, aligned: Vec<ForcedAlignment>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
-        let turned = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
+    /// The reverse model fails.
+    pub fn link_aligned(&self, aligned: Vec<ForcedAlignment>, pairs: &[Pair]) -> Result<Vec<LinkedPair>> {
+        let swapped = |pair: &Pair| Pair { source: pair.target.clone(), target: pair.source.clone() };
         let reversed = match &self.reverse {
             Some(reverse) => {
-                let turned: Vec<Pair> = pairs.iter().map(turned).collect();
-                reverse.align_batch(&turned, &mut |_| {})?.into_iter().map(Some).collect()
+                let swapped: Vec<Pair> = pairs.iter().map(swapped).collect();
+                reverse.align_batch(&swapped, &mut |_| {})?.into_iter().map(Some).collect()
             }
             None => vec![None; aligned.len()],
         };
-        Ok(aligned.into_par_iter().zip(reversed).map(|(aligned, reversed)| self.by_model(aligned, reversed)).collect())
+        let link = |(aligned, reversed)| self.link_by_attention(aligned, reversed);
+        Ok(aligned.into_par_iter().zip(reversed).map(link).collect())
     }
 
-    fn by_statistics(&self, pair: &Pair) -> LinkedPair {
+    fn link_by_aligner(&self, pair: &Pair) -> LinkedPair {
         let spans = [word_spans(&pair.source, self.words[0]), word_spans(&pair.target, self.words[1])];
-        let cut = spans.iter().any(|spans| spans.len() > MOST_WORDS);
+        let cut = spans.iter().any(|spans| spans.len() > MAX_LINKED_WORDS);
         let words = |text: &str, spans: &[Range<usize>]| -> Vec<String> {
-            spans.iter().take(MOST_WORDS).map(|span| text[span.clone()].to_owned()).collect()
+            spans.iter().take(MAX_LINKED_WORDS).map(|span| text[span.clone()].to_owned()).collect()
         };
         let (source, target) = (words(&pair.source, &spans[0]), words(&pair.target, &spans[1]));
-        let found = self.posteriors(&source, &target);
+        let posteriors = self.posteriors(&source, &target);
         let row = |target: usize| {
-            let shares = &found.forward[target * source.len()..][..source.len()];
-            let nothing = (1.0 - shares.iter().sum::<f32>()).max(0.0);
-            shares.iter().copied().chain([nothing]).collect()
+            let row = &posteriors.forward[target * source.len()..][..source.len()];
+            let null = (1.0 - row.iter().sum::<f32>()).max(0.0);
+            row.iter().copied().chain([null]).collect()
         };
         let rows: Vec<Vec<f32>> = (0..target.len()).map(row).collect();
-        let score = found.log_probability / target.len().max(1) as f64;
+        let score = posteriors.log_probability / target.len().max(1) as f64;
         let alignment = Alignment::from_rows(source, target, &rows);
-        let (link_scores, links) = self.common(&alignment, &found.forward, &found.backward);
+        let (link_scores, links) = self.combine(&alignment, &posteriors.forward, &posteriors.backward);
         LinkedPair { aligned: None, alignment, link_scores, links, score, cut }
     }
 
-    fn by_model(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> LinkedPair {
-        let of =
+    fn link_by_attention(&self, aligned: ForcedAlignment, reversed: Option<ForcedAlignment>) -> LinkedPair {
+        let alignment_of =
             |aligned: &ForcedAlignment| if self.by_units { aligned.by_units().clone() } else { aligned.by_words() };
-        let alignment = of(&aligned);
-        let reversed = reversed.as_ref().map(of);
+        let alignment = alignment_of(&aligned);
+        let reversed = reversed.as_ref().map(alignment_of);
         let score = aligned.mean_log_probability();
         let (link_scores, links) = match self.directions(&alignment, reversed.as_ref()) {
             None => {
                 let link_scores = LinkScores::from_attention(&alignment);
-                // Whoever else there may be knows nothing of this pair.
-                let links = link_scores.links(self.threshold.unwrap_or(ENOUGH_BY_ATTENTION));
+                let links = link_scores.links(self.threshold.unwrap_or(ATTENTION_THRESHOLD));
                 (link_scores, links)
             }
-            Some([forward, backward]) => self.common(&alignment, &forward, &backward),
+            Some([forward, backward]) => self.combine(&alignment, &forward, &backward),
         };
         LinkedPair { cut: aligned.cut, aligned: Some(aligned), alignment, link_scores, links, score }
     }
 
-    /// p(t comes from s) and p(s comes from t), `[target × source]`, by all who know; none if nobody knows the second.
+    /// p(t from s) and p(s from t), both `[target × source]`; `None` if only forward attention is available.
     fn directions(&self, alignment: &Alignment, reversed: Option<&Alignment>) -> Option<[Vec<f32>; 2]> {
         let [sources, targets] = [alignment.source().len(), alignment.target().len()];
-        // Where a side was cut, the other direction may have read other words.
-        let alike = |reversed: &&Alignment| [reversed.target().len(), reversed.source().len()] == [sources, targets];
-        let reversed = reversed.filter(alike).map(|reversed| turned(reversed.weights(), targets));
+        // The directions may truncate differently.
+        let fits = |reversed: &&Alignment| [reversed.target().len(), reversed.source().len()] == [sources, targets];
+        let reversed = reversed.filter(fits).map(|reversed| transposed(reversed.weights(), targets));
         let attention = (!self.fixed).then(|| alignment.weights());
         match (&self.statistical, reversed) {
             (None, None) if self.fixed => Some([(); 2].map(|()| vec![0.0; sources * targets])),
             (None, None) => None,
             (None, Some(reversed)) => Some([attention.map_or_else(|| reversed.clone(), <[f32]>::to_vec), reversed]),
             (Some(_), reversed) => {
-                let found = self.posteriors(alignment.source(), alignment.target());
-                let both = |statistical: Vec<f32>, attention: Option<&[f32]>| match attention {
-                    Some(attention) => mixed(&statistical, attention),
+                let posteriors = self.posteriors(alignment.source(), alignment.target());
+                let mix = |statistical: Vec<f32>, attention: Option<&[f32]>| match attention {
+                    Some(attention) => weighted_mean(&statistical, attention),
                     None => statistical,
                 };
-                Some([both(found.forward, attention), both(found.backward, reversed.as_deref())])
+                Some([mix(posteriors.forward, attention), mix(posteriors.backward, reversed.as_deref())])
             }
         }
     }
@@ -421,25 +412,25 @@ impl Linker {
         }
     }
 
-    /// LinkScores and links by both directions' shares.
-    fn common(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (LinkScores, Vec<Link>) {
+    /// Link scores and links from both directions.
+    fn combine(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (LinkScores, Vec<Link>) {
         let [sources, targets] = [alignment.source().len(), alignment.target().len()];
         let link_scores = LinkScores::from_directions(sources, forward, backward);
         let links = match self.symmetrization {
             None => link_scores.links(self.min_link_score()),
-            Some(way) => {
-                let threshold = self.threshold.unwrap_or(MUCH);
-                let backward = links_of_rows(&turned(backward, sources), targets, threshold);
-                let turned = |link: Link| Link { source: link.target, target: link.source };
-                let backward: Vec<Link> = backward.into_iter().map(turned).collect();
-                way.links(&links_of_rows(forward, sources, threshold), &backward)
+            Some(heuristic) => {
+                let threshold = self.threshold.unwrap_or(DIRECTION_THRESHOLD);
+                let backward = links_of_rows(&transposed(backward, sources), targets, threshold);
+                let swapped = |link: Link| Link { source: link.target, target: link.source };
+                let backward: Vec<Link> = backward.into_iter().map(swapped).collect();
+                heuristic.links(&links_of_rows(forward, sources, threshold), &backward)
             }
         };
         (link_scores, links)
     }
 }
 
-/// The links of each row's word; what a row lacks of 1 is the share of nothing.
+/// Links of each row; the rest of its probability is that of null.
 fn links_of_rows(values: &[f32], columns: usize, threshold: f32) -> Vec<Link> {
     let rows = values.chunks_exact(columns.max(1)).enumerate();
     let links = rows.flat_map(|(target, row)| {
@@ -448,18 +439,18 @@ fn links_of_rows(values: &[f32], columns: usize, threshold: f32) -> Vec<Link> {
     links.collect()
 }
 
-/// A matrix of rows of `columns` numbers, column by column.
-fn turned(values: &[f32], columns: usize) -> Vec<f32> {
+fn transposed(values: &[f32], columns: usize) -> Vec<f32> {
     let rows = values.len() / columns.max(1);
     (0..values.len()).map(|cell| values[cell % rows * columns + cell / rows]).collect()
 }
 
-fn mixed(statistical: &[f32], attention: &[f32]) -> Vec<f32> {
-    let mix = |(statistical, attention): (&f32, &f32)| (STATISTICAL * statistical + attention) / (STATISTICAL + 1.0);
-    statistical.iter().zip(attention).map(mix).collect()
+fn weighted_mean(statistical: &[f32], attention: &[f32]) -> Vec<f32> {
+    let mean =
+        |(statistical, attention): (&f32, &f32)| (ALIGNER_WEIGHT * statistical + attention) / (ALIGNER_WEIGHT + 1.0);
+    statistical.iter().zip(attention).map(mean).collect()
 }
 
-/// Learns the statistical aligner from pairs. Words are the same if they are so in a normalization `form`.
+/// Trains a statistical aligner on pairs whose words are compared in normalization `form`.
 pub fn learn_aligner(pairs: &[Pair], form: NormalForm, reporter: &dyn Reporter) -> WordAligner {
     let stage = Mutex::new(reporter.stage("learning word alignments", Some(aligner::EM_ITERATIONS * pairs.len())));
     aligner::train(pairs, form, &|count| {

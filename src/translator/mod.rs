@@ -1,4 +1,4 @@
-//! Text in, translations with alignments out; and forced decoding of given pairs.
+//! Translation of text with alignments, and forced decoding of sentence pairs.
 
 mod api;
 mod constraints;
@@ -35,50 +35,49 @@ pub use constraints::{Constraints, Terminology};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
 pub use forced_score::ForcedScore;
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
-pub use linker::{AlignerSource, LinkOptions, LinkedPair, Linker, LinksFrom, MOST_WORDS, learn_aligner};
+pub use linker::{AlignerSource, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner};
 pub use noise_filter::NoiseFilter;
-pub use request::{LONGEST, Request, ResultSelection, Sentence};
+pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
 pub use unk_replacement::Dictionary;
 
-/// Units of a batch in forced decoding, padding counted.
+/// Units of a batch in forced decoding, with padding.
 const BATCH_UNITS: usize = 2048;
 
-/// A trained model with its vocabularies, or several over the same ones that translate together. Clones share all of it.
+/// Trained model or ensemble with its vocabularies. Clones share the data.
 #[derive(Clone)]
 pub struct Translator {
+    /// Directory of the first model.
     path: PathBuf,
-    /// Of the first model.
+    /// Checkpoint of the first model.
     checkpoint: Arc<Checkpoint>,
     models: Vec<Arc<RnnSearch>>,
-    /// What counts as a word of the source and of the target.
+    /// Word splitting of the source and of the target.
     words: [WordSplitting; 2],
-    /// What replaces units that the model does not know, if anything.
+    /// Dictionary for `<unk>` replacement, if it is used.
     dictionary: Option<Dictionary>,
-    /// Whether sentences that are mostly unknown stay as they are.
-    keeps_unknown: bool,
-    /// What translations have to keep to.
+    copies_unknown: bool,
     constraints: CompiledConstraints,
-    /// The statistical aligner that was learned with the model, if there is one, once it was asked for.
+    /// Statistical aligner of the first model, if there is one, loaded on first use.
     aligner: Arc<OnceLock<Option<Arc<WordAligner>>>>,
 }
 
-/// One translation of one sentence.
+/// Translation of a sentence.
 #[derive(Clone, Debug)]
 pub struct Translation {
-    /// The translation.
+    /// Text of the translation.
     pub text: String,
-    /// Log-probability in nats, `</s>` included.
+    /// Log-probability in nats, with `</s>`.
     pub log_probability: f64,
-    /// What translations are ranked by.
+    /// Score by which translations are ranked.
     pub score: f64,
-    /// How many of the phrases that it should contain it does not.
+    /// Number of required phrases that it lacks.
     pub unmet_constraints: usize,
-    /// Its alignment.
+    /// Alignment with the source.
     pub alignment: ForcedAlignment,
 }
 
 impl Translation {
-    /// The sentence itself as it was given, each unit from the same one.
+    /// Returns the given text as its own translation, each unit aligned with itself.
     fn copied(
         sentence: &Sentence,
         source: Segmentation,
@@ -100,26 +99,25 @@ impl Translation {
     }
 }
 
-/// Whether a sentence is of another language or script, as far as units tell: a model has nothing to say of it.
 fn is_mostly_unknown(source: &Segmentation) -> bool {
     source.unknown_share() > 0.5
 }
 
-/// A pair that has gone through forced decoding.
+/// Pair with its scores of forced decoding.
 struct ForcedPair {
     source: Segmentation,
     target: Segmentation,
-    by: ForcedScores,
+    scores: ForcedScores,
 }
 
-/// An alignment by the model's units, from which that by words can be made.
+/// Alignment of a pair by a model's attention.
 #[derive(Clone, Debug)]
 pub struct ForcedAlignment {
-    /// Log-probability of the target given the source, in nats, `</s>` included.
+    /// Log-probability of the target given the source, in nats, with `</s>`.
     pub log_probability: f64,
-    /// Units of the target, `</s>` included.
+    /// Number of target units, with `</s>`.
     pub length: usize,
-    /// Whether a side was longer than [`LONGEST`] and only its beginning was read.
+    /// True if a side was truncated to [`MAX_SENTENCE_UNITS`].
     pub cut: bool,
     units: Alignment,
     source: Segmentation,
@@ -138,27 +136,27 @@ impl ForcedAlignment {
         self.log_probability / self.length as f64
     }
 
-    /// The share of the source's units that the model does not know.
+    /// Share of source units that are unknown to the model.
     pub fn unknown_share(&self) -> f64 {
         self.source.unknown_share()
     }
 
-    /// Whether more than half of the source's units are unknown to the model.
+    /// True if more than half of the source units are unknown to the model.
     pub fn is_mostly_unknown(&self) -> bool {
         is_mostly_unknown(&self.source)
     }
 
-    /// The alignment of the model's own units.
+    /// Alignment of units.
     pub fn by_units(&self) -> &Alignment {
         &self.units
     }
 
-    /// The word that each unit belongs to, of the source and of the target.
+    /// Word index of each unit of the source and of the target.
     pub fn words_of_units(&self) -> [&[usize]; 2] {
         [&self.source.word_of_unit, &self.target.word_of_unit]
     }
 
-    /// The alignment of the texts' words.
+    /// Alignment of words.
     pub fn by_words(&self) -> Alignment {
         self.units.merge(
             self.source.words.clone(),
@@ -170,14 +168,14 @@ impl ForcedAlignment {
 }
 
 impl Translator {
-    /// Reads a model from its directory.
+    /// Loads a model from its directory to a device.
     ///
     /// # Errors
-    /// The checkpoint's own.
+    /// As [`Self::load`].
     pub fn load_on(path: &Path, device: &Device) -> Result<Self> {
-        let folder = ModelDir::new(path);
-        let (checkpoint, parameters) = folder.load_model(device)?;
-        let lexicon = folder.load_lexicon(&checkpoint)?;
+        let dir = ModelDir::new(path);
+        let (checkpoint, parameters) = dir.load_model(device)?;
+        let lexicon = dir.load_lexicon(&checkpoint)?;
         let model = RnnSearch::new(checkpoint.config.architecture.clone(), parameters)?.with_lexicon(lexicon);
         let words = [checkpoint.config.text.source_units, checkpoint.config.text.target_units].map(Units::words);
         let models = vec![Arc::new(model)];
@@ -188,34 +186,34 @@ impl Translator {
             models,
             words,
             dictionary: None,
-            keeps_unknown: false,
+            copies_unknown: false,
             constraints,
             aligner: Arc::default(),
         })
     }
 
-    /// Loads several models that translate together, see [`Self::with`].
+    /// Loads an ensemble to a device.
     ///
     /// # Errors
-    /// As [`Self::load_on`] and [`Self::with`]; there is no directory.
+    /// As [`Self::load_ensemble`].
     pub fn load_ensemble_on<D: AsRef<Path>>(directories: &[D], device: &Device) -> Result<Self> {
         let Some((first, others)) = directories.split_first() else {
             return usage("an ensemble needs at least one model");
         };
         let load = |directory: &D| Self::load_on(directory.as_ref(), device);
-        others.iter().try_fold(load(first)?, |ensemble, other| ensemble.with(load(other)?))
+        others.iter().try_fold(load(first)?, |ensemble, other| ensemble.ensemble_with(load(other)?))
     }
 
-    /// This translator and another one together: at each step the mean of all their models' probabilities, and of what they
-    /// look at. What is no model's own, as what counts as a word, stays this one's.
+    /// Adds the models of another translator to the ensemble, which uses the mean of their probabilities and of their
+    /// attention.
     ///
     /// # Errors
-    /// The other one cuts text into other units.
-    pub fn with(mut self, other: Self) -> Result<Self> {
+    /// The vocabularies differ.
+    pub fn ensemble_with(mut self, other: Self) -> Result<Self> {
         ensure!(
             self.checkpoint.same_vocabulary(&other.checkpoint)?,
-            "{}: cuts text into other units than {}; models translate together if they were trained on the same pairs with \
-             the same options, but for --seed and sizes",
+            "{}: the vocabularies differ from those of {}; an ensemble needs models trained on the same pairs with the \
+             same options, except --seed and sizes",
             other.path.display(),
             self.path.display()
         );
@@ -223,59 +221,59 @@ impl Translator {
         Ok(self)
     }
 
-    /// This translator, made to align what `words` says are words; none leaves that to what each side is cut into.
+    /// Sets the word splitting of both sides; by default it follows from the units of each side.
     #[must_use]
     pub fn with_words(self, words: Option<WordSplitting>) -> Self {
         Self { words: words.map_or(self.words, |words| [words; 2]), ..self }
     }
 
-    /// What counts as a word of the source and of the target.
+    /// Word splitting of the source and of the target.
     pub fn words(&self) -> [WordSplitting; 2] {
         self.words
     }
 
-    /// This translator, made to replace unknown words in translations by what a dictionary says; none replaces none.
+    /// Sets the dictionary for `<unk>` replacement; without one, `<unk>` stays.
     #[must_use]
     pub fn with_dictionary(self, dictionary: Option<Dictionary>) -> Self {
         Self { dictionary, ..self }
     }
 
-    /// This translator, made to leave sentences as they are that are mostly unknown to it.
+    /// Sets whether sentences that are mostly unknown to the model are copied.
     #[must_use]
-    pub fn with_unknown_kept(self, keeps_unknown: bool) -> Self {
-        Self { keeps_unknown, ..self }
+    pub fn with_unknown_copied(self, copies_unknown: bool) -> Self {
+        Self { copies_unknown, ..self }
     }
 
-    /// This translator, made to keep to constraints.
+    /// Sets the constraints on translations. Terms whose translations are unknown to the model are skipped.
     ///
     /// # Errors
-    /// It has no units for something that it is to say; of terms these are left out instead, see [`Self::skipped_terms`].
+    /// The model has no units for a required phrase, or there are too many units.
     pub fn with_constraints(self, constraints: Constraints) -> Result<Self> {
         Ok(Self { constraints: CompiledConstraints::new(constraints, &self.checkpoint.target)?, ..self })
     }
 
-    /// Says whether the translation of a sentence can begin as it is asked to.
+    /// Checks the target prefix of a sentence.
     ///
     /// # Errors
-    /// The model has no unit for something in the beginning.
-    pub fn check_beginning(&self, sentence: &Sentence) -> Result<()> {
-        self.constraints.check_beginning(sentence, &self.checkpoint.target)
+    /// The model has no units for it, or it is too long.
+    pub fn check_target_prefix(&self, sentence: &Sentence) -> Result<()> {
+        self.constraints.check_target_prefix(sentence, &self.checkpoint.target)
     }
 
-    /// Translations of terms that are not asked of this model, since it has no units for them.
+    /// Translations of terms that are not required, since the model has no units for them.
     pub fn skipped_terms(&self) -> &[String] {
         &self.constraints.skipped_terms
     }
 
-    /// Uses attention otherwise than in training.
+    /// Overrides the attention settings of training.
     ///
     /// # Errors
-    /// A [`UsageError`] names what a model's attention cannot do.
+    /// A [`UsageError`] names a setting that a model's attention does not support.
     pub fn with_attention(self, overrides: &InferenceOverrides) -> Result<Self> {
         if *overrides == InferenceOverrides::default() {
             return Ok(self);
         }
-        let read = |model: &Arc<RnnSearch>| -> Result<Arc<RnnSearch>> {
+        let rebuild = |model: &Arc<RnnSearch>| -> Result<Arc<RnnSearch>> {
             let architecture = model.architecture();
             let attention = architecture.attention.with_overrides(overrides, architecture.dimensions());
             let attention = attention.map_err(|reason| UsageError(format!("--{reason}")))?;
@@ -283,28 +281,28 @@ impl Translator {
             let lexicon = model.lexicon().cloned();
             Ok(Arc::new(RnnSearch::new(architecture, model.parameters().clone())?.with_lexicon(lexicon)))
         };
-        Ok(Self { models: self.models.iter().map(read).collect::<Result<_>>()?, ..self })
+        Ok(Self { models: self.models.iter().map(rebuild).collect::<Result<_>>()?, ..self })
     }
 
-    /// Returns the directory of the model, or of the first one.
+    /// Directory of the first model.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The model as it lies on disk, but for its parameters.
+    /// Checkpoint of the first model.
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }
 
-    /// The model's settings.
+    /// Configuration of the first model.
     pub fn config(&self) -> &Config {
         &self.checkpoint.config
     }
 
-    /// Returns the statistical aligner that was learned with the model, if there is one. Its file is read once.
+    /// Returns the statistical aligner trained with the first model, if there is one. Its file is read once.
     ///
     /// # Errors
-    /// Its file is damaged, or belongs to another model.
+    /// The file is damaged or belongs to another model.
     pub fn aligner(&self) -> Result<Option<Arc<WordAligner>>> {
         if let Some(aligner) = self.aligner.get() {
             return Ok(aligner.clone());
@@ -313,17 +311,16 @@ impl Translator {
         Ok(self.aligner.get_or_init(|| loaded).clone())
     }
 
-    /// Returns the device of the model.
+    /// Device of the models.
     pub fn device(&self) -> &Device {
         self.models[0].device()
     }
 
-    /// Translates sentences: for each as many translations as the strategy says, best first, at least one. An empty sentence,
-    /// or one of white space alone, has an empty translation. `on_progress` is told how many sentences are done since it
-    /// was last told.
+    /// Translates sentences. Returns at least one translation of each, in the order of the selection. A blank sentence has
+    /// an empty translation. `on_progress` receives the number of sentences of each finished batch.
     ///
     /// # Errors
-    /// The model's own; its scores are not finite; it has no units for what a translation is to begin with.
+    /// A model fails; its scores are not finite; it has no units for a target prefix.
     pub fn translate_batch(
         &self,
         sentences: &[Sentence],
@@ -331,33 +328,32 @@ impl Translator {
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> Result<Vec<Vec<Translation>>> {
         let segmented = self.segment_sources(sentences.iter().map(|sentence| sentence.text.as_str()))?;
-        let kept = |source: &Segmentation| self.keeps_unknown && is_mostly_unknown(source);
+        let is_copied = |source: &Segmentation| self.copies_unknown && is_mostly_unknown(source);
         let mut sources = Vec::with_capacity(sentences.len());
         for (sentence, source) in sentences.iter().zip(&segmented) {
             let constraints =
                 self.constraints.constraints(sentence, [&self.checkpoint.source, &self.checkpoint.target])?;
-            let units = if kept(source) { Vec::new() } else { source.ids.clone() };
+            let units = if is_copied(source) { Vec::new() } else { source.ids.clone() };
             sources.push(Source { units, constraints });
         }
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let found = search_all(&models, &sources, &request.search, on_progress)?;
-        let chosen = sentences.par_iter().zip(segmented).zip(found).map(|((sentence, source), hypotheses)| {
-            if kept(&source) {
+        let results = sentences.par_iter().zip(segmented).zip(found).map(|((sentence, source), hypotheses)| {
+            if is_copied(&source) {
                 return Ok(vec![Translation::copied(sentence, source, &self.checkpoint.source, self.words[0])?]);
             }
-            // Where nothing is better than anything else, search comes back with nothing.
-            let speechless = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_degenerate);
-            self.check_scores(!speechless && hypotheses.iter().all(|one| one.score.is_finite()))?;
+            let is_degenerate = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_degenerate);
+            self.check_scores(!is_degenerate && hypotheses.iter().all(|one| one.score.is_finite()))?;
             let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
             let translations: Vec<Translation> = hypotheses.iter().map(translate).collect::<Result<_>>()?;
             let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
-            let ranked = |(place, gain): (usize, Option<f64>)| {
-                let found: &Translation = &translations[place];
-                Translation { score: gain.unwrap_or(found.score), ..found.clone() }
+            let selected = |(index, utility): (usize, Option<f64>)| {
+                let translation: &Translation = &translations[index];
+                Translation { score: utility.unwrap_or(translation.score), ..translation.clone() }
             };
-            Ok(request.choice.among(&texts).into_iter().map(ranked).collect())
+            Ok(request.selection.select(&texts).into_iter().map(selected).collect())
         });
-        chosen.collect()
+        results.collect()
     }
 
     fn translation(&self, sentence: &Sentence, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
@@ -366,58 +362,54 @@ impl Translator {
             Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
             None => HashMap::new(),
         };
-        replacements.retain(|_, word| !self.constraints.avoids(word));
+        replacements.retain(|_, word| !self.constraints.has_avoided(word));
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         let Hypothesis { log_probability, score, unmet_constraints, .. } = *hypothesis;
         Ok(Translation { text, log_probability, score, unmet_constraints, alignment })
     }
 
-    /// Forced decoding: the alignment of each pair and the target's log-probability, in order.
+    /// Aligns pairs by forced decoding.
     ///
     /// # Errors
-    /// The model's own; its scores are not finite.
+    /// A model fails; its scores are not finite.
     pub fn align_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedAlignment>> {
-        let forced = self.forced(pairs, on_progress)?.into_iter();
-        Ok(forced
-            .map(|ForcedPair { source, target, by }| {
-                ForcedAlignment::new(source, target, &by.weights, by.log_probability())
-            })
-            .collect())
+        let align = |ForcedPair { source, target, scores }| {
+            ForcedAlignment::new(source, target, &scores.weights, scores.log_probability())
+        };
+        Ok(self.force_decode(pairs, on_progress)?.into_iter().map(align).collect())
     }
 
-    /// Forced decoding: how probable each pair's target is, and each of its words, in order.
+    /// Scores pairs by forced decoding.
     ///
     /// # Errors
     /// As [`Self::align_batch`].
     pub fn score_batch(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedScore>> {
-        let forced = self.forced(pairs, on_progress)?.into_iter();
-        Ok(forced
-            .map(|ForcedPair { source, target, by }| ForcedScore::new(&source, target, &by.log_probabilities))
-            .collect())
+        let score =
+            |ForcedPair { source, target, scores }| ForcedScore::new(&source, target, &scores.log_probabilities);
+        Ok(self.force_decode(pairs, on_progress)?.into_iter().map(score).collect())
     }
 
-    fn forced(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedPair>> {
+    fn force_decode(&self, pairs: &[Pair], on_progress: &mut dyn FnMut(usize)) -> Result<Vec<ForcedPair>> {
         let sources = self.segment_sources(pairs.iter().map(|pair| pair.source.as_str()))?;
         let targets = pairs.iter().map(|pair| pair.target.as_str());
         let targets = segment_all(&self.checkpoint.target, self.words[1], targets)?;
         let examples = examples(&sources, &targets);
         let mut forced: Vec<Option<ForcedScores>> = (0..pairs.len()).map(|_| None).collect();
-        for chosen in batches(&examples) {
-            let batch = Batch::new(&examples, &chosen);
-            for (&index, pair) in chosen.iter().zip(self.force(&batch)?) {
-                self.check_scores(pair.log_probability().is_finite())?;
-                forced[index] = Some(pair);
+        for indices in batches(&examples) {
+            let batch = Batch::new(&examples, &indices);
+            for (&index, scores) in indices.iter().zip(self.force_decode_batch(&batch)?) {
+                self.check_scores(scores.log_probability().is_finite())?;
+                forced[index] = Some(scores);
             }
-            on_progress(chosen.len());
+            on_progress(indices.len());
         }
         let sides = sources.into_iter().zip(targets);
         let all = sides.zip(forced.into_iter().flatten());
-        Ok(all.map(|((source, target), by)| ForcedPair { source, target, by }).collect())
+        Ok(all.map(|((source, target), scores)| ForcedPair { source, target, scores }).collect())
     }
 
-    /// Forced decoding of a batch by all models together.
-    fn force(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
+    fn force_decode_batch(&self, batch: &Batch) -> Result<Vec<ForcedScores>> {
         let mut forced = Vec::with_capacity(self.models.len());
         for model in &self.models {
             forced.push(model.force_decode(batch, 0.0)?.into_iter());
@@ -429,11 +421,10 @@ impl Translator {
         Ok((0..batch.target.batch()).map(pair).collect())
     }
 
-    /// Refuses a model whose parameters are finite and what it computes is not.
     fn check_scores(&self, finite: bool) -> Result<()> {
         ensure!(
             finite,
-            "{}: this model's scores are not finite, since its parameters are too large; train it anew, or name another \
+            "{}: the model's scores are not finite, since its parameters are too large; train it again, or name another \
              with --model",
             self.path.display()
         );
@@ -451,7 +442,7 @@ fn segment_all<'a>(
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Segmentation>> {
     let segment = |text: &str| vocabulary.segment(if text.trim().is_empty() { "" } else { text }, words);
-    texts.map(|text| Ok(segment(text)?.cut_to(LONGEST))).collect()
+    texts.map(|text| Ok(segment(text)?.cut_to(MAX_SENTENCE_UNITS))).collect()
 }
 
 fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> {
@@ -459,7 +450,7 @@ fn examples(sources: &[Segmentation], targets: &[Segmentation]) -> Vec<Example> 
     pairs.map(|(source, target)| Example::new(source.ids.clone(), target.ids.clone())).collect()
 }
 
-/// All examples in batches of like length, which the longer side bounds.
+/// Batches of examples of similar length, limited by the units of the longer side.
 fn batches(examples: &[Example]) -> Vec<Vec<usize>> {
     let longer = |example: &Example| (example.source.len(), example.source.len().max(example.target.len()));
     let lengths: Vec<(usize, usize)> = examples.iter().map(longer).collect();

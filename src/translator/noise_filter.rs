@@ -1,4 +1,4 @@
-//! Noise filtering of parallel corpora: by rules of the text, and by how little the words of a pair belong together.
+//! Noise filtering of parallel corpora, by rules and by noise scores of linked words.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::error::UsageError;
 use crate::reporter::Reporter;
 use crate::text::{FilterLimits, NoiseKind, Pair, defects};
 
-/// Pairs that are linked at a time.
+/// Number of pairs linked at a time.
 const CHUNK: usize = 2000;
 
 /// Filter of noisy sentence pairs.
@@ -18,9 +18,9 @@ const CHUNK: usize = 2000;
 pub struct NoiseFilter {
     /// Limits of the rules.
     pub limits: FilterLimits,
-    /// Kinds of noise that are no reason to leave a pair out.
+    /// Kinds of noise that do not exclude a pair.
     pub accepted: HashSet<NoiseKind>,
-    /// Share of the pairs that pass the rules that is left out as well, in percent: the most suspicious ones.
+    /// Percentage of the pairs passing the rules to exclude as the noisiest.
     pub noisy: Option<f64>,
 }
 
@@ -44,16 +44,16 @@ impl NoiseFilter {
         Ok(())
     }
 
-    /// Returns the percentage of suspicious pairs to leave out, if these are not accepted.
+    /// Returns the percentage of suspicious pairs to exclude, unless these are accepted.
     pub fn suspicious_percent(&self) -> Option<f64> {
         self.noisy.filter(|_| !self.accepted.contains(&NoiseKind::Suspicious))
     }
 
-    /// Returns the reason to leave out each pair, if there is one. `untagged` are the pairs without their tags, which are no
-    /// words. Suspicious are pairs to the translator, or to a statistical aligner that is learned from the others.
+    /// Returns the reason to exclude each pair, if there is one. The rules apply to `untagged`, the pairs without tags.
+    /// Noise scores come from the translator, or else from a statistical aligner trained on the pairs that pass the rules.
     ///
     /// # Errors
-    /// Those of [`Self::check`], and the translator's own.
+    /// As [`Self::check`], or the translator fails.
     pub fn apply(
         &self,
         pairs: &[Pair],
@@ -64,18 +64,18 @@ impl NoiseFilter {
         self.check()?;
         let mut found = defects(untagged, self.limits, &self.accepted);
         if let Some(percent) = self.suspicious_percent() {
-            let places: Vec<usize> = (0..pairs.len()).filter(|&place| found[place].is_none()).collect();
-            let rest: Vec<Pair> = places.iter().map(|&place| pairs[place].clone()).collect();
-            for place in most_suspicious(&rest, percent, translator, reporter)? {
-                found[places[place]] = Some(NoiseKind::Suspicious);
+            let indices: Vec<usize> = (0..pairs.len()).filter(|&index| found[index].is_none()).collect();
+            let rest: Vec<Pair> = indices.iter().map(|&index| pairs[index].clone()).collect();
+            for index in noisiest(&rest, percent, translator, reporter)? {
+                found[indices[index]] = Some(NoiseKind::Suspicious);
             }
         }
         Ok(found)
     }
 }
 
-/// Returns the places of so many percent of the pairs.
-fn most_suspicious(
+/// Returns the indices of the noisiest `percent` of the pairs.
+fn noisiest(
     pairs: &[Pair],
     percent: f64,
     translator: Option<&Translator>,
@@ -85,13 +85,13 @@ fn most_suspicious(
     let options = LinkOptions { links_from, ..LinkOptions::default() };
     let linker = Linker::with_options(&options, translator, pairs, reporter)?;
     let mut stage = reporter.stage("linking", Some(pairs.len()));
-    let mut signs: Vec<NoiseFeatures> = Vec::with_capacity(pairs.len());
+    let mut features: Vec<NoiseFeatures> = Vec::with_capacity(pairs.len());
     for chunk in pairs.chunks(CHUNK) {
-        signs.extend(linker.link(chunk, &mut |count| stage.advance(count))?.iter().map(LinkedPair::signs));
+        features.extend(linker.link(chunk, &mut |count| stage.advance(count))?.iter().map(LinkedPair::noise_features));
     }
-    let mut places = rank_by_noise(&noise_scores(&signs));
-    places.truncate((percent / 100.0 * pairs.len() as f64).round() as usize);
-    Ok(places)
+    let mut ranked = rank_by_noise(&noise_scores(&features));
+    ranked.truncate((percent / 100.0 * pairs.len() as f64).round() as usize);
+    Ok(ranked)
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_the_pair_whose_words_do_not_belong_together() {
+    fn excludes_the_pair_that_is_no_translation() {
         let words = [("fox", "fuks"), ("owl", "ugle"), ("cat", "katt"), ("dog", "hund"), ("cow", "ku")];
         let mut pairs = Vec::new();
         for (a, b) in words {
@@ -118,13 +118,13 @@ mod tests {
         let found = filter().apply(&pairs, &pairs, None, &Silent).unwrap();
         assert_eq!(found[3], Some(NoiseKind::Empty));
         assert_eq!(found[7], Some(NoiseKind::Suspicious));
-        assert_eq!(found.iter().flatten().count(), 2, "five percent of the other 19 are one");
+        assert_eq!(found.iter().flatten().count(), 2, "5 % of the other 19 pairs is one");
         let accepting = NoiseFilter { accepted: HashSet::from([NoiseKind::Suspicious]), ..filter() };
         assert_eq!(accepting.apply(&pairs, &pairs, None, &Silent).unwrap().iter().flatten().count(), 1);
     }
 
     #[test]
-    fn refuses_limits_out_of_range_by_name() {
+    fn names_limits_out_of_range() {
         let proportion = NoiseFilter { limits: FilterLimits { words: 1, proportion: 0.5 }, ..filter() };
         assert_eq!(proportion.check().unwrap_err().to_string(), "--max-proportion must be at least 1, not 0.5");
         let percent = NoiseFilter { noisy: Some(101.0), ..filter() };

@@ -1,95 +1,94 @@
-//! What is asked of a translator.
+//! Requests to a translator.
 
 use std::collections::HashSet;
 
 use anyhow::Result;
 
-use super::mbr::consensus;
+use super::mbr::rank_by_utility;
 use crate::search::{BeamSearch, SampleSearch, Search};
 use crate::text::{Segmentation, Vocabulary, WordSplitting};
 
-/// Units of a sentence that are read; what goes beyond is cut off, since attention's work grows with the square of the
-/// length and a model has never seen such sentences anyway.
-pub const LONGEST: usize = 500;
+/// Maximum units of a sentence; longer ones are truncated. The time of attention is quadratic in the length.
+pub const MAX_SENTENCE_UNITS: usize = 500;
 
-/// A sentence to translate.
+/// Sentence to translate.
 #[derive(Clone, Debug, Default)]
 pub struct Sentence {
-    /// As the model reads it.
+    /// Text that the model reads: tag, features and the given text.
     pub text: String,
-    /// How many bytes of that were not said by whoever gave the sentence: a tag, and features.
-    pub lead: usize,
-    /// What its translation begins with, if not with what all translations begin with.
-    pub begins: Option<String>,
+    /// Length of tag and features in bytes.
+    pub prefix_len: usize,
+    /// Prefix of the translation, in place of that of all translations.
+    pub target_prefix: Option<String>,
 }
 
 impl<T: Into<String>> From<T> for Sentence {
     fn from(text: T) -> Self {
-        Self { text: text.into(), lead: 0, begins: None }
+        Self { text: text.into(), prefix_len: 0, target_prefix: None }
     }
 }
 
 impl Sentence {
-    /// As it was given.
+    /// Text without tag and features.
     pub fn given(&self) -> &str {
-        &self.text[self.lead..]
+        &self.text[self.prefix_len..]
     }
 
-    /// What was given in units and words, and how many units the model reads before it.
+    /// Segments the given text. Also returns the number of units before it.
     ///
     /// # Errors
-    /// The vocabulary's own.
+    /// The vocabulary cannot encode it.
     pub fn segment_given(&self, source: &Vocabulary, words: WordSplitting) -> Result<(Segmentation, usize)> {
         let given = source.segment(self.given(), words)?;
-        let before = if self.lead == 0 { 0 } else { source.encode(&self.text)?.len().saturating_sub(given.ids.len()) };
+        let before =
+            if self.prefix_len == 0 { 0 } else { source.encode(&self.text)?.len().saturating_sub(given.ids.len()) };
         Ok((given, before))
     }
 }
 
-/// How translations are looked for and chosen.
+/// Search, and selection among its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// How they are looked for.
+    /// Search algorithm.
     pub search: Search,
-    /// Which of those found are handed back.
-    pub choice: ResultSelection,
+    /// Selection of the results to return.
+    pub selection: ResultSelection,
 }
 
-/// Which of the translations that were found are handed back.
+/// Selection among the translations of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultSelection {
-    /// All of them in their order: each that was drawn counts.
+    /// All translations in their order.
     All,
-    /// So many of the best at most. Units may spell a text in several ways; it comes once, as the most probable of them.
+    /// Up to so many best translations with distinct texts.
     Best(usize),
-    /// So many of those that all agree with most, at most, each text once: minimum Bayes risk.
-    Consensus(usize),
+    /// Up to so many distinct texts by minimum Bayes risk.
+    Mbr(usize),
 }
 
 impl Request {
-    /// The same for sentences of which the first has a number, by which draws differ.
+    /// Sets the index of the first sentence, which seeds sampling.
     #[must_use]
     pub fn from_sentence(self, first: usize) -> Self {
         match self.search {
-            Search::Draws(settings) => Self { search: Search::Draws(SampleSearch { first, ..settings }), ..self },
+            Search::Sample(settings) => Self { search: Search::Sample(SampleSearch { first, ..settings }), ..self },
             Search::Beam(_) => self,
         }
     }
 }
 
 impl ResultSelection {
-    /// The places of those that are handed back, among a sentence's translations as they were found (by a beam the best
-    /// first), and how much all agree with each, if that is asked.
-    pub(super) fn among(self, found: &[&str]) -> Vec<(usize, Option<f64>)> {
+    /// Returns the indices of the selected texts, and their expected utility under [`Self::Mbr`].
+    pub(super) fn select(self, texts: &[&str]) -> Vec<(usize, Option<f64>)> {
         match self {
-            Self::All => (0..found.len()).map(|place| (place, None)).collect(),
-            Self::Best(most) => {
-                let mut texts = HashSet::new();
-                let different = found.iter().enumerate().filter(|(_, text)| texts.insert(**text));
-                different.take(most.max(1)).map(|(place, _)| (place, None)).collect()
+            Self::All => (0..texts.len()).map(|index| (index, None)).collect(),
+            Self::Best(n_best) => {
+                let mut seen = HashSet::new();
+                let distinct = texts.iter().enumerate().filter(|(_, text)| seen.insert(**text));
+                distinct.take(n_best.max(1)).map(|(index, _)| (index, None)).collect()
             }
-            Self::Consensus(most) => {
-                consensus(found, most).into_iter().map(|(place, gain)| (place, Some(gain))).collect()
+            Self::Mbr(n_best) => {
+                rank_by_utility(texts, n_best).into_iter().map(|(index, utility)| (index, Some(utility))).collect()
             }
         }
     }
@@ -97,6 +96,6 @@ impl ResultSelection {
 
 impl From<BeamSearch> for Request {
     fn from(settings: BeamSearch) -> Self {
-        Self { search: Search::Beam(settings), choice: ResultSelection::Best(settings.best) }
+        Self { search: Search::Beam(settings), selection: ResultSelection::Best(settings.best) }
     }
 }

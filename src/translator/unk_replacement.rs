@@ -1,5 +1,5 @@
-//! Words that the model does not know, copied through the alignment (Luong, Sutskever, Le, Vinyals & Zaremba 2015,
-//! "Addressing the Rare Word Problem in Neural Machine Translation").
+//! Replacement of `<unk>` through the alignment (Luong, Sutskever, Le, Vinyals & Zaremba 2015, "Addressing the Rare Word
+//! Problem in Neural Machine Translation").
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use super::Sentence;
 use crate::search::Hypothesis;
 use crate::text::{NormalForm, Pair, UNKNOWN, Vocabulary, WordSplitting};
 
-/// Translations of source words, by what these are in NFC; a word that has none is copied.
+/// Translations of source words, which are keyed in NFC. A word without a translation is copied.
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary(HashMap<String, String>);
 
 impl Dictionary {
-    /// From pairs of a word and its translation; of several the first.
-    pub fn of(pairs: Vec<Pair>) -> Self {
+    /// Returns the dictionary of pairs of a word and its translation. The first of equal words counts.
+    pub fn from_pairs(pairs: Vec<Pair>) -> Self {
         let mut words = HashMap::new();
         for Pair { source, target } in pairs {
             words.entry(NormalForm::Nfc.apply(source.trim()).into_owned()).or_insert_with(|| target.trim().to_owned());
@@ -24,13 +24,13 @@ impl Dictionary {
     }
 
     fn translation(&self, word: &str) -> String {
-        let normal = NormalForm::Nfc.apply(word);
-        let found = self.0.get(&*normal).or_else(|| self.0.get(&normal.to_lowercase()));
+        let key = NormalForm::Nfc.apply(word);
+        let found = self.0.get(&*key).or_else(|| self.0.get(&key.to_lowercase()));
         found.map_or_else(|| word.to_owned(), String::clone)
     }
 
-    /// What to write for each unit that the model does not know: the source word that it looked at most, translated or
-    /// copied; where units are less than words, once for a run of them.
+    /// Returns the replacement of each `<unk>` by position: the translation of the source word with the most attention.
+    /// Unless units are words, a run of `<unk>` is replaced once.
     pub(super) fn replacements(
         &self,
         sentence: &Sentence,
@@ -46,8 +46,8 @@ impl Dictionary {
         let unknown = |unit: usize| hypothesis.units.get(unit) == Some(&UNKNOWN);
         let mut start = 0;
         while start < hypothesis.units.len() {
-            let run = if whole_words { start + 1 } else { hypothesis.units.len() };
-            let end = (start..run).find(|&unit| !unknown(unit)).unwrap_or(run);
+            let max_end = if whole_words { start + 1 } else { hypothesis.units.len() };
+            let end = (start..max_end).find(|&unit| !unknown(unit)).unwrap_or(max_end);
             let mut attention = vec![0.0; segmentation.words.len()];
             for row in &hypothesis.attention[start..end] {
                 segmentation
