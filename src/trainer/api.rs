@@ -1,4 +1,4 @@
-//! Training in a few lines.
+//! High-level training API.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub struct Trainer<'o> {
 }
 
 impl Trainer<'static> {
-    /// Returns a trainer with these settings; those left open are decided by the pairs.
+    /// Returns a trainer with these settings. The pairs determine unset ones.
     pub fn new(config: TrainConfig) -> Self {
         let observer = &crate::reporter::Silent;
         Self { config, validation: None, init_from: None, device: Device::Cpu, observer }
@@ -43,13 +43,13 @@ impl<'o> Trainer<'o> {
         Self { validation: Some(pairs.to_vec()), ..self }
     }
 
-    /// Initializes the model from another one; its vocabularies are extended by what the new pairs need.
+    /// Initializes the model from another one, extending its vocabularies for the new pairs.
     #[must_use]
     pub fn init_from(self, directory: impl AsRef<Path>) -> Self {
         self.init_from_with(directory, InitVocabulary::Extend)
     }
 
-    /// Initializes the model from another one, whose vocabularies are treated as asked.
+    /// Initializes the model from another one with the given treatment of its vocabularies.
     #[must_use]
     pub fn init_from_with(self, directory: impl AsRef<Path>, vocabulary: InitVocabulary) -> Self {
         Self { init_from: Some(InitFrom { path: directory.as_ref().to_owned(), vocabulary }), ..self }
@@ -61,17 +61,17 @@ impl<'o> Trainer<'o> {
         Self { device, ..self }
     }
 
-    /// Tells an observer of messages, progress and events, and stops when it asks for it.
+    /// Reports messages, progress and events to an observer, which can stop training.
     #[must_use]
     pub fn observer<'n>(self, observer: &'n dyn Observer) -> Trainer<'n> {
         let Self { config, validation, init_from, device, .. } = self;
         Trainer { config, validation, init_from, device, observer }
     }
 
-    /// Trains on pairs and saves the model in a directory, which must not hold another one. Returns the model.
+    /// Trains on pairs, saves the model in a directory without another model, and returns it.
     ///
     /// # Errors
-    /// A setting is out of range, the pairs cannot be used, the directory is taken, or training diverges.
+    /// A setting is out of range, the pairs are unusable, the directory holds another model, or training diverges.
     pub fn fit(&self, pairs: &[Pair], directory: impl AsRef<Path>) -> Result<Translator> {
         let spec = TrainingSpec {
             config: self.config.clone(),
@@ -84,11 +84,11 @@ impl<'o> Trainer<'o> {
         self.finish(session, directory.as_ref())
     }
 
-    /// Resumes the training of the model in a directory, on the same pairs. Of the settings only those of its end count:
-    /// `max_epochs`, `max_minutes`, `patience` and `save_every`.
+    /// Resumes the training of the model in a directory, on the same pairs. Only the settings `max_epochs`, `max_minutes`,
+    /// `patience` and `save_every` apply.
     ///
     /// # Errors
-    /// There is nothing to resume, or the pairs differ.
+    /// There is no resumable training state, or the pairs differ.
     pub fn resume(&self, pairs: &[Pair], directory: impl AsRef<Path>) -> Result<Translator> {
         let sources = SourceOptions {
             pairs: Some(TrainingSources::in_memory(pairs, self.validation.as_deref())),
@@ -111,17 +111,17 @@ mod tests {
     use super::*;
     use crate::reporter::Reporter;
 
-    /// An observer that asks to stop once it has been asked so many times.
-    struct Impatient {
-        patience: usize,
-        asked: AtomicUsize,
+    /// Observer that stops after a number of queries.
+    struct StopAfter {
+        queries: usize,
+        count: AtomicUsize,
     }
 
-    impl Reporter for Impatient {}
+    impl Reporter for StopAfter {}
 
-    impl Observer for Impatient {
+    impl Observer for StopAfter {
         fn should_stop(&self) -> bool {
-            self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+            self.count.fetch_add(1, Ordering::Relaxed) >= self.queries
         }
     }
 
@@ -135,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn stops_between_the_stages_of_preparation_and_leaves_nothing() {
+    fn interrupted_preparation_leaves_no_files() {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path().join("model");
-        for patience in 0..4 {
-            let observer = Impatient { patience, asked: AtomicUsize::new(0) };
+        for queries in 0..4 {
+            let observer = StopAfter { queries, count: AtomicUsize::new(0) };
             let message = quick(1).observer(&observer).fit(&pairs(), &directory).err().unwrap().to_string();
-            assert!(message.contains("interrupted") && !directory.exists(), "{patience}: {message}");
+            assert!(message.contains("interrupted") && !directory.exists(), "{queries}: {message}");
         }
     }
 
@@ -150,7 +150,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path().join("model");
         quick(1).fit(&pairs(), &directory).unwrap();
-        assert!(quick(1).fit(&pairs(), &directory).is_err(), "a model is there");
+        assert!(quick(1).fit(&pairs(), &directory).is_err(), "refuses to overwrite");
         let longer = Trainer::new(TrainConfig { max_epochs: Some(2), ..TrainConfig::default() });
         let message = longer.resume(&pairs()[1..], &directory).err().unwrap().to_string();
         assert!(message.contains("not the sentence pairs"), "{message}");

@@ -1,4 +1,4 @@
-//! Training and validation pairs as token ids, and the pairs that are held out.
+//! Training and validation data as token ids, and held-out validation pairs.
 
 use std::collections::HashSet;
 
@@ -11,31 +11,31 @@ use crate::random::SeededRng;
 use crate::reporter::Reporter;
 use crate::text::{EncodedCorpus, NormalForm, Normalization, NormalizationStats, Pair, PairFiles, Vocabulary};
 
-/// Most validation pairs that are held out.
+/// Maximum number of held-out validation pairs.
 const MAX_HELD_OUT: usize = 1000;
-/// Fewer distinct sources than this validate on the training pairs.
+/// Number of distinct sources below which validation uses the training pairs.
 const MIN_TO_HOLD_OUT: usize = 20;
 
-/// What a run trains on.
+/// Data of a training run.
 pub struct TrainingData {
     pub training: EncodedCorpus,
     pub validation: EncodedCorpus,
     pub summary: DataSummary,
-    /// Links that the user gives, if there are any.
+    /// Links given by the user.
     pub links: Option<UserAlignments>,
 }
 
 impl TrainingData {
-    /// Turns the training pairs and those that validate into ids. Without validation files a part of the pairs is held
-    /// out, which `seed` decides. Pairs with more than `longest` units on a side are left out.
+    /// Encodes training and validation pairs. Without validation files, some pairs are held out by `seed`. Pairs with more
+    /// than `max_length` units on a side are skipped.
     ///
     /// # Errors
-    /// A file cannot be read, with its place; or no pair of one can be used.
+    /// A file cannot be read or has no usable pair.
     pub fn new(
         mut read: TrainingPairs,
         files: &TrainingSources,
         vocabularies: [&Vocabulary; 2],
-        longest: usize,
+        max_length: usize,
         seed: u64,
         reporter: &dyn Reporter,
     ) -> Result<Self> {
@@ -55,15 +55,15 @@ impl TrainingData {
                 (held_out.unwrap_or_else(|| pairs.clone()), "validation pairs held out".to_owned())
             }
         };
-        let mut training = corpus(pairs, &files.training_name(), vocabularies, longest, reporter)?;
+        let mut training = encode(pairs, &files.training_name(), vocabularies, max_length, reporter)?;
         training.weights = read.weights_of(&training.pairs);
-        let validation = corpus(validation, &validation_name, vocabularies, longest, reporter)?;
+        let validation = encode(validation, &validation_name, vocabularies, max_length, reporter)?;
         let summary = DataSummary {
             training_files: files.training_names(),
-            sources: files.mixture(),
+            sources: files.corpus_sources(),
             layout: files.training[0].files.layout().clone(),
             validation_files: files.validation.iter().flat_map(PairFiles::names).collect(),
-            validation_apart: files.validation.len() > 1,
+            several_validation_sets: files.validation.len() > 1,
             training_pairs: training.pairs.len(),
             validation_pairs: validation.pairs.len(),
             validated_on_training,
@@ -77,8 +77,8 @@ impl TrainingData {
     }
 }
 
-/// Takes a part of the pairs for validation, of those whose sources are equal once they are normalised all or none, and the
-/// first of them; of a handful nothing, and none of those with an empty side.
+/// Removes 5 % of the distinct sources, compared after normalization, with all their pairs from `pairs`. Returns the first
+/// pair of each, or none if there are too few. Pairs with an empty side are not held out.
 fn hold_out(
     pairs: &mut Vec<Pair>,
     normalization: Normalization,
@@ -87,21 +87,20 @@ fn hold_out(
 ) -> Option<Vec<Pair>> {
     let source = |pair: &Pair| normalization.apply(&pair.source).into_owned();
     let mut seen = HashSet::new();
-    let filled = || pairs.iter().filter(|pair| !pair.has_empty_side());
-    let mut distinct: Vec<Pair> = filled().filter(|pair| seen.insert(source(pair))).cloned().collect();
+    let usable = || pairs.iter().filter(|pair| !pair.has_empty_side());
+    let mut distinct: Vec<Pair> = usable().filter(|pair| seen.insert(source(pair))).cloned().collect();
     if distinct.len() < MIN_TO_HOLD_OUT {
         reporter.warn(&format!(
-            "of {} different sources none can be spared to validate on: scores will be those of the training pairs, and \
-             say nothing of other sentences",
+            "only {} distinct sources: validating on the training pairs, so scores do not show quality on new sentences",
             distinct.len()
         ));
         return None;
     }
-    let usable = filled().count();
-    if distinct.len() < usable {
+    let count = usable().count();
+    if distinct.len() < count {
         reporter.note(&format!(
-            "{} of {usable} pairs repeat another one's source; none is both learnt and validated on",
-            usable - distinct.len()
+            "{} of {count} pairs repeat another source; no source is in both training and validation",
+            count - distinct.len()
         ));
     }
     SeededRng::new(seed, "held out", 0).shuffle(&mut distinct);
@@ -115,47 +114,45 @@ fn hold_out(
     Some(validation)
 }
 
-/// Tells how many of the pairs given for validation are learnt too.
+/// Warns if validation pairs are also training pairs.
 fn warn_of_overlap(training: &[Pair], validation: &[Pair], normalization: Normalization, reporter: &dyn Reporter) {
-    let training: HashSet<Pair> = training.iter().map(|pair| pair.normalised(normalization)).collect();
-    let learnt = validation.iter().filter(|pair| training.contains(&pair.normalised(normalization))).count();
-    if learnt > 0 {
+    let training: HashSet<Pair> = training.iter().map(|pair| pair.normalized(normalization)).collect();
+    let shared = validation.iter().filter(|pair| training.contains(&pair.normalized(normalization))).count();
+    if shared > 0 {
         reporter.warn(&format!(
-            "{learnt} of {} validation pairs are among the training pairs: scores will be better than of other sentences",
+            "{shared} of {} validation pairs are among the training pairs: scores will be higher than on new sentences",
             validation.len()
         ));
     }
 }
 
-/// Tells how many texts of pairs that come from `files` are in another form than others, and what becomes of them.
+/// Warns if the texts of pairs from `files` mix Unicode normalization forms.
 pub fn warn_of_mixed_forms(pairs: &[&Pair], form: NormalForm, files: &str, reporter: &dyn Reporter) {
-    let forms = NormalizationStats::of(pairs.iter().flat_map(|pair| [pair.source.as_str(), pair.target.as_str()]));
+    let forms = NormalizationStats::new(pairs.iter().flat_map(|pair| [pair.source.as_str(), pair.target.as_str()]));
     if !forms.are_mixed() {
         return;
     }
     let consequence = match form {
-        NormalForm::None => {
-            "left so, the same word in two forms is two words; --normalize nfc makes one of them".to_owned()
-        }
-        form => format!("all are read in {}", form.name()),
+        NormalForm::None => "the same word in two forms is two words; --normalize nfc unifies them".to_owned(),
+        form => format!("all are normalized to {}", form.name()),
     };
     reporter.warn(&format!(
-        "{files}: Unicode's forms are mixed, {} of {} texts are not in NFC; {consequence}",
+        "{files}: mixed Unicode normalization forms, {} of {} texts are not in NFC; {consequence}",
         forms.not_composed, forms.texts
     ));
 }
 
-/// The usable ones of pairs that come from `name`; tells how many cannot be used.
-fn corpus(
+/// Encodes the usable pairs of `name`, and notes how many are skipped.
+fn encode(
     pairs: Vec<Pair>,
     name: &str,
     [source, target]: [&Vocabulary; 2],
-    longest: usize,
+    max_length: usize,
     reporter: &dyn Reporter,
 ) -> Result<EncodedCorpus> {
-    let waiting = reporter.stage("tokenizing sentences", None);
-    let corpus = EncodedCorpus::new(pairs, source, target, longest)?;
-    drop(waiting);
+    let stage = reporter.stage("tokenizing sentences", None);
+    let corpus = EncodedCorpus::new(pairs, source, target, max_length)?;
+    drop(stage);
     for (count, reason) in [(corpus.empty, "have an empty side"), (corpus.too_long, "are too long")] {
         if count > 0 {
             reporter.note(&format!("{name}: {count} pairs left out because they {reason}"));
@@ -163,7 +160,7 @@ fn corpus(
     }
     ensure!(
         !corpus.pairs.is_empty(),
-        "{name}: no usable sentence pair ({} with an empty side, {} longer than --max-length {longest} units)",
+        "{name}: no usable sentence pair ({} with an empty side, {} longer than --max-length {max_length} units)",
         corpus.empty,
         corpus.too_long
     );

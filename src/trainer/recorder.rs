@@ -1,4 +1,4 @@
-//! Files of a training: checkpoints, log, curves, and attention as it was learned.
+//! Files of a training: checkpoints, log, curves and attention during training.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,30 +15,30 @@ use crate::render::{
 use crate::training::{Event, Observer, Sample, Snapshot, Store};
 use crate::translator::Linker;
 
-/// Moments of attention in a page, at most: of more every second, every third … is left out, the last never.
-const MOST_MOMENTS: usize = 200;
+/// Maximum frames of the attention page. More are thinned out evenly, keeping the last.
+const MAX_FRAMES: usize = 200;
 
-/// Numbers of a report that are no curves over the steps.
-const NO_CURVES: [&str; 4] = ["step", "epoch", "seconds", "done"];
+/// Numbers of a report that are not plotted over steps.
+const NOT_PLOTTED: [&str; 4] = ["step", "epoch", "seconds", "done"];
 
-/// Steps between two progress lines of the log.
+/// Steps between progress lines in the log.
 const LOG_EVERY: u64 = 50;
 
-/// Store of a training in its model directory: checkpoints, the log, its curves, and attention as it was learned.
+/// Store of a training in its model directory.
 pub struct Recorder<'a> {
     model_dir: &'a ModelDir,
     lock: &'a Lock,
     checkpoint: &'a Checkpoint,
     observer: &'a dyn Observer,
-    /// What the log holds so far.
+    /// Lines of the log so far.
     reports: Vec<Value>,
-    /// Attention so far, if it is kept.
-    kept: Option<Vec<AttentionRecord>>,
-    /// The same for TensorBoard, if it is asked for; what is wrong with it, once it could not be written.
+    /// Attention so far, if it is recorded.
+    attention: Option<Vec<AttentionRecord>>,
+    /// TensorBoard's event file, if enabled, or the error that ended it.
     events: Option<Result<EventFile, String>>,
 }
 
-/// Attention after a step of training, as attention.jsonl has it.
+/// Line of attention.jsonl: attention after a step of training.
 #[derive(Serialize, Deserialize)]
 struct AttentionRecord {
     step: u64,
@@ -47,23 +47,23 @@ struct AttentionRecord {
 
 #[derive(Serialize, Deserialize)]
 struct AttentionPair {
-    /// Words.
+    /// Words of the source.
     source: Vec<String>,
     /// Words of the reference.
     target: Vec<String>,
-    /// `[target][source + 1]`, the source's end the last, in thousandths.
+    /// Weights in thousandths, `[target][source + 1]`; the end of the source is last.
     weights: Vec<Vec<u16>>,
-    /// Mean log-probability of a unit of the reference, in nats.
+    /// Mean log-probability per unit of the reference, in nats.
     score: f64,
-    /// What the model itself made of the source.
+    /// Translation of the source by the model.
     translation: String,
 }
 
 impl<'a> Recorder<'a> {
-    /// Goes on after a step, where the folder's files end.
+    /// Returns a recorder that appends to the directory's files after a step.
     ///
     /// # Errors
-    /// TensorBoard's file cannot be begun: the path, with the system's reason.
+    /// TensorBoard's event file cannot be created.
     pub fn new(
         model_dir: &'a ModelDir,
         lock: &'a Lock,
@@ -72,19 +72,18 @@ impl<'a> Recorder<'a> {
         observer: &'a dyn Observer,
     ) -> Result<Self> {
         let settings = &checkpoint.config.training;
-        let kept = || model_dir.attention().lines().into_iter().filter_map(AttentionRecord::read).collect();
-        let begin = || -> Result<EventFile> {
-            let mut events = model_dir.begin_events()?;
+        let attention = || model_dir.attention().lines().into_iter().filter_map(AttentionRecord::read).collect();
+        let begin_events = || -> Result<EventFile> {
+            let mut events = model_dir.create_event_file()?;
             events.append(&event_file_header(now(), step + 1))?;
             Ok(events)
         };
-        let events = settings.tensorboard.then(begin).transpose()?.map(Ok);
-        let (reports, kept) = (model_dir.log().lines(), settings.keep_attention.then(kept));
-        Ok(Self { model_dir, lock, checkpoint, observer, reports, kept, events })
+        let events = settings.tensorboard.then(begin_events).transpose()?.map(Ok);
+        let (reports, attention) = (model_dir.log().lines(), settings.keep_attention.then(attention));
+        Ok(Self { model_dir, lock, checkpoint, observer, reports, attention, events })
     }
 
-    /// Adds a report to the log and to TensorBoard's file. A TensorBoard file that cannot be written ends no training: it
-    /// is warned of once.
+    /// Appends a report to the log and to TensorBoard's file. If the latter fails, it warns once, and training continues.
     fn log(&mut self, mut line: Value, report: &impl Serialize) -> Result<()> {
         if let (Some(line), Value::Object(report)) = (line.as_object_mut(), serde_json::to_value(report)?) {
             line.extend(report);
@@ -102,18 +101,18 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Ends the record.
+    /// Finishes recording.
     ///
     /// # Errors
-    /// TensorBoard's file could not be written to its end.
+    /// TensorBoard's file could not be written completely.
     pub fn finish(&self) -> Result<()> {
         if let Some(Err(reason)) = &self.events {
-            bail!("{reason}; the model is whole, and the log has what TensorBoard was not given");
+            bail!("{reason}; the model is complete, and the log has the values missing from TensorBoard");
         }
         Ok(())
     }
 
-    /// Writes what an event adds to the log and the pictures.
+    /// Updates log and graphics by an event.
     fn record(&mut self, event: &Event) -> Result<()> {
         match event {
             Event::Step(report) if report.step.is_multiple_of(LOG_EVERY) => {
@@ -129,18 +128,19 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Draws the curves after a validation, and keeps the samples' attention if asked to.
+    /// Draws the curves after a validation, and records the attention of the samples if enabled.
     fn draw(&mut self, step: u64, samples: &[Sample]) -> Result<()> {
         self.model_dir.save_curves(|out| write_stacked(&curves(&self.reports), out))?;
-        let Some(kept) = &mut self.kept else { return Ok(()) };
-        let moment = AttentionRecord { step, pairs: samples.iter().map(AttentionPair::from).collect() };
-        self.model_dir.attention().append(&json!(moment))?;
-        kept.push(moment);
-        let every = kept.len().div_ceil(MOST_MOMENTS);
-        let mut moments: Vec<AttentionFrame> = kept.iter().rev().step_by(every).map(AttentionRecord::moment).collect();
-        moments.reverse();
+        let Some(records) = &mut self.attention else { return Ok(()) };
+        let record = AttentionRecord { step, pairs: samples.iter().map(AttentionPair::from).collect() };
+        self.model_dir.attention().append(&json!(record))?;
+        records.push(record);
+        let every = records.len().div_ceil(MAX_FRAMES);
+        let mut frames: Vec<AttentionFrame> = records.iter().rev().step_by(every).map(AttentionRecord::frame).collect();
+        frames.reverse();
         let threshold = Linker { attention: true, ..Linker::default() }.min_link_score();
-        self.model_dir.save_learning(|out| write_training_page(out, "Attention as it was learnt", threshold, &moments))
+        self.model_dir
+            .save_training_page(|out| write_training_page(out, "Attention during training", threshold, &frames))
     }
 }
 
@@ -158,9 +158,9 @@ impl Store for Recorder<'_> {
     fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()> {
         self.lock.guard(|| {
             if best {
-                self.model_dir.save_model(self.checkpoint, snapshot.used)?;
+                self.model_dir.save_model(self.checkpoint, snapshot.averaged)?;
             }
-            self.model_dir.keep(self.checkpoint, snapshot.progress, snapshot.used)
+            self.model_dir.keep(self.checkpoint, snapshot.progress, snapshot.averaged)
         })
     }
 
@@ -170,18 +170,18 @@ impl Store for Recorder<'_> {
 }
 
 impl AttentionRecord {
-    /// A line of the file, unless it is damaged.
+    /// Parses a line of the file. None if it is damaged.
     fn read(line: Value) -> Option<Self> {
-        let kept: Self = serde_json::from_value(line).ok()?;
-        let whole = |pair: &AttentionPair| {
+        let record: Self = serde_json::from_value(line).ok()?;
+        let is_valid = |pair: &AttentionPair| {
             let columns = pair.source.len() + 1;
             pair.weights.len() == pair.target.len() && pair.weights.iter().all(|row| row.len() == columns)
         };
-        kept.pairs.iter().all(whole).then_some(kept)
+        record.pairs.iter().all(is_valid).then_some(record)
     }
 
-    fn moment(&self) -> AttentionFrame {
-        AttentionFrame { step: self.step, pairs: self.pairs.iter().map(AttentionPair::seen).collect() }
+    fn frame(&self) -> AttentionFrame {
+        AttentionFrame { step: self.step, pairs: self.pairs.iter().map(AttentionPair::frame_pair).collect() }
     }
 }
 
@@ -202,7 +202,7 @@ impl From<&Sample> for AttentionPair {
 }
 
 impl AttentionPair {
-    fn seen(&self) -> FramePair {
+    fn frame_pair(&self) -> FramePair {
         let row = |row: &Vec<u16>| row.iter().map(|&weight| f32::from(weight) / 1000.0).collect();
         let rows: Vec<Vec<f32>> = self.weights.iter().map(row).collect();
         FramePair {
@@ -213,22 +213,22 @@ impl AttentionPair {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the Unix time in seconds.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// A report's numbers, each by where it is from: training, validation, or attention as the latter found it.
+/// Returns the numbers of a report, prefixed with their group: training, validation or attention.
 fn scalars(report: &Value) -> Vec<(String, f64)> {
-    let of = |group: &str, figures: &Value| -> Vec<(String, f64)> {
-        let figures = figures.as_object().into_iter().flatten().filter(|(key, _)| !NO_CURVES.contains(&key.as_str()));
-        figures.filter_map(|(key, value)| Some((format!("{group}/{key}"), value.as_f64()?))).collect()
+    let group_scalars = |group: &str, values: &Value| -> Vec<(String, f64)> {
+        let values = values.as_object().into_iter().flatten().filter(|(key, _)| !NOT_PLOTTED.contains(&key.as_str()));
+        values.filter_map(|(key, value)| Some((format!("{group}/{key}"), value.as_f64()?))).collect()
     };
     let group = if report["event"] == "validation" { "validation" } else { "training" };
-    [of(group, report), of("attention", &report["attention"])].concat()
+    [group_scalars(group, report), group_scalars("attention", &report["attention"])].concat()
 }
 
-/// Loss, scores and attention by steps.
+/// Returns the curves of loss, scores and attention by step.
 fn curves(reports: &[Value]) -> Vec<Figure> {
     let line = |name: &str, event: &str, key: &str, factor: f64| {
         let point = |report: &Value| Some([report["step"].as_f64()?, factor * report.pointer(key)?.as_f64()?]);
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_become_curves() {
+    fn plots_reports_as_curves() {
         let reports = [
             json!({"event": "progress", "step": 50, "loss": 4.0}),
             json!({"event": "validation", "step": 60, "loss": 3.5, "bleu": 1.0, "chrf": 20.0, "exact_match": 0.0,
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_become_scalars() {
+    fn extracts_scalars_of_reports() {
         let tags = |report: Value| scalars(&report).into_iter().map(|(tag, value)| format!("{tag} {value}")).collect();
         let progress: Vec<String> =
             tags(json!({"event": "progress", "step": 50, "epoch": 1, "done": 0.5, "seconds": 9.5, "loss": 4.0}));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_no_moment() {
+    fn skips_damaged_attention_lines() {
         let line = |weights: Value| {
             let pair =
                 json!({"source": ["a", "b"], "target": ["c"], "weights": weights, "score": -1.0, "translation": ""});

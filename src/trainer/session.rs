@@ -1,4 +1,4 @@
-//! One training in a model directory: new, from a base model, or resumed.
+//! Training in a model directory: new, warm-started or resumed.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -27,22 +27,22 @@ use crate::training::{
 };
 use crate::translator::learn_aligner;
 
-/// Everything that describes a new training.
+/// Specification of a new training.
 #[derive(Clone, Debug)]
 pub struct TrainingSpec {
-    /// Settings; those left open are decided by the data.
+    /// Settings. The data determine unset ones.
     pub config: TrainConfig,
-    /// Where the pairs come from.
+    /// Sources of the pairs.
     pub sources: TrainingSources,
     /// The model that training is initialized from.
     pub init_from: Option<InitFrom>,
-    /// The command line, and its options by their names, to record in config.json.
+    /// Command line, and options by name, to record in config.json.
     pub invocation: (Vec<String>, Map<String, Value>),
-    /// Moves a model that is in the directory to `previous/` instead of refusing to train there.
+    /// True to move an existing model to `previous/` instead of failing.
     pub replace: bool,
 }
 
-/// A training whose directory is locked and whose data are read.
+/// A training with its directory locked and its data loaded.
 pub struct Session {
     model_dir: ModelDir,
     lock: Lock,
@@ -60,15 +60,15 @@ pub struct Session {
 pub struct TrainingOutcome {
     /// Why training ended.
     pub reason: StopReason,
-    /// The outcome in one line.
+    /// Summary in one line.
     pub summary: String,
     /// Validation pairs.
     pub validation: Vec<Pair>,
-    /// A file that training can do without and that could not be written.
+    /// Error of an optional file that could not be written.
     pub unrecorded: Result<()>,
 }
 
-/// A new training with all decisions made.
+/// A new training with its configuration resolved.
 struct Prepared {
     config: Config,
     options: TrainConfig,
@@ -79,17 +79,17 @@ struct Prepared {
 }
 
 impl TrainingSpec {
-    /// Returns the options that leave nothing open, as `--show-config` prints them. Nothing is written.
+    /// Returns the complete options, as `--show-config` prints them. Nothing is written.
     ///
     /// # Errors
-    /// The pairs cannot be read or used, or an option does not suit them.
+    /// The pairs are unreadable or unusable, or an option does not suit them.
     pub fn resolved_options(&self, out: &Path, device: &Device, observer: &dyn Observer) -> Result<TrainConfig> {
         let from = self.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
         let config = self.config(from.as_ref())?;
         Ok(self.prepare(&config, from.as_ref(), device, observer, || Ok(()))?.0.options)
     }
 
-    /// Decides everything. `ready` is called once all options are known to be right, before the work that takes long.
+    /// Resolves the configuration. Calls `ready` once all options are valid, before the expensive work.
     fn prepare<T>(
         &self,
         config: &TrainConfig,
@@ -100,14 +100,14 @@ impl TrainingSpec {
     ) -> Result<(Prepared, T)> {
         let pairs = self.sources.read_training(observer)?;
         let usable: Vec<&Pair> = pairs.all.iter().filter(|pair| !pair.has_empty_side()).collect();
-        ensure!(!usable.is_empty(), "{}: no sentence pair in it", self.sources.training_name());
+        ensure!(!usable.is_empty(), "{}: no sentence pairs", self.sources.training_name());
         let normalization = config.normalization();
         let named = (&config.protected_tokens[..], &self.sources.tags()[..]);
         let protected = protected_tokens(named, self.sources.layout().features.is_some(), &usable, normalization)?;
         let stats = statistics(&usable, normalization, &protected);
         let base = from.map(|from| &from.config().architecture);
         let mut resolved = config.resolve(&stats, base)?;
-        let is_ready = ready()?;
+        let ready = ready()?;
         warn_of_mixed_forms(&usable, normalization.form, &self.sources.training_name(), observer);
         ensure_running(observer)?;
         let vocabularies = vocabularies(&resolved, &usable, &protected, from, observer)?;
@@ -129,22 +129,22 @@ impl TrainingSpec {
             },
             data: data.summary.clone(),
             averaged: Vec::new(),
-            from: from.map(|from| from.origin([source, target])),
-            begun: Some(self.beginning()),
+            from: from.map(|from| from.summary([source, target])),
+            begun: Some(self.invocation()),
             training,
         };
         let reasons = resolved.reasons(&config.training);
         let checkpoint = Checkpoint::new(config.clone(), source.clone(), target.clone())?;
         let save_every = self.config.save_every();
-        Ok((Prepared { config, options, checkpoint, data, reasons, save_every }, is_ready))
+        Ok((Prepared { config, options, checkpoint, data, reasons, save_every }, ready))
     }
 
-    fn beginning(&self) -> Invocation {
+    fn invocation(&self) -> Invocation {
         let (command_line, options) = self.invocation.clone();
         Invocation { command_line, options, threads: rayon::current_num_threads() }
     }
 
-    /// Returns the checked settings with those of the base model and of the user's links.
+    /// Returns the validated settings, completed by those of the base model and the default weight of user links.
     fn config(&self, from: Option<&WarmStart>) -> Result<TrainConfig> {
         let mut config = self.config.clone();
         if let Some(from) = from {
@@ -159,7 +159,7 @@ impl TrainingSpec {
     }
 }
 
-/// Returns the one number that describes both learned vocabularies, if there is one.
+/// Returns the maximum size of learned vocabularies if both sides have the same.
 fn vocabulary_size(resolved: &ResolvedConfig, from: Option<&WarmStart>) -> Option<usize> {
     let [source, target] = resolved.vocabulary_sizes();
     let learned = from.is_none_or(|from| from.vocabulary == InitVocabulary::New);
@@ -167,15 +167,15 @@ fn vocabulary_size(resolved: &ResolvedConfig, from: Option<&WarmStart>) -> Optio
 }
 
 impl Session {
-    /// Begins a training in `out`, which is created if need be.
+    /// Begins a training in `out`, which is created if it does not exist.
     ///
     /// # Errors
-    /// The pairs or options cannot be used, the directory is taken or holds something, or a file cannot be written.
+    /// The pairs or options are unusable, the directory is locked or not empty, or a file cannot be written.
     pub fn begin(spec: &TrainingSpec, out: &Path, device: &Device, observer: &dyn Observer) -> Result<Self> {
         let (model_dir, began) = (ModelDir::new(out), Instant::now());
         let from = spec.init_from.as_ref().map(|from| WarmStart::load(from, out, device)).transpose()?;
         let config = spec.config(from.as_ref())?;
-        // A directory that does not exist yet is created only when all else is known to be right.
+        // A new directory is created only once everything else is valid.
         let existed = out.is_dir();
         let lock = existed.then(|| lock_for_new(&model_dir, spec.replace, observer)).transpose()?;
         let locked = || {
@@ -184,7 +184,7 @@ impl Session {
         };
         let prepared = spec.prepare(&config, from.as_ref(), device, observer, locked);
         if prepared.is_err() && !existed {
-            // What is in it, if anything, keeps it.
+            // This fails if the directory is not empty, as intended.
             let _ = std::fs::remove_dir(out);
         }
         let (prepared, lock) = prepared?;
@@ -192,7 +192,7 @@ impl Session {
         Self::write_new(prepared, from.as_ref(), (model_dir, lock), began, device, observer)
     }
 
-    /// Writes everything that precedes the first step.
+    /// Writes all files that precede the first step.
     fn write_new(
         prepared: Prepared,
         from: Option<&WarmStart>,
@@ -204,27 +204,27 @@ impl Session {
         let Prepared { config, checkpoint, data, reasons, save_every, .. } = prepared;
         lock.ensure_held()?;
         if model_dir.dir_state() != DirState::Nothing {
-            let aside = model_dir.archive()?;
-            observer.note(&format!("the model in {} was moved to {}", model_dir.path().display(), aside.display()));
+            let archived = model_dir.archive()?;
+            observer.note(&format!("the model in {} was moved to {}", model_dir.path().display(), archived.display()));
         }
         model_dir.clear()?;
-        model_dir.begin(&checkpoint)?;
+        model_dir.save_config_and_vocabularies(&checkpoint)?;
         reasons.iter().for_each(|line| observer.note(line));
         describe(&config, observer);
-        if let Some(aligner) = aligner_of_words(&config.text, &data.training.pairs, observer) {
+        if let Some(aligner) = word_aligner(&config.text, &data.training.pairs, observer) {
             lock.ensure_held()?;
             model_dir.save_aligner(&checkpoint, &aligner)?;
         }
         let examples = examples(data.training, data.links.as_ref(), &model_dir, &checkpoint)?;
         lock.ensure_held()?;
-        if let Some(known) = lexicon(&checkpoint, &examples, from) {
-            model_dir.save_lexicon(&checkpoint, &known)?;
+        if let Some(lexicon) = lexicon(&checkpoint, &examples, from) {
+            model_dir.save_lexicon(&checkpoint, &lexicon)?;
         }
         let lexicon = model_dir.load_lexicon(&checkpoint)?;
-        let drawn = Parameters::initialize(&config.architecture.parameter_spec(), config.training.seed, device)?;
+        let random = Parameters::initialize(&config.architecture.parameter_spec(), config.training.seed, device)?;
         let parameters = match from {
-            Some(from) => from.parameters(&drawn, [&checkpoint.source, &checkpoint.target])?,
-            None => drawn,
+            Some(from) => from.parameters(&random, [&checkpoint.source, &checkpoint.target])?,
+            None => random,
         };
         let parameters = parameters.with_grad()?;
         Ok(Self {
@@ -241,11 +241,11 @@ impl Session {
         })
     }
 
-    /// Resumes the training in `out` where it stopped. Of `config` only the limits count ([`TrainConfig::max_epochs`],
-    /// `max_minutes`, `patience`, `save_every`); `sources` may say where the pairs lie now.
+    /// Resumes the training in `out`. Only the limits of `config` apply ([`TrainConfig::max_epochs`], `max_minutes`,
+    /// `patience`, `save_every`); `sources` may give new paths of the pairs.
     ///
     /// # Errors
-    /// There is no resumable state, it is damaged or does not belong to its settings, or the pairs are others.
+    /// There is no resumable state, it is damaged or does not match its settings, or the pairs differ.
     pub fn resume(
         out: &Path,
         config: &TrainConfig,
@@ -257,7 +257,7 @@ impl Session {
         config.validate_limits()?;
         let lock = lock_for_resumed(&model_dir, observer)?;
         let mut checkpoint = model_dir.load()?;
-        let data = data_of_resumed(&model_dir, &checkpoint, sources, observer)?;
+        let data = resumed_data(&model_dir, &checkpoint, sources, observer)?;
         let settings = &mut checkpoint.config.training;
         settings.max_epochs = config.max_epochs.unwrap_or(settings.max_epochs);
         settings.max_minutes = config.max_minutes.or(settings.max_minutes);
@@ -265,7 +265,7 @@ impl Session {
         let mut saved = model_dir.load_resume(&checkpoint, device)?;
         let architecture = checkpoint.config.architecture.clone();
         let lexicon = model_dir.load_lexicon(&checkpoint)?;
-        let damaged = || model_dir.name_of_resume();
+        let damaged = || model_dir.resume_path();
         let examples = examples(data.training, data.links.as_ref(), &model_dir, &checkpoint)?;
         let fits = saved.progress.check_position(&examples, &checkpoint.config.training);
         fits.map_err(|reason| anyhow!("{}: {reason}", damaged()))?;
@@ -304,10 +304,10 @@ impl Session {
         &self.checkpoint.config
     }
 
-    /// Trains until one of the reasons to stop, and saves the model.
+    /// Trains until a stop condition holds, and saves the model.
     ///
     /// # Errors
-    /// The loss is no longer finite, or a file cannot be written. The last good checkpoint stays.
+    /// The loss is no longer finite, or a file cannot be written. The last good checkpoint remains.
     pub fn run(self, observer: &dyn Observer) -> Result<TrainingOutcome> {
         let Self { model_dir, lock, checkpoint, model, optimizer, progress, examples, validation, save_every, began } =
             self;
@@ -319,8 +319,8 @@ impl Session {
             target_vocabulary: &checkpoint.target,
         };
         let step = progress.step;
-        let from = TrainerParts { model, optimizer, progress, settings, examples: &examples, validation: &set, began };
-        let mut training = TrainingLoop::new(from)?;
+        let parts = TrainerParts { model, optimizer, progress, settings, examples: &examples, validation: &set, began };
+        let mut training = TrainingLoop::new(parts)?;
         let mut recorder = Recorder::new(&model_dir, &lock, &checkpoint, step, observer)?;
         let reason = training.run(save_every, &mut recorder)?;
         let summary = summary(reason, settings, training.progress(), &model_dir);
@@ -330,51 +330,50 @@ impl Session {
     }
 }
 
-/// Locks the directory, which exists, and clears away what killed runs left half written.
+/// Locks an existing directory, and removes the partial files of killed runs.
 fn lock(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
     let lock = model_dir.lock()?;
-    if lock.guards() {
+    if lock.is_exclusive() {
         model_dir.remove_unfinished();
     } else {
         reporter.warn(&format!(
-            "{}: this file system has no locks; make sure that nobody else trains in this directory",
+            "{}: this file system has no locks; make sure that no other process trains in this directory",
             model_dir.path().display()
         ));
     }
     Ok(lock)
 }
 
-/// Locks the directory for a new model, unless something in it would be lost.
+/// Locks the directory for a new model, unless it holds something that would be lost.
 fn lock_for_new(model_dir: &ModelDir, replace: bool, reporter: &dyn Reporter) -> Result<Lock> {
     let lock = lock(model_dir, reporter)?;
-    let why = match model_dir.dir_state() {
+    let content = match model_dir.dir_state() {
         DirState::Nothing => return Ok(lock),
-        DirState::Foreign => "holds files of another program or of a newer softalign that have names of ours",
-        // The model will be moved aside.
+        DirState::Foreign => "holds files of another program or of a newer softalign under the names of model files",
         _ if replace => return Ok(lock),
-        DirState::Training => "holds a model already; continue it by --resume",
-        DirState::Model => "holds a model already, whose training cannot be resumed (resume.safetensors is missing)",
-        DirState::Aligner => "holds an aligner that --save-aligner has kept",
+        DirState::Training => "holds a model; continue its training with --resume",
+        DirState::Model => "holds a model whose training cannot be resumed (resume.safetensors is missing)",
+        DirState::Aligner => "holds an aligner written by --save-aligner",
     };
-    bail!("{}: {why}; choose another directory with --out, or remove what is there", model_dir.path().display())
+    bail!("{}: {content}; choose another directory with --out, or remove these files", model_dir.path().display())
 }
 
 /// Locks the directory of a training that can be resumed.
 fn lock_for_resumed(model_dir: &ModelDir, reporter: &dyn Reporter) -> Result<Lock> {
-    const NOTHING: &str = "no resumable training state (resume.safetensors is missing)";
+    const NO_STATE: &str = "no resumable training state (resume.safetensors is missing)";
     let path = model_dir.path().display();
-    ensure!(model_dir.path().is_dir(), "{path}: {NOTHING}; train without --resume");
+    ensure!(model_dir.path().is_dir(), "{path}: {NO_STATE}; train without --resume");
     let lock = lock(model_dir, reporter)?;
     match model_dir.dir_state() {
-        // Reading the settings of a foreign directory says what is wrong with them.
+        // Loading a foreign directory fails with a more specific message.
         DirState::Training | DirState::Foreign => Ok(lock),
-        DirState::Nothing => bail!("{path}: {NOTHING}; train without --resume"),
-        DirState::Model | DirState::Aligner => bail!("{path}: {NOTHING}; train another model with --out"),
+        DirState::Nothing => bail!("{path}: {NO_STATE}; train without --resume"),
+        DirState::Model | DirState::Aligner => bail!("{path}: {NO_STATE}; train another model with --out"),
     }
 }
 
-/// Reads the pairs of a training that is resumed, which must be those that it began with.
-fn data_of_resumed(
+/// Reads the data of a resumed training, which must not have changed.
+fn resumed_data(
     model_dir: &ModelDir,
     checkpoint: &Checkpoint,
     options: &SourceOptions,
@@ -382,7 +381,7 @@ fn data_of_resumed(
 ) -> Result<TrainingData> {
     let (path, summary) = (model_dir.path().display(), &checkpoint.config.data);
     if options.guide.is_some() && summary.guide.is_none() {
-        return usage(format!("--guide cannot come with --resume: {path} was begun without it"));
+        return usage(format!("--guide cannot be used with --resume: training in {path} began without it"));
     }
     let sources = TrainingSources::of_resumed_run(options, summary).with_context(|| path.to_string())?;
     let data = TrainingData::new(
@@ -401,14 +400,13 @@ fn data_of_resumed(
     ensure!(
         data.summary.guide.as_ref().map(|guide| &guide.fingerprint)
             == summary.guide.as_ref().map(|guide| &guide.fingerprint),
-        "{}: not the links that {path} was taught by; --resume needs the same",
+        "{}: not the links that {path} was trained with; --resume needs the same",
         sources.guide.clone().unwrap_or_else(|| PathBuf::from("--guide")).display()
     );
     Ok(data)
 }
 
-/// Returns the unit lexicon of a new model: that of the guided examples, and that of the base model, which decides
-/// whether there is one.
+/// Returns the unit lexicon of a new model, learned from the alignment targets and merged with the base model's.
 fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStart>) -> Option<UnitLexicon> {
     let Config { architecture, training, .. } = &checkpoint.config;
     let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
@@ -419,13 +417,13 @@ fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStar
     }
 }
 
-/// Learns word alignments, unless a side's units are characters: then there are no words to align.
-fn aligner_of_words(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter) -> Option<WordAligner> {
-    (!text.of_characters()).then(|| learn_aligner(pairs, text.normalization.form, reporter))
+/// Trains a word aligner, unless a side's units are characters.
+fn word_aligner(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter) -> Option<WordAligner> {
+    (!text.has_character_units()).then(|| learn_aligner(pairs, text.normalization.form, reporter))
 }
 
-/// Returns the training examples, with alignment targets if attention is guided. The aligner as stored makes the targets,
-/// in a new training as in a resumed one: in memory it holds more than its file, and would give others.
+/// Returns the training examples, with alignment targets if attention is guided. The aligner is loaded from its file, in a
+/// new training too: in memory it holds more than its file, and would give other targets.
 fn examples(
     training: EncodedCorpus,
     links: Option<&UserAlignments>,
@@ -435,11 +433,11 @@ fn examples(
     let settings = &checkpoint.config.training;
     let guided = |weight| -> Result<AlignmentTargets> {
         if let Some(links) = links {
-            return Ok(AlignmentTargets::given(links.of(&training.pairs), USER_WORDS, weight));
+            return Ok(AlignmentTargets::from_links(links.for_pairs(&training.pairs), USER_WORDS, weight));
         }
         let aligner = model_dir.load_aligner(checkpoint)?.with_context(|| {
             format!(
-                "{}: aligner.safetensors is missing, by which attention is guided; this training cannot be resumed: train \
+                "{}: aligner.safetensors is missing, which guided alignment needs; this training cannot be resumed: train \
                  another model with --out",
                 model_dir.path().display()
             )
@@ -457,7 +455,7 @@ fn examples(
     )
 }
 
-/// Notes the sizes of data and model.
+/// Reports the sizes of data and model.
 fn describe(config: &Config, reporter: &dyn Reporter) {
     let sizes = &config.architecture;
     reporter.note(&format!(
@@ -477,27 +475,27 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
         reporter.note(&format!("initialized from {origin}"));
     }
     if !sizes.attention.is_fixed() {
-        reporter.note(&format!("attention is {}", config.teaching()));
+        reporter.note(&format!("attention is {}", config.describe_guidance()));
     }
 }
 
-/// Says why a run ended, and where the model is.
+/// Describes why a run ended, and where the model is.
 fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainState, model_dir: &ModelDir) -> String {
-    let why = match reason {
-        StopReason::Epochs => format!("{} epochs are done", settings.max_epochs),
+    let cause = match reason {
+        StopReason::Epochs => format!("{} epochs completed", settings.max_epochs),
         StopReason::Time if progress.step <= 1 => {
             "time limit reached before the first step; --resume with more --max-minutes continues".to_owned()
         }
         StopReason::Time => "time limit reached; --resume with more --max-minutes continues".to_owned(),
         StopReason::Patience => format!("no improvement for {} validations", settings.patience.unwrap_or_default()),
-        StopReason::Asked => "stopped as asked; --resume continues from here".to_owned(),
+        StopReason::Interrupted => "interrupted; --resume continues from here".to_owned(),
     };
     let kept = match settings.keep {
-        Some(keep) => format!(", {keep} in {}", model_dir.path_of_kept().display()),
+        Some(keep) => format!(", {keep} in {}", model_dir.kept_path().display()),
         None => String::new(),
     };
     format!(
-        "{why}: {} steps in {}; the best model, of step {}, is in {}{kept}",
+        "{cause}: {} steps in {}; the best model (step {}) is in {}{kept}",
         progress.step,
         clock(Duration::from_secs_f64(progress.seconds)),
         progress.best_step,

@@ -1,4 +1,4 @@
-//! Sources of the pairs that a training reads: files, or pairs in memory.
+//! Sources of training and validation pairs: files, or pairs in memory.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -13,37 +13,37 @@ use crate::error::UsageError;
 use crate::reporter::Reporter;
 use crate::text::{Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once};
 
-/// Sources as a user names them; those left out are the shipped corpus, or those of the training that is resumed.
+/// Sources as given by the user. The default is the shipped corpus, or the sources of the resumed training.
 #[derive(Clone, Debug, Default)]
 pub struct SourceOptions {
     /// Files of training pairs with their weights.
     pub train: Vec<WeightedFile>,
-    /// A tag for each file of pairs, put before each of its source sentences.
+    /// Tag of each file of pairs, prepended to its source sentences.
     pub tag_source: Vec<String>,
-    /// Source sentences, one a line.
+    /// File of source sentences for training, one per line.
     pub source: Option<PathBuf>,
-    /// Their translations.
+    /// File of their translations.
     pub target: Option<PathBuf>,
     /// Files of validation pairs.
     pub valid: Vec<PathBuf>,
-    /// Source sentences of validation pairs.
+    /// File of source sentences for validation, one per line.
     pub valid_source: Option<PathBuf>,
-    /// Their translations.
+    /// File of their translations.
     pub valid_target: Option<PathBuf>,
-    /// Columns, quotes and header of the files.
+    /// Format of the files of pairs.
     pub layout: TableFormat,
-    /// Links of the training pairs that guide attention.
+    /// File of links of the training pairs for guided alignment.
     pub guide: Option<PathBuf>,
     /// Pairs in memory instead of files.
     pub pairs: Option<TrainingSources>,
 }
 
-/// A file of pairs with what each of them counts.
+/// A file of pairs with a weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedFile {
     /// The file.
     pub path: PathBuf,
-    /// How often its pairs come in an epoch.
+    /// Expected occurrences of each pair per epoch.
     pub weight: f64,
 }
 
@@ -54,7 +54,7 @@ impl From<PathBuf> for WeightedFile {
 }
 
 impl WeightedFile {
-    /// Reads a path, which need not be UTF-8, with a weight behind a last colon. A file of the whole name wins.
+    /// Parses `PATH` or `PATH:WEIGHT`. A path need not be UTF-8. If a file with the whole name exists, there is no weight.
     ///
     /// # Errors
     /// The weight is out of range.
@@ -65,11 +65,11 @@ impl WeightedFile {
         match colon.and_then(|colon| Some((colon, weight(colon)?))) {
             None => Ok(PathBuf::from(text).into()),
             Some((colon, weight)) if weight > 0.0 && weight <= 100.0 => {
-                // SAFETY: these bytes are the platform's encoding of a string, cut off right before an ASCII character.
+                // SAFETY: the bytes are an `OsStr`'s, split right before an ASCII character.
                 let path = unsafe { OsStr::from_encoded_bytes_unchecked(&bytes[..colon]) };
                 Ok(Self { path: path.into(), weight })
             }
-            Some((_, weight)) => Err(format!("a weight is above 0 and at most 100, not {weight}")),
+            Some((_, weight)) => Err(format!("weight must be above 0 and at most 100, not {weight}")),
         }
     }
 }
@@ -87,33 +87,34 @@ impl Serialize for WeightedFile {
     }
 }
 
-/// Sources of a training's pairs.
+/// Resolved sources of training and validation pairs.
 #[derive(Clone, Debug)]
 pub struct TrainingSources {
     /// Files of training pairs.
     pub training: Vec<TrainingFiles>,
-    /// Empty if a part of the training pairs is held out.
+    /// Files of validation pairs; empty to hold out training pairs.
     pub validation: Vec<PairFiles>,
-    /// Links of the training pairs that attention is taught by, if the user has any.
+    /// File of links of the training pairs for guided alignment.
     pub guide: Option<PathBuf>,
 }
 
-/// A part of the training pairs.
+/// Training files with their weight and tag.
 #[derive(Clone, Debug)]
 pub struct TrainingFiles {
     pub files: PairFiles,
-    pub ingredient: CorpusSource,
+    pub source: CorpusSource,
 }
 
 /// Training pairs as they were read.
 #[derive(Default)]
 pub struct TrainingPairs {
     pub all: Vec<Pair>,
-    /// How often all that are equal to one come together in an epoch, and how many they are; empty where all come once.
+    /// Total weight and number of the copies of each pair; empty if all weights are 1.
     weights: HashMap<Pair, (f64, usize)>,
 }
 
 impl TrainingPairs {
+    /// Returns the weights of some of the pairs. None if all are 1.
     pub(super) fn weights_of(&self, pairs: &[Pair]) -> Option<Vec<f64>> {
         let weight = |pair: &Pair| self.weights.get(pair).map_or(1.0, |(sum, count)| sum / *count as f64);
         (!self.weights.is_empty()).then(|| pairs.iter().map(weight).collect())
@@ -121,34 +122,33 @@ impl TrainingPairs {
 }
 
 impl TrainingSources {
-    /// The sources of a new training: the files given, or the shipped corpus.
+    /// Returns the sources of a new training: the given files, or the shipped corpus.
     ///
     /// # Errors
-    /// A [`UsageError`] if there are not as many tags as files.
+    /// A [`UsageError`] if the numbers of tags and files differ, or if a format is given without files.
     pub fn of_new_run(args: &SourceOptions) -> Result<Self> {
         let (layout, tags) = (&args.layout, &args.tag_source);
         check_tags(tags, args.train.len(), "--train")?;
-        let ingredient = |place: usize, weight| CorpusSource { weight, tag: tags.get(place).cloned() };
         let mut training: Vec<TrainingFiles> = (0..)
             .zip(&args.train)
-            .map(|(place, WeightedFile { path, weight })| {
-                let ingredient = ingredient(place, *weight);
-                TrainingFiles { files: PairFiles::tsv(path, layout).tagged(ingredient.tag.clone()), ingredient }
+            .map(|(index, WeightedFile { path, weight })| {
+                let source = CorpusSource { weight: *weight, tag: tags.get::<usize>(index).cloned() };
+                TrainingFiles { files: PairFiles::tsv(path, layout).tagged(source.tag.clone()), source }
             })
             .collect();
         let plain = CorpusSource { weight: 1.0, tag: None };
         if let (Some(source), Some(target)) = (&args.source, &args.target) {
             let files = PairFiles::parallel(source, target, layout);
-            training.push(TrainingFiles { files, ingredient: plain.clone() });
+            training.push(TrainingFiles { files, source: plain.clone() });
         }
         let mut validation = validation_files(args, layout, tags)?;
         if training.is_empty() {
             if *layout != TableFormat::default() {
                 bail!(UsageError(
-                    "how files are laid out is said of --train and --valid: name --train as well".to_owned()
+                    "--csv, --header, --columns and --features describe files: give --train as well".to_owned()
                 ));
             }
-            training.push(TrainingFiles { files: PairFiles::shipped(SHIPPED_TRAINING), ingredient: plain });
+            training.push(TrainingFiles { files: PairFiles::shipped(SHIPPED_TRAINING), source: plain });
             if validation.is_empty() {
                 validation.push(PairFiles::shipped(SHIPPED_VALIDATION));
             }
@@ -156,92 +156,82 @@ impl TrainingSources {
         Ok(Self { training, validation, guide: args.guide.clone() })
     }
 
-    /// Those given, or the files that the run began with, by the names that they had from where it was started; laid out as
-    /// those were.
+    /// Returns the sources of a resumed training: the given files, or the original ones, relative to the current directory,
+    /// in the original format.
     ///
     /// # Errors
-    /// It does not say which they were, or they are not there.
-    pub fn of_resumed_run(args: &SourceOptions, began_with: &DataSummary) -> Result<Self> {
+    /// The original files are not recorded or do not exist.
+    pub fn of_resumed_run(args: &SourceOptions, original: &DataSummary) -> Result<Self> {
         if let Some(pairs) = &args.pairs {
             return Ok(pairs.clone());
         }
-        let layout = &began_with.layout;
-        let sides_or = |is_of_sides: bool, one, two| if is_of_sides { two } else { one };
+        let layout = &original.layout;
         let given: Vec<String> = args.train.iter().map(|file| file.path.display().to_string()).collect();
-        check_weights(&args.train, &began_with.sources)?;
+        check_weights(&args.train, &original.sources)?;
         let training = match (&args.source, &args.target) {
             (Some(source), Some(target)) => vec![source.display().to_string(), target.display().to_string()],
-            _ if given.is_empty() => there(
-                &began_with.training_files,
-                sides_or(
-                    began_with.training_files.len() == 2 && began_with.sources.is_empty(),
-                    "--train",
-                    "--source and --target",
-                ),
-            )?,
+            _ if given.is_empty() => {
+                let is_parallel = original.training_files.len() == 2 && original.sources.is_empty();
+                existing(&original.training_files, if is_parallel { "--source and --target" } else { "--train" })?
+            }
             _ => given,
         };
-        let tags: Vec<String> = began_with.sources.iter().filter_map(|part| part.tag.clone()).collect();
+        let tags: Vec<String> = original.sources.iter().filter_map(|source| source.tag.clone()).collect();
         let mut validation = validation_files(args, layout, &tags)?;
         if validation.is_empty() {
-            let of_sides = began_with.validation_files.len() == 2 && !began_with.validation_apart;
-            let names = there(
-                &began_with.validation_files,
-                sides_or(of_sides, "--valid", "--valid-source and --valid-target"),
-            )?;
-            let files: Vec<PairFiles> = if of_sides {
-                PairFiles::named(&names, layout).into_iter().collect()
+            let is_parallel = original.validation_files.len() == 2 && !original.several_validation_sets;
+            let option = if is_parallel { "--valid-source and --valid-target" } else { "--valid" };
+            let names = existing(&original.validation_files, option)?;
+            let files: Vec<PairFiles> = if is_parallel {
+                PairFiles::from_names(&names, layout).into_iter().collect()
             } else {
                 names.iter().map(|name| PairFiles::tsv(Path::new(name), layout)).collect()
             };
             validation = tagged(files, &tags);
         }
-        let guide = args.guide.clone().or_else(|| began_with.guide.as_ref().map(|guide| PathBuf::from(&guide.file)));
-        if let Some(gone) = guide.as_deref().filter(|path| !path.exists()) {
-            bail!(
-                "{}: attention is taught by this file, which is not here; say where it is with --guide",
-                gone.display()
-            );
+        let guide = args.guide.clone().or_else(|| original.guide.as_ref().map(|guide| PathBuf::from(&guide.file)));
+        if let Some(missing) = guide.as_deref().filter(|path| !path.exists()) {
+            bail!("{}: file of links for guided alignment not found; give its path with --guide", missing.display());
         }
-        Ok(Self { training: mixed_as_before(&training, began_with)?, validation, guide })
+        Ok(Self { training: weighted_files(&training, original)?, validation, guide })
     }
 
-    /// Pairs in memory; without validation pairs a part of them is held out.
+    /// Returns pairs in memory as sources. Without validation pairs, training pairs are held out.
     pub fn in_memory(training: &[Pair], validation: Option<&[Pair]>) -> Self {
-        let ingredient = CorpusSource { weight: 1.0, tag: None };
+        let source = CorpusSource { weight: 1.0, tag: None };
         Self {
-            training: vec![TrainingFiles { files: PairFiles::in_memory(training), ingredient }],
+            training: vec![TrainingFiles { files: PairFiles::in_memory(training), source }],
             validation: validation.map(PairFiles::in_memory).into_iter().collect(),
             guide: None,
         }
     }
 
-    /// Returns the layout of the training files.
+    /// Returns the format of the training files.
     pub fn layout(&self) -> &TableFormat {
         self.training[0].files.layout()
     }
 
     /// Returns the tags of the training files.
     pub fn tags(&self) -> Vec<String> {
-        self.training.iter().filter_map(|part| part.ingredient.tag.clone()).collect()
+        self.training.iter().filter_map(|part| part.source.tag.clone()).collect()
     }
 
-    /// Reads all training pairs; warns of files that look like spreadsheets'.
+    /// Reads all training pairs, and warns of files that look like spreadsheets.
     ///
     /// # Errors
-    /// The files' own.
+    /// A file cannot be read.
     pub fn read_training(&self, reporter: &dyn Reporter) -> Result<TrainingPairs> {
         let files = self.training.iter().map(|files| &files.files).chain(&self.validation);
         check_read_once(&files.flat_map(PairFiles::paths).chain(self.guide.as_deref()).collect::<Vec<_>>())?;
         let mut read = TrainingPairs::default();
-        let weighed = self.training.iter().any(|part| part.ingredient.weight != 1.0);
-        for TrainingFiles { files, ingredient } in &self.training {
+        let is_weighted = self.training.iter().any(|part| part.source.weight != 1.0);
+        for TrainingFiles { files, source } in &self.training {
             let pairs = files.read("--train")?;
             files.spreadsheet_warnings(&pairs).iter().for_each(|line| reporter.warn(line));
-            if weighed {
+            if is_weighted {
                 for pair in &pairs {
                     let (sum, count) = read.weights.entry(pair.clone()).or_default();
-                    *sum += ingredient.weight;
+                    *sum += source.weight;
                     *count += 1;
                 }
             }
@@ -250,22 +240,22 @@ impl TrainingSources {
         Ok(read)
     }
 
-    /// The training files, for messages.
+    /// Returns the names of the training files for messages.
     pub fn training_name(&self) -> String {
         self.training.iter().map(|part| part.files.to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// All files of pairs, for messages.
+    /// Returns the names of all files of pairs for messages.
     pub fn name(&self) -> String {
         let validation = self.validation.iter().map(PairFiles::to_string);
         [self.training_name()].into_iter().chain(validation).collect::<Vec<_>>().join(" or ")
     }
 
-    /// What config.json notes down of several training files, or of tags.
-    pub(super) fn mixture(&self) -> Vec<CorpusSource> {
-        let parts = || self.training.iter().map(|part| &part.ingredient);
-        let is_plain = self.training.len() == 1 && parts().all(|part| part.weight == 1.0 && part.tag.is_none());
-        if is_plain { Vec::new() } else { parts().cloned().collect() }
+    /// Returns the weights and tags for config.json; empty for a single file without either.
+    pub(super) fn corpus_sources(&self) -> Vec<CorpusSource> {
+        let sources = || self.training.iter().map(|part| &part.source);
+        let is_plain = self.training.len() == 1 && sources().all(|source| source.weight == 1.0 && source.tag.is_none());
+        if is_plain { Vec::new() } else { sources().cloned().collect() }
     }
 
     pub(super) fn training_names(&self) -> Vec<String> {
@@ -273,50 +263,50 @@ impl TrainingSources {
     }
 }
 
-/// Refuses weights that a run did not begin with: what its files count stays.
-fn check_weights(files: &[WeightedFile], mixture: &[CorpusSource]) -> Result<()> {
-    let weight = |place: usize| mixture.get(place).map_or(1.0, |part| part.weight);
-    let other = (0..).zip(files).find(|(place, file)| file.weight != 1.0 && file.weight != weight(*place));
-    if let Some((place, WeightedFile { path, weight: other })) = other {
-        let before = weight(place);
+/// Rejects weights that differ from the original ones.
+fn check_weights(files: &[WeightedFile], original: &[CorpusSource]) -> Result<()> {
+    let weight = |index: usize| original.get(index).map_or(1.0, |source| source.weight);
+    let changed = (0..).zip(files).find(|(index, file)| file.weight != 1.0 && file.weight != weight(*index));
+    if let Some((index, WeightedFile { path, weight: changed })) = changed {
+        let before = weight(index);
         bail!(UsageError(format!(
-            "{}: training began with weight {before} for this file, and --resume cannot make it {other}",
+            "{}: training began with weight {before} for this file; --resume cannot change it to {changed}",
             path.display()
         )));
     }
     Ok(())
 }
 
-/// Names of files that training began with, if they are all there.
-fn there(names: &[String], option: &str) -> Result<Vec<String>> {
-    if let Some(gone) = names.iter().find(|name| *name != "-" && !Path::new(name).exists()) {
+/// Returns the names of the original files if all exist.
+fn existing(names: &[String], option: &str) -> Result<Vec<String>> {
+    if let Some(missing) = names.iter().find(|name| *name != "-" && !Path::new(name).exists()) {
         bail!(
-            "{gone}: training began with this file, which is not here; run softalign where it began, or say where the file is \
-             with {option}"
+            "{missing}: training began with this file, but it was not found; run softalign in the directory where training \
+             began, or give the path with {option}"
         );
     }
     Ok(names.to_owned())
 }
 
-/// Training files by their names, weighed and tagged as those were that the run began with.
-fn mixed_as_before(names: &[String], began_with: &DataSummary) -> Result<Vec<TrainingFiles>> {
-    let (layout, mixture) = (&began_with.layout, &began_with.sources);
-    if mixture.is_empty() {
-        let files = PairFiles::named(names, layout);
+/// Returns training files by name with the original weights and tags.
+fn weighted_files(names: &[String], original: &DataSummary) -> Result<Vec<TrainingFiles>> {
+    let (layout, sources) = (&original.layout, &original.sources);
+    if sources.is_empty() {
+        let files = PairFiles::from_names(names, layout);
         let files = files.context("config.json does not name the training files; give them with --train")?;
-        return Ok(vec![TrainingFiles { files, ingredient: CorpusSource { weight: 1.0, tag: None } }]);
+        return Ok(vec![TrainingFiles { files, source: CorpusSource { weight: 1.0, tag: None } }]);
     }
     ensure!(
-        names.len() == mixture.len(),
-        "training began with {} files, not with {}; name them with --train in the same order",
-        mixture.len(),
+        names.len() == sources.len(),
+        "training began with {} files, not with {}; give them with --train in the same order",
+        sources.len(),
         names.len()
     );
-    let part = |(name, ingredient): (&String, &CorpusSource)| TrainingFiles {
-        files: PairFiles::tsv(Path::new(name), layout).tagged(ingredient.tag.clone()),
-        ingredient: ingredient.clone(),
+    let part = |(name, source): (&String, &CorpusSource)| TrainingFiles {
+        files: PairFiles::tsv(Path::new(name), layout).tagged(source.tag.clone()),
+        source: source.clone(),
     };
-    Ok(names.iter().zip(mixture).map(part).collect())
+    Ok(names.iter().zip(sources).map(part).collect())
 }
 
 fn validation_files(args: &SourceOptions, layout: &TableFormat, tags: &[String]) -> Result<Vec<PairFiles>> {
@@ -330,15 +320,14 @@ fn validation_files(args: &SourceOptions, layout: &TableFormat, tags: &[String])
     Ok(tagged(files, tags))
 }
 
-/// Files with their tags, if there are any.
 fn tagged(files: Vec<PairFiles>, tags: &[String]) -> Vec<PairFiles> {
-    (0..).zip(files).map(|(place, files)| files.tagged(tags.get::<usize>(place).cloned())).collect()
+    (0..).zip(files).map(|(index, files)| files.tagged(tags.get::<usize>(index).cloned())).collect()
 }
 
 fn check_tags(tags: &[String], files: usize, option: &str) -> Result<()> {
     if !tags.is_empty() && tags.len() != files {
         bail!(UsageError(format!(
-            "--tag-source has {} tags for {files} files of {option}: each needs one",
+            "--tag-source has {} tags for {files} files of {option}: each file needs one",
             tags.len()
         )));
     }

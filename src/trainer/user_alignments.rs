@@ -1,4 +1,4 @@
-//! Links of the training pairs that the user gives to teach attention by.
+//! Links of the training pairs given by the user for guided alignment.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,17 +8,17 @@ use anyhow::{Result, anyhow};
 use crate::alignment::{Link, LinkFormat};
 use crate::text::{Pair, WordSplitting, read_links_for_each, word_spans};
 
-/// What is a word for such links: what stands between white space, as Pharaoh's format has it.
+/// Word splitting of user links: at white space, as in the Pharaoh format.
 pub const USER_WORDS: WordSplitting = WordSplitting::Whitespace;
 
-/// The links of pairs, by their texts.
+/// Links by pair.
 pub struct UserAlignments(HashMap<Pair, Vec<Link>>);
 
 impl UserAlignments {
-    /// Reads a file that has a line for each pair. Of equal pairs the first one's links count.
+    /// Reads a file with one line per pair. The first of equal pairs determines their links.
     ///
     /// # Errors
-    /// The file cannot be read, or has another number of lines, or an entry is no link of the pair's words.
+    /// The file cannot be read, has another number of lines, or has an invalid link.
     pub fn read(path: &Path, pairs: &[Pair]) -> Result<Self> {
         let lines = read_links_for_each(path, pairs.len(), "training pairs")?;
         let mut links = HashMap::with_capacity(pairs.len());
@@ -28,7 +28,7 @@ impl UserAlignments {
             let size = [&pair.source, &pair.target].map(|text| word_spans(text, USER_WORDS).len());
             if let Some(beyond) = found.iter().find(|link| !link.in_bounds(size)) {
                 return Err(anyhow!(
-                    "{}: link {} points beyond the pair's {} and {} words, which are counted from 0",
+                    "{}: link {} points beyond the pair's {} and {} words; words are counted from 0",
                     place(),
                     LinkFormat::default().format_link(*beyond),
                     size[0],
@@ -40,13 +40,13 @@ impl UserAlignments {
         Ok(Self(links))
     }
 
-    /// Those of some of the pairs.
-    pub fn of<'l>(&'l self, pairs: &'l [Pair]) -> impl Iterator<Item = &'l [Link]> {
+    /// Returns the links of each of these pairs.
+    pub fn for_pairs<'l>(&'l self, pairs: &'l [Pair]) -> impl Iterator<Item = &'l [Link]> {
         pairs.iter().map(|pair| self.0.get(pair).map_or(&[][..], Vec::as_slice))
     }
 
-    /// Those of some of the pairs as text, a line each: what tells one file from another.
+    /// Returns the links of these pairs as text for the fingerprint, one line per pair.
     pub fn text(&self, pairs: &[Pair]) -> String {
-        self.of(pairs).map(|links| LinkFormat::default().format_line(links) + "\n").collect()
+        self.for_pairs(pairs).map(|links| LinkFormat::default().format_line(links) + "\n").collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Vocabularies of a new training, and what is measured before they are fixed.
+//! Vocabularies and corpus statistics of a new training.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,81 +13,81 @@ use crate::error::UsageError;
 use crate::text::{
     CorpusStats, EncodedCorpus, Normalization, Pair, ProtectedTokens, SPECIALS, Units, Vocabulary, features,
 };
-use crate::training::{EpochData, Observer, ResolvedConfig, seconds_of_epoch};
+use crate::training::{EpochData, Observer, ResolvedConfig, seconds_per_epoch};
 
-/// Pairs that suffice to measure training speed.
-const REHEARSED: usize = 2000;
+/// Number of pairs for measuring the training speed.
+const PROBE_PAIRS: usize = 2000;
 
-/// What is never cut: what the options name, tags, and features where there are some.
+/// Collects the protected tokens: those of the options, tags and features.
 pub(super) fn protected_tokens(
     (named, tags): (&[String], &[String]),
     with_features: bool,
     pairs: &[&Pair],
     normalization: Normalization,
 ) -> Result<ProtectedTokens> {
-    let checked = |option: &str, pieces: &[String]| {
-        let pieces = pieces.iter().filter(|piece| !piece.is_empty()).cloned();
-        let protected_tokens =
-            ProtectedTokens::new(pieces).and_then(|protected_tokens| protected_tokens.normalised(normalization));
-        protected_tokens.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
+    let checked = |option: &str, tokens: &[String]| {
+        let tokens = tokens.iter().filter(|token| !token.is_empty()).cloned();
+        let tokens = ProtectedTokens::new(tokens).and_then(|tokens| tokens.normalized(normalization));
+        tokens.map_err(|reason| anyhow!(UsageError(format!("{option}: {reason}"))))
     };
     let named = [checked("--protected-tokens", named)?, checked("--tag-source", tags)?];
-    let of_words = pairs.iter().filter(|_| with_features).flat_map(|pair| features(&pair.source));
-    let of_words: BTreeSet<&str> = of_words.collect();
-    ProtectedTokens::new(named.iter().flat_map(ProtectedTokens::iter).chain(of_words).map(str::to_owned))?
-        .normalised(normalization)
+    let features = pairs.iter().filter(|_| with_features).flat_map(|pair| features(&pair.source));
+    let features: BTreeSet<&str> = features.collect();
+    ProtectedTokens::new(named.iter().flat_map(ProtectedTokens::iter).chain(features).map(str::to_owned))?
+        .normalized(normalization)
 }
 
-/// What pairs are made of, as the model will read them, atoms aside.
+/// Computes the statistics of pairs after normalization, without protected tokens.
 pub(super) fn statistics(
     pairs: &[&Pair],
     normalization: Normalization,
     protected_tokens: &ProtectedTokens,
 ) -> CorpusStats {
-    let without_atoms = |pair: Pair| {
+    let unprotected = |pair: Pair| {
         let [source, target] =
-            [&pair.source, &pair.target].map(|text| protected_tokens.left_out(text).trim().to_owned());
+            [&pair.source, &pair.target].map(|text| protected_tokens.remove_from(text).trim().to_owned());
         if protected_tokens.is_empty() { pair } else { Pair { source, target } }
     };
-    let normal: Vec<Pair> = pairs.par_iter().map(|pair| without_atoms(pair.normalised(normalization))).collect();
+    let normal: Vec<Pair> = pairs.par_iter().map(|pair| unprotected(pair.normalized(normalization))).collect();
     CorpusStats::new(&normal.iter().collect::<Vec<_>>())
 }
 
-/// Makes the best of the time given: tries a few steps with some of the pairs, varied as training varies them.
+/// Chooses the model size for the time limit by a few steps on some of the pairs, with augmentation.
 pub(super) fn fit_time(
-    plan: &mut ResolvedConfig,
+    resolved: &mut ResolvedConfig,
     training: &EncodedCorpus,
     vocabularies: &[Arc<Vocabulary>; 2],
     device: &Device,
 ) -> Result<()> {
-    let (some, longest) = (training.pairs.len().min(REHEARSED), plan.text().max_length);
-    plan.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
-        let examples = EpochData::new(training.some(some), vocabularies, None, settings.augmentation(), longest)?;
-        let seconds = seconds_of_epoch(architecture, settings, &examples.of_epoch(settings.seed, 0), device)?;
-        Ok(seconds * training.pairs.len() as f64 / some as f64)
+    let (count, max_length) = (training.pairs.len().min(PROBE_PAIRS), resolved.text().max_length);
+    resolved.fit_time([vocabularies[0].size(), vocabularies[1].size()], |architecture, settings| {
+        let examples =
+            EpochData::new(training.subsample(count), vocabularies, None, settings.augmentation(), max_length)?;
+        let seconds = seconds_per_epoch(architecture, settings, &examples.epoch(settings.seed, 0), device)?;
+        Ok(seconds * training.pairs.len() as f64 / count as f64)
     })
 }
 
-/// Learns the vocabularies of both sides, or takes those of the base model, extended if need be.
+/// Learns the vocabularies of both sides, or keeps or extends those of the base model.
 ///
 /// # Errors
-/// A kept vocabulary lacks a protected token, or the observer asks to stop.
+/// A kept vocabulary lacks a protected token, or the observer stops training.
 pub(super) fn vocabularies(
-    plan: &ResolvedConfig,
+    resolved: &ResolvedConfig,
     pairs: &[&Pair],
     protected_tokens: &ProtectedTokens,
     from: Option<&WarmStart>,
     observer: &dyn Observer,
 ) -> Result<[Arc<Vocabulary>; 2]> {
     let _stage = observer.stage("learning a vocabulary", None);
-    let (text, most) = (plan.text(), plan.vocabulary_sizes());
+    let (text, max_sizes) = (resolved.text(), resolved.vocabulary_sizes());
     let units = [text.source_units, text.target_units];
     let make = |side: usize, texts: Vec<&str>| -> Result<Arc<Vocabulary>> {
         let texts = UnprotectedTexts::new(&texts, protected_tokens, text.normalization);
         let vocabulary = match from.map(|from| (from.vocabulary, from.vocabularies()[side])) {
-            None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(units[side], most[side])?),
-            Some((InitVocabulary::Retention, vocabulary)) => {
-                let is_new = |atom: &&str| vocabulary.protected_tokens().iter().all(|known| known != *atom);
+            None | Some((InitVocabulary::New, _)) => Arc::new(texts.learn(units[side], max_sizes[side])?),
+            Some((InitVocabulary::Keep, vocabulary)) => {
+                let is_new = |token: &&str| vocabulary.protected_tokens().iter().all(|known| known != *token);
                 if let Some(new) = texts.protected_tokens.iter().find(is_new) {
                     bail!(UsageError(format!(
                         "--init-vocabulary keep: the model has no unit for {new}; extend, the default, adds it"
@@ -95,7 +95,7 @@ pub(super) fn vocabularies(
                 }
                 vocabulary.clone()
             }
-            Some((InitVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, most[side])?),
+            Some((InitVocabulary::Extend, vocabulary)) => Arc::new(texts.extend(vocabulary, max_sizes[side])?),
         };
         ensure_running(observer)?;
         Ok(vocabulary)
@@ -110,7 +110,7 @@ pub(super) fn vocabularies(
     }
 }
 
-/// The texts of a side as a vocabulary is learnt from them: without the atoms that stand in them.
+/// Texts of a side without their protected tokens, from which a vocabulary is learned.
 struct UnprotectedTexts<'t> {
     rest: Vec<Cow<'t, str>>,
     protected_tokens: ProtectedTokens,
@@ -125,19 +125,25 @@ impl<'t> UnprotectedTexts<'t> {
         }
         let normal: Vec<Cow<str>> = texts.par_iter().map(|text| normalization.apply(text)).collect();
         let protected_tokens = protected_tokens.within(&normal.iter().map(|text| &**text).collect::<Vec<_>>());
-        let rest = normal.par_iter().map(|text| Cow::Owned(protected_tokens.left_out(text).into_owned())).collect();
+        let rest = normal.par_iter().map(|text| Cow::Owned(protected_tokens.remove_from(text).into_owned())).collect();
         Self { rest, protected_tokens, normalization }
     }
 
-    fn learn(&self, units: Units, most: usize) -> Result<Vocabulary> {
-        let most = most.saturating_sub(self.protected_tokens.units(units).len()).max(SPECIALS.len() + 1);
-        let learnt = Vocabulary::train(self.texts(), units, self.normalization, most)?;
-        if self.protected_tokens.is_empty() { Ok(learnt) } else { learnt.with_atoms(&self.protected_tokens) }
+    fn learn(&self, units: Units, max_size: usize) -> Result<Vocabulary> {
+        let max_size = max_size.saturating_sub(self.protected_tokens.units(units).len()).max(SPECIALS.len() + 1);
+        let learned = Vocabulary::train(self.texts(), units, self.normalization, max_size)?;
+        if self.protected_tokens.is_empty() {
+            Ok(learned)
+        } else {
+            learned.with_protected_tokens(&self.protected_tokens)
+        }
     }
 
-    fn extend(&self, vocabulary: &Vocabulary, most: usize) -> Result<Vocabulary> {
+    fn extend(&self, vocabulary: &Vocabulary, max_size: usize) -> Result<Vocabulary> {
         let all = vocabulary.protected_tokens().iter().chain(self.protected_tokens.iter());
-        vocabulary.with_atoms(&ProtectedTokens::new(all.map(str::to_owned))?)?.extended(self.texts(), most)
+        vocabulary
+            .with_protected_tokens(&ProtectedTokens::new(all.map(str::to_owned))?)?
+            .extended(self.texts(), max_size)
     }
 
     fn texts(&self) -> impl Iterator<Item = &str> + Send {
@@ -145,7 +151,7 @@ impl<'t> UnprotectedTexts<'t> {
     }
 }
 
-/// Ends the preparation of a training between its stages if the observer asks for it.
+/// Fails if the observer stops the preparation of a training.
 pub(super) fn ensure_running(observer: &dyn Observer) -> Result<()> {
     ensure!(!observer.should_stop(), "interrupted before training began; nothing was changed");
     Ok(())

@@ -1,4 +1,4 @@
-//! Warm start: parameters of another model that training is initialized from.
+//! Warm start: initialization of training from another model.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::training::TrainConfig;
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum InitVocabulary {
     /// Unchanged; text that they do not cover is unknown.
-    Retention,
+    Keep,
     /// Extended by the characters of the new pairs, or by their words where words are the units.
     #[default]
     Extend,
@@ -30,22 +30,22 @@ pub enum InitVocabulary {
 }
 
 impl InitVocabulary {
-    /// True if the base model decides the option of this name.
+    /// True if the base model determines the option of this name.
     pub fn decides(self, option: &str) -> bool {
-        let is_open = match option {
-            "protected-tokens" => self != Self::Retention,
+        let is_free = match option {
+            "protected-tokens" => self != Self::Keep,
             "vocabulary-size" => self == Self::New,
             _ => false,
         };
-        TrainConfig::OF_MODEL.contains(&option) && !is_open
+        TrainConfig::MODEL_OPTIONS.contains(&option) && !is_free
     }
 
-    /// Refuses settings that the base model decides.
+    /// Rejects settings that the base model determines.
     pub(super) fn check(self, config: &TrainConfig) -> Result<()> {
         let given = serde_json::to_value(config)?;
         let is_set = |name: &str| !matches!(given.get(name), None | Some(Value::Null | Value::Bool(false)));
         let decided: Vec<&str> =
-            TrainConfig::OF_MODEL.into_iter().filter(|name| is_set(name) && self.decides(name)).collect();
+            TrainConfig::MODEL_OPTIONS.into_iter().filter(|name| is_set(name) && self.decides(name)).collect();
         if decided.is_empty() {
             return Ok(());
         }
@@ -54,34 +54,34 @@ impl InitVocabulary {
             false => "",
         };
         let decided: Vec<String> = decided.iter().map(|name| format!("--{name}")).collect();
-        usage(format!("{} cannot go with --init-from: its model decides that{hint}", decided.join(", ")))
+        usage(format!("{} cannot go with --init-from: its model determines that{hint}", decided.join(", ")))
     }
 }
 
-/// The model that training is initialized from, as a user names it.
+/// Reference to a base model.
 #[derive(Clone, Debug)]
 pub struct InitFrom {
     /// Its directory.
     pub path: PathBuf,
-    /// What becomes of its vocabularies.
+    /// Treatment of its vocabularies.
     pub vocabulary: InitVocabulary,
 }
 
-/// A base model. Its directory is read once, and never written.
+/// A loaded base model. Its directory is read once, and never written.
 pub struct WarmStart {
     path: PathBuf,
     checkpoint: Checkpoint,
     parameters: Parameters,
     lexicon: Option<Arc<UnitLexicon>>,
-    /// What becomes of its vocabularies.
+    /// Treatment of its vocabularies.
     pub vocabulary: InitVocabulary,
 }
 
 impl WarmStart {
-    /// Reads the base model; `out` is where the new one goes.
+    /// Loads the base model of a training in the directory `out`.
     ///
     /// # Errors
-    /// Both are the same directory, or what is wrong with the model.
+    /// Both directories are the same, or the model cannot be loaded.
     pub fn load(from: &InitFrom, out: &Path, device: &Device) -> Result<Self> {
         let InitFrom { path, vocabulary } = from.clone();
         let name = path.display();
@@ -99,46 +99,45 @@ impl WarmStart {
         Ok(Self { path, checkpoint, parameters, lexicon, vocabulary })
     }
 
-    /// The model's settings.
+    /// Returns the configuration of the base model.
     pub fn config(&self) -> &Config {
         &self.checkpoint.config
     }
 
-    /// The model's vocabularies of source and target; a joint one is there twice.
+    /// Returns the vocabularies of source and target, equal if joint.
     pub fn vocabularies(&self) -> [&Arc<Vocabulary>; 2] {
         [&self.checkpoint.source, &self.checkpoint.target]
     }
 
-    /// For each unit of new vocabularies, what it was before, if it was a unit.
+    /// Returns the id in the base model of each unit of new vocabularies, if it has one.
     fn origins(&self, [source, target]: [&Vocabulary; 2]) -> [Vec<Option<u32>>; 2] {
         [source.origins(&self.checkpoint.source), target.origins(&self.checkpoint.target)]
     }
 
-    /// What config.json says of it, for a model of these vocabularies.
-    pub fn origin(&self, vocabularies: [&Vocabulary; 2]) -> BaseModel {
+    /// Returns the summary for the config.json of a model with these vocabularies.
+    pub fn summary(&self, vocabularies: [&Vocabulary; 2]) -> BaseModel {
         let origins = self.origins(vocabularies);
         let units = [0, 1].map(|side| VocabOverlap::new(self.vocabularies()[side].size(), &origins[side]));
         BaseModel { model: self.path.display().to_string(), units }
     }
 
-    /// Its parameters between these vocabularies. The rows of units that it does not have are those of `drawn`.
+    /// Returns its parameters for these vocabularies. Rows of units new to the model are those of `random`.
     ///
     /// # Errors
-    /// The device's own.
-    pub fn parameters(&self, drawn: &Parameters, vocabularies: [&Vocabulary; 2]) -> Result<Parameters> {
+    /// Those of the device.
+    pub fn parameters(&self, random: &Parameters, vocabularies: [&Vocabulary; 2]) -> Result<Parameters> {
         let origins = self.origins(vocabularies);
         let rows = |name: &str| Architecture::vocabulary_side(name).map(|side| &origins[side][..]);
-        Ok(drawn.remap_rows(&self.parameters, rows)?)
+        Ok(random.remap_rows(&self.parameters, rows)?)
     }
 
-    /// The translations of units that it knew beforehand, between these vocabularies, if it has such; and those that the new
-    /// pairs show, if they show any.
-    pub fn lexicon(&self, learnt: Option<UnitLexicon>, vocabularies: [&Vocabulary; 2]) -> Option<UnitLexicon> {
+    /// Returns its lexicon for these vocabularies, merged with one learned from the new pairs. None if it has no lexicon.
+    pub fn lexicon(&self, learned: Option<UnitLexicon>, vocabularies: [&Vocabulary; 2]) -> Option<UnitLexicon> {
         let [source, target] = &self.origins(vocabularies);
-        let carried = self.lexicon.as_ref()?.remapped([source, target]);
-        Some(match learnt {
-            Some(learnt) => carried.merged(&learnt),
-            None => carried,
+        let remapped = self.lexicon.as_ref()?.remapped([source, target]);
+        Some(match learned {
+            Some(learned) => remapped.merged(&learned),
+            None => remapped,
         })
     }
 }

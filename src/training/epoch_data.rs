@@ -1,4 +1,4 @@
-//! What each epoch trains on.
+//! Training examples of each epoch.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,62 +14,61 @@ use crate::text::{
     EncodedCorpus, Example, GuideWeight, Pair, Resegmenter, UNKNOWN, Vocabulary, WordSplitting, word_spans,
 };
 
-/// Epochs whose cuts of words a lexicon is learnt from.
-const CUTS: u64 = 3;
+/// Epochs whose segmentations the lexicon is learned from.
+const LEXICON_EPOCHS: u64 = 3;
 
-/// How the pairs of an epoch differ from what they are.
+/// Data augmentation of each epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Augmentation {
-    /// The share of merges left out.
+    /// Probability of skipping a merge (BPE-dropout).
     pub bpe_dropout: Option<f64>,
-    /// The share of pairs that are joined, two and two.
-    pub joined: Option<f64>,
+    /// Share of pairs that are concatenated in twos.
+    pub concat_pairs: Option<f64>,
 }
 
-/// The training pairs as ids, with guides if attention is to have any: the same in each epoch, or varied.
+/// Training pairs as ids, with alignment targets if attention is guided. Augmentation varies them between epochs.
 pub struct EpochData {
-    /// As the vocabularies cut them.
+    /// Examples without augmentation.
     whole: Vec<Example>,
     alignment_targets: Option<AlignmentTargets>,
-    recut: Option<Resegmentation>,
-    share_joined: Option<f64>,
-    /// How often each pair comes in an epoch; none where all come once.
+    resegmentation: Option<Resegmentation>,
+    concat_share: Option<f64>,
+    /// Expected occurrences of each pair in an epoch; none if each occurs once.
     weights: Option<Vec<f64>>,
-    /// Most units of a side.
-    longest: usize,
+    /// Maximum units per side.
+    max_length: usize,
 }
 
-/// What a pair is joined to.
+/// Role of a pair in concatenation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ConcatRole {
     None,
-    /// The one that comes after it.
-    Second(usize),
-    /// One that it comes after.
-    First,
+    /// First of two; holds the index of the other.
+    First(usize),
+    Second,
 }
 
-/// What pairs are cut anew by.
+/// BPE-dropout of the training pairs.
 struct Resegmentation {
     vocabularies: [Arc<Vocabulary>; 2],
-    /// Of each side whose units are made by merging.
+    /// None for a side that does not use BPE.
     sides: [Option<Resegmenter>; 2],
-    /// Pairs that have other words once they are normalised, which their links do not fit.
-    other_words: HashSet<usize>,
+    /// Pairs whose word boundaries change by normalization, so that their links do not fit.
+    changed_words: HashSet<usize>,
     rate: f64,
 }
 
 impl EpochData {
-    /// From usable pairs, of which none has more than `longest` units on a side.
+    /// Returns the data of usable pairs with at most `max_length` units per side.
     ///
     /// # Errors
-    /// The vocabularies' own.
+    /// Those of the vocabularies.
     pub fn new(
         corpus: EncodedCorpus,
         vocabularies: &[Arc<Vocabulary>; 2],
         alignment_targets: Option<AlignmentTargets>,
         augmentation: Augmentation,
-        longest: usize,
+        max_length: usize,
     ) -> Result<Self> {
         let EncodedCorpus { pairs, examples: mut whole, weights, .. } = corpus;
         let [source, target] = vocabularies;
@@ -81,114 +80,119 @@ impl EpochData {
                 Ok::<_, anyhow::Error>(())
             })?;
         }
-        let recut = |rate| -> Result<_> {
-            let source = source.recutting(pairs.iter().map(|pair| pair.source.as_str()))?;
-            let target = target.recutting(pairs.iter().map(|pair| pair.target.as_str()))?;
-            let other_words = alignment_targets
+        let resegmentation = |rate| -> Result<_> {
+            let source = source.resegmenter(pairs.iter().map(|pair| pair.source.as_str()))?;
+            let target = target.resegmenter(pairs.iter().map(|pair| pair.target.as_str()))?;
+            let changed_words = alignment_targets
                 .iter()
-                .flat_map(|alignment_targets| other_words(&pairs, vocabularies, alignment_targets.words()))
+                .flat_map(|alignment_targets| changed_words(&pairs, vocabularies, alignment_targets.words()))
                 .collect();
-            Ok(Resegmentation { vocabularies: vocabularies.clone(), sides: [source, target], other_words, rate })
+            Ok(Resegmentation { vocabularies: vocabularies.clone(), sides: [source, target], changed_words, rate })
         };
-        let recut = augmentation.bpe_dropout.map(recut).transpose()?;
-        Ok(Self { whole, alignment_targets, recut, share_joined: augmentation.joined, weights, longest })
+        let resegmentation = augmentation.bpe_dropout.map(resegmentation).transpose()?;
+        let concat_share = augmentation.concat_pairs;
+        Ok(Self { whole, alignment_targets, resegmentation, concat_share, weights, max_length })
     }
 
-    /// The translations of units that the guides show, in all the cuts of a few epochs.
+    /// Returns the unit lexicon of the alignment targets, over the segmentations of a few epochs.
     pub fn lexicon(&self, vocabularies: [usize; 2], seed: u64) -> UnitLexicon {
-        let epochs: Vec<_> =
-            (0..if self.recut.is_some() { CUTS } else { 0 }).map(|epoch| self.of_epoch(seed, epoch)).collect();
+        let epochs: Vec<_> = (0..if self.resegmentation.is_some() { LEXICON_EPOCHS } else { 0 })
+            .map(|epoch| self.epoch(seed, epoch))
+            .collect();
         UnitLexicon::from_guides(
             self.whole.iter().chain(epochs.iter().flat_map(|examples| examples.iter())),
             vocabularies,
         )
     }
 
-    /// Those of one epoch: the same whenever they are asked for.
-    pub fn of_epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
-        if self.recut.is_none() && self.share_joined.is_none() && self.weights.is_none() {
+    /// Returns the examples of an epoch, which are determined by seed and epoch.
+    pub fn epoch(&self, seed: u64, epoch: u64) -> Cow<'_, [Example]> {
+        if self.resegmentation.is_none() && self.concat_share.is_none() && self.weights.is_none() {
             return Cow::Borrowed(&self.whole);
         }
-        let chosen = self.chosen(seed, epoch);
-        let partners = self.partners(chosen.len(), seed, epoch);
-        let vary = |(place, partner): (usize, &ConcatRole)| {
-            let cut = |place: usize| {
-                let mut stream = SeededRng::new(seed, &format!("merges of epoch {epoch}"), place as u64);
-                self.cut(chosen[place], &mut stream)
+        let indices = self.weighted_indices(seed, epoch);
+        let roles = self.concat_roles(indices.len(), seed, epoch);
+        let augment = |(position, role): (usize, &ConcatRole)| {
+            let segment = |position: usize| {
+                let mut rng = SeededRng::new(seed, &format!("merges of epoch {epoch}"), position as u64);
+                self.segment(indices[position], &mut rng)
             };
-            match *partner {
-                ConcatRole::None => vec![cut(place)],
-                ConcatRole::Second(second) => self.joined(cut(place), cut(second)),
-                ConcatRole::First => Vec::new(),
+            match *role {
+                ConcatRole::None => vec![segment(position)],
+                ConcatRole::First(second) => self.concatenated(segment(position), segment(second)),
+                ConcatRole::Second => Vec::new(),
             }
         };
-        partners.par_iter().enumerate().flat_map_iter(vary).collect::<Vec<_>>().into()
+        roles.par_iter().enumerate().flat_map_iter(augment).collect::<Vec<_>>().into()
     }
 
-    /// The pairs of an epoch, each as often as it comes: a weight's whole part, and once more by the chance of the rest.
-    fn chosen(&self, seed: u64, epoch: u64) -> Vec<usize> {
+    /// Returns the pairs of an epoch by index. A pair occurs as often as the integer part of its weight, and once more with
+    /// the probability of the fractional part.
+    fn weighted_indices(&self, seed: u64, epoch: u64) -> Vec<usize> {
         let Some(weights) = &self.weights else { return (0..self.whole.len()).collect() };
-        let mut stream = SeededRng::new(seed, "weights", epoch);
-        let mut times = |weight: f64| weight as usize + usize::from(stream.uniform() < weight.fract());
-        let chosen = weights.iter().enumerate().flat_map(|(index, &weight)| std::iter::repeat_n(index, times(weight)));
-        let chosen: Vec<usize> = chosen.collect();
-        // An epoch of nothing would be none.
-        if chosen.is_empty() { vec![0] } else { chosen }
+        let mut rng = SeededRng::new(seed, "weights", epoch);
+        let mut times = |weight: f64| weight as usize + usize::from(rng.uniform() < weight.fract());
+        let indices = weights.iter().enumerate().flat_map(|(index, &weight)| std::iter::repeat_n(index, times(weight)));
+        let indices: Vec<usize> = indices.collect();
+        // An epoch needs at least one pair.
+        if indices.is_empty() { vec![0] } else { indices }
     }
 
-    /// What each of an epoch's pairs is joined to.
-    fn partners(&self, pairs: usize, seed: u64, epoch: u64) -> Vec<ConcatRole> {
-        let mut partners = vec![ConcatRole::None; pairs];
-        let Some(share) = self.share_joined else { return partners };
-        let mut stream = SeededRng::new(seed, "joints", epoch);
-        let mut chosen: Vec<usize> = (0..partners.len()).filter(|_| stream.uniform() < share).collect();
-        stream.shuffle(&mut chosen);
+    fn concat_roles(&self, pairs: usize, seed: u64, epoch: u64) -> Vec<ConcatRole> {
+        let mut roles = vec![ConcatRole::None; pairs];
+        let Some(share) = self.concat_share else { return roles };
+        let mut rng = SeededRng::new(seed, "joints", epoch);
+        let mut chosen: Vec<usize> = (0..pairs).filter(|_| rng.uniform() < share).collect();
+        rng.shuffle(&mut chosen);
         for two in chosen.chunks_exact(2) {
-            partners[two[0]] = ConcatRole::Second(two[1]);
-            partners[two[1]] = ConcatRole::First;
+            roles[two[0]] = ConcatRole::First(two[1]);
+            roles[two[1]] = ConcatRole::Second;
         }
-        partners
+        roles
     }
 
-    /// Two pairs as one, unless that would be too long.
-    fn joined(&self, first: Example, second: Example) -> Vec<Example> {
-        let joined = join(&first, &second);
-        let fits = joined.source.len().max(joined.target.len()) <= self.longest;
-        if fits { vec![joined] } else { vec![first, second] }
+    /// Concatenates two pairs, unless the result would be too long.
+    fn concatenated(&self, first: Example, second: Example) -> Vec<Example> {
+        let both = concat(&first, &second);
+        let fits = both.source.len().max(both.target.len()) <= self.max_length;
+        if fits { vec![both] } else { vec![first, second] }
     }
 
-    /// A pair, cut anew if pairs are, unless that would be too long.
-    fn cut(&self, index: usize, stream: &mut SeededRng) -> Example {
+    /// Returns a pair, segmented with BPE-dropout if that is enabled and the result is not too long.
+    fn segment(&self, index: usize, rng: &mut SeededRng) -> Example {
         let whole = &self.whole[index];
-        let recut = self.recut.as_ref().and_then(|recut| {
-            let mut example = recut.cut(index, whole, stream)?;
-            if example.source.len().max(example.target.len()) > self.longest {
+        let resegmented = self.resegmentation.as_ref().and_then(|resegmentation| {
+            let mut example = resegmentation.segment(index, whole, rng)?;
+            if example.source.len().max(example.target.len()) > self.max_length {
                 return None;
             }
             if let Some(alignment_targets) = &self.alignment_targets {
-                let [source, target] = recut.words(&example, alignment_targets.words());
+                let [source, target] = resegmentation.words(&example, alignment_targets.words());
                 example.guide = alignment_targets.guide(index, [&source, &target]);
             }
             Some(example)
         });
-        recut.unwrap_or_else(|| whole.clone())
+        resegmented.unwrap_or_else(|| whole.clone())
     }
 }
 
-/// Two pairs as one, which ends where the second one does. Pieces of words and words bring the space before them along.
-fn join(first: &Example, second: &Example) -> Example {
+/// Concatenates two pairs. Units of words include the space before them, so none is added.
+fn concat(first: &Example, second: &Example) -> Example {
     let (sources, targets) = (first.source.len() as u32, first.target.len() as u32);
-    let moved =
-        |look: &GuideWeight| GuideWeight { target: look.target + targets, source: look.source + sources, ..*look };
-    let before_its_end = first.guide.iter().copied().filter(|look| look.target < targets);
+    let shifted = |weight: &GuideWeight| GuideWeight {
+        target: weight.target + targets,
+        source: weight.source + sources,
+        ..*weight
+    };
+    let before_end = first.guide.iter().copied().filter(|weight| weight.target < targets);
     Example {
-        guide: before_its_end.chain(second.guide.iter().map(moved)).collect(),
+        guide: before_end.chain(second.guide.iter().map(shifted)).collect(),
         ..Example::new([&first.source[..], &second.source].concat(), [&first.target[..], &second.target].concat())
     }
 }
 
-/// The pairs that have other words once they are normalised, as where `™`, a mark of its own, becomes letters.
-fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: WordSplitting) -> Vec<usize> {
+/// Returns the pairs whose word boundaries change by normalization: NFKC turns the symbol `™` into letters.
+fn changed_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: WordSplitting) -> Vec<usize> {
     let differs = |vocabulary: &Vocabulary, text: &str| {
         let normal = vocabulary.normalization().apply(text);
         word_spans(text, words).len() != word_spans(&normal, words).len()
@@ -199,20 +203,20 @@ fn other_words(pairs: &[Pair], vocabularies: &[Arc<Vocabulary>; 2], words: WordS
 }
 
 impl Resegmentation {
-    /// A pair in other units, unless some of its own are unknown: what they stand for cannot be cut.
-    fn cut(&self, index: usize, whole: &Example, stream: &mut SeededRng) -> Option<Example> {
+    /// Segments a pair anew. None if it has unknown units, whose text is lost, or changed words.
+    fn segment(&self, index: usize, whole: &Example, rng: &mut SeededRng) -> Option<Example> {
         let sides = [&whole.source, &whole.target];
-        if self.other_words.contains(&index) || sides.into_iter().any(|units| units.contains(&UNKNOWN)) {
+        if self.changed_words.contains(&index) || sides.into_iter().any(|units| units.contains(&UNKNOWN)) {
             return None;
         }
         let [source, target] = [0, 1].map(|side| match &self.sides[side] {
-            Some(recutting) => recutting.cut(index, self.rate, stream),
+            Some(resegmenter) => resegmenter.cut(index, self.rate, rng),
             None => sides[side].clone(),
         });
         Some(Example::new(source, target))
     }
 
-    /// The word of each source and target unit.
+    /// Returns the word of each source and target unit.
     fn words(&self, example: &Example, words: WordSplitting) -> [Vec<usize>; 2] {
         let [source, target] = &self.vocabularies;
         [source.join(&example.source, words), target.join(&example.target, words)].map(|(_, units)| units.word_of_unit)
@@ -225,7 +229,7 @@ mod tests {
     use crate::aligner;
     use crate::text::{NormalForm, Normalization, Units};
 
-    const LONGEST: usize = 40;
+    const MAX_LENGTH: usize = 40;
 
     fn pairs() -> Vec<Pair> {
         let words = [("the", "la"), ("red", "rufo"), ("fox", "mi"), ("old", "vela"), ("owl", "ku"), ("sings", "kanta")];
@@ -242,99 +246,101 @@ mod tests {
             Arc::new(Vocabulary::train(pairs().iter().map(side), units, Normalization::NONE, 60).unwrap())
         };
         let vocabularies = [learn(|pair| &pair.source), learn(|pair| &pair.target)];
-        let corpus = EncodedCorpus::new(pairs(), &vocabularies[0], &vocabularies[1], LONGEST).unwrap();
+        let corpus = EncodedCorpus::new(pairs(), &vocabularies[0], &vocabularies[1], MAX_LENGTH).unwrap();
         let alignment_targets =
             AlignmentTargets::new(&corpus.pairs, &aligner::train(&corpus.pairs, NormalForm::Nfc, &|_| {}), 1.0);
-        let examples = EpochData::new(corpus, &vocabularies, Some(alignment_targets), augmentation, LONGEST).unwrap();
+        let examples =
+            EpochData::new(corpus, &vocabularies, Some(alignment_targets), augmentation, MAX_LENGTH).unwrap();
         (vocabularies, examples)
     }
 
     #[test]
-    fn joined_pairs_read_as_both_do() {
+    fn concatenated_pairs_decode_to_both_texts() {
         for (units, bpe_dropout) in [(Units::Bpe, None), (Units::Bpe, Some(0.3)), (Units::Word, None)] {
-            let (vocabularies, examples) = examples(units, Augmentation { bpe_dropout, joined: Some(0.5) });
+            let (vocabularies, examples) = examples(units, Augmentation { bpe_dropout, concat_pairs: Some(0.5) });
             let all = pairs();
-            let epoch = examples.of_epoch(1, 3);
-            assert!(epoch == examples.of_epoch(1, 3) && epoch != examples.of_epoch(1, 4));
+            let epoch = examples.epoch(1, 3);
+            assert!(epoch == examples.epoch(1, 3) && epoch != examples.epoch(1, 4));
             let texts = |example: &Example| {
                 [(0, &example.source), (1, &example.target)]
                     .map(|(side, ids): (usize, _)| vocabularies[side].decode(ids))
             };
             let mut left: Vec<[String; 2]> =
                 all.iter().map(|pair| [pair.source.clone(), pair.target.clone()]).collect();
-            let mut joints = 0;
+            let mut concatenated = 0;
             for example in epoch.iter() {
-                let ends = example.guide.iter().filter(|look| look.target as usize == example.target.len());
-                assert_eq!(ends.map(|look| look.source as usize).collect::<Vec<_>>(), [example.source.len()]);
-                let read = texts(example);
-                if let Some(place) = left.iter().position(|pair| *pair == read) {
-                    left.remove(place);
+                let ends = example.guide.iter().filter(|weight| weight.target as usize == example.target.len());
+                assert_eq!(ends.map(|weight| weight.source as usize).collect::<Vec<_>>(), [example.source.len()]);
+                let decoded = texts(example);
+                if let Some(index) = left.iter().position(|pair| *pair == decoded) {
+                    left.remove(index);
                     continue;
                 }
-                joints += 1;
-                let begins = |pair: &&[String; 2]| {
-                    let rest = [0, 1].map(|side: usize| read[side].strip_prefix(&format!("{} ", pair[side])));
+                concatenated += 1;
+                let is_first = |pair: &&[String; 2]| {
+                    let rest = [0, 1].map(|side: usize| decoded[side].strip_prefix(&format!("{} ", pair[side])));
                     matches!(rest, [Some(source), Some(target)] if all.iter().any(|pair| pair.source == source && pair.target == target))
                 };
-                assert!(left.iter().any(|pair| begins(&pair)), "{read:?}");
+                assert!(left.iter().any(|pair| is_first(&pair)), "{decoded:?}");
             }
-            assert!((8..23).contains(&joints) && epoch.len() == all.len() - joints, "{joints}");
+            assert!((8..23).contains(&concatenated) && epoch.len() == all.len() - concatenated, "{concatenated}");
         }
     }
 
     #[test]
-    fn links_of_other_words_are_left_where_they_are() {
+    fn finds_pairs_whose_words_change_by_normalization() {
         let nfkc = Normalization { form: NormalForm::Nfkc, lowercase: false };
         let pair = |source: &str| Pair { source: source.to_owned(), target: "mi".to_owned() };
         let pairs = ["the fox", "the fox™", "the ﬁne fox", "the fox ¨"].map(pair);
         let vocabulary = || Vocabulary::train(pairs.iter().map(|pair| &*pair.source), Units::Bpe, nfkc, 60).unwrap();
         let vocabularies = [Arc::new(vocabulary()), Arc::new(vocabulary())];
-        assert_eq!(other_words(&pairs, &vocabularies, WordSplitting::Punctuation), [1]);
-        assert!(other_words(&pairs, &vocabularies, WordSplitting::Whitespace).is_empty());
+        assert_eq!(changed_words(&pairs, &vocabularies, WordSplitting::Punctuation), [1]);
+        assert!(changed_words(&pairs, &vocabularies, WordSplitting::Whitespace).is_empty());
     }
 
     #[test]
-    fn pairs_come_as_often_as_they_weigh() {
-        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.3), joined: None });
-        let unweighted = examples.of_epoch(1, 0).into_owned();
+    fn pairs_occur_in_proportion_to_their_weights() {
+        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.3), concat_pairs: None });
+        let unweighted = examples.epoch(1, 0).into_owned();
         examples.weights = Some(vec![1.0; 60]);
-        assert!(*examples.of_epoch(1, 0) == unweighted, "a weight of 1 changes nothing");
+        assert!(*examples.epoch(1, 0) == unweighted, "a weight of 1 changes nothing");
         examples.weights = Some((0..60).map(|index| if index < 30 { 2.5 } else { 0.1 }).collect());
-        let counts: Vec<usize> = (0..40).map(|epoch| examples.of_epoch(1, epoch).len()).collect();
+        let counts: Vec<usize> = (0..40).map(|epoch| examples.epoch(1, epoch).len()).collect();
         let mean = counts.iter().sum::<usize>() as f64 / 40.0;
         assert!((mean - 78.0).abs() < 2.0 && counts.iter().any(|&count| count != counts[0]), "{mean}");
-        assert!(examples.of_epoch(1, 3) == examples.of_epoch(1, 3));
+        assert!(examples.epoch(1, 3) == examples.epoch(1, 3));
         examples.weights = Some(vec![1e-9; 60]);
-        assert_eq!(examples.of_epoch(1, 0).len(), 1);
+        assert_eq!(examples.epoch(1, 0).len(), 1);
     }
 
     #[test]
-    fn guides_do_not_cross_a_joint() {
-        let look = |target, source| GuideWeight { target, source, weight: 1.0 };
-        let first = Example { guide: vec![look(0, 1), look(1, 0), look(2, 2)], ..Example::new(vec![5, 6], vec![7, 8]) };
-        let second = Example { guide: vec![look(0, 0), look(1, 1)], ..Example::new(vec![9], vec![4]) };
-        let joined = join(&first, &second);
-        assert_eq!((&joined.source[..], &joined.target[..]), (&[5, 6, 9][..], &[7, 8, 4][..]));
-        assert_eq!(joined.guide, [look(0, 1), look(1, 0), look(2, 2), look(3, 3)]);
+    fn alignment_targets_stay_within_their_pair() {
+        let weight = |target, source| GuideWeight { target, source, weight: 1.0 };
+        let first =
+            Example { guide: vec![weight(0, 1), weight(1, 0), weight(2, 2)], ..Example::new(vec![5, 6], vec![7, 8]) };
+        let second = Example { guide: vec![weight(0, 0), weight(1, 1)], ..Example::new(vec![9], vec![4]) };
+        let both = concat(&first, &second);
+        assert_eq!((&both.source[..], &both.target[..]), (&[5, 6, 9][..], &[7, 8, 4][..]));
+        assert_eq!(both.guide, [weight(0, 1), weight(1, 0), weight(2, 2), weight(3, 3)]);
     }
 
     #[test]
-    fn dropout_makes_no_pair_longer_than_the_longest() {
-        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.9), joined: None });
+    fn bpe_dropout_respects_the_maximum_length() {
+        let (_, mut examples) = examples(Units::Bpe, Augmentation { bpe_dropout: Some(0.9), concat_pairs: None });
         let length = |example: &Example| example.source.len().max(example.target.len());
         let longest = examples.whole.iter().map(length).max().unwrap();
-        assert!(examples.of_epoch(1, 0).iter().any(|example| length(example) > longest));
-        examples.longest = longest;
-        let epoch = examples.of_epoch(1, 0);
+        assert!(examples.epoch(1, 0).iter().any(|example| length(example) > longest));
+        examples.max_length = longest;
+        let epoch = examples.epoch(1, 0);
         assert!(epoch.iter().all(|example| length(example) <= longest));
-        assert!(epoch.iter().zip(&examples.whole).any(|(cut, whole)| cut.source != whole.source));
+        assert!(epoch.iter().zip(&examples.whole).any(|(resegmented, whole)| resegmented.source != whole.source));
     }
 
     #[test]
-    fn what_would_be_too_long_is_not_joined() {
-        let (_, mut examples) = examples(Units::Word, Augmentation { bpe_dropout: None, joined: Some(0.999) });
-        examples.longest = 4;
-        let epoch = examples.of_epoch(1, 0);
+    fn concatenation_respects_the_maximum_length() {
+        let (_, mut examples) = examples(Units::Word, Augmentation { bpe_dropout: None, concat_pairs: Some(0.999) });
+        examples.max_length = 4;
+        let epoch = examples.epoch(1, 0);
         assert!(epoch.iter().all(|example| example.source.len().max(example.target.len()) <= 4));
         assert!(epoch.len() > examples.whole.len() / 2 && epoch.len() < examples.whole.len());
     }

@@ -1,6 +1,6 @@
-//! Training: optimiser, schedule, validation, and the loop around them.
+//! Training: optimizer, schedule, validation and training loop.
 //!
-//! The loop prints nothing and writes no file. It tells a [`Store`] what happens and hands it what should be saved.
+//! The loop prints nothing and writes no file. It passes events and snapshots to a [`Store`].
 
 mod alignment_targets;
 mod checkpoint_retention;
@@ -26,7 +26,7 @@ pub use observer::{Event, Observer, Snapshot, StepReport, StopReason, Store};
 pub use optimizer::Optimizer;
 pub use schedule::Schedule;
 pub use settings::{Metric, TrainingSettings};
-pub use throughput_probe::seconds_of_epoch;
+pub use throughput_probe::seconds_per_epoch;
 pub use train_state::TrainState;
 pub use training_loop::{TrainerParts, TrainingLoop};
 pub use validation::{Sample, ValidationReport, ValidationSet};

@@ -1,4 +1,4 @@
-//! What the training loop tells of itself, and to whom.
+//! Events of the training loop, and the traits that receive them.
 
 use anyhow::Result;
 use candle_core::Tensor;
@@ -8,20 +8,20 @@ use super::{Optimizer, TrainState, ValidationReport};
 use crate::parameters::Parameters;
 use crate::reporter::{Reporter, Silent};
 
-/// One step's figures.
+/// Measurements of one optimizer step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StepReport {
     /// Epoch, from 1.
     pub epoch: u64,
-    /// Optimiser steps taken, this one included.
+    /// Number of this optimizer step, from 1.
     pub step: u64,
-    /// Mean smoothed loss for each target unit, over what this run has trained of the epoch so far.
+    /// Mean label-smoothed loss per target unit, in nats, over the part of the epoch that this run has trained.
     pub loss: f64,
-    /// Share of the training that is done, as far as it is planned.
+    /// Completed share of the planned training.
     pub done: f64,
     /// Learning rate of this step.
     pub learning_rate: f64,
-    /// Target units (padding not counted) for each second that this run has trained of this epoch.
+    /// Target units per second without padding, over the part of the epoch that this run has trained.
     pub tokens_per_second: f64,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
@@ -30,73 +30,73 @@ pub struct StepReport {
 /// Why training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// All epochs are done.
+    /// All epochs are completed.
     Epochs,
-    /// The time given is over.
+    /// The time limit is reached.
     Time,
-    /// The validation score has not improved for as long as patience lasts.
+    /// Patience has run out without improvement.
     Patience,
-    /// The observer asked for it.
-    Asked,
+    /// The observer stopped it.
+    Interrupted,
 }
 
-/// What the loop tells as it goes.
+/// Event of the training loop.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// An epoch begins.
+    /// Start of an epoch.
     Epoch {
         /// Epoch, from 1.
         epoch: u64,
         /// Batches in it.
         batches: usize,
-        /// Batches of it that an earlier run has done.
+        /// Batches that earlier runs have completed.
         done: usize,
     },
-    /// A step was taken.
+    /// End of a step.
     Step(StepReport),
-    /// A step was taken that moved nothing: its loss or gradient was no finite number.
+    /// Step without an update, since its loss or gradient is not finite.
     Skipped {
-        /// Optimiser steps taken, this one included.
+        /// Number of the step, from 1.
         step: u64,
-        /// How many of them moved nothing.
+        /// Skipped steps so far, including this one.
         skipped: u64,
     },
-    /// A validation begins.
+    /// Start of a validation.
     Validating,
-    /// A validation was held.
+    /// End of a validation.
     Validation {
-        /// Where training stands after it.
+        /// Training state after it.
         progress: &'a TrainState,
-        /// What was measured.
+        /// Its results.
         report: &'a ValidationReport,
-        /// Whether this is the best model so far.
+        /// True if this is the best model so far.
         best: bool,
     },
 }
 
-/// What should be saved.
+/// State of a training to save.
 pub struct Snapshot<'a> {
-    /// The parameters as the last step left them: what training goes on from.
+    /// Parameters after the last step, from which training resumes.
     pub trained: &'a Parameters,
-    /// Those that were validated: the average where there is one.
-    pub used: &'a Parameters,
-    /// The optimiser.
+    /// Validated parameters: the moving average if there is one, else `trained`.
+    pub averaged: &'a Parameters,
+    /// Optimizer.
     pub optimizer: &'a Optimizer,
-    /// Where training stands.
+    /// Training state.
     pub progress: &'a TrainState,
 }
 
 impl Snapshot<'_> {
-    /// Everything to save for resuming: parameters by name, and the optimiser's moments.
+    /// Returns the tensors to save for resuming: parameters by name, and the optimizer's state.
     pub fn tensors(&self) -> Vec<(String, &Tensor)> {
         let parameters = self.trained.iter().map(|(name, tensor)| (format!("parameter/{name}"), tensor));
         parameters.chain(self.optimizer.state()).collect()
     }
 }
 
-/// Watches a training. Every method has an empty body.
+/// Receiver of training events. No method has to be implemented.
 pub trait Observer: Reporter {
-    /// Takes what happened.
+    /// Receives an event.
     fn event(&self, _event: &Event) {}
 
     /// Returns true to stop after the current step.
@@ -107,15 +107,15 @@ pub trait Observer: Reporter {
 
 impl Observer for Silent {}
 
-/// Storage of a run's reports, states and models.
+/// Storage of the reports, training states and models of a run.
 pub trait Store {
     /// Records an event.
     fn event(&mut self, event: &Event) -> Result<()>;
     /// Saves the state that training can be resumed from.
     fn save_resume(&mut self, snapshot: &Snapshot) -> Result<()>;
-    /// Saves the model that was validated, if it is the best so far or wanted beside that. This comes after
-    /// [`Self::save_resume`] of the same parameters: should it fail, they are there all the same, and
-    /// [`TrainState::is_validated`] and [`TrainState::is_best`] tell what they are.
+    /// Saves the validated model if it is the best so far or to be retained. [`Self::save_resume`] with the same
+    /// parameters comes first: if saving fails, they can be recovered from there by [`TrainState::is_validated`] and
+    /// [`TrainState::is_best`].
     fn save_validated(&mut self, snapshot: &Snapshot, best: bool) -> Result<()>;
     /// Returns true to stop after the current step.
     fn should_stop(&self) -> bool;

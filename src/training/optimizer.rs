@@ -1,5 +1,4 @@
-//! Adam over all parameters, with gradient clipping by global norm, moments that can be saved, and a running average of
-//! the parameters.
+//! Adam with gradient clipping by global norm and an exponential moving average (EMA) of the parameters.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use crate::kernels::reference::adam::{AdamState, AdamStep};
 use crate::kernels::tensor_mut::all_finite;
 use crate::parameters::{Gradients, Parameters};
 
-/// The optimiser's state: both moments of every parameter, by name, the average, and the number of steps taken.
+/// Optimizer with its state: both moments of every parameter, the moving average, and the number of steps.
 pub struct Optimizer {
     backend: Backend,
     moments: BTreeMap<String, AdamState>,
@@ -19,22 +18,21 @@ pub struct Optimizer {
     max_gradient_norm: f64,
 }
 
-/// A running average of the parameters, which forgets the beginning (Polyak & Juditsky 1992).
+/// Exponential moving average of the parameters (Polyak & Juditsky 1992).
 struct Average {
     decay: f64,
     parameters: Parameters,
 }
 
 impl Average {
-    /// Early on it forgets faster, so that the initial parameters do not linger.
+    /// Returns the decay at a step. It is lower at first, so that the initial parameters do not linger.
     fn decay(&self, steps: u64) -> f64 {
         self.decay.min((1.0 + steps as f64) / (10.0 + steps as f64))
     }
 }
 
 impl Optimizer {
-    /// An optimiser that has taken no step. `average` is how much of the parameters' average each step keeps, if there is
-    /// to be one.
+    /// Returns an optimizer at step 0. `average` is the decay of the moving average, if there is one.
     pub fn new(parameters: &Parameters, max_gradient_norm: f64, average: Option<f64>) -> Result<Self> {
         let mut moments = BTreeMap::new();
         for (name, parameter) in parameters.iter() {
@@ -45,10 +43,10 @@ impl Optimizer {
         Ok(Self { backend: parameters.backend(), moments, average: average.transpose()?, steps: 0, max_gradient_norm })
     }
 
-    /// An optimiser as it was after `steps` steps, from the tensors that [`Self::state`] gave.
+    /// Restores the optimizer after `steps` steps from the tensors of [`Self::state`].
     ///
     /// # Errors
-    /// A moment is missing, has another shape than its parameter, or holds numbers that are not finite.
+    /// A tensor is missing, differs in shape from its parameter, or has values that are not finite or out of range.
     pub fn restore(
         parameters: &Parameters,
         max_gradient_norm: f64,
@@ -57,22 +55,25 @@ impl Optimizer {
         state: &mut BTreeMap<String, Tensor>,
     ) -> Result<Self> {
         let mut optimizer = Self { steps, ..Self::new(parameters, max_gradient_norm, average)? };
-        let mut restore = |kind: &str, name: &str, held: &mut Tensor| match state.remove(&format!("{kind}/{name}")) {
-            Some(saved) if saved.shape() == held.shape() && all_finite(&saved)? => {
-                *held = saved;
+        let mut restore = |kind: &str, name: &str, tensor: &mut Tensor| match state.remove(&format!("{kind}/{name}")) {
+            Some(saved) if saved.shape() == tensor.shape() && all_finite(&saved)? => {
+                *tensor = saved;
                 Ok(())
             }
-            _ => candle_core::bail!("the {} of {name} is missing, misshapen or not finite", kind.replace('_', " ")),
+            _ => candle_core::bail!(
+                "the {} of {name} is missing, has the wrong shape or is not finite",
+                kind.replace('_', " ")
+            ),
         };
-        // Gradients are clipped to a norm, so no mean of them or of their squares exceeds it; the factor is rounding's.
+        // Clipping bounds the means of the gradients and of their squares; the factor allows for rounding.
         let norm = 1.01 * max_gradient_norm as f32;
         let within = |kind: &str, name: &str, tensor: &Tensor, limits: std::ops::RangeInclusive<f32>| {
             let values = tensor.flatten_all()?.to_vec1::<f32>()?;
             match values.iter().find(|value| !limits.contains(value)) {
                 None => Ok(()),
                 Some(value) => candle_core::bail!(
-                    "the {kind} moment of {name} holds {value:e}, which gradients clipped to a norm of \
-                     {max_gradient_norm} cannot have given"
+                    "the {kind} moment of {name} has the value {value:e}, which is impossible with gradients clipped to \
+                     norm {max_gradient_norm}"
                 ),
             }
         };
@@ -90,8 +91,7 @@ impl Optimizer {
         Ok(optimizer)
     }
 
-    /// Both moments of every parameter, as `first_moment/NAME` and `second_moment/NAME`, and its average as
-    /// `average/NAME`.
+    /// Returns the tensors `first_moment/NAME`, `second_moment/NAME` and, with averaging, `average/NAME` of every parameter.
     pub fn state(&self) -> impl Iterator<Item = (String, &Tensor)> {
         let moments = self.moments.iter().flat_map(|(name, moments)| {
             [(format!("first_moment/{name}"), &moments.first), (format!("second_moment/{name}"), &moments.second)]
@@ -100,13 +100,13 @@ impl Optimizer {
         moments.chain(averages.map(|(name, average)| (format!("average/{name}"), average)))
     }
 
-    /// The average of the parameters, if there is one: what to use of what was learnt.
+    /// Returns the moving average of the parameters, if there is one.
     pub fn average(&self) -> Option<&Parameters> {
         self.average.as_ref().map(|average| &average.parameters)
     }
 
-    /// Clips the gradients and moves every parameter one step. Returns the gradients' global norm before clipping;
-    /// where it is not finite nothing is moved.
+    /// Clips the gradients and updates the parameters. Returns the global norm before clipping; if it is not finite,
+    /// nothing is updated.
     pub fn step(&mut self, parameters: &Parameters, gradients: &Gradients, learning_rate: f64) -> Result<f64> {
         let mut square = 0.0;
         for (_, gradient) in gradients.iter() {
@@ -116,7 +116,7 @@ impl Optimizer {
         if !norm.is_finite() {
             return Ok(norm);
         }
-        // The small addend is PyTorch's, against division by zero.
+        // PyTorch's epsilon against division by zero.
         let scale = (self.max_gradient_norm / (norm + 1e-6)).min(1.0);
         self.steps += 1;
         let step = AdamStep { number: self.steps, rate: learning_rate, scale };

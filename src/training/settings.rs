@@ -1,4 +1,4 @@
-//! What decides a training run, beside the data and the model's sizes.
+//! Settings of a training run.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::model::DropoutRates;
 use crate::random::SeededRng;
 use crate::text::{BatchSize, Example, bucketed};
 
-/// The validation score by which the best model is chosen.
+/// Validation metric that selects the best model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -21,83 +21,80 @@ pub enum Metric {
     Perplexity,
 }
 
-/// Settings of a training run, as config.json keeps them.
+/// Settings of a training run, as stored in config.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSettings {
-    /// Decides initial parameters, the order of examples and dropout.
+    /// Seed of the initial parameters, the order of examples and dropout.
     pub seed: u64,
-    /// Size of a batch.
+    /// Batch size.
     pub batch: BatchSize,
-    /// Adam's step size after warm-up, before any decay.
+    /// Learning rate of Adam after warmup, before decay.
     pub learning_rate: f64,
-    /// Steps over which the learning rate rises from 0.
+    /// Steps of linear warmup of the learning rate.
     pub warmup_steps: u64,
-    /// What becomes of it then.
+    /// Learning rate schedule after warmup.
     #[serde(default)]
     pub schedule: Schedule,
-    /// Factor on the learning rate after two validations in a row without improvement, where that is the schedule.
+    /// Factor on the learning rate after two consecutive validations without improvement, with [`Schedule::Plateau`].
     pub decay: f64,
     /// ε of label smoothing.
     pub label_smoothing: f64,
-    /// What the guide of a unit's attention counts beside the unit's prediction; none where attention is left to
-    /// itself.
+    /// Weight of the guided alignment loss; none without guided alignment.
     #[serde(default)]
     pub guidance: Option<f64>,
-    /// How much of the parameters' running average each step keeps; none where they are used as they are.
+    /// Decay of the parameters' moving average; none without averaging.
     #[serde(default)]
     pub average: Option<f64>,
-    /// The share of merges that are left out where units are cut by byte-pair encoding; none where each word is cut in one
-    /// way.
+    /// BPE-dropout: probability of skipping a merge; none without it.
     #[serde(default)]
     pub bpe_dropout: Option<f64>,
-    /// The share of pairs that are joined, two and two, so that longer ones are met; none where all stay as they are.
+    /// Share of pairs that are concatenated in twos, for longer training sentences; none without it.
     #[serde(default, alias = "joined")]
     pub concat_pairs: Option<f64>,
-    /// Dropout at each place.
+    /// Dropout rates.
     pub dropout: DropoutRates,
-    /// Gradients of a larger global norm are scaled down to it.
+    /// Maximum global norm of the gradients; larger ones are clipped.
     pub max_gradient_norm: f64,
-    /// Passes over the training pairs after which training ends.
+    /// Maximum number of epochs.
     pub max_epochs: u64,
-    /// Minutes after which it ends if not before, over all runs.
+    /// Time limit in minutes, over all runs.
     #[serde(default)]
     pub max_minutes: Option<f64>,
-    /// Steps between validations; none means once an epoch.
+    /// Steps between validations; none means once per epoch.
     pub validate_every: Option<u64>,
-    /// Validations in a row without improvement after which training ends; none where it goes on to the end that is
-    /// planned.
+    /// Consecutive validations without improvement after which training stops; none means unlimited.
     pub patience: Option<u64>,
-    /// What chooses the best model.
+    /// Metric that selects the best model.
     pub metric: Metric,
-    /// Which validated models are kept beside the best one; none where no others are.
+    /// Retention of validated models beside the best one.
     #[serde(default)]
     pub keep: Option<Retention>,
-    /// Whether attention on the sample sentences is kept at each validation.
+    /// True to record attention on the sample sentences at each validation.
     #[serde(default)]
     pub keep_attention: bool,
-    /// Whether what the log says is written for TensorBoard too.
+    /// True to write event files for TensorBoard.
     #[serde(default)]
     pub tensorboard: bool,
 }
 
 impl TrainingSettings {
-    /// How the pairs of an epoch differ from what they are.
+    /// Returns the data augmentation.
     pub fn augmentation(&self) -> Augmentation {
-        Augmentation { bpe_dropout: self.bpe_dropout, joined: self.concat_pairs }
+        Augmentation { bpe_dropout: self.bpe_dropout, concat_pairs: self.concat_pairs }
     }
 
-    /// The batches of an epoch: the same whenever they are asked for.
+    /// Returns the batches of an epoch as example indices, which are determined by the seed.
     pub fn batches(&self, examples: &[Example], epoch: u64) -> Vec<Vec<usize>> {
         let lengths: Vec<(usize, usize)> =
             examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
         bucketed(&lengths, self.batch, &mut SeededRng::new(self.seed, "shuffle", epoch))
     }
 
-    /// Whether attention is taught `links`, in words.
-    pub fn teaching(&self, links: &str) -> String {
+    /// Describes guided alignment by `links`, as in "attention is …".
+    pub fn describe_guidance(&self, links: &str) -> String {
         match self.guidance {
-            Some(weight) => format!("taught {links}, with weight {weight}"),
-            None => "left to itself".to_owned(),
+            Some(weight) => format!("guided by {links}, with weight {weight}"),
+            None => "not guided".to_owned(),
         }
     }
 }

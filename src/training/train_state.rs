@@ -1,120 +1,120 @@
-//! Where a training run stands.
+//! Progress of a training run.
 
 use serde::{Deserialize, Serialize};
 
 use super::{EpochData, TrainingSettings, ValidationScore};
 
-/// More steps, and a longer time in seconds, than any training takes.
-const MOST_STEPS: u64 = 1 << 48;
-const LONGEST_TIME: f64 = 1e11;
+/// Plausible maxima of values read from files.
+const MAX_STEPS: u64 = 1 << 48;
+const MAX_SECONDS: f64 = 1e11;
 
-/// Where training stands: with the parameters and the optimiser's moments, all that is needed to go on exactly. Random
-/// numbers need no state, since each step draws from a stream of its own.
+/// Progress of a training run. With the parameters and the optimizer's state it determines how training continues: each
+/// step seeds its own random numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainState {
     /// Epochs completed.
     pub epoch: u64,
-    /// Batches of the current epoch that are done.
+    /// Completed batches of the current epoch.
     pub position: usize,
-    /// Optimiser steps taken in all.
+    /// Optimizer steps, including skipped ones.
     pub step: u64,
-    /// Steps of these that moved nothing, since their loss or gradient was no finite number.
+    /// Steps skipped because their loss or gradient was not finite.
     #[serde(default)]
     pub skipped: u64,
-    /// How often the learning rate has decayed.
+    /// Number of decays of the learning rate.
     pub decays: u32,
-    /// Validations held.
+    /// Completed scheduled validations.
     pub validations: u64,
-    /// The step after which the last one was held: what was learnt since then is yet to be judged.
+    /// Step of the last validation.
     #[serde(default)]
     pub validated_step: u64,
-    /// Validations in a row without improvement.
+    /// Consecutive validations without improvement.
     #[serde(alias = "stale")]
     pub evals_since_best: u64,
-    /// The best validation score, more being better.
+    /// Best validation score; higher is better.
     pub best_score: Option<f64>,
-    /// The validation loss of the model that had it. None where that is not noted down.
+    /// Validation loss of the best model; none in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_of_best: Option<f64>,
-    /// The best score of validations that were due; a run that ends in between validates once more, which its successor would
-    /// not have done. None where that is not noted apart.
+    /// Best score of the scheduled validations, without the additional one at the end of an interrupted run. None in older
+    /// files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_due_score: Option<f64>,
-    /// The lowest validation loss.
+    /// Lowest validation loss.
     pub best_loss: Option<f64>,
-    /// The step after which the best score was reached.
+    /// Step of the best score.
     pub best_step: u64,
     /// Seconds spent preparing, training and validating, over all runs.
     pub seconds: f64,
 }
 
 impl TrainState {
-    /// Says what cannot be of a progress that was read from a file, if anything.
+    /// Checks values read from a file.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// A description of the inconsistency.
     pub fn check(&self) -> Result<(), String> {
-        // Each validation and each epoch takes a step at least, and all these numbers count.
+        // Each validation and each epoch takes at least one step.
         let counts =
             [self.epoch, self.position as u64, self.skipped, self.best_step, self.validations, self.validated_step];
-        let within = self.step <= MOST_STEPS && counts.iter().all(|&count| count <= self.step);
+        let within = self.step <= MAX_STEPS && counts.iter().all(|&count| count <= self.step);
         if !within || self.evals_since_best > self.validations || u64::from(self.decays) > self.validations {
-            return Err("its numbers of steps, epochs and validations contradict each other".to_owned());
+            return Err("its counts of steps, epochs and validations are inconsistent".to_owned());
         }
-        if !(0.0..=LONGEST_TIME).contains(&self.seconds) {
-            return Err(format!("{:e} seconds cannot have been spent", self.seconds));
+        if !(0.0..=MAX_SECONDS).contains(&self.seconds) {
+            return Err(format!("its training time of {:e} seconds is out of range", self.seconds));
         }
         Ok(())
     }
 
-    /// Says whether training these examples can go on from here.
+    /// Checks that these examples have the current batch.
     ///
     /// # Errors
-    /// It stands beyond the last batch of its epoch.
+    /// The position is beyond the last batch of the epoch.
     pub fn check_position(&self, examples: &EpochData, settings: &TrainingSettings) -> Result<(), String> {
         if self.position == 0 {
             return Ok(());
         }
-        let batches = settings.batches(&examples.of_epoch(settings.seed, self.epoch), self.epoch).len();
+        let batches = settings.batches(&examples.epoch(settings.seed, self.epoch), self.epoch).len();
         let (position, epoch) = (self.position, self.epoch + 1);
         if position < batches {
             Ok(())
         } else {
-            Err(format!("it stands at batch {position} of epoch {epoch}, which has {batches}"))
+            Err(format!("its position is batch {position} of epoch {epoch}, which has {batches} batches"))
         }
     }
 
-    /// The best score of the validations that were due, by which it is told whether there is improvement.
+    /// Returns the best score of the scheduled validations, against which improvement is measured.
     pub fn best_due(&self) -> Option<f64> {
         self.best_due_score.or(self.best_score).filter(|_| self.validations > 0)
     }
 
-    /// What the best model was found to be; of runs of before, which did not note its loss, with the lowest of all.
-    pub fn merit_of_best(&self) -> Option<ValidationScore> {
+    /// Returns the validation score of the best model. In older files, which lack its loss, the lowest loss stands in.
+    pub fn best_validation_score(&self) -> Option<ValidationScore> {
         Some(ValidationScore { score: self.best_score?, loss: self.loss_of_best.or(self.best_loss)? })
     }
 
-    /// Epochs that were begun, the current one included.
+    /// Returns the number of epochs begun, including the current one.
     pub fn epochs_begun(&self) -> u64 {
         self.epoch + u64::from(self.position > 0)
     }
 
-    /// Steps that moved the parameters.
+    /// Returns the number of steps that updated the parameters.
     pub fn applied_steps(&self) -> u64 {
         self.step - self.skipped
     }
 
-    /// The step of the last validation that was held; of runs of before, which did not note it down, the last one of all.
+    /// Returns the step of the last validation. In older files, which lack it, the current step stands in.
     pub fn last_validation(&self) -> u64 {
         if self.validated_step == 0 && self.validations > 0 { self.step } else { self.validated_step }
     }
 
-    /// Whether the model as it stands was validated.
+    /// True if the current parameters were validated.
     pub fn is_validated(&self) -> bool {
         self.step > 0 && self.validated_step == self.step
     }
 
-    /// Whether the model as it stands is the best of all so far.
+    /// True if the current parameters are the best so far.
     pub fn is_best(&self) -> bool {
         self.best_score.is_some() && self.best_step == self.step
     }
@@ -126,18 +126,18 @@ mod tests {
     use crate::random::SeededRng;
 
     #[test]
-    fn runs_of_before_keep_their_validations() {
-        let of =
+    fn older_states_report_their_last_validation() {
+        let state =
             |validations, validated_step| TrainState { step: 9, validations, validated_step, ..TrainState::default() };
-        assert_eq!([of(0, 0), of(2, 0), of(2, 6)].map(|progress| progress.last_validation()), [0, 9, 6]);
+        assert_eq!([state(0, 0), state(2, 0), state(2, 6)].map(|state| state.last_validation()), [0, 9, 6]);
     }
 
-    /// A run that goes on compares new scores with these: the last bit can decide which model is kept.
+    /// A resumed run compares new scores with these: the last bit can decide which model is kept.
     #[test]
-    fn progress_comes_back_to_the_last_bit() {
-        let mut stream = SeededRng::new(1, "losses", 0);
+    fn json_round_trip_is_exact() {
+        let mut rng = SeededRng::new(1, "losses", 0);
         for _ in 0..20_000 {
-            let (score, loss) = (Some(100.0 * stream.uniform()), Some(10.0 * stream.uniform()));
+            let (score, loss) = (Some(100.0 * rng.uniform()), Some(10.0 * rng.uniform()));
             let progress = TrainState { best_score: score, best_loss: loss, ..TrainState::default() };
             let text = serde_json::to_string(&progress).unwrap();
             assert_eq!(serde_json::from_str::<TrainState>(&text).unwrap(), progress);

@@ -13,12 +13,11 @@ use crate::model::{Dropout, RnnSearch};
 use crate::parameters::Gradients;
 use crate::text::Batch;
 
-/// Validations in a row without improvement after which the learning rate decays: one may be bad luck.
-const STALE_BEFORE_DECAY: u64 = 2;
+/// Consecutive validations without improvement after which the learning rate decays.
+const VALIDATIONS_BEFORE_DECAY: u64 = 2;
 
-/// Steps in a row that say nothing (their loss or gradient is no finite number) after which training ends: one may be bad
-/// luck with its batch.
-const MOST_SKIPPED: u64 = 5;
+/// Consecutive steps without a finite loss and gradient after which training fails.
+const MAX_CONSECUTIVE_SKIPS: u64 = 5;
 
 /// A training run.
 pub struct TrainingLoop<'a> {
@@ -31,26 +30,25 @@ pub struct TrainingLoop<'a> {
     progress: TrainState,
     began: Instant,
     seconds_before: f64,
-    /// Steps in a row that moved nothing.
-    skipped_in_a_row: u64,
-    saved: Instant,
+    consecutive_skips: u64,
+    last_save: Instant,
 }
 
-/// What a run sets out with.
+/// Parts of a training loop.
 pub struct TrainerParts<'a> {
-    /// The model, whose parameters must be tracked.
+    /// Model, whose parameters must track gradients.
     pub model: RnnSearch,
-    /// What moves them.
+    /// Optimizer of its parameters.
     pub optimizer: Optimizer,
-    /// Where training stands, which [`TrainState::check_position`] has let through.
+    /// Training state, checked by [`TrainState::check_position`].
     pub progress: TrainState,
-    /// How it trains.
+    /// Training settings.
     pub settings: &'a TrainingSettings,
-    /// What it trains on.
+    /// Training data.
     pub examples: &'a EpochData,
-    /// What it is validated on.
+    /// Validation data.
     pub validation: &'a ValidationSet<'a>,
-    /// From when its time counts: what was prepared took time as well.
+    /// Start of its time, which includes preparation.
     pub began: Instant,
 }
 
@@ -63,12 +61,12 @@ struct EpochTotals {
 }
 
 impl<'a> TrainingLoop<'a> {
-    /// A run that begins, or one that goes on.
+    /// Returns the loop of a new or resumed run.
     ///
     /// # Errors
-    /// There is no room for gradients.
-    pub fn new(from: TrainerParts<'a>) -> Result<Self> {
-        let TrainerParts { model, optimizer, progress, settings, examples, validation, began } = from;
+    /// The gradients cannot be allocated.
+    pub fn new(parts: TrainerParts<'a>) -> Result<Self> {
+        let TrainerParts { model, optimizer, progress, settings, examples, validation, began } = parts;
         Ok(Self {
             seconds_before: progress.seconds,
             gradients: Gradients::zeros(model.parameters())?,
@@ -79,21 +77,21 @@ impl<'a> TrainingLoop<'a> {
             validation,
             progress,
             began,
-            skipped_in_a_row: 0,
-            saved: Instant::now(),
+            consecutive_skips: 0,
+            last_save: Instant::now(),
         })
     }
 
-    /// Where training stands.
+    /// Returns the training state.
     pub fn progress(&self) -> &TrainState {
         &self.progress
     }
 
-    /// Trains until one of the reasons to stop. `save_every` is how much work may be lost to a kill: that long without a
-    /// validation, and what training goes on from is saved.
+    /// Trains until a stop condition holds. The state for resuming is saved at each validation, and after `save_every`
+    /// without one.
     ///
     /// # Errors
-    /// The loss is no longer finite, or the store cannot save. What was saved before stays.
+    /// The loss is no longer finite, or the store fails. Earlier saves remain.
     pub fn run(&mut self, save_every: Duration, store: &mut dyn Store) -> Result<StopReason> {
         let reason = loop {
             if self.progress.epoch >= self.settings.max_epochs {
@@ -102,7 +100,7 @@ impl<'a> TrainingLoop<'a> {
             if self.out_of_patience() {
                 break StopReason::Patience;
             }
-            // A run that goes on may have used up its time before; a new one takes a step at least.
+            // A new run takes at least one step; a resumed one may have used up its time.
             if self.progress.step > 0 && self.share_of_time() >= 1.0 {
                 break StopReason::Time;
             }
@@ -111,15 +109,15 @@ impl<'a> TrainingLoop<'a> {
             }
         };
         if self.progress.step > self.progress.validated_step {
-            self.close(store)?;
+            self.final_validation(store)?;
         }
         Ok(reason)
     }
 
-    /// Trains one epoch, or the rest of one.
+    /// Trains an epoch or the rest of it.
     fn epoch(&mut self, save_every: Duration, store: &mut dyn Store) -> Result<Option<StopReason>> {
         let epoch = self.progress.epoch + 1;
-        let examples = self.examples.of_epoch(self.settings.seed, self.progress.epoch);
+        let examples = self.examples.epoch(self.settings.seed, self.progress.epoch);
         let batches = self.settings.batches(&examples, self.progress.epoch);
         store.event(&Event::Epoch { epoch, batches: batches.len(), done: self.progress.position })?;
         let mut totals = EpochTotals::default();
@@ -135,12 +133,12 @@ impl<'a> TrainingLoop<'a> {
             let due = self.settings.validate_every.map_or(last, |every| self.progress.step.is_multiple_of(every));
             if due {
                 self.validate(store)?;
-            } else if self.saved.elapsed() >= save_every && self.skipped_in_a_row == 0 {
+            } else if self.last_save.elapsed() >= save_every && self.consecutive_skips == 0 {
                 self.ensure_finite()?;
                 self.save(store)?;
             }
             if store.should_stop() {
-                return Ok(Some(StopReason::Asked));
+                return Ok(Some(StopReason::Interrupted));
             }
             if self.share_of_time() >= 1.0 {
                 return Ok(Some(StopReason::Time));
@@ -151,8 +149,8 @@ impl<'a> TrainingLoop<'a> {
         }
     }
 
-    /// How much of the training that is planned is done, within an epoch of so many batches.
-    fn done(&self, batches: usize) -> f64 {
+    /// Returns the completed share of the planned training, given the batches of the current epoch.
+    fn share_done(&self, batches: usize) -> f64 {
         let epochs = self.progress.epoch as f64 + self.progress.position as f64 / batches as f64;
         (epochs / self.settings.max_epochs as f64).max(self.share_of_time())
     }
@@ -169,24 +167,24 @@ impl<'a> TrainingLoop<'a> {
         let settings = self.settings;
         let began = Instant::now();
         let step = self.progress.step + 1;
-        let learning_rate = self.learning_rate(self.done(batches));
+        let learning_rate = self.learning_rate(self.share_done(batches));
         let dropout = Dropout::new(settings.dropout, settings.seed, step);
         let loss = self.model.gradients(batch, settings.label_smoothing, &dropout, &mut self.gradients)?;
-        let moved = loss.smoothed.is_finite()
+        let updated = loss.smoothed.is_finite()
             && self.optimizer.step(self.model.parameters(), &self.gradients, learning_rate)?.is_finite();
         let epoch = self.progress.epoch + 1;
         self.progress.step = step;
         self.progress.position += 1;
         self.progress.seconds = self.seconds();
-        if !moved {
+        if !updated {
             self.progress.skipped += 1;
-            self.skipped_in_a_row += 1;
-            if self.skipped_in_a_row == MOST_SKIPPED {
-                return Err(self.diverged(&format!("loss or gradient of {MOST_SKIPPED} steps in a row")));
+            self.consecutive_skips += 1;
+            if self.consecutive_skips == MAX_CONSECUTIVE_SKIPS {
+                return Err(self.diverged(&format!("loss or gradient of {MAX_CONSECUTIVE_SKIPS} consecutive steps")));
             }
             return Ok(Event::Skipped { step, skipped: self.progress.skipped });
         }
-        self.skipped_in_a_row = 0;
+        self.consecutive_skips = 0;
         totals.loss += loss.smoothed;
         totals.units += loss.units;
         totals.time += began.elapsed();
@@ -194,25 +192,24 @@ impl<'a> TrainingLoop<'a> {
             epoch,
             step,
             loss: totals.loss / totals.units as f64,
-            done: self.done(batches),
+            done: self.share_done(batches),
             learning_rate,
             tokens_per_second: totals.units as f64 / totals.time.as_secs_f64(),
             seconds: self.progress.seconds,
         }))
     }
 
-    /// Says that what was learned last is of no use.
     fn diverged(&self, what: &str) -> anyhow::Error {
         anyhow!(
-            "the {what} became infinite or not a number, by step {} (epoch {}); training stopped and the last good \
-             checkpoint, if there is one, was kept; try a lower --learning-rate than {}",
+            "the {what} became infinite or NaN at step {} (epoch {}); training stopped, and the last good checkpoint, if \
+             any, was kept; try a --learning-rate below {}",
             self.progress.step,
             self.progress.epoch + 1,
             self.settings.learning_rate
         )
     }
 
-    /// Of the next step, when so much of the training is done.
+    /// Returns the learning rate of the next step, given the completed share of the training.
     fn learning_rate(&self, done: f64) -> f64 {
         let settings = self.settings;
         let warmup = ((self.progress.step + 1) as f64 / settings.warmup_steps.max(1) as f64).min(1.0);
@@ -226,8 +223,7 @@ impl<'a> TrainingLoop<'a> {
         self.seconds_before + self.began.elapsed().as_secs_f64()
     }
 
-    /// Validates and saves. An improvement is a better score or a lower loss: where the
-    /// score cannot tell yet (BLEU of the first epochs), the loss can.
+    /// Validates and saves. A lower loss is an improvement too, since BLEU is no guide in the first epochs.
     fn validate(&mut self, store: &mut dyn Store) -> Result<()> {
         store.event(&Event::Validating)?;
         let report = self.report()?;
@@ -242,28 +238,27 @@ impl<'a> TrainingLoop<'a> {
         } else {
             progress.evals_since_best += 1;
             if self.settings.schedule == Schedule::Plateau
-                && progress.evals_since_best.is_multiple_of(STALE_BEFORE_DECAY)
+                && progress.evals_since_best.is_multiple_of(VALIDATIONS_BEFORE_DECAY)
             {
                 progress.decays += 1;
             }
         }
-        self.keep(&report, best, store)
+        self.save_validation(&report, best, store)
     }
 
-    /// Ends a run in the middle of things: what was learned since the last validation counts if it is the best, but
-    /// schedule and patience stay as they were, so that a resumed run goes on as if it had not stopped.
-    fn close(&mut self, store: &mut dyn Store) -> Result<()> {
+    /// Validates at the end of a run between scheduled validations. The result may be the best model, but leaves schedule
+    /// and patience unchanged, so that a resumed run continues as if uninterrupted.
+    fn final_validation(&mut self, store: &mut dyn Store) -> Result<()> {
         store.event(&Event::Validating)?;
         let report = self.report()?;
         let (best_loss, best_due) = (self.progress.best_loss, self.progress.best_due());
         let (best, _) = self.update_best(&report);
         self.progress.best_loss = best_loss;
         self.progress.best_due_score = best_due;
-        self.keep(&report, best, store)
+        self.save_validation(&report, best, store)
     }
 
-    /// Checks all that is saved: a model or a training state with other numbers cannot be read back, and must not
-    /// replace one that can.
+    /// Checks that all values to save are finite, since loading rejects others.
     fn ensure_finite(&self) -> Result<()> {
         for (name, tensor) in self.snapshot().tensors() {
             if !all_finite(tensor)? {
@@ -286,11 +281,11 @@ impl<'a> TrainingLoop<'a> {
         }
     }
 
-    /// Whether this is the best model so far, and whether the loss is the lowest so far.
+    /// Updates the best results. Returns true for the best model so far, and true for the lowest loss so far.
     fn update_best(&mut self, report: &ValidationReport) -> (bool, bool) {
         let progress = &mut self.progress;
         let validation_score = report.validation_score(self.settings.metric);
-        let best = validation_score.beats(progress.merit_of_best());
+        let best = validation_score.beats(progress.best_validation_score());
         let lower_loss = progress.best_loss.is_none_or(|best| report.loss < best);
         if lower_loss {
             progress.best_loss = Some(report.loss);
@@ -303,7 +298,7 @@ impl<'a> TrainingLoop<'a> {
         (best, lower_loss)
     }
 
-    fn keep(&mut self, report: &ValidationReport, best: bool, store: &mut dyn Store) -> Result<()> {
+    fn save_validation(&mut self, report: &ValidationReport, best: bool, store: &mut dyn Store) -> Result<()> {
         self.progress.seconds = self.seconds();
         self.progress.validated_step = self.progress.step;
         store.event(&Event::Validation { progress: &self.progress, report, best })?;
@@ -313,14 +308,14 @@ impl<'a> TrainingLoop<'a> {
 
     fn save(&mut self, store: &mut dyn Store) -> Result<()> {
         store.save_resume(&self.snapshot())?;
-        self.saved = Instant::now();
+        self.last_save = Instant::now();
         Ok(())
     }
 
     fn snapshot(&self) -> Snapshot<'_> {
         let trained = self.model.parameters();
-        let used = self.optimizer.average().unwrap_or(trained);
-        Snapshot { trained, used, optimizer: &self.optimizer, progress: &self.progress }
+        let averaged = self.optimizer.average().unwrap_or(trained);
+        Snapshot { trained, averaged, optimizer: &self.optimizer, progress: &self.progress }
     }
 }
 
@@ -337,18 +332,18 @@ mod tests {
     use crate::text::{EncodedCorpus, GuideWeight, Normalization, Pair, Units, Vocabulary};
     use crate::training::Augmentation;
 
-    /// A trainer of two pairs, with its model's parameters as they are.
-    fn with_trainer(work: impl FnOnce(TrainingLoop, &EpochData)) {
+    /// Calls `test` with a training loop over two pairs.
+    fn with_trainer(test: impl FnOnce(TrainingLoop, &EpochData)) {
         let settings = r#"{"seed": 1, "batch": {"sentences": 2}, "learning_rate": 0.01, "warmup_steps": 1, "decay": 1.0,
             "label_smoothing": 0.1, "dropout": {"embeddings": 0, "annotations": 0, "states": 0, "readout": 0},
             "max_gradient_norm": 1.0, "max_epochs": 9, "validate_every": null, "patience": null, "metric": "bleu"}"#;
         let settings: TrainingSettings = serde_json::from_str(settings).unwrap();
         let pair = |source: &str, target: &str| Pair { source: source.to_owned(), target: target.to_owned() };
         let pairs = vec![pair("a b c", "x y"), pair("b c", "y z")];
-        let learn = |texts: &[&str]| {
+        let train_vocabulary = |texts: &[&str]| {
             Arc::new(Vocabulary::train(texts.iter().copied(), Units::Word, Normalization::NONE, 99).unwrap())
         };
-        let vocabularies = [learn(&["a b c"]), learn(&["x y z"])];
+        let vocabularies = [train_vocabulary(&["a b c"]), train_vocabulary(&["x y z"])];
         let corpus = EncodedCorpus::new(pairs.clone(), &vocabularies[0], &vocabularies[1], 9).unwrap();
         let held_out = EncodedCorpus::new(pairs, &vocabularies[0], &vocabularies[1], 9).unwrap();
         let examples = EpochData::new(corpus, &vocabularies, None, Augmentation::default(), 9).unwrap();
@@ -368,12 +363,12 @@ mod tests {
         let (settings, examples) = (&settings, &examples);
         let (progress, began) = (TrainState::default(), Instant::now());
         let parts = TrainerParts { model, optimizer, progress, settings, examples, validation: &validation, began };
-        work(TrainingLoop::new(parts).unwrap(), examples);
+        test(TrainingLoop::new(parts).unwrap(), examples);
     }
 
-    struct NoObserver;
+    struct SilentStore;
 
-    impl Store for NoObserver {
+    impl Store for SilentStore {
         fn event(&mut self, _: &Event) -> Result<()> {
             Ok(())
         }
@@ -391,20 +386,19 @@ mod tests {
         }
     }
 
-    /// An observer that must not be asked to save.
-    struct RefusesToSave;
+    struct PanicsOnSave;
 
-    impl Store for RefusesToSave {
+    impl Store for PanicsOnSave {
         fn event(&mut self, _: &Event) -> Result<()> {
             Ok(())
         }
 
         fn save_resume(&mut self, _: &Snapshot) -> Result<()> {
-            unreachable!("state that cannot be read back is not saved")
+            unreachable!("saved an invalid state")
         }
 
         fn save_validated(&mut self, _: &Snapshot, _: bool) -> Result<()> {
-            unreachable!("a model that cannot be read back is not saved")
+            unreachable!("saved an invalid model")
         }
 
         fn should_stop(&self) -> bool {
@@ -412,9 +406,9 @@ mod tests {
         }
     }
 
-    /// A run that ends in between validates once more; what that finds must not make what comes later stale.
+    /// The additional validation of an interrupted run must not count against later ones.
     #[test]
-    fn only_validations_that_are_due_tell_of_staleness() {
+    fn only_scheduled_validations_count_for_patience() {
         for (due, evals_since_best) in [(None, 1), (Some(-1.0), 0)] {
             with_trainer(|mut trainer, _| {
                 let before = TrainState {
@@ -424,44 +418,44 @@ mod tests {
                     ..TrainState::default()
                 };
                 trainer.progress = TrainState { best_due_score: due, ..before };
-                trainer.validate(&mut NoObserver).unwrap();
+                trainer.validate(&mut SilentStore).unwrap();
                 assert_eq!(trainer.progress.evals_since_best, evals_since_best);
                 assert!(trainer.progress.best_score == Some(200.0) && trainer.progress.best_due_score.is_some());
             });
         }
         with_trainer(|mut trainer, _| {
-            trainer.close(&mut NoObserver).unwrap();
+            trainer.final_validation(&mut SilentStore).unwrap();
             assert!(trainer.progress.best_score.is_some() && trainer.progress.best_due().is_none());
         });
     }
 
-    /// Of two models with the same score the one of the lower loss is kept, though one of a lower score has one lower still.
+    /// The tie is broken against the best model's loss, not against the lowest loss so far.
     #[test]
-    fn a_tie_goes_to_the_lower_loss_of_the_two() {
+    fn equal_scores_are_ranked_by_loss() {
         with_trainer(|mut trainer, _| {
             let mut report = trainer.report().unwrap();
-            let judged = [(85.0, 1.5), (90.0, 2.0), (90.0, 1.8), (90.0, 1.9)].map(|(bleu, loss)| {
+            let is_best = [(85.0, 1.5), (90.0, 2.0), (90.0, 1.8), (90.0, 1.9)].map(|(bleu, loss)| {
                 (report.scores.bleu, report.loss) = (bleu, loss);
                 trainer.update_best(&report).0
             });
-            assert_eq!(judged, [true, true, true, false]);
+            assert_eq!(is_best, [true, true, true, false]);
         });
     }
 
     #[test]
-    fn saves_nothing_that_cannot_be_read_back() {
+    fn saves_nothing_with_values_that_are_not_finite() {
         for kind in ["parameter", "first_moment"] {
             with_trainer(|mut trainer, _| {
-                let spoil = |(name, tensor): (String, &Tensor)| {
-                    let spoiled = |values: &mut [f32]| {
+                let corrupt = |(name, tensor): (String, &Tensor)| {
+                    let write = |values: &mut [f32]| {
                         values[0] = f32::INFINITY;
                         Ok(())
                     };
-                    name.starts_with(kind).then(|| with_slice_mut(tensor, spoiled).unwrap())
+                    name.starts_with(kind).then(|| with_slice_mut(tensor, write).unwrap())
                 };
-                trainer.snapshot().tensors().into_iter().find_map(spoil).unwrap();
-                for attempt in [TrainingLoop::validate, TrainingLoop::close] {
-                    let message = attempt(&mut trainer, &mut RefusesToSave).unwrap_err().to_string();
+                trainer.snapshot().tensors().into_iter().find_map(corrupt).unwrap();
+                for validate in [TrainingLoop::validate, TrainingLoop::final_validation] {
+                    let message = validate(&mut trainer, &mut PanicsOnSave).unwrap_err().to_string();
                     assert!(message.contains(kind) && message.contains("was kept"), "{message}");
                 }
             });
@@ -469,10 +463,10 @@ mod tests {
     }
 
     #[test]
-    fn a_step_without_numbers_moves_nothing_and_a_row_of_them_ends_training() {
+    fn skips_steps_without_finite_loss_and_fails_after_several() {
         with_trainer(|mut trainer, examples| {
-            let good = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
-            let mut bad = Batch::new(&examples.of_epoch(1, 0), &[0, 1]);
+            let good = Batch::new(&examples.epoch(1, 0), &[0, 1]);
+            let mut bad = Batch::new(&examples.epoch(1, 0), &[0, 1]);
             bad.alignment_targets[0].push(GuideWeight { target: 0, source: 0, weight: f32::NAN });
             let parameters = |trainer: &TrainingLoop| -> Vec<Vec<f32>> {
                 let values = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1().unwrap();
@@ -482,13 +476,13 @@ mod tests {
             for (batch, applied_steps) in [(&good, 1), (&bad, 1), (&bad, 1), (&good, 2)] {
                 let before = parameters(&trainer);
                 let event = trainer.step(batch, 9, &mut totals).unwrap();
-                let moved = std::ptr::eq(batch, &raw const good);
-                assert_eq!((matches!(event, Event::Step(_)), parameters(&trainer) != before), (moved, moved));
+                let updated = std::ptr::eq(batch, &raw const good);
+                assert_eq!((matches!(event, Event::Step(_)), parameters(&trainer) != before), (updated, updated));
                 assert_eq!(trainer.progress.applied_steps(), applied_steps);
             }
             assert_eq!((trainer.progress.step, trainer.progress.skipped), (4, 2));
-            let left = (1..=MOST_SKIPPED).find(|_| trainer.step(&bad, 9, &mut totals).is_err());
-            assert_eq!(left, Some(MOST_SKIPPED), "a good step begins the row anew");
+            let failed = (1..=MAX_CONSECUTIVE_SKIPS).find(|_| trainer.step(&bad, 9, &mut totals).is_err());
+            assert_eq!(failed, Some(MAX_CONSECUTIVE_SKIPS), "a good step resets the count");
         });
     }
 }

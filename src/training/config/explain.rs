@@ -1,52 +1,51 @@
-//! What a plan was made from, and what to hope for, in words.
+//! Explanation of the chosen configuration to the user.
 
 use crate::text::{CorpusStats, LineKind};
 use crate::training::{Schedule, TrainingSettings};
 
-/// Below this many pairs of sentences hardly more is learnt than the sentences themselves; below that many only what is
-/// like them.
+/// Numbers of pairs below which a model hardly generalizes at all, or only to similar sentences.
 const VERY_FEW: usize = 1000;
 const FEW: usize = 10_000;
 
-/// What the data are, on both sides.
-pub(super) fn data(profile: &CorpusStats) -> String {
-    let [source, target] = &profile.sides;
-    let what = match (source.kind, target.kind) {
+/// Describes the training pairs.
+pub(super) fn data(stats: &CorpusStats) -> String {
+    let [source, target] = &stats.sides;
+    let kind = match (source.kind, target.kind) {
         (LineKind::Sentences, LineKind::Sentences) => {
-            format!("sentences of {:.1} and {:.1} words in the mean", source.words, target.words)
+            format!("sentences of {:.1} and {:.1} words on average", source.words, target.words)
         }
         (source, target) if source == target => source.name().to_owned(),
         (source, target) => format!("{} and {}", source.name(), target.name()),
     };
-    let repeated = profile.pairs - profile.different_sources;
-    let repeated = match 100 * repeated / profile.pairs.max(1) {
+    let repeated = stats.pairs - stats.distinct_sources;
+    let repeated = match 100 * repeated / stats.pairs.max(1) {
         0..=4 => String::new(),
-        percent => format!("; {percent} % of the sources are there more than once"),
+        percent => format!("; {percent} % of the sources are repeated"),
     };
-    format!("{} pairs of {what}{repeated}", profile.pairs)
+    format!("{} pairs of {kind}{repeated}", stats.pairs)
 }
 
-/// How long training takes, and what becomes of the step size.
+/// Describes the length of training and the learning rate schedule.
 pub(super) fn length(settings: &TrainingSettings) -> String {
     let limit = match settings.max_minutes {
         Some(minutes) => format!("{minutes} minutes, or {} epochs", settings.max_epochs),
         None => format!("{} epochs", settings.max_epochs),
     };
     match settings.schedule {
-        Schedule::Plateau => format!("at most {limit}; training ends when validations bring nothing better"),
+        Schedule::Plateau => format!("at most {limit}; training ends when validation stops improving"),
         Schedule::Hold | Schedule::Cosine => {
-            format!("{limit}, towards the end of which the step size falls to nothing")
+            format!("{limit}, toward the end of which the learning rate decays to 0")
         }
     }
 }
 
-/// What so few data allow to hope for, if they are few.
-pub(super) fn warning(profile: &CorpusStats) -> Option<String> {
-    let few = match profile.pairs {
-        _ if profile.of_words() => return None,
-        0..VERY_FEW => "expect words and phrases that were seen often, and no translations of new sentences",
-        VERY_FEW..FEW => "expect sentences much like these ones to come out, and of others parts",
+/// Warns of few pairs.
+pub(super) fn warning(stats: &CorpusStats) -> Option<String> {
+    let expectation = match stats.pairs {
+        _ if stats.has_single_words() => return None,
+        0..VERY_FEW => "expect frequent words and phrases to be translated, but not new sentences",
+        VERY_FEW..FEW => "expect good translations only of sentences much like these",
         _ => return None,
     };
-    Some(format!("{} pairs are few: {few}", profile.pairs))
+    Some(format!("{} pairs are few: {expectation}", stats.pairs))
 }

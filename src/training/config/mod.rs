@@ -1,4 +1,4 @@
-//! Training configuration: the settings of the user, and defaults chosen from the data.
+//! Training configuration: settings of the user, and defaults chosen from the data.
 
 mod auto;
 mod explain;
@@ -296,7 +296,7 @@ pub struct TrainConfig {
 
 impl TrainConfig {
     /// Names of the options of the model and its text. With a base model, the base model decides them.
-    pub const OF_MODEL: [&str; 20] = [
+    pub const MODEL_OPTIONS: [&str; 20] = [
         "normalize",
         "lowercase",
         "units",

@@ -1,4 +1,4 @@
-//! The decisions that complete a configuration: those of the data, of a time budget and of a base model.
+//! Completion of a configuration by the data, a time limit and a base model.
 
 use anyhow::{Result, anyhow};
 
@@ -12,22 +12,22 @@ use crate::training::{Metric, Retention, Schedule, TrainingSettings};
 
 /// Minutes between two saved training states.
 const SAVE_EVERY: f64 = 5.0;
-/// Pairs from which links can be learned well enough to guide attention.
+/// Minimum number of pairs from which the aligner learns links good enough for guided alignment.
 const MIN_PAIRS_FOR_GUIDANCE: usize = 2000;
 /// Decay of the parameters' exponential moving average.
 const EMA_DECAY: f64 = 0.999;
-/// Validations in a row without improvement that end a training on the plateau schedule.
+/// Default patience on the plateau schedule.
 const PATIENCE: u64 = 6;
-/// The same for a training from a base model, on any other schedule.
-const PATIENCE_OF_BASE: u64 = 10;
-/// Warm-up steps, from random parameters and from a base model's.
+/// Default patience of a warm start on other schedules.
+const WARM_START_PATIENCE: u64 = 10;
+/// Default warmup steps, from random parameters and for a warm start.
 const WARMUP: u64 = 100;
-const WARMUP_OF_BASE: u64 = 30;
-/// Largest vocabularies of words and of characters.
+const WARM_START_WARMUP: u64 = 30;
+/// Default maximum vocabulary sizes of words and of characters.
 const MAX_WORDS: usize = 30_000;
 const MAX_CHARACTERS: usize = 8000;
 
-/// A configuration with nothing left open but the validation metric, which depends on the validation pairs.
+/// Complete configuration, except that the default validation metric depends on the validation pairs.
 #[derive(Clone, Debug)]
 pub struct ResolvedConfig {
     given: TrainConfig,
@@ -91,10 +91,10 @@ impl TrainConfig {
         if let Some(base) = base {
             auto = auto.for_base(base.hidden_size);
         }
-        if self.guided_alignment.is_some_and(|weight| weight > 0.0) && text.of_characters() {
+        if self.guided_alignment.is_some_and(|weight| weight > 0.0) && text.has_character_units() {
             return usage("--guided-alignment and --guide need words: units of characters have no word alignments");
         }
-        if self.concat_pairs.is_some_and(|share| share > 0.0) && text.of_characters() {
+        if self.concat_pairs.is_some_and(|share| share > 0.0) && text.has_character_units() {
             return usage("--concat-pairs needs sentences: characters would run together");
         }
         let resolved = ResolvedConfig { given: self.clone(), base: base.cloned(), stats: stats.clone(), text, auto };
@@ -113,7 +113,7 @@ impl TrainConfig {
             normalization: self.normalization(),
             source_units,
             target_units,
-            // Filled in with the vocabularies, which know which side has them.
+            // Set with the vocabularies, which determine the side of each token.
             source_protected_tokens: ProtectedTokens::default(),
             target_protected_tokens: ProtectedTokens::default(),
             joint_vocabulary: self.joint_vocabulary,
@@ -123,24 +123,23 @@ impl TrainConfig {
 }
 
 impl ResolvedConfig {
-    /// Returns the seed of everything random.
+    /// Returns the seed of all random numbers.
     pub fn seed(&self) -> u64 {
         self.given.seed.unwrap_or(1)
     }
 
-    /// Returns how text becomes tokens.
+    /// Returns the settings of tokenization.
     pub fn text(&self) -> &TextSettings {
         &self.text
     }
 
-    /// Returns the reasons of these decisions in words: what the data are, how long training takes, and a warning where
-    /// the pairs are few.
+    /// Explains the configuration: the data, the length of training and, if there are few pairs, what to expect.
     pub fn reasons(&self, settings: &TrainingSettings) -> Vec<String> {
         let warning = explain::warning(&self.stats).filter(|_| self.base.is_none());
         [Some(explain::data(&self.stats)), Some(explain::length(settings)), warning].into_iter().flatten().collect()
     }
 
-    /// Chooses the largest sizes that the time budget allows, unless sizes are set. `seconds_per_epoch` estimates the time
+    /// Chooses the largest sizes that the time limit allows, unless sizes are set. `seconds_per_epoch` estimates the time
     /// of an epoch for a model over vocabularies of the given sizes.
     ///
     /// # Errors
@@ -161,12 +160,12 @@ impl ResolvedConfig {
         Ok(())
     }
 
-    /// Returns the largest vocabulary sizes of source and target; a joint vocabulary's is there twice.
+    /// Returns the maximum vocabulary sizes of source and target, equal for a joint vocabulary.
     pub fn vocabulary_sizes(&self) -> [usize; 2] {
         let sides = if self.text.joint_vocabulary { 2 } else { 1 };
         [self.text.source_units, self.text.target_units].map(|units| {
             self.given.vocabulary_size.unwrap_or(match units {
-                Units::Bpe => sides * self.auto.pieces,
+                Units::Bpe => sides * self.auto.bpe_vocabulary,
                 Units::Word => MAX_WORDS,
                 Units::Char => MAX_CHARACTERS,
             })
@@ -202,29 +201,30 @@ impl ResolvedConfig {
         }
     }
 
-    /// Returns the weight of guided alignment. Where there is one, the links weigh on the output by a lexicon too.
+    /// Returns the weight of guided alignment, which also enables the lexicon.
     fn guidance(&self) -> Option<f64> {
         match self.given.guided_alignment {
-            None if self.text.of_characters() || self.attention().is_fixed() => None,
+            None if self.text.has_character_units() || self.attention().is_fixed() => None,
             None => (self.stats.pairs >= MIN_PAIRS_FOR_GUIDANCE).then_some(GUIDED_ALIGNMENT),
             Some(weight) => (weight > 0.0).then_some(weight),
         }
     }
 
-    /// Returns the settings of the training run; the validation pairs decide the metric where none is given.
+    /// Returns the settings of the training run. The validation pairs determine the default metric.
     pub fn training(&self, validation: &[Pair]) -> TrainingSettings {
         let (given, auto) = (&self.given, &self.auto);
-        let merged = [self.text.source_units, self.text.target_units].contains(&Units::Bpe);
-        let bpe_dropout = given.bpe_dropout.unwrap_or(if merged { auto.bpe_dropout } else { 0.0 });
-        let joined = given.concat_pairs.unwrap_or(if self.text.of_characters() { 0.0 } else { auto.joined });
+        let has_bpe = [self.text.source_units, self.text.target_units].contains(&Units::Bpe);
+        let bpe_dropout = given.bpe_dropout.unwrap_or(if has_bpe { auto.bpe_dropout } else { 0.0 });
+        let concat_pairs =
+            given.concat_pairs.unwrap_or(if self.text.has_character_units() { 0.0 } else { auto.concat_pairs });
         let dropout = given.dropout.unwrap_or(auto.dropout);
         let schedule = given.schedule.or(given.decay.map(|_| Schedule::Plateau)).unwrap_or(auto.schedule);
         let above_zero = |value: f64| Some(value).filter(|value| *value > 0.0);
         TrainingSettings {
             seed: self.seed(),
-            batch: given.batch().unwrap_or(BatchSize::Sentences(auto.sentences)),
+            batch: given.batch().unwrap_or(BatchSize::Sentences(auto.batch_sentences)),
             learning_rate: given.learning_rate.unwrap_or(auto.sizes.learning_rate),
-            warmup_steps: given.warmup_steps.unwrap_or(if self.base.is_some() { WARMUP_OF_BASE } else { WARMUP }),
+            warmup_steps: given.warmup_steps.unwrap_or(if self.base.is_some() { WARM_START_WARMUP } else { WARMUP }),
             schedule,
             decay: given.decay.unwrap_or(0.5),
             label_smoothing: given.label_smoothing.unwrap_or(0.1),
@@ -232,38 +232,37 @@ impl ResolvedConfig {
             average: above_zero(given.ema_decay.unwrap_or(EMA_DECAY)),
             dropout: DropoutRates { embeddings: dropout, annotations: dropout, states: dropout, readout: dropout },
             bpe_dropout: above_zero(bpe_dropout),
-            concat_pairs: above_zero(joined),
+            concat_pairs: above_zero(concat_pairs),
             max_gradient_norm: given.max_gradient_norm.unwrap_or(1.0),
             max_epochs: given.max_epochs.unwrap_or(auto.epochs),
             max_minutes: given.max_minutes,
             validate_every: given.validate_every,
             patience: given.patience.or(self.default_patience()),
-            metric: given.metric.unwrap_or_else(|| metric(&self.text, validation)),
-            keep: given.keep(),
+            metric: given.metric.unwrap_or_else(|| default_metric(&self.text, validation)),
+            keep: given.retention(),
             keep_attention: given.keep_attention,
             tensorboard: given.tensorboard,
         }
     }
 
-    /// Returns the patience where none is given. A planned schedule brings most at its end, so it has none.
+    /// Returns the default patience. Planned schedules gain most at their end, so they have none.
     fn default_patience(&self) -> Option<u64> {
         match self.given.schedule.or(self.given.decay.map(|_| Schedule::Plateau)) {
             Some(Schedule::Plateau) => Some(PATIENCE),
-            Some(Schedule::Hold | Schedule::Cosine) | None => self.base.as_ref().map(|_| PATIENCE_OF_BASE),
+            Some(Schedule::Hold | Schedule::Cosine) | None => self.base.as_ref().map(|_| WARM_START_PATIENCE),
         }
     }
 
-    /// Returns the configuration that leaves nothing open: a training with it has these settings, whatever the defaults
-    /// and the data say. Options of a base model stay open, since the base model decides them. `vocabulary_size` is given
-    /// where vocabularies are learned and one number describes both.
+    /// Returns the options that reproduce these settings independently of defaults and data. Options that the base model
+    /// determines stay unset. `vocabulary_size` is given if vocabularies are learned and have the same maximum size.
     pub fn options(&self, training: &TrainingSettings, vocabulary_size: Option<usize>) -> TrainConfig {
         let model = match &self.base {
             Some(_) => self.given_without_model(),
             None => self.given.initialized_from(&self.text, &self.architecture([0, 0])),
         };
         let (batch_sentences, batch_tokens) = match training.batch {
-            BatchSize::Sentences(most) => (Some(most), None),
-            BatchSize::Tokens(most) => (None, Some(most)),
+            BatchSize::Sentences(sentences) => (Some(sentences), None),
+            BatchSize::Tokens(tokens) => (None, Some(tokens)),
         };
         TrainConfig {
             vocabulary_size,
@@ -318,22 +317,20 @@ impl ResolvedConfig {
 }
 
 impl TrainConfig {
-    /// Returns the batch size, where one is given.
     fn batch(&self) -> Option<BatchSize> {
         let sentences = self.batch_sentences.map(BatchSize::Sentences);
         sentences.or(self.batch_tokens.map(BatchSize::Tokens))
     }
 
-    /// Returns which validated models are kept beside the best one.
-    fn keep(&self) -> Option<Retention> {
+    fn retention(&self) -> Option<Retention> {
         self.keep_best.map(Retention::Best).or(self.keep_last.map(Retention::Last))
     }
 }
 
-/// Returns the validation metric that suits the data: BLEU counts 4-grams, so it says nothing of shorter texts.
-fn metric(text: &TextSettings, validation: &[Pair]) -> Metric {
+/// Returns the default metric. BLEU needs 4-grams, so short texts use chrF.
+fn default_metric(text: &TextSettings, validation: &[Pair]) -> Metric {
     let short = validation.iter().filter(|pair| pair.target.split_whitespace().count() < 4).count();
-    if text.of_characters() {
+    if text.has_character_units() {
         Metric::ExactMatch
     } else if 2 * short > validation.len() {
         Metric::Chrf

@@ -1,4 +1,4 @@
-//! Ranges of the settings that a user gives.
+//! Validation of user settings.
 
 use std::time::Duration;
 
@@ -9,11 +9,10 @@ use crate::error::usage;
 use crate::model::{MAX_LAYERS, MAX_SIZE};
 use crate::text::{SPECIALS, Units};
 
-/// Largest vocabulary that may be asked for.
 const MAX_VOCABULARY: usize = 1_000_000;
 
 impl TrainConfig {
-    /// Checks every setting as far as it does not depend on the data.
+    /// Checks all settings as far as they do not depend on the data.
     ///
     /// # Errors
     /// A [`crate::error::UsageError`] names the option.
@@ -61,7 +60,7 @@ impl TrainConfig {
         let score = self.attention.unwrap_or_default();
         if self.keep_attention && score.is_fixed() {
             let score = score.name();
-            return usage(format!("--keep-attention needs a score: with --attention {score} there is nothing to see"));
+            return usage(format!("--keep-attention needs learned attention: --attention {score} is fixed"));
         }
         above_zero("--learning-rate", self.learning_rate)?;
         share("--label-smoothing", self.label_smoothing)?;
@@ -70,7 +69,7 @@ impl TrainConfig {
             Some(_) if score.is_fixed() => {
                 let score = score.name();
                 return usage(format!(
-                    "--guided-alignment and --guide need a score: with --attention {score} there is nothing to teach"
+                    "--guided-alignment and --guide need learned attention: --attention {score} is fixed"
                 ));
             }
             weight => above_zero("--guided-alignment", weight)?,
@@ -82,7 +81,7 @@ impl TrainConfig {
         above_zero("--max-gradient-norm", self.max_gradient_norm)
     }
 
-    /// Checks when training ends and what it saves, which a resumed run may change.
+    /// Checks the settings that a resumed run may change: when training ends and what it saves.
     ///
     /// # Errors
     /// A [`crate::error::UsageError`] names the option.
@@ -112,9 +111,9 @@ fn positive<T: PartialEq + Default>(option: &str, value: Option<T>) -> Result<()
     }
 }
 
-fn within(option: &str, value: Option<usize>, least: usize, most: usize) -> Result<()> {
-    match value.filter(|value| !(least..=most).contains(value)) {
-        Some(value) => usage(format!("{option} must be between {least} and {most}, not {value}")),
+fn within(option: &str, value: Option<usize>, min: usize, max: usize) -> Result<()> {
+    match value.filter(|value| !(min..=max).contains(value)) {
+        Some(value) => usage(format!("{option} must be between {min} and {max}, not {value}")),
         None => Ok(()),
     }
 }
