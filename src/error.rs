@@ -19,13 +19,13 @@ pub enum ErrorKind {
     Argument,
     /// A file or directory does not exist.
     NotFound,
-    /// Another failure of the system: permissions, a full disk, a closed pipe.
+    /// Another I/O error: permissions, a full disk, a closed pipe.
     Io,
-    /// Anything else: damaged files, pairs that cannot be used, numbers that are not finite.
+    /// Anything else: damaged files, unusable pairs, non-finite numbers.
     Other,
 }
 
-/// Result of the library's front door.
+/// Result of the library's public functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -65,7 +65,7 @@ impl From<anyhow::Error> for Error {
     }
 }
 
-/// Settings that contradict each other or the data: an error of the caller, exit code 2 on the command line.
+/// Invalid arguments, or arguments that contradict each other or the data; exit code 2 on the command line.
 #[derive(Debug)]
 pub struct UsageError(pub String);
 

@@ -50,8 +50,8 @@ impl SeededRng {
     }
 }
 
-/// Counter-based generator: a stateless function of the position, so that the forward and the backward pass draw the same
-/// numbers without storing them.
+/// Counter-based generator: a stateless function of the position, so that the forward and the backward pass draw the
+/// same numbers without storing them.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterRng {
     keys: [u32; 2],

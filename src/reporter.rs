@@ -1,19 +1,19 @@
-//! Messages and progress of long work, for whoever shows them.
+//! Messages and progress of long-running work.
 
-/// Receives notes, warnings and progress. No method has to be implemented.
+/// Receiver of notes, warnings and progress. All methods have defaults that show nothing.
 pub trait Reporter: Sync {
-    /// Takes a line for the user's information.
+    /// Receives a note.
     fn note(&self, _line: &str) {}
 
-    /// Takes a line about something that may be wrong.
+    /// Receives a warning.
     fn warn(&self, _line: &str) {}
 
-    /// Takes a warning that results are incomplete, which is shown even where other warnings are not.
+    /// Receives a warning that results are incomplete, which is shown even if other warnings are not.
     fn warn_incomplete(&self, line: &str) {
         self.warn(line);
     }
 
-    /// Begins a stage of work over `total` items, if their number is known. The stage ends when the value is dropped.
+    /// Starts a stage of work over `total` items, if known. Dropping the returned value ends the stage.
     fn stage(&self, _name: &'static str, _total: Option<usize>) -> Box<dyn Stage + '_> {
         Box::new(Silent)
     }
@@ -21,7 +21,7 @@ pub trait Reporter: Sync {
 
 /// Progress of one stage.
 pub trait Stage: Send {
-    /// Counts `count` more items as done.
+    /// Adds `count` finished items.
     fn advance(&mut self, _count: usize) {}
 }
 

@@ -1,5 +1,5 @@
-//! Cognate prior for rare words: a word that probabilities a prefix or suffix with a known word (an inflected form, a compound)
-//! may translate what that word translates, and a word present on both sides may translate itself.
+//! Cognate prior for rare words: a word that shares a prefix or suffix with a known word (an inflected form, a
+//! compound) may have the same translations, and a word present on both sides may translate itself.
 
 use super::pair_posteriors::PairPosteriors;
 use super::translation_table::TranslationTable;
@@ -48,8 +48,8 @@ impl LikelyTranslations {
         counts: &[Vec<u32>; 2],
     ) {
         let rare = |side: usize| {
-            let counts = move |&id: &WordId| id.map_or(0, |id| counts[side][id as usize]);
-            ids[side].iter().map(move |id| counts(id) <= MAX_RARE_COUNT).collect::<Vec<bool>>()
+            let count = move |&id: &WordId| id.map_or(0, |id| counts[side][id as usize]);
+            ids[side].iter().map(move |id| count(id) <= MAX_RARE_COUNT).collect::<Vec<bool>>()
         };
         let [rare_sources, rare_targets] = [rare(0), rare(1)];
         for (s, source) in texts[0].iter().enumerate() {
@@ -62,10 +62,10 @@ impl LikelyTranslations {
                 ];
                 for (_, id, translations, words, rare) in sides.into_iter().filter(|side| side.0) {
                     let Some(id) = id else { continue };
-                    let cognate = |one: &&LikelyTranslation| are_cognates(&words[one.word as usize], rare);
-                    for one in translations[id as usize].iter().filter(cognate) {
+                    let is_cognate = |known: &&LikelyTranslation| are_cognates(&words[known.word as usize], rare);
+                    for known in translations[id as usize].iter().filter(is_cognate) {
                         probabilities =
-                            [0, 1].map(|side| probabilities[side].max(COGNATE_WEIGHT * one.probabilities[side]));
+                            [0, 1].map(|side| probabilities[side].max(COGNATE_WEIGHT * known.probabilities[side]));
                     }
                 }
                 pair.raise(s, t, probabilities);
@@ -76,11 +76,11 @@ impl LikelyTranslations {
 
 /// Returns true if two words share a prefix of most of the shorter one, or one is a suffix of the other.
 fn are_cognates(a: &str, b: &str) -> bool {
-    let least = a.chars().count().min(b.chars().count());
-    let alike = |pairs: &mut dyn Iterator<Item = (char, char)>| pairs.take_while(|(a, b)| a == b).count();
-    let begin = alike(&mut a.chars().zip(b.chars()));
-    let end = || alike(&mut a.chars().rev().zip(b.chars().rev()));
-    a != b && least >= 4 && (begin >= 4.max(least * 7 / 10) || end() == least)
+    let shorter = a.chars().count().min(b.chars().count());
+    let common = |pairs: &mut dyn Iterator<Item = (char, char)>| pairs.take_while(|(a, b)| a == b).count();
+    let prefix = common(&mut a.chars().zip(b.chars()));
+    let suffix = || common(&mut a.chars().rev().zip(b.chars().rev()));
+    a != b && shorter >= 4 && (prefix >= 4.max(shorter * 7 / 10) || suffix() == shorter)
 }
 
 #[cfg(test)]

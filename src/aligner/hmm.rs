@@ -1,5 +1,6 @@
-//! HMM alignment model of one direction (Vogel, Ney & Tillmann 1996) with a NULL word (Och & Ney 2003, section 2.1): each
-//! observed word is emitted by a state, a word of the other side, or by NULL, and states follow one another by jumps.
+//! HMM alignment model of one direction (Vogel, Ney & Tillmann 1996) with a NULL word (Och & Ney 2003, section 2.1):
+//! each observed word is emitted by a state, a word of the other side, or by NULL, and states follow one another by
+//! jumps.
 //!
 //! ```text
 //! p(a_t = s | a_{t−1} = s') = (1 − p₀) J(s − s') / Σ_i J(i − s')       p(NULL) = p₀, which keeps s'
@@ -120,8 +121,8 @@ impl Lattice {
         self.begin.resize(states, 0.0);
         self.end.resize(states, 0.0);
         jumps.transition_row(-1, &mut self.begin);
-        for (from, share) in self.end.iter_mut().enumerate() {
-            *share = jumps.0[bin(from as isize, states as isize)] as f32;
+        for (from, value) in self.end.iter_mut().enumerate() {
+            *value = jumps.0[bin(from as isize, states as isize)] as f32;
         }
         if states > MAX_DENSE_STATES {
             self.transitions.clear();
@@ -263,7 +264,7 @@ mod tests {
     /// γ by enumerating all state sequences.
     fn enumerated(emissions: &[f32], null_emissions: &[f32], jumps: &JumpDistribution) -> Vec<f32> {
         let (observations, states) = (null_emissions.len(), emissions.len() / null_emissions.len());
-        let share = |from: isize, to: usize| {
+        let transition = |from: isize, to: usize| {
             let all: f64 = (0..states).map(|to| jumps.0[bin(from, to as isize)]).sum();
             jumps.0[bin(from, to as isize)] / all * f64::from(1.0 - P_NULL)
         };
@@ -276,8 +277,8 @@ mod tests {
                 let (state, null) = (choice(t) % states, choice(t) >= states);
                 let before = (t > 0).then(|| choice(t - 1) % states);
                 weight *= match (null, before) {
-                    (false, None) => share(-1, state),
-                    (false, Some(before)) => share(before as isize, state),
+                    (false, None) => transition(-1, state),
+                    (false, Some(before)) => transition(before as isize, state),
                     (true, None) => f64::from(P_NULL) / states as f64,
                     (true, Some(before)) => {
                         if before == state {
@@ -327,7 +328,7 @@ mod tests {
             &mut gamma,
             None,
         );
-        assert!(gamma.iter().all(|share| share.is_finite() && (0.0..=1.0).contains(share)));
+        assert!(gamma.iter().all(|value| value.is_finite() && (0.0..=1.0).contains(value)));
     }
 
     #[test]

@@ -44,8 +44,8 @@ impl WordAligner {
         for (source, target, translations) in self.table.likely(MIN_PROBABILITY) {
             arrays.entries[0].push(source);
             arrays.entries[1].push(target);
-            for (all, share) in arrays.translations.iter_mut().zip(translations) {
-                all.push(share);
+            for (all, value) in arrays.translations.iter_mut().zip(translations) {
+                all.push(value);
             }
         }
         arrays

@@ -121,14 +121,14 @@ impl TranslationTable {
         Self { forward: uniform.clone(), backward: uniform, pairs }
     }
 
-    /// Entries with a probability of at least `min` in either direction: source word, target word, t(target | source) and
-    /// t(source | target).
+    /// Entries with a probability of at least `min` in either direction: source word, target word, t(target | source)
+    /// and t(source | target).
     pub fn likely(&self, min: f32) -> impl Iterator<Item = (u32, u32, [f32; 2])> {
         let entries = (0..self.pairs.starts.len() - 1)
             .flat_map(|source| self.pairs.entries_of_source(source).map(move |entry| (source as u32, entry)));
         entries
             .map(|(source, entry)| (source, self.pairs.target(entry), [self.forward[entry], self.backward[entry]]))
-            .filter(move |(.., shares)| shares.iter().any(|&share| share >= min))
+            .filter(move |(.., values)| values.iter().any(|&value| value >= min))
     }
 
     /// M-step: re-estimates the probabilities from expected link counts, which are reset, by variational Bayes with a
@@ -141,18 +141,18 @@ impl TranslationTable {
             *sum += count;
             *types += 1.0;
         }
-        let share =
+        let probability =
             |count: f64, (sum, types): (f64, f64)| (digamma(count + prior) - digamma(sum + prior * types)).exp();
         for source in 0..self.pairs.starts.len() - 1 {
             let range = self.pairs.entries_of_source(source);
             let total = (counts[range.clone()].iter().sum(), range.len() as f64);
             for entry in range {
-                self.forward[entry] = share(counts[entry], total) as f32;
+                self.forward[entry] = probability(counts[entry], total) as f32;
             }
         }
         let Self { pairs, backward, .. } = self;
         backward.par_iter_mut().enumerate().for_each(|(entry, value)| {
-            *value = share(counts[entry], sums[pairs.target(entry) as usize]) as f32;
+            *value = probability(counts[entry], sums[pairs.target(entry) as usize]) as f32;
         });
     }
 }
@@ -196,8 +196,8 @@ mod tests {
     fn estimates_probabilities_from_counts() {
         let entries = WordPairs::from_keys(&[0, 1, 1 << 32], 2);
         let counts = LinkCounts::zeros(3);
-        for (entry, share) in [(0, 0.5), (0, 1.0), (1, 0.25), (2, 3.0)] {
-            counts.add(entry, share);
+        for (entry, count) in [(0, 0.5), (0, 1.0), (1, 0.25), (2, 3.0)] {
+            counts.add(entry, count);
         }
         let mut table = TranslationTable::uniform(entries);
         table.estimate(&counts, 2, 1e-9);
@@ -206,6 +206,6 @@ mod tests {
         assert!(table.backward[2] > table.backward[0]);
         assert!(table.forward[2] > 0.99, "the only translation");
         table.estimate(&counts, 2, 1e-9);
-        assert!(table.forward.iter().all(|share| share.is_finite()), "counts were reset");
+        assert!(table.forward.iter().all(|value| value.is_finite()), "counts were reset");
     }
 }

@@ -9,8 +9,8 @@ pub type WordId = Option<u32>;
 /// Word ids of a sentence.
 pub type WordIds = Vec<WordId>;
 
-/// Normalizes a word: lowercased and without surrounding punctuation, so that `Hier.` becomes `hier`; bare punctuation is
-/// kept.
+/// Normalizes a word: lowercased and without surrounding punctuation, so that `Hier.` becomes `hier`; bare punctuation
+/// is kept.
 pub fn normalize_word(word: &str, form: NormalForm) -> String {
     let word = form.apply(word);
     let bare = word.trim_matches(|character| !is_of_word(character));

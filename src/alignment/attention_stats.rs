@@ -29,8 +29,8 @@ pub enum Collapse {
     Column,
 }
 
-/// Attention statistics of unit-level alignments. Rows are target units without `</s>`; columns are source units and the
-/// source's end.
+/// Attention statistics of unit-level alignments. Rows are target units without `</s>`; columns are source units and
+/// the source's end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AttentionStats {
     /// Entropy of the rows; `None` for hard attention.
@@ -42,8 +42,8 @@ pub struct AttentionStats {
     pub punctuation: f64,
     /// Share of punctuation among the source units, for comparison.
     pub punctuation_units: f64,
-    /// Attention-weighted correlation of the relative positions (t + ½) / T and (s + ½) / S: 1 is diagonal, 0 unordered,
-    /// −1 reversed.
+    /// Attention-weighted correlation of the relative positions (t + ½) / T and (s + ½) / S: 1 is diagonal, 0
+    /// unordered, −1 reversed.
     pub diagonality: f64,
     /// Share of the source units whose column sum is at least half that of uniform attention, T / (S + 1).
     pub coverage: f64,

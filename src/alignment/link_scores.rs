@@ -24,9 +24,10 @@ impl LinkScores {
         Self { sources, values }
     }
 
-    /// Scores from attention alone, which is one-directional. The other direction is inferred by normalizing each source
-    /// word's attention over the target words. Before, one balancing step evens out the attention of source words, some of
-    /// which attract too much (coverage: Tu et al. 2016, "Modeling Coverage for Neural Machine Translation").
+    /// Scores from attention alone, which is one-directional. The other direction is inferred by normalizing each
+    /// source word's attention over the target words. Before, one balancing step evens out the attention of source
+    /// words, some of which attract too much (coverage: Tu et al. 2016, "Modeling Coverage for Neural Machine
+    /// Translation").
     pub fn from_attention(alignment: &Alignment) -> Self {
         let sources = alignment.source().len();
         let mut forward = alignment.weights().to_vec();

@@ -1,7 +1,7 @@
 //! Word links and their text formats.
 //!
-//! Links are written `s-t`, 0-indexed (Pharaoh, Moses). In gold files, `s?t` or `spt` is a possible as opposed to a sure link
-//! (Och & Ney 2003, section 6), and some count words from 1.
+//! Links are written `s-t`, 0-indexed (Pharaoh, Moses). In gold files, `s?t` or `spt` is a possible as opposed to a
+//! sure link (Och & Ney 2003, section 6), and some count words from 1.
 
 use std::collections::BTreeSet;
 

@@ -39,8 +39,8 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// Creates an alignment from attention rows `[target, source + 1]`, whose last column is the source's end-of-sentence
-    /// mark. One more row may follow for the target's end, which is otherwise aligned to the source's.
+    /// Creates an alignment from attention rows `[target, source + 1]`, whose last column is the source's
+    /// end-of-sentence mark. One more row may follow for the target's end, which is otherwise aligned to the source's.
     pub fn from_rows(source: Vec<String>, target: Vec<String>, rows: &[Vec<f32>]) -> Self {
         debug_assert!(rows.len() >= target.len());
         let mut weights = Vec::with_capacity(source.len() * target.len());
@@ -91,9 +91,9 @@ impl Alignment {
         self.last_row.clone()
     }
 
-    /// Merges units into words. `source_words[j]` and `target_words[i]` are the words of source unit `j` and target unit `i`.
-    /// Columns are summed and rows averaged, so that every row still sums to 1; where the sums of thousands of units are
-    /// rounded, the row is scaled to 1 again. Target words without units get zeros.
+    /// Merges units into words. `source_words[j]` and `target_words[i]` are the words of source unit `j` and target
+    /// unit `i`. Columns are summed and rows averaged, so that every row still sums to 1; where the sums of thousands
+    /// of units are rounded, the row is scaled to 1 again. Target words without units get zeros.
     pub fn merge(
         &self,
         source: Vec<String>,
@@ -132,8 +132,8 @@ impl Alignment {
     }
 }
 
-/// Scales a row and its weight on the end to a sum of 1 if they are further from it than a few roundings. A row of zeros
-/// stays.
+/// Scales a row and its weight on the end to a sum of 1 if they are further from it than a few roundings. A row of
+/// zeros stays.
 fn normalize(row: &mut [f32], end: &mut f32) {
     const ROUNDING: f64 = 1e-5;
     let sum: f64 = row.iter().chain([&*end]).map(|&weight| f64::from(weight)).sum();

@@ -1,7 +1,7 @@
 //! Detection of systematic offsets: links that fit a gold standard much better when all are moved by one word.
 //!
-//! Attention sometimes settles one word off (Koehn & Knowles 2017, section 3.5): translations are good, but every link is
-//! wrong. A gold file with another index base looks much the same.
+//! Attention sometimes settles one word off (Koehn & Knowles 2017, section 3.5): translations are good, but every link
+//! is wrong. A gold file with another index base looks much the same.
 
 use serde::Serialize;
 
@@ -71,11 +71,11 @@ mod tests {
 
     #[test]
     fn computes_worked_example() {
-        // Words swap in pairs, and each link is one target word too late; the last has no place to go to.
+        // Words swap in pairs, and each link is one target word too late; the last has no counterpart.
         let counts = counts(&[(1, 1), (0, 2), (3, 3)], [4, 4], "1-0 0-1 3-2 2-3");
-        // As they are, no link fits: 1 - 0 / (3 + 4).
+        // Unmoved, no link is correct: 1 - 0 / (3 + 4).
         assert_eq!(counts.unmoved().metrics().aer, 1.0);
-        // One target word earlier, they are 1-0, 0-1 and 3-2, and 2-3 is missed: 1 - (3 + 3) / (3 + 4).
+        // One target word earlier, they are 1-0, 0-1 and 3-2; 2-3 is missed: 1 - (3 + 3) / (3 + 4).
         let offset = counts.significant_offset().unwrap();
         assert_eq!((offset.source, offset.target), (0, -1));
         assert!((offset.aer - 1.0 / 7.0).abs() < 1e-12, "{offset:?}");
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn ignores_small_improvements() {
-        // 21 links, of which so many fit as they are and the others one target word later.
+        // 21 links: `fitting` of them are correct, the others one target word early.
         let found = |fitting: usize| {
             let links: Vec<(usize, usize)> = (0..21).map(|word| (2 * word, 3 * word)).collect();
             let gold = |word: usize| format!("{}-{}", 2 * word, 3 * word + usize::from(word >= fitting));

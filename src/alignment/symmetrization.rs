@@ -1,31 +1,32 @@
-//! One set of links from those of both directions (Och & Ney 2003, section 3.3; Koehn, Och & Marcu 2003).
+//! Symmetrization of the links of two directions (Och & Ney 2003, section 3.3; Koehn, Och & Marcu 2003).
 //!
-//! The grow-diag heuristics depend on the order in which links are tried. The order here is that of Moses' symal, so the
-//! results are the same: neighbors of a link are tried in a fixed order, links are visited target word by target word, and
-//! the final step tries the forward links (symal's inverse alignment, which has one source word for each target word) before
-//! the backward links. fast_align's atools visits the links not yet taken instead, source word by source word.
+//! The grow-diag heuristics depend on the order in which links are tried. The order here is that of Moses' symal, so
+//! the results are the same: neighbors of a link are tried in a fixed order, links are visited target word by target
+//! word, and the final step tries the forward links (symal's inverse alignment, which has one source word for each
+//! target word) before the backward links. fast_align's atools visits the links not yet taken instead, source word by
+//! source word.
 
 use std::collections::{BTreeSet, HashSet};
 
 use super::Link;
 
-/// How the links of two directions become one set.
+/// Heuristic that combines the links of two directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetrization {
-    /// Those of both: few and sure.
+    /// Links in both directions: high precision.
     Intersection,
-    /// Those of either: many.
+    /// Links in either direction: high recall.
     Union,
-    /// The intersection, and what of the union lies beside a link and links a word that had none.
+    /// Intersection, grown by links of the union that neighbor a link and cover an unlinked word.
     GrowDiag,
-    /// What [`Self::GrowDiag`] finds, and then what of either direction links two words of which one has none.
+    /// [`Self::GrowDiag`], then links of either direction of which at least one word is unlinked.
     GrowDiagFinal,
-    /// What [`Self::GrowDiag`] finds, and then what of either direction links two words that both have none.
+    /// [`Self::GrowDiag`], then links of either direction of which both words are unlinked.
     GrowDiagFinalAnd,
 }
 
 impl Symmetrization {
-    /// One set of links, sorted.
+    /// Combines the links of both directions; sorted by source, then target.
     pub fn links(self, forward: &[Link], backward: &[Link]) -> Vec<Link> {
         let points = |links: &[Link]| links.iter().map(|link| (link.target, link.source)).collect::<BTreeSet<Point>>();
         let [forward, backward] = [points(forward), points(backward)];
@@ -35,11 +36,11 @@ impl Symmetrization {
             Self::Union => &forward | &backward,
             Self::GrowDiag => PartialLinks::from(both, &(&forward | &backward)).points,
             Self::GrowDiagFinal | Self::GrowDiagFinalAnd => {
-                let mut growing = PartialLinks::from(both, &(&forward | &backward));
+                let mut partial = PartialLinks::from(both, &(&forward | &backward));
                 for direction in [&forward, &backward] {
-                    growing.finish(direction, self == Self::GrowDiagFinalAnd);
+                    partial.finish(direction, self == Self::GrowDiagFinalAnd);
                 }
-                growing.points
+                partial.points
             }
         };
         let mut links: Vec<Link> = points.into_iter().map(|(target, source)| Link { source, target }).collect();
@@ -51,7 +52,7 @@ impl Symmetrization {
 /// A link as `(target, source)`, in whose order symal scans and inserts links.
 type Point = (usize, usize);
 
-/// The links so far, and the words that they cover.
+/// Links found so far and the words that they cover.
 #[derive(Default)]
 struct PartialLinks {
     points: BTreeSet<Point>,
@@ -60,28 +61,28 @@ struct PartialLinks {
 }
 
 impl PartialLinks {
-    /// Adds the union's links that neighbor a link, diagonally too, and cover a word that was not covered, until there are
-    /// no more.
+    /// Adds the union's links that neighbor a link, diagonally too, and cover a word that was not covered, until there
+    /// are no more.
     ///
     /// symal scans all links in order again and again until a scan adds nothing; a link added after the scan's place is
-    /// still visited in the same scan. A neighbor that was refused once is refused always, as covered words stay covered, so
-    /// one visit of each link in that order has the same result.
+    /// still visited in the same scan. A neighbor that was refused once is refused always, as covered words stay
+    /// covered, so one visit of each link in that order has the same result.
     fn from(points: BTreeSet<Point>, union: &BTreeSet<Point>) -> Self {
-        let mut growing = Self::default();
-        points.iter().for_each(|&point| growing.add(point));
+        let mut partial = Self::default();
+        points.iter().for_each(|&point| partial.add(point));
         let (mut scan, mut next_scan) = (points, BTreeSet::new());
         while !scan.is_empty() {
             while let Some(point) = scan.pop_first() {
                 for neighbor in neighbors(point).filter(|neighbor| union.contains(neighbor)) {
-                    if growing.uncovered(neighbor) != [false, false] {
-                        growing.add(neighbor);
+                    if partial.uncovered(neighbor) != [false, false] {
+                        partial.add(neighbor);
                         if neighbor > point { &mut scan } else { &mut next_scan }.insert(neighbor);
                     }
                 }
             }
             std::mem::swap(&mut scan, &mut next_scan);
         }
-        growing
+        partial
     }
 
     fn finish(&mut self, direction: &BTreeSet<Point>, both: bool) {
@@ -93,7 +94,7 @@ impl PartialLinks {
         }
     }
 
-    /// Whether the target and the source word are not covered.
+    /// Returns true for the target word and for the source word if it is not covered.
     fn uncovered(&self, (target, source): Point) -> [bool; 2] {
         [!self.targets.contains(&target), !self.sources.contains(&source)]
     }
@@ -105,7 +106,7 @@ impl PartialLinks {
     }
 }
 
-/// The neighbors in symal's order.
+/// Neighbors in symal's order.
 fn neighbors((target, source): Point) -> impl Iterator<Item = Point> {
     let steps = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)];
     steps.into_iter().filter_map(move |step: (isize, isize)| {
@@ -122,15 +123,15 @@ mod tests {
     }
 
     #[test]
-    fn a_worked_example() {
+    fn computes_worked_example() {
         let forward = links(&[(0, 0), (1, 1), (2, 1), (4, 4), (6, 2)]);
         let backward = links(&[(0, 0), (1, 1), (1, 2), (5, 5), (0, 5)]);
-        let by = |way: Symmetrization| way.links(&forward, &backward);
+        let by = |heuristic: Symmetrization| heuristic.links(&forward, &backward);
         assert_eq!(by(Symmetrization::Intersection), links(&[(0, 0), (1, 1)]));
         assert_eq!(by(Symmetrization::Union).len(), 8);
-        // 2-1 and 1-2 lie beside 1-1 and bring a word each; 4-4 lies beside nothing.
+        // 2-1 and 1-2 neighbor 1-1 and cover a word each; 4-4 has no neighbor.
         assert_eq!(by(Symmetrization::GrowDiag), links(&[(0, 0), (1, 1), (1, 2), (2, 1)]));
-        // 6-2 has a free source word only; 5-5 is free on both sides, and after it 0-5 is not.
+        // In 6-2, only the source word is unlinked; in 5-5, both are, and after it 0-5 has none.
         let last = links(&[(0, 0), (1, 1), (1, 2), (2, 1), (4, 4), (5, 5)]);
         assert_eq!(by(Symmetrization::GrowDiagFinalAnd), last);
         let mut last = last;
@@ -140,19 +141,19 @@ mod tests {
         assert_eq!(by(Symmetrization::GrowDiagFinal), last);
     }
 
-    /// Each link is visited once, also where every scan adds one link before its place.
+    /// Takes quadratic time unless each link is visited once, as every scan adds one link before its position.
     #[test]
-    fn a_long_chain_is_taken_in() {
+    fn grows_along_a_chain_of_80_000_links() {
         let all = links(&(0..80_000).map(|word| (word, word)).collect::<Vec<_>>());
         assert_eq!(Symmetrization::GrowDiagFinalAnd.links(&all, &all[..1]), all);
         assert_eq!(Symmetrization::GrowDiagFinalAnd.links(&all, &all[all.len() - 1..]), all);
     }
 
     #[test]
-    fn nothing_stays_nothing() {
-        for way in [Symmetrization::Union, Symmetrization::GrowDiagFinal] {
-            assert!(way.links(&[], &[]).is_empty());
-            assert_eq!(way.links(&links(&[(3, 1)]), &[]), links(&[(3, 1)]));
+    fn handles_empty_directions() {
+        for heuristic in [Symmetrization::Union, Symmetrization::GrowDiagFinal] {
+            assert!(heuristic.links(&[], &[]).is_empty());
+            assert_eq!(heuristic.links(&links(&[(3, 1)]), &[]), links(&[(3, 1)]));
         }
     }
 }

@@ -58,12 +58,12 @@ mod tests {
 
     #[test]
     fn finds_threshold_of_worked_examples() {
-        // Up to 0.15 the first word has a link too many, above 0.3 the second one too few: 0.2 is the first in between.
+        // Up to 0.15, the first row has a link too many; above 0.3, the second has one too few.
         let rows = [vec![0.75, 0.18], vec![0.32, 0.6]];
         assert_eq!(search(&rows, "0-0 0-1 1-1"), BestThreshold { threshold: 0.2, aer: 0.0 });
-        // Without 0-1 in the gold standard, that link is one too many as well.
+        // Without 0-1 in the gold standard, that link is also wrong.
         assert_eq!(search(&rows, "0-0 1-1"), BestThreshold { threshold: 0.35, aer: 0.0 });
-        // With every link in it, the lowest of ties.
+        // All links are correct: the lowest of ties.
         assert_eq!(search(&rows, "0-0 1-0 0-1 1-1"), BestThreshold { threshold: 0.05, aer: 0.0 });
     }
 

@@ -1,5 +1,5 @@
-//! The statistical aligner as a safetensors file: words as text with a line each, the form that they are in by its name, if
-//! they are in one, all else as arrays.
+//! Safetensors file of the statistical aligner: words as text, one per line; the name of their normal form, if any; all
+//! else as arrays.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use super::safetensors_io::{Header, array};
 use crate::aligner::{SerializedAligner, WordAligner};
 use crate::text::NormalForm;
 
-/// The sides' names, in the order in which the tables have them.
+/// Names of the sides, in the order of [`SerializedAligner`].
 const SIDES: [&str; 2] = ["source", "target"];
-/// The array of the name of the words' form.
+/// Array with the name of the words' normal form.
 const FORM: &str = "words.form";
 
-/// The file's content, with what is noted beside it.
-pub fn serialise(aligner: &WordAligner, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
+/// Returns the bytes of the file, with `metadata` in its header.
+pub fn serialize(aligner: &WordAligner, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
     let tables = aligner.to_serialized();
     let mut arrays: Vec<(String, Dtype, Vec<u8>)> = Vec::new();
     for (index, side) in SIDES.iter().enumerate() {
@@ -44,29 +44,30 @@ pub fn serialise(aligner: &WordAligner, metadata: HashMap<String, String>) -> Re
     Ok(safetensors::serialize(views, Some(metadata))?)
 }
 
-/// The aligner of a file's content, and what is noted beside it.
+/// Reads the aligner and the header's metadata from the bytes of a file.
 ///
 /// # Errors
-/// The file is damaged, or no aligner.
-pub fn deserialise(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>)> {
+/// The file is damaged or holds no aligner.
+pub fn deserialize(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>)> {
     let header = Header::read(&mut &bytes[..], bytes.len() as u64)?;
     let file = SafeTensors::deserialize(bytes)?;
     let words = |side: &str| -> Result<Vec<String>> {
         let text = String::from_utf8(array::<u8>(&file, &format!("{side}.words"), Dtype::U8)?)?;
         Ok(text.lines().map(str::to_owned).collect())
     };
-    let both = |name: &dyn Fn(&str, &str) -> String| SIDES.map(|side| name(side, SIDES[usize::from(side == SIDES[0])]));
+    let names =
+        |name: &dyn Fn(&str, &str) -> String| SIDES.map(|side| name(side, SIDES[usize::from(side == SIDES[0])]));
     let u32s = |name: String| array::<u32>(&file, &name, Dtype::U32);
     let f32s = |name: String| array::<f32>(&file, &name, Dtype::F32);
     let [source, target] = SIDES.map(words);
-    let [seen_source, seen_target] = both(&|side, _| format!("{side}.seen")).map(u32s);
-    let [sources, targets] = both(&|side, _| format!("entries.{side}")).map(u32s);
-    let [forward, backward] = both(&|side, other| format!("entries.{other}_given_{side}")).map(f32s);
-    let [nothing_target, nothing_source] = both(&|_, other| format!("{other}.given_nothing")).map(f32s);
-    let [jumps, jumps_back] =
-        both(&|side, _| format!("jumps.{side}")).map(|name| array::<f64>(&file, &name, Dtype::F64));
+    let [source_counts, target_counts] = names(&|side, _| format!("{side}.seen")).map(u32s);
+    let [sources, targets] = names(&|side, _| format!("entries.{side}")).map(u32s);
+    let [forward, backward] = names(&|side, other| format!("entries.{other}_given_{side}")).map(f32s);
+    let [null_target, null_source] = names(&|_, other| format!("{other}.given_nothing")).map(f32s);
+    let [source_jumps, target_jumps] =
+        names(&|side, _| format!("jumps.{side}")).map(|name| array::<f64>(&file, &name, Dtype::F64));
     let form = match file.tensor(FORM) {
-        Ok(name) => NormalForm::named(std::str::from_utf8(name.data())?).context("words of an unknown form")?,
+        Ok(name) => NormalForm::from_name(std::str::from_utf8(name.data())?).context("unknown normal form")?,
         Err(_) => NormalForm::None,
     };
     let aligner = WordAligner::from_serialized(SerializedAligner {
@@ -74,9 +75,9 @@ pub fn deserialise(bytes: &[u8]) -> Result<(WordAligner, HashMap<String, String>
         words: [source?, target?],
         entries: [sources?, targets?],
         translations: [forward?, backward?],
-        null: [nothing_target?, nothing_source?],
-        counts: [seen_source?, seen_target?],
-        jumps: [jumps?, jumps_back?],
+        null: [null_target?, null_source?],
+        counts: [source_counts?, target_counts?],
+        jumps: [source_jumps?, target_jumps?],
     })?;
     Ok((aligner, header.metadata))
 }

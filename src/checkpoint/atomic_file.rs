@@ -1,8 +1,8 @@
-//! Writing a file so that nobody ever meets half of it, and clearing away what is left where a process was killed.
+//! Atomic file writes, and cleanup after killed processes.
 //!
-//! A file grows as `.NAME.NUMBER.tmp` beside its place, the number being that of the process, or the next that is free. It
-//! is locked meanwhile, since a process' number alone does not say whether it still writes: after a restart, or in another
-//! container, it is another's.
+//! A pending file is written as `.NAME.NUMBER.tmp` in the same directory, where the number is the process id or the
+//! next free one. It is locked meanwhile: a process id alone does not tell if the writer still runs, since ids are
+//! reused after a restart and in other containers.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -12,56 +12,54 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 
-/// What a name ends with until the file is whole.
-const UNFINISHED: &str = ".tmp";
+const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// The files of this process that are not whole yet.
-static GROWING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Temporary files of this process.
+static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file that grows beside its place and is given its name in the end. Dropped before, it leaves nothing.
+/// File that is written under a temporary name and renamed by [`Self::finish`]. Dropping it earlier removes it.
 pub struct PendingFile {
     file: File,
     temporary: PathBuf,
-    place: PathBuf,
+    path: PathBuf,
 }
 
 impl PendingFile {
-    /// Begins a file.
+    /// Creates the temporary file for `path`.
     ///
     /// # Errors
-    /// The system's own.
-    pub fn create(place: &Path) -> IoResult<Self> {
+    /// The file cannot be created.
+    pub fn create(path: &Path) -> IoResult<Self> {
         for number in std::process::id().. {
-            let temporary = beside(place, number);
+            let temporary = temporary_path(path, number);
             let file = match OpenOptions::new().write(true).create_new(true).open(&temporary) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 opened => opened?,
             };
-            growing(|names| names.push(temporary.clone()));
-            let growing = Self { file, temporary, place: place.to_owned() };
-            // Until it is locked, somebody who clears away may have taken it for abandoned. Where there are no locks,
-            // nothing is ever cleared away.
-            let is_taken = matches!(growing.file.try_lock(), Err(TryLockError::WouldBlock));
-            if !is_taken && growing.temporary.exists() {
-                return Ok(growing);
+            with_pending(|paths| paths.push(temporary.clone()));
+            let pending = Self { file, temporary, path: path.to_owned() };
+            // Before the lock, another process may have removed the file as abandoned. Without file locks, none does.
+            let is_taken = matches!(pending.file.try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && pending.temporary.exists() {
+                return Ok(pending);
             }
         }
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// The file itself.
+    /// The open temporary file.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Gives it its name.
+    /// Syncs the file and renames it.
     ///
     /// # Errors
-    /// The system's own; what had the name before keeps it.
+    /// Either fails; a previous file of this name stays.
     pub fn finish(self) -> IoResult<()> {
         self.file.sync_all()?;
-        std::fs::rename(&self.temporary, &self.place)?;
-        sync_folder(folder_of(&self.place));
+        std::fs::rename(&self.temporary, &self.path)?;
+        sync_dir(parent_dir(&self.path));
         Ok(())
     }
 }
@@ -78,38 +76,35 @@ impl Write for PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        // A finished one has this name no longer, and of an unfinished one the reason is on its way to the user.
+        // Fails after the rename. Before, the reason of the drop is already reported.
         let _ = std::fs::remove_file(&self.temporary);
-        growing(|names| names.retain(|name| *name != self.temporary));
+        with_pending(|paths| paths.retain(|path| *path != self.temporary));
     }
 }
 
-fn growing(change: impl FnOnce(&mut Vec<PathBuf>)) {
-    change(&mut GROWING.lock().unwrap_or_else(PoisonError::into_inner));
+fn with_pending(change: impl FnOnce(&mut Vec<PathBuf>)) {
+    change(&mut PENDING.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-/// Removes all that this process has begun to write and not finished, before it ends.
-pub fn remove_growing() {
-    growing(|names| names.drain(..).for_each(|name| drop(std::fs::remove_file(name))));
+/// Removes all temporary files of this process, before it exits.
+pub fn remove_pending() {
+    with_pending(|paths| paths.drain(..).for_each(|path| drop(std::fs::remove_file(path))));
 }
 
-/// Opens a file of a model directory for writing. A symbolic link in its place is refused: the directory may come from
-/// somebody else, and nothing outside it is written.
+/// Opens a file of a model directory for writing. A symbolic link is refused: the directory may come from somebody
+/// else, and nothing outside it may be written.
 ///
 /// # Errors
-/// The system's own, or the link.
+/// The file is a symbolic link or cannot be opened.
 pub(super) fn open_own_file(options: &mut OpenOptions, path: &Path) -> IoResult<File> {
     ensure_no_symlink(path)?;
-    // Between the check and the call a link may appear.
+    // A link may appear after the check.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW);
     options.open(path)
 }
 
-/// Refuses a symbolic link, wherever it leads.
-///
-/// # Errors
-/// The link's name.
+/// Fails if `path` is a symbolic link.
 pub(super) fn ensure_no_symlink(path: &Path) -> IoResult<()> {
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
         let name = path.file_name().unwrap_or_default().display();
@@ -118,8 +113,8 @@ pub(super) fn ensure_no_symlink(path: &Path) -> IoResult<()> {
     Ok(())
 }
 
-/// True if an open file is the one that has this path. Without device and inode numbers, an existing path counts: there
-/// an open file cannot be moved or removed.
+/// True if `path` is the open `file`. On systems without inode numbers, true if the path exists: there, an open file
+/// cannot be moved or removed.
 pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -135,37 +130,37 @@ pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
     }
 }
 
-fn folder_of(place: &Path) -> &Path {
-    place.parent().filter(|model_dir| !model_dir.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+fn parent_dir(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
-/// Makes the names in a folder last. Not every system can; what has them is whole in any case.
-fn sync_folder(model_dir: &Path) {
-    let _ = File::open(model_dir).and_then(|model_dir| model_dir.sync_all());
+/// Syncs the entries of a directory. Some systems cannot, but the files in it are complete in any case.
+fn sync_dir(dir: &Path) {
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
 }
 
-/// Fills a folder beside its place and renames it. If anything fails, nothing is left of it.
+/// Creates a directory under a temporary name, fills it and renames it. If a step fails, it is removed.
 ///
 /// # Errors
-/// The system's own, or those of `fill`.
-pub(super) fn make_whole(place: &Path, fill: impl FnOnce(&Path) -> IoResult<()>) -> IoResult<()> {
-    let unfinished = beside(place, std::process::id());
-    let made = std::fs::create_dir(&unfinished).and_then(|()| fill(&unfinished)).and_then(|()| {
-        sync_folder(&unfinished);
-        std::fs::rename(&unfinished, place)
+/// A step fails.
+pub(super) fn create_dir_atomically(path: &Path, fill: impl FnOnce(&Path) -> IoResult<()>) -> IoResult<()> {
+    let temporary = temporary_path(path, std::process::id());
+    let created = std::fs::create_dir(&temporary).and_then(|()| fill(&temporary)).and_then(|()| {
+        sync_dir(&temporary);
+        std::fs::rename(&temporary, path)
     });
-    match &made {
-        Ok(()) => sync_folder(folder_of(place)),
-        // It may never have come to be; the reason is the one to report.
-        Err(_) => drop(std::fs::remove_dir_all(&unfinished)),
+    match &created {
+        Ok(()) => sync_dir(parent_dir(path)),
+        // The first error is the one to report.
+        Err(_) => drop(std::fs::remove_dir_all(&temporary)),
     }
-    made
+    created
 }
 
-/// Writes a file beside its place, syncs it and renames it. If anything fails, what was there stays as it was.
+/// Writes a file under a temporary name, syncs and renames it. If a step fails, a previous file of this name stays.
 ///
 /// # Errors
-/// The path, with the system's reason.
+/// A step fails; the message begins with the path.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let result: Result<()> = (|| {
         let mut file = BufWriter::new(PendingFile::create(path)?);
@@ -175,42 +170,39 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resul
     result.with_context(|| cannot_write(path))
 }
 
-/// What is said of a file that cannot be read.
 pub(super) fn cannot_read(path: &Path) -> String {
     format!("{}: cannot read this file", path.display())
 }
 
-/// What is said of a file that cannot be written.
 pub(super) fn cannot_write(path: &Path) -> String {
     format!("{}: cannot write this file", path.display())
 }
 
-/// The name in the same folder of what is to become this.
-fn beside(path: &Path, number: u32) -> PathBuf {
+fn temporary_path(path: &Path, number: u32) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{number}{UNFINISHED}"))
+    path.with_file_name(format!(".{name}.{number}{TEMPORARY_SUFFIX}"))
 }
 
-/// Whether a file of this name was to become one that is `wanted`.
-pub(super) fn is_unfinished(name: &OsStr, wanted: impl Fn(&str) -> bool) -> bool {
-    let parts = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(UNFINISHED)?.rsplit_once('.'));
+/// True for the temporary name of a file whose name satisfies `is_final`.
+pub(super) fn is_temporary(name: &OsStr, is_final: impl Fn(&str) -> bool) -> bool {
+    let parts = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(TEMPORARY_SUFFIX)?.rsplit_once('.'));
     parts.is_some_and(|(name, number)| {
-        wanted(name) && !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+        is_final(name) && !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
     })
 }
 
-/// Removes what was to become this file where the process that wrote it is no more.
-pub fn remove_abandoned(place: &Path) {
-    let wanted = |name: &str| place.file_name() == Some(OsStr::new(name));
-    // What cannot be listed or removed does no harm where it is.
-    for entry in std::fs::read_dir(folder_of(place)).into_iter().flatten().flatten() {
-        if is_unfinished(&entry.file_name(), wanted) {
+/// Removes the temporary files for `path` whose writers no longer run.
+pub fn remove_abandoned(path: &Path) {
+    let is_final = |name: &str| path.file_name() == Some(OsStr::new(name));
+    // Leftovers that cannot be listed or removed do no harm.
+    for entry in std::fs::read_dir(parent_dir(path)).into_iter().flatten().flatten() {
+        if is_temporary(&entry.file_name(), is_final) {
             let _ = remove_if_abandoned(&entry.path());
         }
     }
 }
 
-/// Removes a file unless somebody holds its lock, which is held here until it is gone.
+/// Removes a file unless another process holds its lock.
 fn remove_if_abandoned(path: &Path) -> IoResult<()> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Ok(());
@@ -224,19 +216,17 @@ fn remove_if_abandoned(path: &Path) -> IoResult<()> {
 mod tests {
     use super::*;
 
-    fn names(model_dir: &Path) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(model_dir)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_file() {
-        let model_dir = tempfile::tempdir().unwrap();
-        let path = model_dir.path().join("file");
+    fn failed_write_keeps_the_old_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
         write_atomically(&path, |file| Ok(file.write_all(b"old")?)).unwrap();
         let failed = write_atomically(&path, |file| {
             file.write_all(b"new")?;
@@ -245,25 +235,25 @@ mod tests {
         let message = format!("{:#}", failed.unwrap_err());
         assert!(message.contains("file: cannot write this file: stopped"), "{message}");
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(model_dir.path()), ["file"]);
+        assert_eq!(names(dir.path()), ["file"]);
     }
 
     #[test]
-    fn what_others_left_is_removed_and_what_they_write_is_not() {
-        let model_dir = tempfile::tempdir().unwrap();
-        let place = model_dir.path().join("a.txt");
+    fn removes_abandoned_but_not_pending_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.txt");
         let kept = [".a.txt.12.bak", ".a.txt.tmp", ".a.txt.x1.tmp", ".b.txt.12.tmp", "a.txt.12.tmp"];
         for name in kept.iter().chain(&[".a.txt.12.tmp", ".a.txt.999999999.tmp"]) {
-            std::fs::write(model_dir.path().join(name), b"half").unwrap();
+            std::fs::write(dir.path().join(name), b"half").unwrap();
         }
-        let [first, second] = [(); 2].map(|()| PendingFile::create(&place).unwrap());
-        remove_abandoned(&place);
+        let [first, second] = [(); 2].map(|()| PendingFile::create(&path).unwrap());
+        remove_abandoned(&path);
         let mut expected: Vec<String> = kept.map(str::to_owned).to_vec();
         expected.extend([0, 1].map(|more| format!(".a.txt.{}.tmp", std::process::id() + more)));
         expected.sort();
-        assert_eq!(names(model_dir.path()), expected);
+        assert_eq!(names(dir.path()), expected);
         first.finish().unwrap();
         second.finish().unwrap();
-        assert!(place.exists());
+        assert!(path.exists());
     }
 }

@@ -1,4 +1,4 @@
-//! Averaging of the parameters of several models.
+//! Checkpoint averaging.
 
 use std::path::Path;
 
@@ -10,27 +10,28 @@ use super::{Checkpoint, Config, FORMAT_VERSION, ModelDir};
 use crate::parameters::Parameters;
 use crate::reporter::Reporter;
 
-/// Least cosine of models whose mean is of use.
+/// Minimum cosine similarity of models that are averaged without a warning.
 const MIN_COSINE: f64 = 0.5;
 
-/// Writes a model whose parameters are the mean of several models' to a new directory. All else is the first model's.
+/// Writes a model whose parameters are the mean of several models' to a new directory. All else is copied from the
+/// first model.
 ///
 /// # Errors
-/// A model cannot be read, or has another architecture or vocabulary than the first; the directory holds something, or
-/// cannot be written.
+/// A model cannot be read, architectures or vocabularies differ, or `out` already holds model files or cannot be
+/// written.
 pub fn average<P: AsRef<Path>>(models: &[P], out: &Path, device: &Device, reporter: &dyn Reporter) -> Result<()> {
     let out = ModelDir::new(out);
-    check_free(&out)?;
+    ensure_vacant(&out)?;
     let paths: Vec<&Path> = models.iter().map(AsRef::as_ref).collect();
     let models = paths.iter().map(|path| ModelDir::new(path).load_model(device)).collect::<Result<Vec<_>>>()?;
-    let (first, parameters) = models.first().context("no model is named")?;
+    let (first, parameters) = models.first().context("no models to average")?;
     for (path, (checkpoint, others)) in paths.iter().zip(&models).skip(1) {
-        check_alike(paths[0], first, path, checkpoint)?;
+        ensure_compatible(paths[0], first, path, checkpoint)?;
         let cosine = parameters.cosine_similarity(others)?;
         if cosine < MIN_COSINE {
             reporter.warn(&format!(
-                "{} and {} have little in common (cosine {cosine:.2}); the mean is of use among models of one training, and \
-                 others translate together by --model given several times",
+                "{} and {} have dissimilar parameters (cosine {cosine:.2}), so their mean is likely useless; average \
+                 checkpoints of one training run, and combine other models by giving --model several times",
                 paths[0].display(),
                 path.display()
             ));
@@ -40,28 +41,25 @@ pub fn average<P: AsRef<Path>>(models: &[P], out: &Path, device: &Device, report
     write(&out, &paths, first, &Parameters::mean(&all)?)
 }
 
-/// Refuses a directory that holds something.
-fn check_free(out: &ModelDir) -> Result<()> {
+fn ensure_vacant(out: &ModelDir) -> Result<()> {
     let path = out.path().display();
     ensure!(
         out.dir_state() == DirState::Nothing,
-        "{path}: there is something here already; choose another folder with --out"
+        "{path}: already holds model files; choose another directory with --out"
     );
     Ok(())
 }
 
-/// Refuses models whose parameters do not stand for the same things.
-fn check_alike(first_path: &Path, first: &Checkpoint, path: &Path, other: &Checkpoint) -> Result<()> {
+fn ensure_compatible(first_path: &Path, first: &Checkpoint, path: &Path, other: &Checkpoint) -> Result<()> {
     let (a, b) = (first_path.display(), path.display());
-    ensure!(first.same_vocabulary(other)?, "{b}: cuts text into other units than {a}, so there is no mean of both");
+    ensure!(first.same_vocabulary(other)?, "{b}: cannot be averaged with {a}: vocabularies differ");
     ensure!(
         first.config.architecture == other.config.architecture,
-        "{b}: has other sizes or another attention than {a}, so there is no mean of both"
+        "{b}: cannot be averaged with {a}: architectures differ"
     );
     Ok(())
 }
 
-/// Writes parameters with all else of the first model.
 fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parameters) -> Result<()> {
     let model_dir = ModelDir::new(from[0]);
     let config = Config {
@@ -74,13 +72,13 @@ fn write(out: &ModelDir, from: &[&Path], first: &Checkpoint, parameters: &Parame
     let (aligner, lexicon) = (model_dir.load_aligner(first)?, model_dir.load_lexicon(first)?);
     out.make()?;
     let lock = out.lock()?;
-    check_free(out)?;
-    if lock.guards() {
+    ensure_vacant(out)?;
+    if lock.is_exclusive() {
         out.remove_unfinished();
     }
-    // What a run left that came to no model; and what makes this one comes last.
+    // Removes leftovers of a run without a model. The parameters are written last: they make the directory a model.
     out.clear()?;
-    out.begin(&checkpoint)?;
+    out.save_config_and_vocabularies(&checkpoint)?;
     if let Some(aligner) = aligner {
         out.save_aligner(&checkpoint, &aligner)?;
     }
@@ -96,14 +94,14 @@ mod tests {
     use crate::reporter::Silent;
 
     #[test]
-    fn averages_a_model_with_itself_and_refuses_a_directory_in_use() {
+    fn averages_a_model_with_itself_and_rejects_a_directory_with_a_model() {
         let directory = tempfile::tempdir().unwrap();
         let out = directory.path().join("mean");
         average(&["checkpoints", "checkpoints"], &out, &Device::Cpu, &Silent).unwrap();
         let read = |directory: &Path| std::fs::read(directory.join("model.safetensors")).unwrap();
         assert!(read(&out) == read(Path::new("checkpoints")));
         let again = average(&["checkpoints"], &out, &Device::Cpu, &Silent).unwrap_err();
-        assert!(again.to_string().contains("something here already"), "{again}");
+        assert!(again.to_string().contains("already holds model files"), "{again}");
         let none: [&str; 0] = [];
         assert!(average(&none, &directory.path().join("other"), &Device::Cpu, &Silent).is_err());
     }

@@ -1,4 +1,4 @@
-//! What config.json holds.
+//! Contents of config.json.
 
 use std::fmt;
 
@@ -11,57 +11,57 @@ use crate::model::Architecture;
 use crate::text::{Pair, TableFormat, TextSettings};
 use crate::training::TrainingSettings;
 
-/// The version of the directory's format. A program reads its own version and older ones.
+/// Format version of model directories. softalign reads its own version and older ones.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// A model's settings.
+/// Configuration of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// The version of the directory's format that this model is written in.
+    /// Format version of the directory.
     pub format_version: u32,
-    /// The version of softalign that trained the model.
+    /// Version of softalign that trained the model.
     pub program_version: String,
-    /// The model's sizes.
+    /// Architecture and sizes of the network.
     pub architecture: Architecture,
-    /// How text becomes units.
+    /// Preprocessing and segmentation.
     pub text: TextSettings,
-    /// How the model was trained.
+    /// Training settings.
     pub training: TrainingSettings,
-    /// What it was trained on.
+    /// Training data.
     pub data: DataSummary,
-    /// How the training was begun, if that was noted.
+    /// Command that started the training, if recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<Invocation>,
-    /// The models whose parameters' mean this is; none of a model as it was trained.
+    /// Models whose parameters were averaged; empty unless this is an average.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub averaged: Vec<String>,
-    /// The model whose parameters the training began with; none where they were drawn.
+    /// Base model of a warm start; `None` for random initialization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<BaseModel>,
 }
 
-/// The model that a training began from.
+/// Base model of a warm start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaseModel {
-    /// Its folder, as it was named on the command line.
+    /// Its directory, as given on the command line.
     pub model: String,
-    /// What became of its source and target units.
+    /// Vocabulary overlap with it, source and target.
     pub units: [VocabOverlap; 2],
 }
 
-/// How a vocabulary came from an earlier model's.
+/// Overlap of a vocabulary with the base model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VocabOverlap {
-    /// Units of both, whose parameters were carried over.
+    /// Units in both, whose parameters were copied.
     pub kept: usize,
-    /// Units of the later one alone.
+    /// Units in the new vocabulary only.
     pub added: usize,
-    /// Units of the earlier one alone.
+    /// Units in the base vocabulary only.
     pub dropped: usize,
 }
 
 impl VocabOverlap {
-    /// From the earlier vocabulary's size, and for each unit of the later one the id that it had, if it was there.
+    /// Counts the overlap from the size of the base vocabulary and each new unit's id in it, if any.
     pub fn new(before: usize, origins: &[Option<u32>]) -> Self {
         let kept = origins.iter().flatten().count();
         Self { kept, added: origins.len() - kept, dropped: before - kept }
@@ -77,95 +77,95 @@ impl fmt::Display for BaseModel {
     }
 }
 
-/// How a training was begun: with the same on the same machine it comes out the same.
+/// Command that started a training. The same command on the same machine trains the same model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invocation {
-    /// What was given to the program; options from a file stand among the others.
+    /// Command-line arguments, with the options from a configuration file merged in.
     pub command_line: Vec<String>,
-    /// The options among it by their names, without those left open: what trains the same model again.
+    /// Explicitly given options by name, which reproduce the model.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub options: Map<String, Value>,
-    /// Cores that were used.
+    /// Number of threads used.
     pub threads: usize,
 }
 
-/// What a model was trained on.
+/// Training and validation data of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {
-    /// The training files, as they were named on the command line: TSV files, or source and target.
+    /// Training files, as given on the command line: TSV files, or source and target.
     pub training_files: Vec<String>,
-    /// What each of several training files counts, and the tags before their sentences; none of one file without.
+    /// Weights and tags of several training corpora; empty for a single untagged one.
     #[serde(default, alias = "mixture", skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<CorpusSource>,
-    /// How these files are laid out, and those for validation.
+    /// Format of the training and validation files.
     #[serde(default, skip_serializing_if = "TableFormat::is_plain")]
     pub layout: TableFormat,
-    /// The validation files, as they were named on the command line; none if a part of the training pairs was held out.
+    /// Validation files, as given on the command line; empty if training pairs were held out.
     pub validation_files: Vec<String>,
-    /// Whether each of several validation files has pairs of its own, where two would be the two sides.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub validation_apart: bool,
-    /// Training pairs used.
+    /// True if several validation files hold pairs each. Otherwise, two files are source and target.
+    #[serde(rename = "validation_apart", default, skip_serializing_if = "std::ops::Not::not")]
+    pub several_validation_sets: bool,
+    /// Number of training pairs used.
     pub training_pairs: usize,
-    /// Validation pairs used.
+    /// Number of validation pairs used.
     pub validation_pairs: usize,
-    /// Whether these are training pairs, since none could be spared.
+    /// True if validation uses training pairs because too few could be held out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validated_on_training: bool,
-    /// SHA-256 of all pairs used, in order, training before validation.
+    /// SHA-256 of all pairs used, in order: training, then validation.
     pub fingerprint: String,
-    /// What attention is taught by, if not by the aligner that was learnt.
+    /// User's word alignments that guide attention instead of the statistical aligner's, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guide: Option<GuideSummary>,
 }
 
-/// A training file among several, by its place among them.
+/// Weight and tag of one of several training corpora.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CorpusSource {
-    /// How often its pairs come in an epoch.
+    /// Number of times its pairs occur in an epoch.
     pub weight: f64,
-    /// What is put before each of its sentences.
+    /// Tag before each of its source sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
 }
 
-/// A file of links that attention is taught by.
+/// File of word alignments that guide attention.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuideSummary {
-    /// The file, as it was named on the command line.
+    /// The file, as given on the command line.
     pub file: String,
     /// SHA-256 of the links of the pairs used, in order.
     pub fingerprint: String,
 }
 
 impl Config {
-    /// What attention is taught, in words.
-    pub fn teaching(&self) -> String {
+    /// Describes the guidance of attention for users.
+    pub fn describe_guidance(&self) -> String {
         let links = match &self.data.guide {
             Some(guide) => format!("the links of {}", guide.file),
             None => "the statistical aligner's links".to_owned(),
         };
-        self.training.teaching(&links)
+        self.training.describe_guidance(&links)
     }
 
-    /// Reads config.json's text.
+    /// Parses config.json.
     ///
     /// # Errors
-    /// It is no JSON, of a newer format, or lacks something.
+    /// The text is not JSON, has a newer format version, or lacks a field.
     pub fn parse(json: &str) -> Result<Self> {
-        let value: serde_json::Value = serde_json::from_str(json).context("this is no JSON")?;
+        let value: serde_json::Value = serde_json::from_str(json).context("not valid JSON")?;
         match value.get("format_version").and_then(serde_json::Value::as_u64) {
-            None => bail!("there is no format_version, so this is no model of softalign"),
+            None => bail!("no format_version, so this is not a softalign model"),
             Some(version) if version > u64::from(FORMAT_VERSION) => bail!(
-                "this model has format version {version} and this softalign reads up to {FORMAT_VERSION}; \
-                 use the softalign that trained it, or a newer one"
+                "format version {version}, but this softalign reads only up to {FORMAT_VERSION}; use the version that \
+                 trained the model, or a newer one"
             ),
             Some(_) => Ok(serde_json::from_value(value)?),
         }
     }
 }
 
-/// SHA-256 of pairs, in order, as hexadecimal digits.
+/// SHA-256 of pairs, in order, in hexadecimal.
 pub fn fingerprint<'a>(pairs: impl Iterator<Item = &'a Pair>) -> String {
     let mut hash = Sha256::new();
     for pair in pairs {
@@ -176,14 +176,13 @@ pub fn fingerprint<'a>(pairs: impl Iterator<Item = &'a Pair>) -> String {
     hexadecimal(hash)
 }
 
-/// SHA-256 of text as hexadecimal digits.
+/// SHA-256 of text, in hexadecimal.
 pub fn fingerprint_of_text(text: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(text);
     hexadecimal(hash)
 }
 
-/// A digest's bytes as hexadecimal digits.
 pub(super) fn hexadecimal(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! What a directory holds as a whole: for whoever wants to train there, to be moved aside, or to be cleared away.
+//! State of a model directory as a whole: inspecting, archiving and clearing it.
 
 use std::ffi::OsStr;
 use std::io::Result as IoResult;
@@ -7,31 +7,31 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Config;
-use super::atomic_file::{is_unfinished, make_whole};
+use super::atomic_file::{create_dir_atomically, is_temporary};
 use super::model_dir::{ALIGNER, CONFIG, FILES, MODEL, ModelDir, RESUME};
 use super::retention::step_of;
 
-/// A folder for a model that was moved aside.
+/// Subdirectory of an archived model.
 const PREVIOUS: &str = "previous";
 
-/// What a directory holds for somebody who wants to train there.
+/// State of a directory as the target of a training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirState {
-    /// Nothing that would be lost, and nothing to go on with.
+    /// Nothing that would be lost and nothing to resume.
     Nothing,
-    /// A training that can go on.
+    /// A training that can be resumed.
     Training,
-    /// A model whose training cannot go on.
+    /// A model without a resumable training state.
     Model,
-    /// A statistical aligner that belongs to no model.
+    /// A statistical aligner without a model.
     Aligner,
-    /// Something of another program, or of a newer softalign.
+    /// Files of another program or of a newer softalign.
     Foreign,
 }
 
 impl ModelDir {
-    /// What there is for somebody who wants to train here. Settings without parameters are nothing: a run leaves them
-    /// that ended before its first validation.
+    /// Returns the state of the directory. config.json without parameters counts as nothing: a run that ended before
+    /// its first validation leaves it.
     pub fn dir_state(&self) -> DirState {
         let is_ours = || self.read_text(CONFIG).and_then(|json| Config::parse(&json)).is_ok();
         if self.has(RESUME) && is_ours() {
@@ -45,82 +45,82 @@ impl ModelDir {
         } else if self.files().is_empty() {
             DirState::Nothing
         } else {
-            // A run of ours has its settings there before all else, and until all else is gone.
+            // softalign writes config.json first and removes it last.
             DirState::Foreign
         }
     }
 
-    /// Whether a file of this name is part of a model or an aligner that is here, or of one that is being trained.
+    /// True if a file of this name belongs to the model or aligner in this directory, or to one in training.
     pub fn is_part(&self, name: &OsStr) -> bool {
         let is_model = self.has(MODEL) || self.has(RESUME) || self.dir_state() != DirState::Foreign;
         is_model && self.files().iter().any(|file| name == OsStr::new(file))
     }
 
-    /// The sizes in bytes of the files that are there. Of the models that are kept these are the parameters: their other files
-    /// are second names.
+    /// Names and sizes in bytes of the existing files. Of kept models, only the parameters count: their other files are
+    /// hard links.
     pub fn sizes(&self) -> Vec<(String, u64)> {
         let size = |name: String| Some((std::fs::metadata(self.path().join(&name)).ok()?.len(), name));
         let names = self.files().into_iter().chain(self.kept_files());
         names.filter_map(size).map(|(size, name)| (name, size)).collect()
     }
 
-    /// Moves the checkpoint that is there, with the models that are kept, into a new subfolder `previous`, `previous-2`, … and
-    /// returns its path. At any moment of it there is one whole checkpoint at least: here, in the subfolder, or in both.
+    /// Moves the checkpoint and its kept models into a new subdirectory `previous`, `previous-2`, … and returns its
+    /// path. At any time, at least one of the two directories holds the complete checkpoint.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// A file cannot be linked, copied or removed.
     pub fn archive(&self) -> Result<PathBuf> {
-        let free = self.places_aside().find(|path| !path.exists());
-        let aside = free.context("no free name for the previous model")?;
-        let moved = make_whole(&aside, |unfinished| self.copy_to(unfinished));
-        moved.with_context(|| format!("{}: cannot move the model into this folder", aside.display()))?;
+        let free = self.archive_paths().find(|path| !path.exists());
+        let archive = free.context("no free name for the previous model")?;
+        let created = create_dir_atomically(&archive, |temporary| self.link_all(temporary));
+        created.with_context(|| format!("{}: cannot move the model into this directory", archive.display()))?;
         self.clear()?;
-        Ok(aside)
+        Ok(archive)
     }
 
-    /// The subfolder of the model that was moved aside last, if there is one.
-    pub(super) fn newest_previous(&self) -> Option<PathBuf> {
-        self.places_aside().take_while(|path| path.exists()).last()
+    /// Path of the latest archived model, if any.
+    pub(super) fn latest_archive(&self) -> Option<PathBuf> {
+        self.archive_paths().take_while(|path| path.exists()).last()
     }
 
-    /// The subfolders `previous`, `previous-2`, … in the order in which models are moved into them.
-    fn places_aside(&self) -> impl Iterator<Item = PathBuf> {
+    /// Paths `previous`, `previous-2`, … in the order in which they are used.
+    fn archive_paths(&self) -> impl Iterator<Item = PathBuf> {
         let name = |number: usize| if number == 1 { PREVIOUS.to_owned() } else { format!("{PREVIOUS}-{number}") };
         (1..).map(move |number| self.path().join(name(number)))
     }
 
-    /// Gives all files second names in another directory.
-    fn copy_to(&self, other: &Path) -> IoResult<()> {
+    /// Links all files, with those of kept models, into another directory.
+    fn link_all(&self, other: &Path) -> IoResult<()> {
         self.link(self.files(), other)?;
         for step in self.kept()? {
-            let (kept, place) = (self.of_step(step), Self::new(other).of_step(step));
-            std::fs::create_dir_all(place.path())?;
-            kept.link(kept.files(), place.path())?;
+            let (from, to) = (self.step_dir(step), Self::new(other).step_dir(step));
+            std::fs::create_dir_all(to.path())?;
+            from.link(from.files(), to.path())?;
         }
         Ok(())
     }
 
-    /// Removes all files of a checkpoint, so that none is taken for the next run's: first those without which there is
-    /// nothing to lose, and last the one by which the others are known for a run's.
+    /// Removes all files of a checkpoint, so that the next run cannot mistake them for its own. Parameters go first;
+    /// config.json, which marks the directory as ours, goes last.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// A file cannot be removed.
     pub fn clear(&self) -> Result<()> {
         let steps = self.steps().with_context(|| self.cannot_list_kept())?;
         steps.into_iter().try_for_each(|step| self.remove_kept(step))?;
-        // It may not be there, or hold what is somebody else's.
-        let _ = std::fs::remove_dir(self.path_of_kept());
+        // It may not exist, or hold somebody else's files.
+        let _ = std::fs::remove_dir(self.kept_path());
         self.remove_files(&[RESUME, MODEL], &[CONFIG])
     }
 
-    /// Removes what runs that were killed have left half written. Only for who holds the lock.
+    /// Removes temporary files of killed runs. Requires the lock.
     pub fn remove_unfinished(&self) {
         let none = |_: &str| false;
         let file = |name: &str| FILES.contains(&name);
-        remove_unfinished_in(self.path(), is_previous, file);
+        remove_temporary(self.path(), is_previous, file);
         let Ok(steps) = self.steps() else { return };
-        remove_unfinished_in(&self.path_of_kept(), |name| step_of(name).is_some(), none);
-        steps.into_iter().for_each(|step| remove_unfinished_in(self.of_step(step).path(), none, file));
+        remove_temporary(&self.kept_path(), |name| step_of(name).is_some(), none);
+        steps.into_iter().for_each(|step| remove_temporary(self.step_dir(step).path(), none, file));
     }
 }
 
@@ -130,14 +130,14 @@ fn is_previous(name: &str) -> bool {
     })
 }
 
-/// Removes what was to become a folder or a file of such a name.
-fn remove_unfinished_in(place: &Path, model_dir: impl Fn(&str) -> bool, file: impl Fn(&str) -> bool) {
-    // What cannot be listed or removed does no harm where it is.
-    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+/// Removes the temporary directories and files whose final names satisfy `is_dir` and `is_file`.
+fn remove_temporary(parent: &Path, is_dir: impl Fn(&str) -> bool, is_file: impl Fn(&str) -> bool) {
+    // Leftovers that cannot be listed or removed do no harm.
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
         let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            true if is_unfinished(&name, &model_dir) => std::fs::remove_dir_all(path),
-            false if is_unfinished(&name, &file) => std::fs::remove_file(path),
+            true if is_temporary(&name, &is_dir) => std::fs::remove_dir_all(path),
+            false if is_temporary(&name, &is_file) => std::fs::remove_file(path),
             _ => Ok(()),
         };
     }

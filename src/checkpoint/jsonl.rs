@@ -1,4 +1,4 @@
-//! Files that grow by a line at a time, one JSON object a line with its `step`.
+//! Append-only JSON Lines logs, whose objects have a `step`.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -9,67 +9,67 @@ use serde_json::Value;
 
 use super::atomic_file::{cannot_read, cannot_write, open_own_file, write_atomically};
 
-/// Such a file; it need not exist yet.
+/// Log file, which need not exist yet.
 pub struct JsonlLog {
-    place: PathBuf,
+    path: PathBuf,
 }
 
 impl JsonlLog {
-    pub(super) fn new(place: PathBuf) -> Self {
-        Self { place }
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path }
     }
 
-    /// Adds a line.
+    /// Appends a line.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The file cannot be written.
     pub fn append(&self, line: &Value) -> Result<()> {
-        open_own_file(OpenOptions::new().create(true).append(true), &self.place)
+        open_own_file(OpenOptions::new().create(true).append(true), &self.path)
             .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
-            .with_context(|| cannot_write(&self.place))
+            .with_context(|| cannot_write(&self.path))
     }
 
-    /// Drops what a run that goes on after `step` will write again, and a last line cut short: reports of later steps, and
-    /// validations of later ones than that of `validated_step`, the last one held. A run that was killed between a
-    /// validation and its being saved has told of one that will be held once more.
+    /// Drops the lines that a run resumed after `step` will write again, and a truncated last line: progress of later
+    /// steps and validations after `validated_step`, the last saved one. A run killed between a validation and its
+    /// checkpoint has logged a validation that will be repeated.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The file cannot be written.
     pub fn rewind(&self, step: u64, validated_step: u64) -> Result<()> {
-        // What cannot be read cannot be added to either, and that will be told.
+        // If the file cannot be read, the next append reports it.
         let bytes = self.bytes().unwrap_or_default();
         if bytes.is_empty() {
             return Ok(());
         }
-        let kept = |line: &&[u8]| {
+        let is_kept = |line: &&[u8]| {
             let Ok(line) = serde_json::from_slice::<Value>(line) else { return false };
             let last = if line["event"] == "progress" { step } else { validated_step };
             line["step"].as_u64().is_some_and(|logged| logged <= last)
         };
         let kept: Vec<u8> =
-            bytes.split(|byte| *byte == b'\n').filter(kept).flat_map(|line| [line, b"\n"].concat()).collect();
-        write_atomically(&self.place, |file| Ok(file.write_all(&kept)?))
+            bytes.split(|byte| *byte == b'\n').filter(is_kept).flat_map(|line| [line, b"\n"].concat()).collect();
+        write_atomically(&self.path, |file| Ok(file.write_all(&kept)?))
     }
 
-    /// What the file holds, whatever it is; nothing where there is none.
+    /// Bytes of the file; empty if it does not exist.
     fn bytes(&self) -> Result<Vec<u8>> {
-        match std::fs::read(&self.place) {
+        match std::fs::read(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            bytes => bytes.with_context(|| cannot_read(&self.place)),
+            bytes => bytes.with_context(|| cannot_read(&self.path)),
         }
     }
 
-    /// The lines that make sense; there need not be any.
+    /// Reads all valid lines; none if the file does not exist.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file exists but cannot be read.
     pub fn read(&self) -> Result<Vec<Value>> {
         let bytes = self.bytes()?;
         let lines = bytes.split(|byte| *byte == b'\n');
         Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// The lines for whoever can do without them.
+    /// Reads all valid lines; none if the file cannot be read.
     pub fn lines(&self) -> Vec<Value> {
         self.read().unwrap_or_default()
     }
@@ -82,10 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_will_be_written_again_is_dropped() {
+    fn rewind_drops_lines_that_will_be_written_again() {
         let model_dir = tempfile::tempdir().unwrap();
-        let journal = JsonlLog::new(model_dir.path().join("log.jsonl"));
-        journal.rewind(1, 1).unwrap();
+        let log = JsonlLog::new(model_dir.path().join("log.jsonl"));
+        log.rewind(1, 1).unwrap();
         let line = |event: &str, step: u64| json!({"event": event, "step": step, "text": "書"});
         let lines = [
             line("progress", 3),
@@ -94,18 +94,18 @@ mod tests {
             line("validation", 6),
             line("progress", 9),
         ];
-        lines.iter().for_each(|line| journal.append(line).unwrap());
-        // The last line ends within a character, as one does where a disk was full.
-        let mut bytes = std::fs::read(&journal.place).unwrap();
+        lines.iter().for_each(|line| log.append(line).unwrap());
+        // Truncated within a character, as on a full disk.
+        let mut bytes = std::fs::read(&log.path).unwrap();
         bytes.truncate(bytes.len() - 5);
-        std::fs::write(&journal.place, bytes).unwrap();
-        journal.rewind(9, 6).unwrap();
-        assert_eq!(journal.read().unwrap(), lines[..4]);
-        journal.rewind(6, 3).unwrap();
-        assert_eq!(journal.read().unwrap(), lines[..3]);
-        journal.rewind(3, 3).unwrap();
-        assert_eq!(journal.read().unwrap(), lines[..2]);
-        journal.append(&lines[2]).unwrap();
-        assert_eq!(journal.read().unwrap(), lines[..3]);
+        std::fs::write(&log.path, bytes).unwrap();
+        log.rewind(9, 6).unwrap();
+        assert_eq!(log.read().unwrap(), lines[..4]);
+        log.rewind(6, 3).unwrap();
+        assert_eq!(log.read().unwrap(), lines[..3]);
+        log.rewind(3, 3).unwrap();
+        assert_eq!(log.read().unwrap(), lines[..2]);
+        log.append(&lines[2]).unwrap();
+        assert_eq!(log.read().unwrap(), lines[..3]);
     }
 }

@@ -1,4 +1,4 @@
-//! The translations of units that are known beforehand, as a safetensors file.
+//! Safetensors file of the unit lexicon.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use super::safetensors_io::array;
 use crate::model::UnitLexicon;
 
-/// The file's content, with what is noted beside it.
-pub fn serialise(lexicon: &UnitLexicon, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
+/// Returns the bytes of the file, with `metadata` in its header.
+pub fn serialize(lexicon: &UnitLexicon, metadata: HashMap<String, String>) -> Result<Vec<u8>> {
     let ([starts, units], shares) = lexicon.parts();
     let view = |dtype, length, bytes| TensorView::new(dtype, vec![length], bytes);
     let views = [
@@ -21,11 +21,11 @@ pub fn serialise(lexicon: &UnitLexicon, metadata: HashMap<String, String>) -> Re
     Ok(safetensors::serialize(views, Some(metadata))?)
 }
 
-/// The lexicon of a file's content between vocabularies of these sizes.
+/// Reads the lexicon from the bytes of a file. `vocabularies` are the sizes of source and target vocabulary.
 ///
 /// # Errors
-/// The file is damaged, or holds no such lexicon.
-pub fn deserialise(bytes: &[u8], vocabularies: [usize; 2]) -> Result<UnitLexicon> {
+/// The file is damaged or holds no lexicon of these vocabularies.
+pub fn deserialize(bytes: &[u8], vocabularies: [usize; 2]) -> Result<UnitLexicon> {
     let file = SafeTensors::deserialize(bytes)?;
     let [starts, units] = ["starts", "units"].map(|name| array::<u32>(&file, name, Dtype::U32));
     let shares = array::<f32>(&file, "shares", Dtype::F32)?;

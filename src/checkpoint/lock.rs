@@ -1,9 +1,9 @@
-//! One training at a time in a folder.
+//! Lock of a model directory: one training at a time.
 //!
-//! The lock is the system's own, on a file that says who holds it. It goes with the process, however that ends: what a
-//! killed one, or a machine that was switched off, has left behind is only text, and the next one takes it over. A
-//! file system without locks cannot keep a second one out; [`Lock::guards`] says so. A lock follows its file, not the
-//! path: a directory that is moved or removed takes the lock along, which [`Lock::ensure_held`] notices.
+//! The lock is an advisory lock of the system on a file that names the holder. It ends with the process, however that
+//! ends; the text left behind by a killed process does not lock. File systems without locks cannot exclude a second
+//! training; [`Lock::is_exclusive`] is false there. The lock belongs to the file, not the path: a directory that is
+//! moved or removed takes the lock along, which [`Lock::ensure_held`] detects.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -15,19 +15,18 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic_file::{is_same_file, open_own_file};
 
-/// The file's name.
 const NAME: &str = "training.lock";
 
-/// A folder held for one training, until this is dropped.
+/// Lock of a directory for one training, until dropped.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
-    guards: bool,
-    /// The open file that carries the lock.
+    is_exclusive: bool,
+    /// Open lock file, which carries the lock.
     file: File,
 }
 
-/// Who holds a folder, as its file says.
+/// Contents of the lock file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holder {
     process: u32,
@@ -37,32 +36,32 @@ struct Holder {
 }
 
 impl Lock {
-    /// Takes a folder that is there.
+    /// Locks an existing directory.
     ///
     /// # Errors
-    /// Another process holds it, which is named; or the folder takes no file.
-    pub fn take(model_dir: &Path) -> Result<Self> {
+    /// Another process holds the lock, which the message names, or the directory is not writable.
+    pub fn acquire(model_dir: &Path) -> Result<Self> {
         let path = model_dir.join(NAME);
-        let cannot = || takes_no_files(model_dir);
+        let cannot = || cannot_write_dir(model_dir);
         loop {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false);
             let mut file = open_own_file(&mut options, &path).with_context(cannot)?;
-            let guards = match file.try_lock() {
+            let is_exclusive = match file.try_lock() {
                 Ok(()) => true,
                 Err(TryLockError::WouldBlock) => bail!(refusal(model_dir, &mut file)),
                 Err(TryLockError::Error(_)) => false,
             };
             let text = serde_json::to_string(&Holder::this_process())?;
             file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).with_context(cannot)?;
-            // The process that held the lock before may have removed the file in the meantime.
+            // The previous holder may have removed the file in the meantime.
             if is_same_file(&file, &path) {
-                return Ok(Self { path, guards, file });
+                return Ok(Self { path, is_exclusive, file });
             }
         }
     }
 
-    /// Checks that the directory at the path is still the locked one. Call this before each write by path.
+    /// Checks that the directory at the path is still the locked one. To be called before each write by path.
     ///
     /// # Errors
     /// The directory was moved or removed, or its lock file was.
@@ -78,25 +77,25 @@ impl Lock {
         )
     }
 
-    /// Runs work that writes by path, if the directory is still the locked one. Should the directory go away meanwhile, that
-    /// is the error, and not the failed write.
+    /// Runs `work`, which writes by path, if the directory is still the locked one. If the directory disappears
+    /// meanwhile, that is the error, not the failed write.
     ///
     /// # Errors
-    /// That of [`Self::ensure_held`], or the work's own.
+    /// The directory is no longer the locked one, or `work` fails.
     pub fn guard(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
         self.ensure_held()?;
         work().or_else(|error| self.ensure_held().and(Err(error)))
     }
 
-    /// Whether the file system keeps a second training out.
-    pub fn guards(&self) -> bool {
-        self.guards
+    /// True if the file system supports locks, so that no second training can start.
+    pub fn is_exclusive(&self) -> bool {
+        self.is_exclusive
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Another training's lock file stays. So does one that cannot be removed, which does no harm.
+        // Another training's lock file stays; one that cannot be removed does no harm.
         if is_same_file(&self.file, &self.path) {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -104,23 +103,23 @@ impl Drop for Lock {
 }
 
 fn refusal(model_dir: &Path, file: &mut File) -> String {
-    let who = described(file);
-    format!("{}: {who}; wait until it is done, stop it, or choose another folder with --out", model_dir.display())
+    let holder = describe_holder(file);
+    format!("{}: {holder}; wait until it is done, stop it, or choose another directory with --out", model_dir.display())
 }
 
-/// Describes the training that holds a folder, if one does.
+/// Describes the training that has locked the directory, if any.
 pub(super) fn holder(model_dir: &Path) -> Option<String> {
     let mut file = File::open(model_dir.join(NAME)).ok()?;
-    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| described(&mut file))
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| describe_holder(&mut file))
 }
 
-/// Describes the holder by the file that is locked.
-fn described(file: &mut File) -> String {
+/// Describes the holder of a locked file.
+fn describe_holder(file: &mut File) -> String {
     let mut text = String::new();
-    // Some systems do not let a locked file be read: then it stays unsaid who holds it.
+    // On some systems, a locked file cannot be read.
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut text));
     let holder = read.ok().and_then(|_| serde_json::from_str(&text).ok());
-    holder.as_ref().map_or_else(|| "another process has been training here".to_owned(), Holder::describe)
+    holder.as_ref().map_or_else(|| "another process is training here".to_owned(), Holder::describe)
 }
 
 impl Holder {
@@ -136,19 +135,15 @@ impl Holder {
     }
 }
 
-/// This machine's name, or this container's: process numbers mean nothing without it.
+/// Name of this machine or container, without which a process id means nothing.
 fn host() -> String {
-    let named = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let named = named.or_else(|| std::env::var("COMPUTERNAME").ok()).or_else(|| std::env::var("HOSTNAME").ok());
-    named
-        .map(|name| name.trim().to_owned())
-        .filter(|name| !name.is_empty())
-        .unwrap_or_else(|| "this machine".to_owned())
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = name.or_else(|| std::env::var("COMPUTERNAME").ok()).or_else(|| std::env::var("HOSTNAME").ok());
+    name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
 }
 
-/// What is said of a folder that takes no files.
-pub(super) fn takes_no_files(model_dir: &Path) -> String {
-    format!("{}: cannot write into this folder; choose another with --out", model_dir.display())
+pub(super) fn cannot_write_dir(model_dir: &Path) -> String {
+    format!("{}: cannot write to this directory; choose another with --out", model_dir.display())
 }
 
 #[cfg(test)]
@@ -156,38 +151,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_held_once_and_let_go() {
+    fn excludes_a_second_holder_until_dropped() {
         let model_dir = tempfile::tempdir().unwrap();
-        let lock = Lock::take(model_dir.path()).unwrap();
-        assert!(lock.guards(), "the file system of this machine's temporary files has locks");
-        let refused = Lock::take(model_dir.path()).unwrap_err().to_string();
+        let lock = Lock::acquire(model_dir.path()).unwrap();
+        assert!(lock.is_exclusive(), "the temporary directory supports locks");
+        let refused = Lock::acquire(model_dir.path()).unwrap_err().to_string();
         assert!(refused.contains(&format!("process {} on ", std::process::id())), "{refused}");
         drop(lock);
         assert_eq!(std::fs::read_dir(model_dir.path()).unwrap().count(), 0);
-        drop(Lock::take(model_dir.path()).unwrap());
+        drop(Lock::acquire(model_dir.path()).unwrap());
     }
 
     #[test]
-    fn what_a_killed_process_left_is_taken_over() {
+    fn takes_over_the_file_of_a_killed_process() {
         let model_dir = tempfile::tempdir().unwrap();
         for left in ["", "not this", "{\"process\":1,\"host\":\"elsewhere\",\"began\":0}", "\u{feff}\u{0}"] {
             std::fs::write(model_dir.path().join(NAME), left).unwrap();
-            drop(Lock::take(model_dir.path()).unwrap());
+            drop(Lock::acquire(model_dir.path()).unwrap());
         }
     }
 
     #[cfg(unix)]
     #[test]
-    fn notices_that_the_directory_was_moved_removed_or_replaced() {
+    fn detects_a_moved_removed_or_replaced_directory() {
         let parent = tempfile::tempdir().unwrap();
         let [model_dir, moved] = ["m", "n"].map(|name| parent.path().join(name));
         std::fs::create_dir(&model_dir).unwrap();
-        let first = Lock::take(&model_dir).unwrap();
+        let first = Lock::acquire(&model_dir).unwrap();
         first.ensure_held().unwrap();
         std::fs::rename(&model_dir, &moved).unwrap();
         assert!(first.ensure_held().unwrap_err().to_string().contains("moved, removed or replaced"));
         std::fs::create_dir(&model_dir).unwrap();
-        let second = Lock::take(&model_dir).unwrap();
+        let second = Lock::acquire(&model_dir).unwrap();
         assert!(first.ensure_held().is_err() && second.ensure_held().is_ok());
         drop(first);
         second.ensure_held().unwrap();
@@ -198,14 +193,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn refuses_a_lock_file_that_is_a_symbolic_link() {
+    fn rejects_a_symbolic_link_as_lock_file() {
         let parent = tempfile::tempdir().unwrap();
         let (outside, model_dir) = (parent.path().join("outside"), parent.path().join("m"));
         std::fs::create_dir(&model_dir).unwrap();
         std::fs::write(&outside, "untouched").unwrap();
         for target in [outside.as_path(), Path::new("missing")] {
             std::os::unix::fs::symlink(target, model_dir.join(NAME)).unwrap();
-            let message = format!("{:#}", Lock::take(&model_dir).unwrap_err());
+            let message = format!("{:#}", Lock::acquire(&model_dir).unwrap_err());
             assert!(message.contains("training.lock is a symbolic link"), "{message}");
             std::fs::remove_file(model_dir.join(NAME)).unwrap();
         }
@@ -214,13 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_ask_at_once_one_at_a_time_is_let_in() {
+    fn admits_one_of_many_threads_at_a_time() {
         let model_dir = tempfile::tempdir().unwrap();
         let inside = std::sync::atomic::AtomicUsize::new(0);
-        let ask = || {
+        let compete = || {
             for _ in 0..200 {
-                if let Ok(lock) = Lock::take(model_dir.path()) {
-                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0, "two at once");
+                if let Ok(lock) = Lock::acquire(model_dir.path()) {
+                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0, "two holders");
                     std::thread::yield_now();
                     inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
                     drop(lock);
@@ -229,7 +224,7 @@ mod tests {
         };
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(ask);
+                scope.spawn(compete);
             }
         });
     }

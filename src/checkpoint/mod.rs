@@ -1,26 +1,26 @@
-//! A model on disk: a directory that holds all there is to know of it.
+//! Model directories: all files of a model, its training state and logs.
 //!
 //! ```text
-//! config.json            sizes, text and training settings, versions, what it was trained on
+//! config.json            architecture, text and training settings, versions, training data
 //! tokenizer.json         the joint vocabulary, or
 //! source.tokenizer.json, target.tokenizer.json
 //! model.safetensors      the best parameters
-//! aligner.safetensors    what the statistical aligner has learnt
-//! lexicon.safetensors    how units are translated, which weighs on the output beside the network
-//! resume.safetensors     the last parameters with the optimiser's moments; its header holds the progress
-//! resume.json            that progress, for reading
-//! log.jsonl              one object for each report of training
-//! training.svg           what it says, drawn
-//! attention.jsonl        attention on some pairs at each validation, if that is to be kept
-//! attention.html         the same to look at
-//! events.out.tfevents.*  the log for TensorBoard, a file for each run, if that is asked for
-//! kept/step-000123/ …    models of the run that are kept beside the best one, if such are to be kept
-//! training.lock          who trains here, as long as somebody does
+//! aligner.safetensors    the statistical aligner
+//! lexicon.safetensors    translation probabilities of units, which bias the output layer
+//! resume.safetensors     the last parameters and optimizer moments; its metadata holds the progress
+//! resume.json            the progress in readable form
+//! log.jsonl              training log, one object per line
+//! training.svg           curves of the log
+//! attention.jsonl        with --keep-attention: attention on some pairs at each validation
+//! attention.html         the same as a page
+//! events.out.tfevents.*  with --tensorboard: the log for TensorBoard, a file per run
+//! kept/step-000123/ …    with --keep-best or --keep-last: further models of the run
+//! training.lock          during training: its process
 //! ```
 //!
-//! Every file is written beside its place, synced and renamed, but for the logs, which grow line by line. Files that could
-//! be mixed up carry a fingerprint of what they belong to. A training holds its folder for itself, and begins in an empty
-//! one: what it finds there of a run that left no model it clears away, and a model it moves aside, whole.
+//! Files are written atomically, apart from the logs, which grow line by line. Safetensors files carry a fingerprint of
+//! the config.json and vocabularies that they belong to. A training locks its directory. A new training removes what a
+//! run without a model left there, and archives a model as a whole.
 
 mod aligner;
 mod atomic_file;
@@ -36,7 +36,7 @@ mod retention;
 mod safetensors_io;
 mod tfevents;
 
-pub use atomic_file::{PendingFile, remove_abandoned, remove_growing, write_atomically};
+pub use atomic_file::{PendingFile, remove_abandoned, remove_pending, write_atomically};
 pub use averaging::average;
 pub use config::{
     BaseModel, Config, CorpusSource, DataSummary, FORMAT_VERSION, GuideSummary, Invocation, VocabOverlap, fingerprint,

@@ -1,4 +1,4 @@
-//! The directory itself: what a model is made of, how it is written, and what is checked on the way back.
+//! Model directory: names, writing and validation of its files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::atomic_file::{cannot_read, write_atomically};
 use super::config::hexadecimal;
 use super::jsonl::JsonlLog;
-use super::lock::{Lock, holder, takes_no_files};
+use super::lock::{Lock, cannot_write_dir, holder};
 use super::safetensors_io::Header;
 use super::tfevents::{EventFile, event_files};
 use super::{Config, aligner, lexicon};
@@ -33,39 +33,53 @@ pub(super) const LEXICON: &str = "lexicon.safetensors";
 pub(super) const RESUME: &str = "resume.safetensors";
 pub(super) const RESUME_JSON: &str = "resume.json";
 const LOG: &str = "log.jsonl";
-const CURVES: &str = "training.svg";
+const TRAINING_SVG: &str = "training.svg";
 const ATTENTION: &str = "attention.jsonl";
-const LEARNING: &str = "attention.html";
+const ATTENTION_HTML: &str = "attention.html";
 
-/// All of them but event files, which have numbers.
-pub(super) const FILES: [&str; 13] =
-    [CONFIG, JOINT, SOURCE, TARGET, MODEL, ALIGNER, LEXICON, RESUME, RESUME_JSON, LOG, CURVES, ATTENTION, LEARNING];
+/// All file names, apart from the numbered event files.
+pub(super) const FILES: [&str; 13] = [
+    CONFIG,
+    JOINT,
+    SOURCE,
+    TARGET,
+    MODEL,
+    ALIGNER,
+    LEXICON,
+    RESUME,
+    RESUME_JSON,
+    LOG,
+    TRAINING_SVG,
+    ATTENTION,
+    ATTENTION_HTML,
+];
 
-/// A key of the header's metadata.
+/// Metadata key of [`Checkpoint::fingerprint`] in safetensors files.
 const BELONGS_TO: &str = "belongs_to";
 
-/// A directory that holds a checkpoint, or will.
+/// Directory of a checkpoint, which need not exist yet.
 #[derive(Clone, Debug)]
 pub struct ModelDir {
     path: PathBuf,
 }
 
-/// A model read from disk, without its parameters.
+/// Configuration and vocabularies of a model, without its parameters.
 pub struct Checkpoint {
-    /// Its settings.
+    /// Contents of config.json.
     pub config: Config,
-    /// What cuts source text; one with `target` if the vocabulary is joint.
+    /// Source vocabulary; the same as `target` if the vocabulary is joint.
     pub source: Arc<Vocabulary>,
-    /// What cuts and joins target text.
+    /// Target vocabulary.
     pub target: Arc<Vocabulary>,
-    belongs_to: String,
+    /// SHA-256 of architecture and vocabularies, which ties the other files to this model.
+    fingerprint: String,
 }
 
 impl Checkpoint {
-    /// Puts a new model's parts together.
+    /// Assembles a checkpoint.
     ///
     /// # Errors
-    /// The vocabularies' own.
+    /// A vocabulary cannot be serialized.
     pub fn new(config: Config, source: Arc<Vocabulary>, target: Arc<Vocabulary>) -> Result<Self> {
         let mut hash = Sha256::new();
         let text = &config.text;
@@ -73,63 +87,63 @@ impl Checkpoint {
         hash.update(serde_json::to_string(&(text.source_units, text.target_units, text.joint_vocabulary))?);
         hash.update(source.to_json()?);
         hash.update(target.to_json()?);
-        Ok(Self { config, source, target, belongs_to: hexadecimal(hash) })
+        Ok(Self { config, source, target, fingerprint: hexadecimal(hash) })
     }
 
-    /// Whether another model cuts text into the same units, numbered alike.
+    /// True if both vocabularies equal the other model's.
     ///
     /// # Errors
-    /// The vocabularies' own.
+    /// A vocabulary cannot be serialized.
     pub fn same_vocabulary(&self, other: &Self) -> Result<bool> {
         Ok(self.source.to_json()? == other.source.to_json()? && self.target.to_json()? == other.target.to_json()?)
     }
 
-    /// Whether another model cuts into these units what it translates back, numbered alike.
+    /// True if the vocabularies are those of a reverse model, with source and target exchanged.
     ///
     /// # Errors
-    /// The vocabularies' own.
-    pub fn has_units_turned(&self, other: &Self) -> Result<bool> {
+    /// A vocabulary cannot be serialized.
+    pub fn has_swapped_vocabulary(&self, other: &Self) -> Result<bool> {
         Ok(self.source.to_json()? == other.target.to_json()? && self.target.to_json()? == other.source.to_json()?)
     }
 }
 
 impl ModelDir {
-    /// A directory by its path; it need not exist yet.
+    /// Creates a handle for the directory at `path`.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
-    /// Its path.
+    /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the directory if need be.
+    /// Creates the directory, unless it exists.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The directory cannot be created.
     pub fn make(&self) -> Result<()> {
-        std::fs::create_dir_all(&self.path).with_context(|| takes_no_files(&self.path))
+        std::fs::create_dir_all(&self.path).with_context(|| cannot_write_dir(&self.path))
     }
 
-    /// Takes the directory, which is there, for one training alone.
+    /// Locks the directory, which must exist, for one training.
     ///
     /// # Errors
-    /// Another one has it, or it takes no files.
+    /// Another training holds the lock, or the directory is not writable.
     pub fn lock(&self) -> Result<Lock> {
-        Lock::take(&self.path)
+        Lock::acquire(&self.path)
     }
 
-    /// The names of the checkpoint's files that are there.
+    /// Names of the checkpoint's existing files.
     pub(super) fn files(&self) -> Vec<String> {
         let named = FILES.into_iter().filter(|name| self.has(name)).map(str::to_owned);
         named.chain(event_files(&self.path)).collect()
     }
 
-    /// Gives files a second name in another directory, or copies them where the file system has no second names.
+    /// Hard-links files into another directory, or copies them where the file system has no hard links.
     pub(super) fn link(&self, names: Vec<String>, other: &Path) -> std::io::Result<()> {
         for name in names {
-            // A relative symbolic link would lead nowhere from the other directory.
+            // A relative symbolic link would be broken in the other directory.
             let (from, to) = (std::fs::canonicalize(self.path.join(&name))?, other.join(&name));
             if std::fs::hard_link(&from, &to).is_err() {
                 std::fs::copy(&from, &to)?;
@@ -139,13 +153,13 @@ impl ModelDir {
         Ok(())
     }
 
-    /// Removes those of the checkpoint's files that are there, `first` before the others and `last` after them.
+    /// Removes the checkpoint's files, `first` before the others and `last` after them.
     pub(super) fn remove_files(&self, first: &[&str], last: &[&str]) -> Result<()> {
         let others = self.files().into_iter().filter(|name| !last.contains(&name.as_str()));
         let [first, last] = [first, last].map(|names| names.iter().map(|name| (*name).to_owned()));
         for name in first.chain(others).chain(last).filter(|name| self.has(name)) {
-            let place = self.path.join(&name);
-            std::fs::remove_file(&place).with_context(|| format!("{}: cannot remove this file", place.display()))?;
+            let path = self.path.join(&name);
+            std::fs::remove_file(&path).with_context(|| format!("{}: cannot remove this file", path.display()))?;
         }
         Ok(())
     }
@@ -154,11 +168,12 @@ impl ModelDir {
         std::fs::symlink_metadata(self.path.join(name)).is_ok()
     }
 
-    /// Writes what stays the same while training goes on: settings first, by which the others are known for a run's.
+    /// Writes the files that training does not change: config.json, which marks the directory as ours, then
+    /// vocabularies.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn begin(&self, checkpoint: &Checkpoint) -> Result<()> {
+    /// The file cannot be written.
+    pub fn save_config_and_vocabularies(&self, checkpoint: &Checkpoint) -> Result<()> {
         self.save_config(checkpoint)?;
         if checkpoint.config.text.joint_vocabulary {
             self.write_bytes(JOINT, checkpoint.source.to_json()?.as_bytes())?;
@@ -169,7 +184,7 @@ impl ModelDir {
         Ok(())
     }
 
-    /// Writes the settings.
+    /// Writes config.json.
     pub(super) fn save_config(&self, checkpoint: &Checkpoint) -> Result<()> {
         self.write_bytes(CONFIG, format!("{}\n", serde_json::to_string_pretty(&checkpoint.config)?).as_bytes())
     }
@@ -177,7 +192,7 @@ impl ModelDir {
     /// Writes the best parameters.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The file cannot be written.
     pub fn save_model(&self, checkpoint: &Checkpoint, parameters: &Parameters) -> Result<()> {
         let bytes = model_bytes(checkpoint, parameters)?;
         self.write_bytes(MODEL, &bytes)
@@ -186,113 +201,112 @@ impl ModelDir {
     /// Writes the statistical aligner.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The file cannot be written.
     pub fn save_aligner(&self, checkpoint: &Checkpoint, aligner: &WordAligner) -> Result<()> {
-        let bytes = aligner::serialise(aligner, HashMap::from([belongs_to(checkpoint)]))?;
+        let bytes = aligner::serialize(aligner, HashMap::from([fingerprint_metadata(checkpoint)]))?;
         self.write_bytes(ALIGNER, &bytes)
     }
 
-    /// Reads the statistical aligner, if there is one: models of older versions have none, or one that does not say
-    /// where it belongs.
+    /// Reads the statistical aligner, if any. Models of older versions have none, or one without a fingerprint.
     ///
     /// # Errors
-    /// The file is damaged, or belongs to another config.json.
+    /// The file is damaged or belongs to another config.json.
     pub fn load_aligner(&self, checkpoint: &Checkpoint) -> Result<Option<WordAligner>> {
         if !self.has(ALIGNER) {
             return Ok(None);
         }
         let (aligner, metadata) = self.read_aligner()?;
         if metadata.contains_key(BELONGS_TO) {
-            self.check_belonging(ALIGNER, checkpoint, &metadata)?;
+            self.check_fingerprint(ALIGNER, checkpoint, &metadata)?;
         }
         Ok(Some(aligner))
     }
 
-    /// Writes a statistical aligner that belongs to no model.
+    /// Writes a statistical aligner without a model.
     ///
     /// # Errors
-    /// There is a model here, or the path, with the system's reason.
+    /// The directory holds a model or cannot be written.
     pub fn save_aligner_alone(&self, aligner: &WordAligner) -> Result<()> {
         ensure!(
             !self.has(CONFIG),
-            "{}: here is a model, with an aligner of its own; name another folder",
+            "{}: holds a model, which has its own aligner; choose another directory",
             self.path.display()
         );
-        let bytes = aligner::serialise(aligner, HashMap::new())?;
+        let bytes = aligner::serialize(aligner, HashMap::new())?;
         self.make()?;
         self.write_bytes(ALIGNER, &bytes)
     }
 
-    /// Reads the statistical aligner, whether it belongs to a model or not.
+    /// Reads the statistical aligner, with or without a model.
     ///
     /// # Errors
-    /// There is none, or the file is damaged.
+    /// The file is missing or damaged.
     pub fn load_aligner_alone(&self) -> Result<WordAligner> {
         ensure!(self.has(ALIGNER), "{}: no statistical aligner here ({ALIGNER} is missing)", self.path.display());
         Ok(self.read_aligner()?.0)
     }
 
     fn read_aligner(&self) -> Result<(WordAligner, HashMap<String, String>)> {
-        let read = aligner::deserialise(&self.read_bytes(ALIGNER)?);
-        read.with_context(|| format!("{}: damaged, or no aligner of softalign", self.path.join(ALIGNER).display()))
+        let read = aligner::deserialize(&self.read_bytes(ALIGNER)?);
+        read.with_context(|| format!("{}: damaged, or not a softalign aligner", self.path.join(ALIGNER).display()))
     }
 
-    /// Writes the translations of units that are known beforehand.
+    /// Writes the unit lexicon.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn save_lexicon(&self, checkpoint: &Checkpoint, known: &UnitLexicon) -> Result<()> {
-        let bytes = lexicon::serialise(known, HashMap::from([belongs_to(checkpoint)]))?;
+    /// The file cannot be written.
+    pub fn save_lexicon(&self, checkpoint: &Checkpoint, lexicon: &UnitLexicon) -> Result<()> {
+        let bytes = lexicon::serialize(lexicon, HashMap::from([fingerprint_metadata(checkpoint)]))?;
         self.write_bytes(LEXICON, &bytes)
     }
 
-    /// Reads the translations of units that are known beforehand, if the model has such.
+    /// Reads the unit lexicon, if the architecture has one.
     ///
     /// # Errors
-    /// The file is missing, damaged, or belongs to another config.json.
+    /// The file is missing, damaged or belongs to another config.json.
     pub fn load_lexicon(&self, checkpoint: &Checkpoint) -> Result<Option<Arc<UnitLexicon>>> {
         let sizes = &checkpoint.config.architecture;
         if !sizes.lexicon {
             return Ok(None);
         }
         let bytes = self.read_bytes(LEXICON)?;
-        let damaged = || format!("{}: damaged, or no lexicon of softalign", self.path.join(LEXICON).display());
+        let damaged = || format!("{}: damaged, or not a softalign lexicon", self.path.join(LEXICON).display());
         let header = Header::read(&mut &bytes[..], bytes.len() as u64).with_context(damaged)?;
-        // First of all, since between other vocabularies its numbers make no sense.
-        self.check_belonging(LEXICON, checkpoint, &header.metadata)?;
-        let known = lexicon::deserialise(&bytes, [sizes.source_vocabulary, sizes.target_vocabulary]);
-        Ok(Some(Arc::new(known.with_context(damaged)?)))
+        // Checked first: its ids are meaningless with other vocabularies.
+        self.check_fingerprint(LEXICON, checkpoint, &header.metadata)?;
+        let lexicon = lexicon::deserialize(&bytes, [sizes.source_vocabulary, sizes.target_vocabulary]);
+        Ok(Some(Arc::new(lexicon.with_context(damaged)?)))
     }
 
-    /// How the files were laid out that a model was trained on, if there is one that says so.
+    /// Format of the training files, if config.json can be read.
     pub fn layout(&self) -> Option<TableFormat> {
         Some(Config::parse(&self.read_text(CONFIG).ok()?).ok()?.data.layout)
     }
 
-    /// Reads settings and vocabularies.
+    /// Reads config.json and vocabularies.
     ///
     /// # Errors
-    /// The file that is missing, damaged or of a newer format.
+    /// A file is missing, damaged or of a newer format.
     pub fn load(&self) -> Result<Checkpoint> {
-        let place = self.path.join(CONFIG);
-        if !place.exists() {
+        let path = self.path.join(CONFIG);
+        if !path.exists() {
             let hint = "train one with softalign train --train PAIRS.tsv --out DIR, or name another with --model DIR";
             bail!("{}: no model here ({CONFIG} is missing); {hint}", self.path.display());
         }
-        let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| place.display().to_string())?;
-        config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", place.display()))?;
+        let config = Config::parse(&self.read_text(CONFIG)?).with_context(|| path.display().to_string())?;
+        config.architecture.check().map_err(|reason| anyhow!("{}: {reason}", path.display()))?;
         let vocabulary =
             |name: &str, units: Units, protected_tokens: &ProtectedTokens, size: usize| -> Result<Arc<Vocabulary>> {
-                let place = self.path.join(name);
+                let path = self.path.join(name);
                 let normalization = config.text.normalization;
                 let vocabulary = Vocabulary::from_json(&self.read_text(name)?, units, normalization, protected_tokens)
                     .with_context(|| {
-                        format!("{}: damaged, or no vocabulary for {CONFIG}'s units and normalization", place.display())
+                        format!("{}: damaged, or not of the units and normalization in {CONFIG}", path.display())
                     })?;
                 ensure!(
                     vocabulary.size() == size,
-                    "{}: holds {} units where {CONFIG} speaks of {size}; the files do not belong together",
-                    place.display(),
+                    "{}: holds {} units, but {CONFIG} expects {size}; the files belong to different models",
+                    path.display(),
                     vocabulary.size()
                 );
                 Ok(Arc::new(vocabulary))
@@ -310,14 +324,13 @@ impl ModelDir {
         Checkpoint::new(config, source, target)
     }
 
-    /// Reads settings, vocabularies and the best parameters, the last beside the others where there is a second core.
+    /// Reads config.json, vocabularies and the best parameters, the last in parallel.
     ///
     /// # Errors
-    /// The file that is missing, damaged, of a newer format, or belongs to another config.json.
+    /// A file is missing, damaged, of a newer format or belongs to another config.json.
     pub fn load_model(&self, device: &Device) -> Result<(Checkpoint, Parameters)> {
         if let Some(holder) = (!self.has(MODEL)).then(|| holder(&self.path)).flatten() {
-            let previous = self.newest_previous();
-            let previous = previous.map(|path| format!("; the previous model is in {}", path.display()));
+            let previous = self.latest_archive().map(|path| format!("; the previous model is in {}", path.display()));
             bail!(
                 "{}: {holder} and has saved no model yet; wait for its first validation{}",
                 self.path.display(),
@@ -326,7 +339,7 @@ impl ModelDir {
         }
         let (checkpoint, tensors) = rayon::join(|| self.load(), || self.read_tensors(MODEL, device));
         let (checkpoint, (tensors, metadata)) = (checkpoint?, tensors?);
-        self.check_belonging(MODEL, &checkpoint, &metadata)?;
+        self.check_fingerprint(MODEL, &checkpoint, &metadata)?;
         let parameters = Parameters::from_tensors(&checkpoint.config.architecture.parameter_spec(), tensors)
             .with_context(|| self.path.join(MODEL).display().to_string())?;
         Ok((checkpoint, parameters))
@@ -337,15 +350,15 @@ impl ModelDir {
         name: &str,
         device: &Device,
     ) -> Result<(BTreeMap<String, Tensor>, HashMap<String, String>)> {
-        let place = self.path.join(name);
-        let cannot = || cannot_read(&place);
-        let mut file = File::open(&place).with_context(cannot)?;
+        let path = self.path.join(name);
+        let cannot = || cannot_read(&path);
+        let mut file = File::open(&path).with_context(cannot)?;
         let length = file.metadata().with_context(cannot)?.len();
-        let damaged = || format!("{}: damaged, or no safetensors file", place.display());
+        let damaged = || format!("{}: damaged, or not a safetensors file", path.display());
         let header = Header::read(&mut file, length).with_context(damaged)?;
         let mut tensors = BTreeMap::new();
         for (tensor, info) in header.tensors {
-            ensure!(info.dtype == Dtype::F32, "{}: {tensor} is not of 32-bit floats", place.display());
+            ensure!(info.dtype == Dtype::F32, "{}: tensor {tensor} is not of type F32", path.display());
             let mut values = vec![0f32; info.shape.iter().product()];
             file.read_exact(bytemuck::cast_slice_mut(&mut values)).with_context(damaged)?;
             tensors.insert(tensor, Tensor::from_vec(values, info.shape, device)?);
@@ -353,15 +366,15 @@ impl ModelDir {
         Ok((tensors, header.metadata))
     }
 
-    pub(super) fn check_belonging(
+    pub(super) fn check_fingerprint(
         &self,
         name: &str,
         checkpoint: &Checkpoint,
         metadata: &HashMap<String, String>,
     ) -> Result<()> {
-        let belongs = metadata.get(BELONGS_TO) == Some(&checkpoint.belongs_to);
-        let place = self.path.join(name);
-        ensure!(belongs, "{}: does not belong to the {CONFIG} and vocabulary beside it", place.display());
+        let matches = metadata.get(BELONGS_TO) == Some(&checkpoint.fingerprint);
+        let path = self.path.join(name);
+        ensure!(matches, "{}: does not belong to the {CONFIG} and vocabulary beside it", path.display());
         Ok(())
     }
 
@@ -370,56 +383,56 @@ impl ModelDir {
     }
 
     pub(super) fn read_bytes(&self, name: &str) -> Result<Vec<u8>> {
-        let place = self.path.join(name);
-        std::fs::read(&place).with_context(|| cannot_read(&place))
+        let path = self.path.join(name);
+        std::fs::read(&path).with_context(|| cannot_read(&path))
     }
 
     pub(super) fn read_text(&self, name: &str) -> Result<String> {
-        let place = self.path.join(name);
-        std::fs::read_to_string(&place).with_context(|| cannot_read(&place))
+        let path = self.path.join(name);
+        std::fs::read_to_string(&path).with_context(|| cannot_read(&path))
     }
 
-    /// Reports of training.
+    /// Training log.
     pub fn log(&self) -> JsonlLog {
         JsonlLog::new(self.path.join(LOG))
     }
 
-    /// Attention at each validation, where it is kept.
+    /// Log of attention at each validation.
     pub fn attention(&self) -> JsonlLog {
         JsonlLog::new(self.path.join(ATTENTION))
     }
 
-    /// Begins an event file for a run.
+    /// Creates the TensorBoard event file of a run.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn begin_events(&self) -> Result<EventFile> {
-        EventFile::next(&self.path)
+    /// The file cannot be created.
+    pub fn create_event_file(&self) -> Result<EventFile> {
+        EventFile::create(&self.path)
     }
 
-    /// Writes training's curves.
+    /// Writes training.svg.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The file cannot be written.
     pub fn save_curves(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-        write_atomically(&self.path.join(CURVES), |file| Ok(write(file)?))
+        write_atomically(&self.path.join(TRAINING_SVG), |file| Ok(write(file)?))
     }
 
-    /// Writes the page of attention being learnt.
+    /// Writes attention.html.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn save_learning(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-        write_atomically(&self.path.join(LEARNING), |file| Ok(write(file)?))
+    /// The file cannot be written.
+    pub fn save_training_page(&self, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+        write_atomically(&self.path.join(ATTENTION_HTML), |file| Ok(write(file)?))
     }
 }
 
-/// The file of parameters.
+/// Bytes of model.safetensors.
 pub(super) fn model_bytes(checkpoint: &Checkpoint, parameters: &Parameters) -> Result<Vec<u8>> {
     let tensors = parameters.iter();
-    Ok(safetensors::serialize(tensors, Some(HashMap::from([belongs_to(checkpoint)])))?)
+    Ok(safetensors::serialize(tensors, Some(HashMap::from([fingerprint_metadata(checkpoint)])))?)
 }
 
-pub(super) fn belongs_to(checkpoint: &Checkpoint) -> (String, String) {
-    (BELONGS_TO.to_owned(), checkpoint.belongs_to.clone())
+pub(super) fn fingerprint_metadata(checkpoint: &Checkpoint) -> (String, String) {
+    (BELONGS_TO.to_owned(), checkpoint.fingerprint.clone())
 }

@@ -1,4 +1,4 @@
-//! What training goes on from, and what is made right when it does.
+//! Training state, and its restoration by `--resume`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,60 +6,63 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::Value;
 
-use super::model_dir::{CONFIG, Checkpoint, ModelDir, RESUME, RESUME_JSON, belongs_to};
+use super::model_dir::{CONFIG, Checkpoint, ModelDir, RESUME, RESUME_JSON, fingerprint_metadata};
 use crate::parameters::Parameters;
 use crate::training::{Snapshot, TrainState};
 
-/// Keys of the header's metadata.
+/// Metadata keys of resume.safetensors.
 const PROGRESS: &str = "progress";
 const SETTINGS: &str = "settings";
 
 /// Training settings that a resumed run may change.
 const CHANGEABLE: [&str; 3] = ["max_epochs", "max_minutes", "patience"];
 
-/// What training goes on from.
+/// Training state of a resumable run.
 pub struct Resume {
-    /// Where it stood.
+    /// Progress of the run.
     pub progress: TrainState,
-    /// The parameters as they were, by name.
+    /// Last parameters by name.
     pub parameters: BTreeMap<String, Tensor>,
-    /// The optimiser's moments, and the parameters' running average.
+    /// Moments of the optimizer and the parameters' moving average, by name.
     pub moments: BTreeMap<String, Tensor>,
 }
 
 impl ModelDir {
-    /// Writes what training goes on from.
+    /// Writes the training state.
     ///
     /// # Errors
-    /// The path, with the system's reason.
+    /// The file cannot be written.
     pub fn save_resume(&self, checkpoint: &Checkpoint, snapshot: &Snapshot) -> Result<()> {
         let progress = serde_json::to_string(snapshot.progress)?;
-        let settings = settled(checkpoint)?.to_string();
-        let metadata =
-            HashMap::from([belongs_to(checkpoint), (PROGRESS.to_owned(), progress), (SETTINGS.to_owned(), settings)]);
+        let settings = fixed_settings(checkpoint)?.to_string();
+        let metadata = HashMap::from([
+            fingerprint_metadata(checkpoint),
+            (PROGRESS.to_owned(), progress),
+            (SETTINGS.to_owned(), settings),
+        ]);
         let bytes = safetensors::serialize(snapshot.tensors(), Some(metadata))?;
         self.write_bytes(RESUME, &bytes)?;
         self.write_bytes(RESUME_JSON, format!("{}\n", serde_json::to_string_pretty(snapshot.progress)?).as_bytes())
     }
 
-    /// The path of what training goes on from, for messages.
-    pub fn name_of_resume(&self) -> String {
+    /// Path of resume.safetensors, for messages.
+    pub fn resume_path(&self) -> String {
         self.path().join(RESUME).display().to_string()
     }
 
-    /// Reads what training goes on from.
+    /// Reads the training state.
     ///
     /// # Errors
-    /// The file is missing, damaged, or belongs to another config.json, or settings in config.json were edited since.
+    /// The file is missing, damaged or belongs to another config.json, or settings in config.json were edited since.
     pub fn load_resume(&self, checkpoint: &Checkpoint, device: &Device) -> Result<Resume> {
         let (tensors, metadata) = self.read_tensors(RESUME, device)?;
-        self.check_belonging(RESUME, checkpoint, &metadata)?;
+        self.check_fingerprint(RESUME, checkpoint, &metadata)?;
         self.ensure_unedited(checkpoint, metadata.get(SETTINGS))?;
         let progress = metadata.get(PROGRESS).and_then(|json| serde_json::from_str::<TrainState>(json).ok());
         let Some(progress) = progress else {
-            bail!("{}: does not say where training stood", self.name_of_resume());
+            bail!("{}: no valid training progress in the metadata", self.resume_path());
         };
-        progress.check().map_err(|reason| anyhow!("{}: {reason}", self.name_of_resume()))?;
+        progress.check().map_err(|reason| anyhow!("{}: {reason}", self.resume_path()))?;
         let mut resume = Resume { progress, parameters: BTreeMap::new(), moments: BTreeMap::new() };
         for (name, tensor) in tensors {
             match name.strip_prefix("parameter/") {
@@ -70,11 +73,10 @@ impl ModelDir {
         Ok(resume)
     }
 
-    /// Compares config.json with the settings that the training state was saved under. States of version 0.1.0 before
-    /// this check have none.
+    /// Compares config.json with the settings saved with the training state, which older states lack.
     fn ensure_unedited(&self, checkpoint: &Checkpoint, saved: Option<&String>) -> Result<()> {
         let Some(Ok(Value::Object(saved))) = saved.map(|json| serde_json::from_str(json)) else { return Ok(()) };
-        let now = settled(checkpoint)?;
+        let now = fixed_settings(checkpoint)?;
         let edited: Vec<String> = saved
             .iter()
             .filter(|(name, was)| now.get(name).is_some_and(|is| is != *was))
@@ -89,26 +91,26 @@ impl ModelDir {
         Ok(())
     }
 
-    /// Puts the directory where training stood, with the settings that it goes on with: what came later goes, and what the
-    /// run before may not have got to write is written. `used` are the parameters that are validated, as they stood then.
+    /// Restores the directory to the state of `progress`, with the current settings: later log lines are dropped, and
+    /// files that the killed run did not get to write are written. `validated` are the parameters that validation used.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn reconcile(&self, checkpoint: &Checkpoint, progress: &TrainState, used: &Parameters) -> Result<()> {
-        self.begin(checkpoint)?;
+    /// The file cannot be written.
+    pub fn reconcile(&self, checkpoint: &Checkpoint, progress: &TrainState, validated: &Parameters) -> Result<()> {
+        self.save_config_and_vocabularies(checkpoint)?;
         if progress.is_best() {
-            self.save_model(checkpoint, used)?;
+            self.save_model(checkpoint, validated)?;
         }
         self.log().rewind(progress.step, progress.last_validation())?;
         self.attention().rewind(progress.step, progress.last_validation())?;
-        self.keep(checkpoint, progress, used)?;
+        self.keep(checkpoint, progress, validated)?;
         let kept = self.kept().with_context(|| self.cannot_list_kept())?;
-        kept.into_iter().try_for_each(|step| self.of_step(step).save_config(checkpoint))
+        kept.into_iter().try_for_each(|step| self.step_dir(step).save_config(checkpoint))
     }
 }
 
-/// The settings of text and training that stay the same from a run to the one that resumes it, by their names.
-fn settled(checkpoint: &Checkpoint) -> Result<Value> {
+/// Text and training settings by name, without those that a resumed run may change.
+fn fixed_settings(checkpoint: &Checkpoint) -> Result<Value> {
     let config = &checkpoint.config;
     let mut settings = serde_json::to_value(&config.training)?;
     if let (Value::Object(all), Value::Object(text)) = (&mut settings, serde_json::to_value(&config.text)?) {

@@ -1,8 +1,7 @@
-//! Models of a run beside the best one: whole models' folders below `kept`, by the steps after which they were validated.
+//! Models kept besides the best one: complete model directories in `kept/`, named by the step of their validation.
 //!
-//! All but the parameters are second names of the files above. Which models are kept follows from the steps that are there
-//! and from the log, and they are kept after [`ModelDir::save_resume`], so that a run that goes on makes up for what the one
-//! before did not get to.
+//! All files but the parameters are hard links. The models to keep follow from the existing directories and the log.
+//! They are updated after [`ModelDir::save_resume`], so that a resumed run catches up on what a killed one missed.
 
 use std::fs::File;
 use std::io::{ErrorKind, Result as IoResult, Write};
@@ -10,51 +9,51 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::atomic_file::{ensure_no_symlink, make_whole};
+use super::atomic_file::{create_dir_atomically, ensure_no_symlink};
 use super::model_dir::{ALIGNER, CONFIG, Checkpoint, JOINT, LEXICON, MODEL, ModelDir, SOURCE, TARGET, model_bytes};
 use crate::parameters::Parameters;
 use crate::training::TrainState;
 
-/// The folder of all of them.
+/// Directory of all kept models.
 const KEPT: &str = "kept";
-/// What a step's number stands after.
+/// Prefix of a kept model's directory, before the step.
 const STEP: &str = "step-";
 
 impl ModelDir {
-    /// The folder of the models that are kept.
-    pub fn path_of_kept(&self) -> PathBuf {
+    /// Directory of all kept models.
+    pub fn kept_path(&self) -> PathBuf {
         self.path().join(KEPT)
     }
 
-    /// The steps after which the models were validated that are kept, in order.
+    /// Steps of the kept models, in order.
     pub(super) fn kept(&self) -> IoResult<Vec<u64>> {
-        Ok(self.steps()?.into_iter().filter(|step| self.of_step(*step).has(MODEL)).collect())
+        Ok(self.steps()?.into_iter().filter(|step| self.step_dir(*step).has(MODEL)).collect())
     }
 
-    /// Keeps the model that was validated last, if it is one of those that the settings want, and none that they do not:
-    /// the new one comes first, then the others go.
+    /// Keeps the last validated model, whose parameters are `validated`, if the settings ask for it; then removes the
+    /// models that are no longer wanted.
     ///
     /// # Errors
-    /// The path, with the system's reason.
-    pub fn keep(&self, checkpoint: &Checkpoint, progress: &TrainState, used: &Parameters) -> Result<()> {
+    /// A file cannot be read, written or removed.
+    pub fn keep(&self, checkpoint: &Checkpoint, progress: &TrainState, validated: &Parameters) -> Result<()> {
         let settings = &checkpoint.config.training;
         let Some(keep) = settings.keep else { return Ok(()) };
         let listed = self.steps().with_context(|| self.cannot_list_kept())?;
-        let there = |step: &u64| *step <= progress.step && self.of_step(*step).has(MODEL);
-        let mut steps: Vec<u64> = listed.iter().copied().filter(there).collect();
+        let is_complete = |step: &u64| *step <= progress.step && self.step_dir(*step).has(MODEL);
+        let mut steps: Vec<u64> = listed.iter().copied().filter(is_complete).collect();
         let new = (progress.is_validated() && !steps.contains(&progress.step)).then_some(progress.step);
         steps.extend(new);
         let log = self.log().read()?;
         let validation_score = |step: u64| {
             let mut validations = log.iter().filter(|line| line["event"] == "validation" && line["step"] == step);
-            validations.next_back().and_then(|line| settings.metric.logged_merit(line))
+            validations.next_back().and_then(|line| settings.metric.logged_score(line))
         };
-        let wanted = keep.chosen(steps.into_iter().map(|step| (step, validation_score(step))).collect());
+        let wanted = keep.select(steps.into_iter().map(|step| (step, validation_score(step))).collect());
         if let Some(step) = new.filter(|step| wanted.contains(step)) {
             if listed.contains(&step) {
                 self.remove_kept(step)?;
             }
-            self.write_kept(checkpoint, step, used)?;
+            self.write_kept(checkpoint, step, validated)?;
         }
         listed.into_iter().filter(|step| !wanted.contains(step)).try_for_each(|step| self.remove_kept(step))
     }
@@ -62,33 +61,33 @@ impl ModelDir {
     fn write_kept(&self, checkpoint: &Checkpoint, step: u64, parameters: &Parameters) -> Result<()> {
         let bytes = model_bytes(checkpoint, parameters)?;
         let shared = [CONFIG, JOINT, SOURCE, TARGET, ALIGNER, LEXICON].into_iter().filter(|name| self.has(name));
-        let place = self.of_step(step).path().to_owned();
-        let written = std::fs::create_dir_all(self.path_of_kept()).and_then(|()| {
-            make_whole(&place, |unfinished| {
-                self.link(shared.map(str::to_owned).collect(), unfinished)?;
-                let mut file = File::create(unfinished.join(MODEL))?;
+        let path = self.step_dir(step).path().to_owned();
+        let written = std::fs::create_dir_all(self.kept_path()).and_then(|()| {
+            create_dir_atomically(&path, |temporary| {
+                self.link(shared.map(str::to_owned).collect(), temporary)?;
+                let mut file = File::create(temporary.join(MODEL))?;
                 file.write_all(&bytes)?;
                 file.sync_all()
             })
         });
-        written.with_context(|| format!("{}: cannot keep the model in this folder", place.display()))
+        written.with_context(|| format!("{}: cannot keep the model in this directory", path.display()))
     }
 
-    /// Removes a model that was kept: first its parameters, without which nobody takes the rest for one.
+    /// Removes a kept model: first its parameters, without which the rest is not a model.
     pub(super) fn remove_kept(&self, step: u64) -> Result<()> {
-        let model_dir = self.of_step(step);
+        let model_dir = self.step_dir(step);
         model_dir.remove_files(&[MODEL], &[])?;
         match std::fs::remove_dir(model_dir.path()) {
-            // What somebody else has put there is not ours to remove.
+            // Somebody else's files stay.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
-            removed => removed.with_context(|| format!("{}: cannot remove this folder", model_dir.path().display())),
+            removed => removed.with_context(|| format!("{}: cannot remove this directory", model_dir.path().display())),
         }
     }
 
-    /// The steps that have a folder, in order; one whose removal was cut short holds no model.
+    /// Steps that have a directory, in order; it holds no model if its removal was interrupted.
     pub(super) fn steps(&self) -> IoResult<Vec<u64>> {
-        ensure_no_symlink(&self.path_of_kept())?;
-        let entries = match std::fs::read_dir(self.path_of_kept()) {
+        ensure_no_symlink(&self.kept_path())?;
+        let entries = match std::fs::read_dir(self.kept_path()) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(Vec::new());
             }
@@ -105,32 +104,31 @@ impl ModelDir {
         Ok(steps)
     }
 
-    /// What is said of the folder of all models that are kept.
     pub(super) fn cannot_list_kept(&self) -> String {
-        format!("{}: cannot read this folder", self.path_of_kept().display())
+        format!("{}: cannot read this directory", self.kept_path().display())
     }
 
-    /// The folder of the model that was validated after a step; it need not exist.
-    pub(super) fn of_step(&self, step: u64) -> Self {
-        Self::new(&self.path_of_kept().join(name_of(step)))
+    /// Directory of the model kept at `step`, which need not exist.
+    pub(super) fn step_dir(&self, step: u64) -> Self {
+        Self::new(&self.kept_path().join(step_name(step)))
     }
 
-    /// The parameters of the models that are kept, by their paths in this folder.
+    /// Relative paths of the kept models' parameters.
     pub(super) fn kept_files(&self) -> Vec<String> {
         let kept = self.kept().unwrap_or_default();
-        kept.into_iter().map(|step| format!("{KEPT}/{}/{MODEL}", name_of(step))).collect()
+        kept.into_iter().map(|step| format!("{KEPT}/{}/{MODEL}", step_name(step))).collect()
     }
 }
 
-/// As many digits as keep the order of steps in that of names.
-fn name_of(step: u64) -> String {
+/// Directory name of a step, zero-padded so that names sort by step.
+fn step_name(step: u64) -> String {
     format!("{STEP}{step:06}")
 }
 
-/// The step of a folder's name, if it has one.
+/// Step of a directory name written by [`step_name`].
 pub(super) fn step_of(name: &str) -> Option<u64> {
     let step = name.strip_prefix(STEP)?.parse().ok()?;
-    (name == name_of(step)).then_some(step)
+    (name == step_name(step)).then_some(step)
 }
 
 #[cfg(test)]
@@ -138,9 +136,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_our_own_are_steps() {
+    fn step_of_inverts_step_name_and_rejects_other_names() {
         for step in [0, 7, 999_999, 1_000_000, u64::MAX] {
-            assert_eq!(step_of(&name_of(step)), Some(step));
+            assert_eq!(step_of(&step_name(step)), Some(step));
         }
         for name in ["step-7", "step-+00007", "step-0000007", "step-000007-mine", "step-", "step", "000007"] {
             assert_eq!(step_of(name), None, "{name}");

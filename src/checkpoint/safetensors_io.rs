@@ -1,5 +1,4 @@
-//! Reading a safetensors file tensor by tensor, each straight to its place: a model is loaded in the time that its
-//! numbers take to arrive.
+//! Reading of safetensors files tensor by tensor, without an intermediate copy of the file.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -8,29 +7,29 @@ use anyhow::{Context, Result, ensure};
 use bytemuck::{Pod, cast_slice_mut};
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorInfo};
 
-/// The longest header that is believed: ours have some hundred bytes a tensor, and reading one takes many times its size.
-const LONGEST: u64 = 1 << 20;
+/// Maximum size of a header in bytes. Ours have some hundred bytes per tensor; parsing takes many times the size.
+const MAX_HEADER: u64 = 1 << 20;
 
-/// What a file says of itself before its numbers.
+/// Header of a safetensors file.
 pub struct Header {
-    /// What the writer noted.
+    /// Free-form metadata.
     pub metadata: HashMap<String, String>,
-    /// The tensors in the order of their numbers, which follow the header without gaps.
+    /// Tensors in the order of their data, which follow the header without gaps.
     pub tensors: Vec<(String, TensorInfo)>,
 }
 
 impl Header {
-    /// Reads the header of a file of `length` bytes, and leaves the file where the numbers begin.
+    /// Reads the header of a file of `length` bytes and leaves the file at the first tensor's data.
     ///
     /// # Errors
-    /// This is no safetensors file, it is longer or shorter than its header says, or has a tensor whose numbers do not fill its shape.
+    /// This is not a safetensors file, its length contradicts its header, or a tensor's data do not fit its shape.
     pub fn read(file: &mut impl Read, length: u64) -> Result<Self> {
         let mut size = [0; 8];
         file.read_exact(&mut size)?;
         let size = u64::from_le_bytes(size);
         ensure!(
-            size <= LONGEST && size + 8 <= length,
-            "a header of {size} bytes where at most {LONGEST} are believed, and {length} are there"
+            size <= MAX_HEADER && size + 8 <= length,
+            "header size of {size} bytes exceeds the limit of {MAX_HEADER} or the file size of {length}"
         );
         let mut json = vec![0; size as usize];
         file.read_exact(&mut json)?;
@@ -41,23 +40,28 @@ impl Header {
         let mut end = 0;
         for (name, info) in &tensors {
             let count = info.shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size));
-            let bits = count.and_then(|count| count.checked_mul(info.dtype.bitsize())).context("a tensor too large")?;
-            ensure!(info.data_offsets == (end, end + bits / 8), "tensor {name} is not where its shape puts it");
+            let bits =
+                count.and_then(|count| count.checked_mul(info.dtype.bitsize())).context("a tensor is too large")?;
+            ensure!(info.data_offsets == (end, end + bits / 8), "data offsets of tensor {name} do not match its shape");
             end = info.data_offsets.1;
         }
-        ensure!(size + 8 + end as u64 == length, "{length} bytes where the header speaks of {}", size + 8 + end as u64);
+        let expected = size + 8 + end as u64;
+        ensure!(expected == length, "file size is {length} bytes, but the header implies {expected}");
         Ok(Self { metadata: header.metadata().clone().unwrap_or_default(), tensors })
     }
 }
 
-/// An array of a file, of one dimension.
+/// Reads a one-dimensional array.
 ///
 /// # Errors
-/// It is missing, or of another kind.
+/// The array is missing, or has another type or more dimensions.
 pub fn array<T: Pod>(file: &SafeTensors, name: &str, dtype: Dtype) -> Result<Vec<T>> {
     let view = file.tensor(name).with_context(|| format!("{name} is missing"))?;
-    ensure!(view.dtype() == dtype && view.shape().len() == 1, "{name} is not of the right kind");
-    // The file's bytes may lie anywhere, so they are not lent but copied.
+    ensure!(
+        view.dtype() == dtype && view.shape().len() == 1,
+        "{name} is not a one-dimensional array of type {dtype:?}"
+    );
+    // Copied, as the bytes may be unaligned.
     let mut values = vec![T::zeroed(); view.data().len() / size_of::<T>()];
     cast_slice_mut(&mut values).copy_from_slice(view.data());
     Ok(values)

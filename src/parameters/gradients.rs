@@ -43,7 +43,7 @@ impl Gradients {
     pub fn get(&self, name: &str) -> Result<&Tensor> {
         match self.0.get(name) {
             Some(gradient) => Ok(gradient),
-            None => bail!("no gradient by {name}"),
+            None => bail!("no gradient of {name}"),
         }
     }
 

@@ -58,29 +58,29 @@ impl ParameterSpec {
 }
 
 impl Init {
-    pub(super) fn draw(self, shape: &[usize], stream: &mut SeededRng) -> Vec<f32> {
+    pub(super) fn draw(self, shape: &[usize], rng: &mut SeededRng) -> Vec<f32> {
         let count: usize = shape.iter().product();
         match self {
             Self::Constant(value) => vec![value; count],
-            Self::Normal(deviation) => (0..count).map(|_| (stream.normal() * deviation) as f32).collect(),
+            Self::Normal(deviation) => (0..count).map(|_| (rng.normal() * deviation) as f32).collect(),
             Self::Glorot => {
                 let bound = (6.0 / shape.iter().sum::<usize>() as f64).sqrt();
-                (0..count).map(|_| ((2.0 * stream.uniform() - 1.0) * bound) as f32).collect()
+                (0..count).map(|_| ((2.0 * rng.uniform() - 1.0) * bound) as f32).collect()
             }
             Self::Orthogonal => {
                 let size = shape[1];
-                (0..shape[0] / size).flat_map(|_| orthogonal(size, stream)).collect()
+                (0..shape[0] / size).flat_map(|_| orthogonal(size, rng)).collect()
             }
         }
     }
 }
 
 /// Random orthogonal matrix `[size × size]`: normal rows, orthonormalized by the Gram–Schmidt process.
-fn orthogonal(size: usize, stream: &mut SeededRng) -> Vec<f32> {
+fn orthogonal(size: usize, rng: &mut SeededRng) -> Vec<f32> {
     let mut rows: Vec<Vec<f64>> = Vec::with_capacity(size);
     while rows.len() < size {
-        let mut row: Vec<f64> = (0..size).map(|_| stream.normal()).collect();
-        // Once would leave rounding errors.
+        let mut row: Vec<f64> = (0..size).map(|_| rng.normal()).collect();
+        // A second pass removes rounding errors.
         for _ in 0..2 {
             for earlier in &rows {
                 let overlap: f64 = row.iter().zip(earlier).map(|(a, b)| a * b).sum();

@@ -17,7 +17,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Initializes parameters at random. Each has a random stream of its own, so that none depends on another's size.
+    /// Initializes parameters at random. Each has its own random generator, so that none depends on another's size.
     ///
     /// # Errors
     /// The device is out of memory.
@@ -57,13 +57,13 @@ impl Parameters {
     /// # Errors
     /// There is no model, or names or shapes differ.
     pub fn mean(models: &[&Self]) -> Result<Self> {
-        let Some((first, others)) = models.split_first() else { bail!("no parameters to take the mean of") };
-        let share = 1.0 / models.len() as f64;
+        let Some((first, others)) = models.split_first() else { bail!("no models to average") };
+        let weight = 1.0 / models.len() as f64;
         let mut tensors = BTreeMap::new();
         for (name, tensor) in &first.tensors {
-            let mut sum = tensor.affine(share, 0.0)?;
+            let mut sum = tensor.affine(weight, 0.0)?;
             for other in others {
-                sum = (sum + other.get(name)?.affine(share, 0.0)?)?;
+                sum = (sum + other.get(name)?.affine(weight, 0.0)?)?;
             }
             tensors.insert(name.clone(), sum);
         }
@@ -183,16 +183,16 @@ impl Parameters {
         let guards: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(guard).collect()).collect();
         let mut all = Vec::with_capacity(models.len());
         for guards in &guards {
-            let mut slices = ParameterViews::default();
+            let mut views = ParameterViews::default();
             for (name, dimensions, (storage, layout)) in guards {
                 match (&**storage, layout.contiguous_offsets()) {
                     (Storage::Cpu(CpuStorage::F32(values)), Some((start, end))) => {
-                        slices.insert(name, dimensions, &values[start..end]);
+                        views.insert(name, dimensions, &values[start..end]);
                     }
                     _ => bail!("parameter {name} is not a contiguous f32 tensor on the CPU"),
                 }
             }
-            all.push(slices);
+            all.push(views);
         }
         work(&all)
     }
@@ -210,12 +210,12 @@ mod tests {
             let tensors = [("rows", full(values[0], shape)), ("whole", full(values[1], (1, 1)))];
             Parameters { tensors: tensors.map(|(name, tensor)| (name.to_owned(), tensor)).into() }
         };
-        let (drawn, old) = (parameters([1.0, 2.0], (3, 2)), parameters([3.0, 4.0], (2, 2)));
+        let (own, base) = (parameters([1.0, 2.0], (3, 2)), parameters([3.0, 4.0], (2, 2)));
         let origins = [Some(1), None, Some(0)];
-        let copied = drawn.remap_rows(&old, |name| (name == "rows").then_some(&origins[..])).unwrap();
+        let copied = own.remap_rows(&base, |name| (name == "rows").then_some(&origins[..])).unwrap();
         assert_eq!(copied.get("rows").unwrap().to_vec2::<f32>().unwrap(), [[3.0; 2], [1.0; 2], [3.0; 2]]);
         assert_eq!(copied.get("whole").unwrap().to_vec2::<f32>().unwrap(), [[4.0]]);
-        assert!(drawn.remap_rows(&parameters([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
+        assert!(own.remap_rows(&parameters([3.0, 4.0], (2, 5)), |_| Some(&origins)).is_err());
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         assert!(attempt(&|map| drop(map.remove(&name))).unwrap_err().contains("energy.weight is missing"));
         assert!(attempt(&|map| drop(map.insert(name.clone(), tensor(f32::NAN)))).unwrap_err().contains("not finite"));
         assert!(attempt(&|map| drop(map.insert("x".into(), tensor(0.0)))).unwrap_err().contains("does not belong"));
-        let misshapen = attempt(&|map| drop(map.insert("readout.bias".into(), tensor(0.0)))).unwrap_err();
-        assert!(misshapen.contains("[1, 5], expected [4]"), "{misshapen}");
+        let wrong_shape = attempt(&|map| drop(map.insert("readout.bias".into(), tensor(0.0)))).unwrap_err();
+        assert!(wrong_shape.contains("[1, 5], expected [4]"), "{wrong_shape}");
     }
 }
