@@ -140,7 +140,10 @@ impl AttentionConfig {
         settings.temperature = overrides.temperature.unwrap_or(self.temperature);
         if let Some(head) = overrides.head {
             if !(1..=self.heads).contains(&head) {
-                return Err(format!("head must be between 1 and {}, the heads of this model, not {head}", self.heads));
+                return Err(format!(
+                    "head must be between 1 and {}, the number of heads of this model, not {head}",
+                    self.heads
+                ));
             }
             settings.reported_head = Some(head - 1);
         }
@@ -151,7 +154,7 @@ impl AttentionConfig {
     /// Checks the configuration against the model's sizes.
     ///
     /// # Errors
-    /// Names the option and its valid values, in words without a full stop.
+    /// Names the option and its valid values.
     pub fn check(&self, dimensions: AttentionDims) -> Result<(), String> {
         if self.heads == 0 {
             return Err("heads must be at least 1".to_owned());
@@ -161,24 +164,23 @@ impl AttentionConfig {
         }
         if self.temperature < MIN_TEMPERATURE {
             return Err(format!(
-                "attention-temperature must be at least {MIN_TEMPERATURE:?}, not {:?}; hard-attention lets the largest \
-                 weight take all",
+                "attention-temperature must be at least {MIN_TEMPERATURE:?}, not {:?}; use hard-attention to \
+                 select the largest weight",
                 self.temperature
             ));
         }
-        if self.is_fixed() && self.temperature != 1.0 {
-            return Err("attention-temperature needs a score: mean and last weigh by none".to_owned());
-        }
-        if self.is_fixed() && self.heads != 1 {
-            return Err("heads need a score: with mean and last all heads would be alike".to_owned());
-        }
-        if self.is_fixed() && self.is_hard() {
-            return Err("hard-attention needs a score: with mean and last there is nothing to choose".to_owned());
+        let changed = [
+            ("attention-temperature", self.temperature != 1.0),
+            ("heads", self.heads != 1),
+            ("hard-attention", self.is_hard()),
+        ];
+        if let Some((option, _)) = changed.iter().find(|(_, changed)| self.is_fixed() && *changed) {
+            return Err(format!("{option} needs a score: mean and last have none"));
         }
         let layout = self.layout(dimensions);
         for (what, size) in [("the hidden size", layout.hidden), ("the attention size", layout.query)] {
             if !size.is_multiple_of(self.heads) {
-                return Err(format!("heads must divide {what}, and {size} is no multiple of {}", self.heads));
+                return Err(format!("heads must divide {what}, but {size} is not a multiple of {}", self.heads));
             }
         }
         Ok(())

@@ -14,8 +14,7 @@
 //! | positional encoding | sinusoids | `positional_encoding.rs` |
 //!
 //! [`pool`] is the equation in candle's operations for any score and any shapes. [`Attention`] builds the translator's
-//! layer on it; [`cpu`] is the same layer on slices with hand-written derivatives. Encoders, decoders and words are
-//! unknown here.
+//! layer on it; [`cpu`] is the same layer on slices with hand-written derivatives.
 
 mod config;
 pub mod cpu;

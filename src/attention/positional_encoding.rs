@@ -16,8 +16,8 @@ pub fn sinusoids(length: usize, size: usize, device: &Device) -> Result<Tensor> 
     if !size.is_multiple_of(2) {
         candle_core::bail!("the size of positional encodings must be even, not {size}");
     }
-    let angle = |place: usize, pair: usize| place as f64 / 10_000f64.powf(2.0 * pair as f64 / size as f64);
-    let row = |place| (0..size / 2).flat_map(move |pair| [angle(place, pair).sin(), angle(place, pair).cos()]);
+    let angle = |position: usize, pair: usize| position as f64 / 10_000f64.powf(2.0 * pair as f64 / size as f64);
+    let row = |position| (0..size / 2).flat_map(move |pair| [angle(position, pair).sin(), angle(position, pair).cos()]);
     let values: Vec<f32> = (0..length).flat_map(row).map(|value| value as f32).collect();
     Tensor::from_vec(values, (length, size), device)
 }

@@ -37,14 +37,21 @@ impl<S: Score> Score for ScaledScore<S> {
 /// Attention score of one query and the keys of one sentence on slices. Its inlined methods run inside
 /// [`vectorized`](crate::kernels::simd::vectorized).
 pub trait CpuScore: Copy + Send + Sync {
-    /// Returns the score of one of several heads, with that head's slice of the score's parameter.
-    fn head(self, head: usize, heads: usize) -> Self;
+    /// Returns the score of one of several heads, with that head's slice of the score's parameter, if any.
+    #[inline(always)]
+    fn head(self, _head: usize, _heads: usize) -> Self {
+        self
+    }
 
     /// Forward pass: e_j = a(q, k_j) for query `[d]`, keys `[length, d]`, energies `[length]`.
     fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]);
 
-    /// Backward pass, given the derivatives with respect to the energies, `[length]`.
-    fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], grads: ScoreGrads);
+    /// Backward pass, given the derivatives with respect to the energies, `[length]`. By default the energies depend on
+    /// neither query nor keys.
+    #[inline(always)]
+    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], grads: ScoreGrads) {
+        grads.d_query.fill(0.0);
+    }
 }
 
 /// Destinations of a score's derivatives.

@@ -30,6 +30,7 @@ impl SelectionMode {
         }
     }
 }
+
 /// Weights that pool in one step.
 #[derive(Clone, Copy, Debug)]
 pub enum Selection<'a> {
@@ -57,7 +58,7 @@ pub(in crate::attention) fn select_position(weights: &[f32], selection: Selectio
                 sum += weight;
                 sum > draws[row]
             };
-            // Rounding may leave the sum below 1.
+            // Rounding can leave the sum below 1.
             weights.iter().position(reached).unwrap_or(weights.len().saturating_sub(1))
         }
     }

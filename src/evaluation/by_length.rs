@@ -12,7 +12,7 @@ use crate::text::{Pair, WordSplitting, word_spans};
 /// Scores of the pairs whose sources have a length within a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LengthScores {
-    /// The bucket.
+    /// Range of lengths.
     #[serde(flatten)]
     pub bucket: LengthBucket,
     /// Mean length of the bucket's sources, in words.
@@ -20,14 +20,14 @@ pub struct LengthScores {
     /// Scores of the translations.
     #[serde(flatten)]
     pub scores: CorpusScores,
-    /// AlignmentMetrics of the links with gold alignments, if there are such.
+    /// Metrics of the links against gold alignments, if given.
     #[serde(flatten)]
     pub agreement: Option<AlignmentMetrics>,
 }
 
 /// Pairs in buckets by the number of words in their sources.
 pub struct LengthBuckets {
-    /// Words of each pair's source.
+    /// Word count of each pair's source.
     words: Vec<usize>,
     buckets: Vec<LengthBucket>,
 }
@@ -38,14 +38,13 @@ impl LengthBuckets {
     /// # Errors
     /// No source has a word.
     pub fn new(pairs: &[Pair]) -> Result<Self> {
-        // The text's own words, whatever is linked.
         let words: Vec<usize> =
             pairs.iter().map(|pair| word_spans(&pair.source, WordSplitting::Whitespace).len()).collect();
         ensure!(words.iter().any(|&length| length > 0), "no source has a word, so there are no scores by length");
         Ok(Self { buckets: length_buckets(&words), words })
     }
 
-    /// Returns the scores of each bucket; there is one result for each pair.
+    /// Returns the scores of each bucket, given one result per pair.
     pub fn scores(&self, results: &[PairResult]) -> Vec<LengthScores> {
         self.buckets.iter().map(|&bucket| self.scores_of(bucket, results)).collect()
     }
@@ -62,7 +61,7 @@ impl LengthBuckets {
     }
 }
 
-/// Returns the agreement of links with gold links; none if these are not known.
+/// Metrics of links against gold links; `None` without gold links.
 fn agreement(results: &[PairResult]) -> Option<AlignmentMetrics> {
     let mut counts = AerCounts::default();
     for result in results {
@@ -72,22 +71,21 @@ fn agreement(results: &[PairResult]) -> Option<AlignmentMetrics> {
     Some(counts.metrics())
 }
 
-/// Returns a figure of BLEU by length with a line for each system, which comes with its name, and the numbers of pairs
-/// below.
+/// Figure of BLEU by length: one line per named system, and the counts of pairs below.
 pub fn bleu_by_length(systems: &[(&str, &[LengthScores])]) -> Figure {
     let point = |bucket: &LengthScores| [bucket.mean_length, bucket.scores.bleu];
     let line = |(name, buckets): &(&str, &[LengthScores])| Series {
         name: (*name).to_owned(),
         points: buckets.iter().map(point).collect(),
     };
-    let span =
+    let bracket =
         |scores: &LengthScores| Bracket { from: scores.bucket.from, to: scores.bucket.to, count: scores.scores.pairs };
     let buckets = systems.first().map_or(&[][..], |(_, buckets)| buckets);
     Figure {
         x: Axis { label: "words in the source".to_owned(), whole: true },
         y: Axis { label: "BLEU".to_owned(), whole: false },
         series: systems.iter().map(line).collect(),
-        counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: buckets.iter().map(span).collect() }),
+        counts: Some(BracketCounts { label: "pairs".to_owned(), brackets: buckets.iter().map(bracket).collect() }),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Evaluation of a model, or of translations made elsewhere, on sentence pairs.
+//! Evaluation of a model, or of another system's translations, on sentence pairs.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ use crate::translator::{
     DecodeOptions, LineWarnings, LinkedPair, Linker, Sentence, Translator, warn_of_truncated_lines,
 };
 
-/// Most characters of a hypothesis and of a reference that are scored: time grows with the product of both.
+/// Maximum scored characters of a hypothesis or reference: time grows with the product of their lengths.
 const MAX_SCORED: usize = 20_000;
 
 /// Evaluator of systems on sentence pairs.
@@ -44,9 +44,9 @@ pub struct Evaluator<'a> {
 
 /// A system to evaluate.
 pub enum System {
-    /// A model, or several that translate together, with the linker of their words.
+    /// A model or an ensemble, with its word linker.
     Model(Box<Translator>, Box<Linker>),
-    /// Translations made elsewhere, one for each pair.
+    /// Translations of another system, one for each pair.
     Hypotheses(Vec<String>),
 }
 
@@ -58,19 +58,19 @@ pub struct Evaluation {
     /// Scores of the translations.
     #[serde(flatten)]
     pub scores: CorpusScores,
-    /// Error rates of a model of single words; none if a source has several.
+    /// Error rates of a model of single words; `None` if a source has several words.
     #[serde(flatten)]
     pub word_errors: Option<WordErrors>,
-    /// AlignmentMetrics of a model's links with gold alignments, if these are given.
+    /// Scores of a model's links against gold alignments, if given.
     #[serde(flatten)]
     pub gold: Option<GoldScores>,
-    /// Confidence intervals, if they are asked for.
+    /// Confidence intervals, if enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<PerMetric<Confidence>>,
-    /// Scores by the length of the source, if they are asked for.
+    /// Scores by source length, if enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_length: Option<Vec<LengthScores>>,
-    /// The translations that were scored, one for each pair.
+    /// Scored translations, one for each pair.
     #[serde(skip)]
     pub translations: Vec<String>,
     #[serde(skip)]
@@ -134,7 +134,7 @@ impl<'a> Evaluator<'a> {
         Self { by_length, ..self }
     }
 
-    /// Also computes confidence intervals, by resampling with the seed of the options of decoding.
+    /// Also computes confidence intervals, by resampling with the seed of the decoding options.
     #[must_use]
     pub fn confidence(self, confidence: bool) -> Self {
         Self { confidence, ..self }
@@ -146,19 +146,19 @@ impl<'a> Evaluator<'a> {
         Self { options: options.clone(), ..self }
     }
 
-    /// Gives the pairs without the tags and features of their sources, which are no words.
+    /// Sets the pairs without source tags and features, which do not count as words.
     #[must_use]
     pub fn untagged(self, pairs: Vec<Pair>) -> Self {
         Self { untagged: Some(pairs), ..self }
     }
 
-    /// Names pairs by these lines in messages.
+    /// Sets the line numbers of the pairs, for messages.
     #[must_use]
     pub fn line_numbers(self, numbers: LineNumbers) -> Self {
         Self { numbers, ..self }
     }
 
-    /// Tells a reporter of messages and progress.
+    /// Sets the reporter of messages and progress.
     #[must_use]
     pub fn reporter(self, reporter: &'a dyn Reporter) -> Self {
         Self { reporter, ..self }
@@ -167,24 +167,24 @@ impl<'a> Evaluator<'a> {
     /// Evaluates a model with its default linker.
     ///
     /// # Errors
-    /// There is no pair; an option is out of range; the model's scores are not finite, or its aligner is damaged.
+    /// There is no pair, an option is out of range, the model's scores are not finite, or its aligner is corrupt.
     pub fn evaluate(&self, translator: &Translator) -> Result<Evaluation> {
-        let linker = Linker::of_model(translator)?;
+        let linker = Linker::from_model(translator)?;
         Ok(self.evaluate_system(&System::Model(Box::new(translator.clone()), Box::new(linker)))?)
     }
 
-    /// Evaluates translations made elsewhere, one for each pair.
+    /// Evaluates translations of another system, one for each pair.
     ///
     /// # Errors
-    /// There is no pair, or another number of translations.
+    /// There is no pair, or the number of translations differs from that of the pairs.
     pub fn evaluate_hypotheses(&self, hypotheses: Vec<String>) -> Result<Evaluation> {
         Ok(self.evaluate_system(&System::Hypotheses(hypotheses))?)
     }
 
-    /// Checks that the pairs can be evaluated as asked.
+    /// Checks pairs and options.
     ///
     /// # Errors
-    /// There is no pair; gold alignments are of another number; no source has a word, by which scores could be sorted.
+    /// There is no pair, the number of gold alignments differs, or no source has a word for scores by length.
     pub fn check(&self) -> anyhow::Result<()> {
         ensure!(!self.pairs.is_empty(), UsageError("an evaluation needs sentence pairs".to_owned()));
         if let Some(gold) = &self.gold {
@@ -208,7 +208,7 @@ impl<'a> Evaluator<'a> {
                 let evaluation = self.score(translations, references, lowercase, Some((&likelihoods, &linked)))?;
                 ensure!(
                     evaluation.scores.perplexity.is_none_or(f64::is_finite),
-                    "{}: the perplexity is beyond all numbers, since this model's parameters are too large; train it anew",
+                    "{}: the perplexity is not finite, because the model's parameters are too large; train the model again",
                     translator.path().display()
                 );
                 if let Some(warning) = evaluation.gold.and_then(|gold| gold.shift_warning()) {
@@ -226,7 +226,7 @@ impl<'a> Evaluator<'a> {
 
     fn check_count(&self, what: &str, count: usize) -> anyhow::Result<()> {
         let pairs = self.pairs.len();
-        ensure!(count == pairs, UsageError(format!("{count} {what} for {pairs} pairs; there must be one for each")));
+        ensure!(count == pairs, UsageError(format!("{count} {what} for {pairs} pairs; one per pair is required")));
         Ok(())
     }
 
@@ -234,7 +234,7 @@ impl<'a> Evaluator<'a> {
         self.by_length.then(|| LengthBuckets::new(self.pairs)).transpose()
     }
 
-    /// Returns the references in a normalization, and reports how many of them it changes.
+    /// Normalizes the references and reports how many of them change.
     fn references(&self, normalization: Normalization) -> Vec<String> {
         let mut changed = 0;
         let normalize = |pair: &Pair| {
@@ -246,14 +246,14 @@ impl<'a> Evaluator<'a> {
         let references: Vec<String> = self.pairs.iter().map(normalize).collect();
         if changed > 0 {
             self.reporter.note(&format!(
-                "references are compared as this model writes ({normalization}); {changed} of {} were written otherwise",
+                "references are normalized like the model's text ({normalization}); {changed} of {} changed",
                 references.len()
             ));
         }
         references
     }
 
-    /// Translates the sources, and aligns and links the pairs.
+    /// Translates the sources; aligns and links the pairs.
     fn run(&self, translator: &Translator, linker: &Linker) -> anyhow::Result<ModelOutput> {
         let pairs = self.pairs;
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| Sentence::from(&pair.source)).collect();
@@ -269,11 +269,11 @@ impl<'a> Evaluator<'a> {
         warnings.report_truncated(self.reporter);
         let likelihoods = aligned.iter().map(|aligned| (aligned.log_probability, aligned.length)).collect();
         let linked =
-            if linker.attention { linker.link_read(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
+            if linker.attention { linker.link_aligned(aligned, pairs)? } else { linker.link(pairs, &mut |_| {})? };
         Ok(ModelOutput { translations, likelihoods, linked })
     }
 
-    /// Scores translations, and a model's likelihoods of the references and links.
+    /// Scores translations, and a model's reference likelihoods and links.
     fn score(
         &self,
         translations: Vec<String>,
@@ -309,8 +309,8 @@ impl<'a> Evaluator<'a> {
 }
 
 impl Evaluation {
-    /// Returns the p-values of the differences from a baseline that was evaluated on the same pairs: by paired bootstrap
-    /// resampling and by approximate randomization.
+    /// Returns the p-values of the differences from a baseline on the same pairs, by paired bootstrap resampling and by
+    /// approximate randomization.
     pub fn significance(&self, baseline: &Self, seed: u64) -> PerMetric<Significance> {
         self.stats().significance(baseline.stats(), seed)
     }
@@ -320,19 +320,19 @@ impl Evaluation {
     }
 }
 
-/// Returns the part of a text that is scored.
+/// Truncates a text to the characters that are scored.
 fn scored_part(text: &str) -> &str {
     text.char_indices().nth(MAX_SCORED).map_or(text, |(end, _)| &text[..end])
 }
 
-/// Warns of a file's lines of which only the beginning is scored.
+/// Warns of a file's lines that are truncated for scoring.
 pub fn warn_of_truncated_scoring<'t>(
     file: &str,
     texts: impl Iterator<Item = (usize, &'t str)>,
     reporter: &dyn Reporter,
 ) {
     let lines = texts.filter(|(_, text)| scored_part(text).len() < text.len()).map(|(line, _)| line);
-    let what = format!("longer than {MAX_SCORED} characters; only the beginning was measured");
+    let what = format!("longer than {MAX_SCORED} characters; only the beginning was scored");
     warn_of_truncated_lines(file, lines, &what, reporter);
 }
 
@@ -380,13 +380,13 @@ mod tests {
     }
 
     #[test]
-    fn refuses_other_numbers_of_hypotheses_and_gold_alignments() {
+    fn rejects_other_numbers_of_hypotheses_and_gold_alignments() {
         let pairs = pairs();
         let message = |evaluator: &Evaluator, texts: Vec<String>| evaluator.evaluate_hypotheses(texts).unwrap_err();
         let error = message(&Evaluator::new(&pairs), vec![String::new()]);
-        assert_eq!(error.to_string(), "1 hypotheses for 2 pairs; there must be one for each");
+        assert_eq!(error.to_string(), "1 hypotheses for 2 pairs; one per pair is required");
         let error = message(&Evaluator::new(&pairs).gold(Vec::new()), hypotheses(["", ""]));
-        assert_eq!(error.to_string(), "0 gold alignments for 2 pairs; there must be one for each");
+        assert_eq!(error.to_string(), "0 gold alignments for 2 pairs; one per pair is required");
         assert_eq!(error.kind(), crate::error::ErrorKind::Argument);
         assert_eq!(message(&Evaluator::new(&[]), Vec::new()).to_string(), "an evaluation needs sentence pairs");
     }

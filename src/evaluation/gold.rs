@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use crate::alignment::{Gold, Link, parse_gold_line};
+use crate::alignment::{Gold, parse_gold_line};
 use crate::text::{Pair, WordSplitting, read_links_for_each, word_spans};
 
-/// Reads the gold alignments of pairs, one line for each. `words` tells what counts as a word of the source and of the
-/// target; `base` is the number of a sentence's first word in the file, 0 or 1.
+/// Reads the gold alignments of pairs, one per line. `words` defines the words of source and target; `base` is the number
+/// of a sentence's first word in the file, 0 or 1.
 ///
 /// # Errors
 /// The file cannot be read, has another number of lines, or has a link beyond a pair's words.
@@ -28,41 +28,39 @@ pub fn read_gold(path: &Path, pairs: &[Pair], words: [WordSplitting; 2], base: u
         };
         if let Some(link) = counted.out_of_bounds(size) {
             let hint = if base == 0 && all_fit(&written, &sizes, 1) {
-                "; counted from 1 every link of the file fits: give --gold-base 1"
+                "; counted from 1, every link of the file fits: use --gold-base 1"
             } else {
                 ""
             };
-            bail!("{}: {}{hint}", place(index), beyond(link, size, base))
+            let [sources, targets] = size;
+            bail!(
+                "{}: link {}-{} is beyond the pair's {sources} and {targets} words; words are counted from {base}{hint}",
+                place(index),
+                link.source + base,
+                link.target + base
+            )
         }
         gold.push(counted);
     }
     Ok(gold)
 }
 
-/// Returns true if all links would lie within their pairs, counted from `base`.
+/// Returns true if all links lie within their pairs when counted from `base`.
 fn all_fit(written: &[Gold], sizes: &[[usize; 2]], base: usize) -> bool {
     let fits =
         |links: &Gold, size| links.to_zero_based(base).is_some_and(|counted| counted.out_of_bounds(size).is_none());
     written.iter().zip(sizes).all(|(links, &size)| fits(links, size))
 }
 
-/// Returns the error of a link beyond the pair's words, numbered as in the file.
-fn beyond(link: Link, [sources, targets]: [usize; 2], base: usize) -> String {
-    format!(
-        "link {}-{} points beyond the pair's {sources} and {targets} words; words are counted from {base}",
-        link.source + base,
-        link.target + base
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alignment::Link;
 
     #[test]
     fn reads_links_counted_from_one_and_hints_at_the_base() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("test.gold");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("test.gold");
         std::fs::write(&path, "1-1 2?2\n\n").unwrap();
         let pairs = [Pair::new("a b", "x y"), Pair::new("a", "x")];
         let read = |base| read_gold(&path, &pairs, [WordSplitting::Whitespace; 2], base);
@@ -70,9 +68,6 @@ mod tests {
         assert_eq!(gold[0].sure, [Link { source: 0, target: 0 }].into());
         assert_eq!(gold[0].possible.len(), 2);
         let error = read(0).unwrap_err().to_string();
-        assert!(
-            error.contains("test.gold:1: link 2-2 points beyond") && error.ends_with("give --gold-base 1"),
-            "{error}"
-        );
+        assert!(error.contains("test.gold:1: link 2-2 is beyond") && error.ends_with("use --gold-base 1"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Scores of a corpus: of its translations, of single words, and of links against gold alignments.
+//! Scores of translations, of single words, and of links against gold alignments.
 
 use serde::Serialize;
 
@@ -10,13 +10,13 @@ use crate::translator::LinkedPair;
 /// Output of a system for one pair.
 #[derive(Clone, Copy)]
 pub struct PairResult<'a> {
-    /// The system's translation.
+    /// Translation of the system.
     pub translation: &'a str,
-    /// The translation of the pair.
+    /// Target of the pair.
     pub reference: &'a str,
-    /// Log-probability of the reference, in nats, and its number of tokens, `</s>` included; none without a model.
+    /// Log-probability of the reference, in nats, and its number of tokens, `</s>` included; `None` without a model.
     pub likelihood: Option<(f64, usize)>,
-    /// Links found and gold links, if there are such.
+    /// Predicted and gold links, if known.
     pub links: Option<(&'a [Link], &'a Gold)>,
 }
 
@@ -37,7 +37,7 @@ pub struct CorpusScores {
     pub character_error_rate: f64,
     /// Translation edit rate.
     pub ter: f64,
-    /// Perplexity of the references per token; none without a model.
+    /// Perplexity of the references per token; `None` without a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perplexity: Option<f64>,
 }
@@ -64,43 +64,43 @@ impl CorpusScores {
     }
 }
 
-/// Error rates of a model of single words, such as one of pronunciation or inflection.
+/// Error rates of a model of single words, such as grapheme-to-phoneme conversion or inflection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WordErrors {
-    /// Word error rate: words that are not exactly right, in percent.
+    /// Word error rate: words with an error, in percent.
     pub wer: f64,
-    /// Phone error rate: edits per symbol of the references, in percent. Symbols are characters where the references are
-    /// single words too.
+    /// Phone error rate: edits per reference symbol, in percent. Symbols are words, or characters if each reference is a
+    /// single word.
     pub per: f64,
 }
 
 impl WordErrors {
-    /// Returns the error rates of pairs whose sources are single words; none if one is not.
+    /// Returns the error rates, or `None` if a source has several words.
     pub fn new(pairs: &[Pair], scores: &CorpusScores) -> Option<Self> {
         let words = |text: &str| word_spans(text, WordSplitting::Whitespace).len();
         let single = pairs.iter().all(|pair| words(&pair.source) <= 1);
-        let spelt = pairs.iter().any(|pair| words(&pair.target) > 1);
-        let per = if spelt { scores.word_error_rate } else { scores.character_error_rate };
+        let spelled = pairs.iter().any(|pair| words(&pair.target) > 1);
+        let per = if spelled { scores.word_error_rate } else { scores.character_error_rate };
         single.then_some(Self { wer: 100.0 - scores.exact_match, per })
     }
 }
 
-/// AlignmentMetrics of links with gold alignments.
+/// Scores of links against gold alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GoldScores {
     /// Precision, recall, F1 and alignment error rate.
     #[serde(flatten)]
     pub agreement: AlignmentMetrics,
-    /// Offset by which all links would agree much better, if there is one.
+    /// Offset that would lower the alignment error rate considerably, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<LinkOffset>,
-    /// BestThreshold of the lowest alignment error rate, if it was searched for.
+    /// Threshold of the lowest alignment error rate, if searched for.
     #[serde(flatten)]
     pub best: Option<BestThreshold>,
 }
 
 impl GoldScores {
-    /// Compares links with gold alignments, and tries thresholds if `search` is set.
+    /// Scores links; `search` also searches for the best threshold.
     pub fn new(linked: &[LinkedPair], gold: &[Gold], search: bool) -> Self {
         let mut counts = OffsetCounts::default();
         let mut thresholds = ThresholdSearch::default();
@@ -108,7 +108,7 @@ impl GoldScores {
             let size = [linked.alignment.source().len(), linked.alignment.target().len()];
             counts.add(&linked.links, size, gold);
             if search {
-                thresholds.add(|threshold| linked.links_from(threshold), gold);
+                thresholds.add(|threshold| linked.links_above(threshold), gold);
             }
         }
         Self {
@@ -118,7 +118,7 @@ impl GoldScores {
         }
     }
 
-    /// Returns a warning that names the offset by which links would agree much better, and its likely cause.
+    /// Returns a warning with the offset, if any, and its likely cause.
     pub fn shift_warning(&self) -> Option<String> {
         let shift = self.shift?;
         let word = |side, step: isize| match step {
@@ -135,9 +135,9 @@ impl GoldScores {
             shift.aer,
             self.agreement.aer,
             if both {
-                "does the gold file count words from another number? See --gold-base"
+                "the gold file may count words from another base: see --gold-base"
             } else {
-                "attention may have settled one word off: train longer or with --guided-alignment; or see --gold-base"
+                "attention may be one word off: train longer or with --guided-alignment, or see --gold-base"
             }
         ))
     }

@@ -8,10 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static POOL: Mutex<BufferPool> = Mutex::new(BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 });
 
-/// Free blocks, with the sizes of all blocks in numbers.
-///
-/// Batches vary in shape, and a large block may serve a small request. Without eviction every rare coincidence of
-/// requests would enlarge the pool permanently.
+/// Free blocks; sizes count f32 numbers. Without eviction every rare coincidence of requests would enlarge the pool
+/// permanently, since batches vary in shape and a large block may serve a small request.
 struct BufferPool {
     /// Free blocks, the longest unused first.
     free: Vec<Vec<f32>>,
@@ -72,10 +70,9 @@ impl Buffer {
 
     /// `length` zeros.
     pub fn zeros(length: usize) -> Self {
-        let mut values = BufferPool::global().take(length);
-        values.clear();
-        values.resize(length, 0.0);
-        Self(values)
+        let mut zeros = Self::scratch(length);
+        zeros.fill(0.0);
+        zeros
     }
 
     /// Sets the length; if it changes, all values are unspecified.
@@ -87,10 +84,9 @@ impl Buffer {
 
     /// Copy of a slice.
     pub fn from_slice(values: &[f32]) -> Self {
-        let mut copy = BufferPool::global().take(values.len());
-        copy.clear();
-        copy.extend_from_slice(values);
-        Self(copy)
+        let mut copy = Self::scratch(values.len());
+        copy.copy_from_slice(values);
+        copy
     }
 }
 
@@ -122,21 +118,21 @@ mod tests {
 
     #[test]
     fn pool_keeps_at_most_a_quarter_beyond_peak_demand() {
-        let mut shelf = BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 };
+        let mut pool = BufferPool { free: Vec::new(), capacity: 0, in_use: 0, peak: 0 };
         // Each round requests little, some of it in blocks larger than any before.
         for round in 1..200 {
             let lengths: [usize; 5] = std::array::from_fn(|index| if round % 5 == index { 1000 + round } else { 10 });
             let free = lengths.map(|length| {
-                let mut block = shelf.take(length);
+                let mut block = pool.take(length);
                 block.resize(length, 0.0);
                 block
             });
             for block in free {
-                shelf.put(block);
+                pool.put(block);
             }
-            let capacity: usize = shelf.free.iter().map(Vec::capacity).sum();
-            assert_eq!((shelf.capacity, shelf.in_use), (capacity, 0));
-            assert!(capacity <= shelf.peak + shelf.peak / 4, "round {round}: {capacity} for {}", shelf.peak);
+            let capacity: usize = pool.free.iter().map(Vec::capacity).sum();
+            assert_eq!((pool.capacity, pool.in_use), (capacity, 0));
+            assert!(capacity <= pool.peak + pool.peak / 4, "round {round}: {capacity} for {}", pool.peak);
         }
     }
 

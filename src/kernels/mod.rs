@@ -3,8 +3,7 @@
 //! [`mod@reference`] and [`cpu`] hold the same operations under the same file names. [`mod@reference`] uses candle's
 //! operations: it is the specification, the test oracle and the GPU path. [`cpu`] has forward and hand-written backward
 //! functions on slices. [`Backend`] is the choice between them. The CPU side builds on [`matrix`] products, [`simd`]
-//! loops for the processor's vector width, and [`buffer_pool`]. Kernels do not depend on text, vocabularies or
-//! training.
+//! loops for the processor's vector width, and [`buffer_pool`].
 //!
 //! The module is public for benchmarks, tests and examples only and is not part of the library's interface.
 

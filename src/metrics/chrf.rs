@@ -1,7 +1,7 @@
 //! chrF: F-score of character n-grams (Popović 2015).
 
 use super::ngrams::ngram_total;
-use super::sufficient_stats::{SufficientStats, ratio, segments};
+use super::sufficient_stats::{SufficientStats, corpus_stats, ratio};
 use super::whitespace::is_space;
 
 const MAX_ORDER: usize = 6;
@@ -13,9 +13,7 @@ const BETA: f64 = 2.0;
 ///
 /// Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation", with the defaults of sacrebleu 2.x.
 pub fn chrf(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    let mut stats = ChrfStats::default();
-    segments(hypotheses, references).for_each(|(a, b)| stats.add(&ChrfStats::from_segment(a, b)));
-    stats.score()
+    corpus_stats::<ChrfStats>(hypotheses, references).score()
 }
 
 /// Sufficient statistics of [`chrf`], by n-gram order − 1.

@@ -1,6 +1,6 @@
 //! Levenshtein distance, word and character error rate, and exact match.
 
-use super::sufficient_stats::{ratio, segments};
+use super::sufficient_stats::{edit_rate, ratio, segments};
 use super::whitespace::words;
 
 /// Levenshtein distance (1966): the minimum number of insertions, deletions and substitutions that turn one sequence
@@ -53,10 +53,7 @@ fn error_rate<'a, T: PartialEq>(
         edits += edit_distance(&units(hypothesis), &reference);
         reference_length += reference.len();
     }
-    if reference_length == 0 && edits > 0 {
-        return 100.0;
-    }
-    100.0 * ratio(edits, reference_length)
+    edit_rate(edits, reference_length)
 }
 
 #[cfg(test)]

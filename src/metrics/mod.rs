@@ -5,8 +5,7 @@
 //! are summed over segments and divided once, since a mean of segment scores would weight short sentences like long ones.
 //! `significance.rs` adds confidence intervals and paired significance tests by resampling segments.
 //!
-//! Hypotheses and references are parallel slices; debug builds assert equal lengths. The module knows only strings and
-//! numbers: no tensors, no files, no command line.
+//! Hypotheses and references are parallel slices; debug builds assert equal lengths.
 
 mod bleu;
 mod chrf;
@@ -21,7 +20,7 @@ mod whitespace;
 
 use serde::Serialize;
 
-pub use bleu::{Bleu, BleuStats, bleu, bleu_of_tokens, signature};
+pub use bleu::{Bleu, BleuStats, bleu, signature};
 pub use chrf::{ChrfStats, ChrfText, chrf};
 pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
 pub use length_buckets::{LengthBucket, length_buckets};

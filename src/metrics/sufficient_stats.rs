@@ -23,6 +23,21 @@ pub(super) fn segments<'a>(
     hypotheses.iter().zip(references).map(|(hypothesis, reference)| (hypothesis.as_ref(), reference.as_ref()))
 }
 
+/// Statistics of a corpus.
+pub(super) fn corpus_stats<S: SufficientStats>(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> S {
+    let mut stats = S::default();
+    segments(hypotheses, references).for_each(|(a, b)| stats.add(&S::from_segment(a, b)));
+    stats
+}
+
+/// Edits in percent of the reference units; without reference units, 0 without edits and 100 otherwise.
+pub(super) fn edit_rate(edits: usize, reference_length: usize) -> f64 {
+    if reference_length == 0 && edits > 0 {
+        return 100.0;
+    }
+    100.0 * ratio(edits, reference_length)
+}
+
 /// `part / whole`; 0 if `whole` is 0.
 pub(super) fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::sufficient_stats::{SufficientStats, ratio, segments};
+use super::sufficient_stats::{SufficientStats, corpus_stats, edit_rate};
 use super::whitespace::words;
 
 /// Maximum number of words of a shift.
@@ -19,9 +19,7 @@ const BEAM_WIDTH: usize = 25;
 /// Snover et al. (2006), "A Study of Translation Edit Rate with Targeted Human Annotation". The search over shifts and its
 /// tie-breaking follow Tercom, as sacrebleu 2.x does.
 pub fn translation_edit_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    let mut stats = TerStats::default();
-    segments(hypotheses, references).for_each(|(a, b)| stats.add(&TerStats::from_segment(a, b)));
-    stats.score()
+    corpus_stats::<TerStats>(hypotheses, references).score()
 }
 
 /// Sufficient statistics of [`translation_edit_rate`].
@@ -44,10 +42,7 @@ impl SufficientStats for TerStats {
     }
 
     fn score(&self) -> f64 {
-        if self.reference_length == 0 && self.edits > 0 {
-            return 100.0;
-        }
-        100.0 * ratio(self.edits, self.reference_length)
+        edit_rate(self.edits, self.reference_length)
     }
 }
 
@@ -121,7 +116,7 @@ fn shifted<'t>(words: &[&'t str], from: usize, length: usize, target: usize) -> 
 /// Edit operation from hypothesis to reference.
 #[derive(Clone, Copy, PartialEq)]
 enum Edit {
-    Retention,
+    Match,
     Substitute,
     /// Deletes a hypothesis word.
     Delete,
@@ -154,7 +149,7 @@ impl EditPath {
                 let mut cell = (above.cost(j) + 1, Edit::Delete);
                 if j > 0 {
                     let same = *word == reference[j - 1];
-                    let edit = if same { Edit::Retention } else { Edit::Substitute };
+                    let edit = if same { Edit::Match } else { Edit::Substitute };
                     let across = (above.cost(j - 1) + usize::from(!same), edit);
                     let before = (row.cost(j - 1) + 1, Edit::Insert);
                     // Ties: match or substitution, then deletion, then insertion.
@@ -186,7 +181,7 @@ struct BandRow {
 impl BandRow {
     fn cell(&self, column: usize) -> (usize, Edit) {
         /// A cell outside the band.
-        const OUTSIDE: (usize, Edit) = (usize::MAX / 2, Edit::Retention);
+        const OUTSIDE: (usize, Edit) = (usize::MAX / 2, Edit::Match);
         column.checked_sub(self.first).and_then(|place| self.cells.get(place)).copied().unwrap_or(OUTSIDE)
     }
 
@@ -208,7 +203,7 @@ impl PathAlignment {
     fn along(path: &EditPath) -> Self {
         let mut alignment = Self::default();
         for &edit in &path.edits {
-            let wrong = edit != Edit::Retention;
+            let wrong = edit != Edit::Match;
             if edit != Edit::Insert {
                 alignment.hypothesis_errors.push(wrong);
             }

@@ -1,10 +1,10 @@
 //! The model: RNNsearch (Bahdanau, Cho & Bengio 2014) with its parameters.
 //!
-//! The crate's first page maps each equation to its file. [`mod@reference`] computes the model in candle's
-//! operations, [`cpu`] on slices with hand-written derivatives; both have the same file names.
-//! [`RnnSearch`] chooses its [`Backend`](crate::kernels::Backend) when it is built.
+//! The crate's first page maps each equation to its file. [`mod@reference`] computes the model in candle's operations,
+//! [`cpu`] on slices with hand-written derivatives, in files of the same names. [`RnnSearch`] chooses its
+//! [`Backend`](crate::kernels::Backend) when it is built.
 //!
-//! The model knows ids, not text, and takes attention as a layer from [`crate::attention`].
+//! The model maps ids to ids; attention is a layer from [`crate::attention`].
 
 mod architecture;
 #[doc(hidden)]
@@ -22,6 +22,6 @@ pub use architecture::{Architecture, DecoderKind, InitialState, MAX_LAYERS, MAX_
 pub use dropout::{Dropout, DropoutMask, DropoutRates, DropoutSite};
 pub use incremental::IncrementalDecoder;
 pub use loss::{BatchLoss, ForcedScores};
-pub use reference::{Annotations, StepOutput};
+pub use reference::StepOutput;
 pub use rnn_search::RnnSearch;
 pub use unit_lexicon::UnitLexicon;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candle_core::{Device, Result};
 
 use super::cpu::{self, PackedModel, PackingMode};
-use super::reference::{Annotations, ReferenceIncrementalDecoder, ReferenceModel};
+use super::reference::{ReferenceIncrementalDecoder, ReferenceModel};
 use super::view::ModelView;
 use super::{Architecture, BatchLoss, Dropout, ForcedScores, UnitLexicon};
 use crate::kernels::Backend;
@@ -93,14 +93,6 @@ impl RnnSearch {
     /// The device is out of memory.
     pub fn reference_decoder(&self, source: &PaddedBatch) -> Result<ReferenceIncrementalDecoder<'_>> {
         self.reference.incremental_decoder(self.view(), source)
-    }
-
-    /// Returns the encoder's annotations of a batch of sources, by the reference backend.
-    ///
-    /// # Errors
-    /// The device is out of memory.
-    pub fn annotate(&self, source: &PaddedBatch, dropout: &Dropout) -> Result<Annotations> {
-        self.reference.annotate(source, dropout)
     }
 
     /// Loss of a batch; `gradients` becomes the gradient of its mean per target unit, label smoothing and guided

@@ -80,8 +80,8 @@ impl UnitLexicon {
         Self::from_rows(sources.iter().map(row), targets.len())
     }
 
-    /// Merges two lexicons between the same vocabularies: rows that both have are averaged, others copied. Since the
-    /// bias is logarithmic, halving a probability changes little, so that neither lexicon's entries are lost.
+    /// Merges two lexicons between the same vocabularies: averages rows that both have and copies the others. The bias is
+    /// logarithmic, so that halving a probability changes little.
     pub fn merged(&self, other: &Self) -> Self {
         let row = |source: u32| -> BTreeMap<u32, f32> {
             let rows = [self.row(source), other.row(source)];

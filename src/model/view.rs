@@ -1,9 +1,9 @@
-//! Borrowed parts of a model.
+//! Borrowed view of a model.
 
 use super::{Architecture, UnitLexicon};
 use crate::parameters::Parameters;
 
-/// Borrowed parts of a model, for either backend.
+/// Borrowed view of a model, for either backend.
 #[derive(Clone, Copy)]
 pub struct ModelView<'a> {
     /// Sizes and variants.

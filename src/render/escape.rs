@@ -15,9 +15,7 @@ fn escape(character: char) -> Option<char> {
     match u32::from(character) {
         code @ 0..0x20 => char::from_u32(0x2400 + code),
         0x7f => Some('\u{2421}'),
-        // Embeddings, overrides and isolates.
-        0x202a..=0x202e | 0x2066..=0x2069 => Some('\u{fffd}'),
-        0x2028 | 0x2029 => Some('\u{fffd}'),
+        0x2028..=0x202e | 0x2066..=0x2069 => Some('\u{fffd}'),
         0x061c | 0x200e | 0x200f => None,
         _ if character.is_control() => Some('\u{fffd}'),
         _ => Some(character),

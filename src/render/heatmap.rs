@@ -119,6 +119,12 @@ mod tests {
     use super::super::samples;
     use super::*;
 
+    fn drawn(alignment: &Alignment) -> String {
+        let mut out = Vec::new();
+        Heatmap::new(false, None).matrix(&mut out, alignment).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
     fn snapshot() {
         let text = String::from_utf8(samples::render(&mut Heatmap::new(false, None))).unwrap();
@@ -137,14 +143,12 @@ noir      ·  █  85     10      5
     fn keeps_right_to_left_words_above_their_weights() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let alignment = Alignment::from_rows(words("שלום עולם."), words("مرحبا x"), &vec![vec![0.75, 0.25, 0.0]; 2]);
-        let mut out = Vec::new();
-        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
         let expected = "
         \u{2068}שלום\u{2069}  \u{2068}עולם.\u{2069}   </s>
 \u{2068}مرحبا\u{2069}  ▓  75  ░  25      ·
     x  ▓  75  ░  25      ·
 ";
-        assert_eq!(String::from_utf8(out).unwrap(), expected[1..]);
+        assert_eq!(drawn(&alignment), expected[1..]);
     }
 
     #[test]
@@ -171,9 +175,7 @@ noir      ·  █  85     10      5
     fn accepts_words_of_any_width() {
         let words = |word: &str| vec![word.repeat(70_000), "b".to_owned()];
         let alignment = Alignment::from_rows(words("a"), words("世"), &vec![vec![0.5, 0.5, 0.0]; 2]);
-        let mut out = Vec::new();
-        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
-        let widths: Vec<usize> = String::from_utf8(out).unwrap().lines().map(str::width).collect();
+        let widths: Vec<usize> = drawn(&alignment).lines().map(str::width).collect();
         assert_eq!(widths, [140_000 + 2 + 70_000 + 2 * 7; 3]);
     }
 
@@ -181,9 +183,7 @@ noir      ·  █  85     10      5
     fn escapes_control_characters() {
         let words = vec!["\u{1b}[2J\u{202e}".to_owned()];
         let alignment = Alignment::from_rows(words.clone(), words, &[vec![0.5, 0.5]]);
-        let mut out = Vec::new();
-        Heatmap::new(false, None).matrix(&mut out, &alignment).unwrap();
-        let text = String::from_utf8(out).unwrap();
+        let text = drawn(&alignment);
         assert_eq!(text.matches("␛[2J\u{fffd}").count(), 2, "{text}");
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
     }

@@ -9,8 +9,7 @@ use crate::attention::config::{
     AttentionLayout, KEY_WEIGHT, OUTPUT_WEIGHT, QUERY_WEIGHT, VALUE_WEIGHT, score_param_name,
 };
 use crate::kernels::buffer_pool::Buffer;
-use crate::kernels::matrix::{MatrixView, WriteMode, bias_gradient, multiply, weight_gradient};
-use crate::kernels::simd::{add_scaled, vectorized};
+use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, multiply, weight_gradient};
 use crate::parameters::Gradients;
 
 /// Derivatives accumulated during the backward pass.
@@ -25,7 +24,8 @@ pub struct BackwardPass {
     d_values: Buffer,
     /// With respect to the score's own parameter
     d_param: Buffer,
-    /// With respect to the contexts: `[steps × rows, n]`. Callers add their own shard before [`Self::backward_step`].
+    /// With respect to the contexts: `[steps × rows, n]`. Callers add their own share before
+    /// [`Self::backward_step`].
     pub d_contexts: Buffer,
     /// With respect to the input of W_o; empty without a W_o
     d_pooled: Buffer,
@@ -101,7 +101,7 @@ impl BackwardPass {
         weights.score.attention_backward(weights.param, back);
         match &weights.query {
             Some(weight) => weight.backward(d_states, d_queries, WriteMode::Accumulate),
-            None => add(d_states, d_queries),
+            None => add_row_sums(d_states, d_queries),
         }
     }
 
@@ -119,7 +119,7 @@ impl BackwardPass {
         };
         match &weights.key {
             Some(weight) => weight.backward(&mut d_annotations, &self.d_keys, WriteMode::Accumulate),
-            None => add(&mut d_annotations, &self.d_keys),
+            None => add_row_sums(&mut d_annotations, &self.d_keys),
         }
         d_annotations
     }
@@ -173,11 +173,4 @@ impl BackwardPass {
         }
         Ok(())
     }
-}
-
-fn add(sums: &mut [f32], values: &[f32]) {
-    vectorized(
-        #[inline(always)]
-        || add_scaled(sums, 1.0, values),
-    );
 }

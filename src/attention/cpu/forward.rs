@@ -10,7 +10,7 @@ use crate::kernels::matrix::WriteMode;
 use crate::kernels::simd::add_scaled;
 use crate::text::GuideWeight;
 
-/// Forward tape: what reports and the backward pass need of each step. Rows are padded to the longest sentence.
+/// Forward tape: values of each step for reports and the backward pass. Rows are padded to the longest sentence.
 pub struct ForwardTape {
     pub(super) rows: usize,
     pub(super) layout: AttentionLayout,
@@ -90,7 +90,7 @@ impl ForwardTape {
     /// Tape for `steps` steps of `rows` rows.
     pub fn new(weights: &PackedAttention, memory: &RaggedMemory, rows: usize, steps: usize) -> Self {
         let PackedAttention { layout, .. } = *weights;
-        let all = |there: bool, size: usize| Buffer::scratch(if there { steps * rows * size } else { 0 });
+        let all = |used: bool, size: usize| Buffer::scratch(if used { steps * rows * size } else { 0 });
         let alphas = layout.heads * memory.longest;
         Self {
             rows,
@@ -134,8 +134,7 @@ impl ForwardTape {
         (step * self.rows + row) * self.layout.heads * self.longest
     }
 
-    /// Computes the guided alignment loss of the links `links(row)` and `scale` times its gradient. Row `r` is sentence
-    /// `r`.
+    /// Computes the guided alignment loss of the links `links(row)` and `scale` times its gradient; row r is sentence r.
     pub fn guided<'g>(
         self,
         memory: &RaggedMemory,
@@ -145,8 +144,8 @@ impl ForwardTape {
         let mut d_energies = Buffer::zeros(self.alphas.len());
         let mut loss = 0.0;
         for row in 0..self.rows {
-            let AttentionLayout { heads, .. } = self.layout;
-            let heads = HeadAlphas { heads, length: memory.cells(row).len(), longest: self.longest };
+            let length = memory.cells(row).len();
+            let heads = HeadAlphas { heads: self.layout.heads, length, longest: self.longest };
             for link in links(row) {
                 let offset = self.offset(link.target as usize, row);
                 let (alphas, d_energies) = (&self.alphas[offset..], &mut d_energies[offset..]);
@@ -165,7 +164,7 @@ impl GuidedTape {
 
     /// Adds derivatives with respect to the weights' mean over the heads, `[steps × rows, longest]`.
     pub fn add_alpha_grads(&mut self, memory: &RaggedMemory, d_alphas: &[f32]) {
-        let AttentionLayout { heads, .. } = self.tape.layout;
+        let heads = self.tape.layout.heads;
         for (cell, d_alphas) in d_alphas.chunks_exact(self.tape.longest.max(1)).enumerate() {
             let length = memory.cells(cell % self.tape.rows).len();
             for head in 0..heads {

@@ -1,5 +1,4 @@
-//! Guided alignment on slices; the loss is in
-//! `reference/guided_alignment.rs`.
+//! Guided alignment on slices; the loss is in `reference/guided_alignment.rs`.
 //!
 //! With r_hj = α_hj / (N ᾱ_j), which is 1 for a single head, and e the energies over the temperature:
 //!

@@ -1,5 +1,4 @@
-//! Pooling of one attention step on slices, forward and backward; forward equations in
-//! `reference/pooling.rs`.
+//! Pooling of one attention step on slices, forward and backward; forward equations in `reference/pooling.rs`.
 //!
 //! With dc the derivative with respect to the pooled values:
 //!
@@ -15,7 +14,7 @@ use crate::kernels::simd::{add_scaled, dot, exp, vectorized};
 /// Weights below this become 0: products with them would be denormal, which is slow.
 const MIN_WEIGHT: f32 = 1e-35;
 
-/// Keys and values of several key_values, sentence by sentence without padding.
+/// Keys and values of several sentences, without padding.
 #[derive(Clone, Copy)]
 pub struct RaggedKeyValues<'a> {
     /// `[cells, d]`, heads side by side
@@ -158,7 +157,7 @@ impl AttentionBackward<'_> {
     }
 }
 
-/// Softmax of the energies times `inverse_temperature`, in offset.
+/// Softmax of the energies times `inverse_temperature`, in place.
 #[inline(always)]
 fn softmax_in_place(energies: &mut [f32], inverse_temperature: f32) {
     let largest = energies.iter().copied().fold(f32::NEG_INFINITY, f32::max);

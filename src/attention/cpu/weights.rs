@@ -48,7 +48,7 @@ impl<'a> PackedAttention<'a> {
         derivatives: bool,
     ) -> Self {
         let layout = settings.layout(dimensions);
-        let pack = |there: bool, name| there.then(|| PackedWeight::new(parameters.matrix(name), derivatives));
+        let pack = |used: bool, name| used.then(|| PackedWeight::new(parameters.matrix(name), derivatives));
         Self {
             score: settings.score,
             choice: settings.choice,

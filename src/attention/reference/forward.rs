@@ -87,7 +87,7 @@ impl Attention {
     /// One is missing.
     pub fn new(settings: &AttentionConfig, dimensions: AttentionDims, parameters: &Parameters) -> Result<Self> {
         let layout = settings.layout(dimensions);
-        let pick = |there: bool, name: &str| there.then(|| parameters.get(name)).transpose();
+        let pick = |used: bool, name: &str| used.then(|| parameters.get(name)).transpose();
         let param = layout.param.map(|param| parameters.get(&score_param_name(param))).transpose()?;
         let score = |head| {
             let score = settings.score.reference(param.as_ref(), HeadSlice { head, heads: layout.heads })?;
@@ -125,14 +125,14 @@ impl Attention {
         };
         let (mut alphas, mut pooling, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
         for (head, score) in self.scores.iter().enumerate() {
-            let part = HeadSlice { head, heads: self.scores.len() };
-            let [keys, values] = [&memory.keys, &memory.values].map(|all| part.narrow(all, 2)?.contiguous());
-            let (queries, values) = (part.narrow(&query, 1)?.unsqueeze(1)?, values?);
+            let slice = HeadSlice { head, heads: self.scores.len() };
+            let [keys, values] = [&memory.keys, &memory.values].map(|all| slice.narrow(all, 2)?.contiguous());
+            let (queries, values) = (slice.narrow(&query, 1)?.unsqueeze(1)?, values?);
             let Pooled { values: pooled, weights } = pool(score, &queries, &keys?, &values, Some(&memory.mask))?;
-            match self.selection(draws) {
+            match self.settings.choice.resolve(draws) {
                 Selection::Soft => contexts.push(pooled.squeeze(1)?),
                 selection => {
-                    let choices = choices(&weights, selection, part)?;
+                    let choices = choices(&weights, selection, slice)?;
                     // Straight-through estimator: the value of the choices, the gradient of the weights.
                     let through = (&choices + (&weights - weights.detach())?)?;
                     contexts.push(through.matmul(&values)?.squeeze(1)?);
@@ -153,10 +153,6 @@ impl Attention {
         };
         Ok(AttentionOutput { context, alphas: mean(&alphas)?, reported })
     }
-
-    fn selection<'d>(&self, draws: Option<&'d [f32]>) -> Selection<'d> {
-        self.settings.choice.resolve(draws)
-    }
 }
 
 /// x Wᵀ of `[batch, length, n]`, or x without a W.
@@ -171,11 +167,11 @@ fn mean(heads: &[Tensor]) -> Result<Tensor> {
 }
 
 /// One-hot rows at the selected positions of weights `[batch, 1, length]`.
-fn choices(weights: &Tensor, selection: Selection, part: HeadSlice) -> Result<Tensor> {
+fn choices(weights: &Tensor, selection: Selection, slice: HeadSlice) -> Result<Tensor> {
     let rows = weights.squeeze(1)?.to_vec2::<f32>()?;
     let mut choices = vec![0f32; weights.elem_count()];
     for (row, weights) in rows.iter().enumerate() {
-        choices[row * weights.len() + select_position(weights, selection, row * part.heads + part.head)] = 1.0;
+        choices[row * weights.len() + select_position(weights, selection, row * slice.heads + slice.head)] = 1.0;
     }
     Tensor::from_vec(choices, weights.shape(), weights.device())
 }

@@ -11,7 +11,7 @@ use std::array::from_fn;
 
 use candle_core::{Result, Tensor};
 
-use super::spec::{self, HeadSlice, Projections, ScoreParam, ScoreSpec};
+use super::spec::{HeadSlice, Projections, ScoreParam, ScoreSpec, required_param};
 use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{LANES, sum_of_lanes, tanh};
 use crate::parameters::Init;
@@ -28,9 +28,13 @@ pub struct Additive {
 impl Score for Additive {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
         let (batch, length, size) = keys.dims3()?;
-        let asked = queries.dim(1)?;
+        let query_count = queries.dim(1)?;
         let hidden = keys.unsqueeze(1)?.broadcast_add(&queries.unsqueeze(2)?)?.tanh()?;
-        hidden.reshape((batch * asked * length, size))?.matmul(&self.v.t()?)?.reshape((batch, asked, length))
+        hidden.reshape((batch * query_count * length, size))?.matmul(&self.v.t()?)?.reshape((
+            batch,
+            query_count,
+            length,
+        ))
     }
 }
 
@@ -112,20 +116,15 @@ impl CpuAdditive<'_> {
     }
 }
 
-pub(super) struct AdditiveDef;
+pub(super) const SPEC: ScoreSpec = ScoreSpec {
+    param: Some(ScoreParam { name: "energy", shape: |size, _| vec![1, size], init: Init::Glorot }),
+    ..ScoreSpec::projections(Projections::Both)
+};
 
-impl spec::ScoreDef for AdditiveDef {
-    const SPEC: ScoreSpec = ScoreSpec {
-        param: Some(ScoreParam { name: "energy", shape: |size, _| vec![1, size], init: Init::Glorot }),
-        ..ScoreSpec::projections(Projections::Both)
-    };
-    type Cpu<'a> = CpuAdditive<'a>;
+pub(super) fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+    Ok(Box::new(Additive { v: head.narrow(required_param(param)?, 1)? }))
+}
 
-    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Additive { v: head.narrow(spec::required_param(param)?, 1)? }))
-    }
-
-    fn cpu(param: &[f32]) -> CpuAdditive<'_> {
-        CpuAdditive { v: param }
-    }
+pub(super) fn cpu(param: &[f32]) -> CpuAdditive<'_> {
+    CpuAdditive { v: param }
 }

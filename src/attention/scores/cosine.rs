@@ -10,12 +10,12 @@
 
 use candle_core::{D, Result, Tensor};
 
-use super::spec::{self, HeadSlice, Projections, ScoreParam, ScoreSpec};
+use super::spec::{HeadSlice, Projections, ScoreParam, ScoreSpec, required_param};
 use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{add_scaled, dot};
 use crate::parameters::Init;
 
-const LEAST_NORM: f32 = 1e-6;
+const MIN_NORM: f32 = 1e-6;
 /// Initial g: weights then differ by at most a factor of e⁸.
 const SHARPNESS: f32 = 4.0;
 
@@ -28,7 +28,7 @@ pub struct Cosine {
 impl Score for Cosine {
     fn energies(&self, queries: &Tensor, keys: &Tensor) -> Result<Tensor> {
         let direction = |vectors: &Tensor| -> Result<Tensor> {
-            let norms = vectors.sqr()?.sum_keepdim(D::Minus1)?.maximum(LEAST_NORM * LEAST_NORM)?.sqrt()?;
+            let norms = vectors.sqr()?.sum_keepdim(D::Minus1)?.maximum(MIN_NORM * MIN_NORM)?.sqrt()?;
             vectors.broadcast_div(&norms)
         };
         let cosines = direction(queries)?.matmul(&direction(keys)?.transpose(1, 2)?.contiguous()?)?;
@@ -60,20 +60,20 @@ impl CpuScore for CpuCosine<'_> {
     #[inline(always)]
     fn energies_backward(self, query: &[f32], keys: HeadRows, d_energies: &[f32], mut grads: ScoreGrads) {
         grads.d_query.fill(0.0);
-        let (query_norm, query_turn) = norm(query);
-        let mut along_query = 0.0;
+        let (query_norm, query_inverse_square) = norm(query);
+        let mut weighted_cosines = 0.0;
         for ((&d_energy, key), d_key) in d_energies.iter().zip(keys.iter()).zip(grads.d_keys.iter_mut()) {
-            let (key_norm, key_turn) = norm(key);
+            let (key_norm, key_inverse_square) = norm(key);
             let scale = 1.0 / (query_norm * key_norm);
             let cosine = dot(query, key) * scale;
             grads.d_param[0] += d_energy * cosine;
             let d_cosine = self.sharpness[0] * d_energy;
             add_scaled(grads.d_query, d_cosine * scale, key);
-            along_query += d_cosine * cosine;
+            weighted_cosines += d_cosine * cosine;
             add_scaled(d_key, d_cosine * scale, query);
-            add_scaled(d_key, -d_cosine * cosine * key_turn, key);
+            add_scaled(d_key, -d_cosine * cosine * key_inverse_square, key);
         }
-        add_scaled(grads.d_query, -along_query * query_turn, query);
+        add_scaled(grads.d_query, -weighted_cosines * query_inverse_square, query);
     }
 }
 
@@ -81,23 +81,18 @@ impl CpuScore for CpuCosine<'_> {
 #[inline(always)]
 fn norm(x: &[f32]) -> (f32, f32) {
     let norm = dot(x, x).sqrt();
-    if norm > LEAST_NORM { (norm, 1.0 / (norm * norm)) } else { (LEAST_NORM, 0.0) }
+    if norm > MIN_NORM { (norm, 1.0 / (norm * norm)) } else { (MIN_NORM, 0.0) }
 }
 
-pub(super) struct CosineDef;
+pub(super) const SPEC: ScoreSpec = ScoreSpec {
+    param: Some(ScoreParam { name: "sharpness", shape: |_, heads| vec![heads], init: Init::Constant(SHARPNESS) }),
+    ..ScoreSpec::projections(Projections::IfMultiHead)
+};
 
-impl spec::ScoreDef for CosineDef {
-    const SPEC: ScoreSpec = ScoreSpec {
-        param: Some(ScoreParam { name: "sharpness", shape: |_, heads| vec![heads], init: Init::Constant(SHARPNESS) }),
-        ..ScoreSpec::projections(Projections::IfMultiHead)
-    };
-    type Cpu<'a> = CpuCosine<'a>;
+pub(super) fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
+    Ok(Box::new(Cosine { sharpness: head.narrow(required_param(param)?, 0)? }))
+}
 
-    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Cosine { sharpness: head.narrow(spec::required_param(param)?, 0)? }))
-    }
-
-    fn cpu(param: &[f32]) -> CpuCosine<'_> {
-        CpuCosine { sharpness: param }
-    }
+pub(super) fn cpu(param: &[f32]) -> CpuCosine<'_> {
+    CpuCosine { sharpness: param }
 }

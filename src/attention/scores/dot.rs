@@ -1,12 +1,16 @@
-//! Dot product score (Luong et al. 2015, section 3.1).
+//! Dot product scores: dot and general (Luong et al. 2015, section 3.1), scaled dot (Vaswani et al. 2017, section 3.2.1).
 //!
 //! ```text
-//! e_j = q · k_j            dq = Σ_j de_j k_j            dk_j = de_j q
+//! dot            e_j = q · k_j
+//! scaled dot     e_j = q · k_j / √d                  the variance does not grow with the dimension
+//! general        e_j = s M h_j = s · k_j             k_j = W_k h_j, so that W_k is M; each head has its slice of s
+//!
+//! dq = Σ_j de_j k_j            dk_j = de_j q
 //! ```
 
 use candle_core::{Result, Tensor};
 
-use super::spec::{self, HeadSlice, Projections, ScoreSpec};
+use super::spec::{HeadSlice, Projections, ScoreSpec};
 use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
 use crate::kernels::simd::{add_scaled, dot};
 
@@ -25,11 +29,6 @@ pub struct CpuDot;
 
 impl CpuScore for CpuDot {
     #[inline(always)]
-    fn head(self, _head: usize, _heads: usize) -> Self {
-        self
-    }
-
-    #[inline(always)]
     fn energies_forward(self, query: &[f32], keys: HeadRows, energies: &mut [f32]) {
         for (energy, key) in energies.iter_mut().zip(keys.iter()) {
             *energy = dot(query, key);
@@ -46,17 +45,14 @@ impl CpuScore for CpuDot {
     }
 }
 
-pub(super) struct DotDef;
+pub(super) const PLAIN: ScoreSpec = ScoreSpec::projections(Projections::IfMultiHead);
+pub(super) const SCALED: ScoreSpec = ScoreSpec { temperature: |size| (size as f64).sqrt(), ..PLAIN };
+pub(super) const GENERAL: ScoreSpec = ScoreSpec::projections(Projections::Keys);
 
-impl spec::ScoreDef for DotDef {
-    const SPEC: ScoreSpec = ScoreSpec::projections(Projections::IfMultiHead);
-    type Cpu<'a> = CpuDot;
+pub(super) fn reference(_param: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
+    Ok(Box::new(Dot))
+}
 
-    fn reference(_param: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Dot))
-    }
-
-    fn cpu(_param: &[f32]) -> CpuDot {
-        CpuDot
-    }
+pub(super) fn cpu(_param: &[f32]) -> CpuDot {
+    CpuDot
 }

@@ -10,8 +10,8 @@
 
 use candle_core::{Result, Tensor};
 
-use super::spec::{self, HeadSlice, Projections, ScoreSpec};
-use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
+use super::spec::{HeadSlice, Projections, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score};
 
 /// Difference of energies between neighboring positions, large enough for a one-hot softmax.
 const STEEP: f32 = 1e3;
@@ -24,8 +24,8 @@ pub struct EdgeState {
 }
 
 impl EdgeState {
-    fn of_part(part: usize) -> Self {
-        Self { rise: if part == 0 { STEEP } else { -STEEP } }
+    fn of_pool(pool: usize) -> Self {
+        Self { rise: if pool == 0 { STEEP } else { -STEEP } }
     }
 }
 
@@ -41,7 +41,7 @@ impl Score for EdgeState {
 impl CpuScore for EdgeState {
     #[inline(always)]
     fn head(self, head: usize, _heads: usize) -> Self {
-        Self::of_part(head)
+        Self::of_pool(head)
     }
 
     #[inline(always)]
@@ -50,24 +50,14 @@ impl CpuScore for EdgeState {
             *energy = position as f32 * self.rise;
         }
     }
-
-    #[inline(always)]
-    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], grads: ScoreGrads) {
-        grads.d_query.fill(0.0);
-    }
 }
 
-pub(super) struct LastDef;
+pub(super) const SPEC: ScoreSpec = ScoreSpec { fixed: true, pools: 2, ..ScoreSpec::projections(Projections::None) };
 
-impl spec::ScoreDef for LastDef {
-    const SPEC: ScoreSpec = ScoreSpec { fixed: true, pools: 2, ..ScoreSpec::projections(Projections::None) };
-    type Cpu<'a> = EdgeState;
+pub(super) fn reference(_param: Option<&Tensor>, pool: HeadSlice) -> Result<Box<dyn Score>> {
+    Ok(Box::new(EdgeState::of_pool(pool.head)))
+}
 
-    fn reference(_param: Option<&Tensor>, part: HeadSlice) -> Result<Box<dyn Score>> {
-        Ok(Box::new(EdgeState::of_part(part.head)))
-    }
-
-    fn cpu(_param: &[f32]) -> EdgeState {
-        EdgeState::of_part(0)
-    }
+pub(super) fn cpu(_param: &[f32]) -> EdgeState {
+    EdgeState::of_pool(0)
 }

@@ -6,8 +6,8 @@
 
 use candle_core::{Result, Tensor};
 
-use super::spec::{self, HeadSlice, Projections, ScoreSpec};
-use crate::attention::score_traits::{CpuScore, HeadRows, Score, ScoreGrads};
+use super::spec::{HeadSlice, Projections, ScoreSpec};
+use crate::attention::score_traits::{CpuScore, HeadRows, Score};
 
 /// Uniform weights in candle's operations.
 pub struct Uniform;
@@ -25,32 +25,17 @@ pub struct CpuUniform;
 
 impl CpuScore for CpuUniform {
     #[inline(always)]
-    fn head(self, _head: usize, _heads: usize) -> Self {
-        self
-    }
-
-    #[inline(always)]
     fn energies_forward(self, _query: &[f32], _keys: HeadRows, energies: &mut [f32]) {
         energies.fill(0.0);
     }
-
-    #[inline(always)]
-    fn energies_backward(self, _query: &[f32], _keys: HeadRows, _d_energies: &[f32], grads: ScoreGrads) {
-        grads.d_query.fill(0.0);
-    }
 }
 
-pub(super) struct MeanDef;
+pub(super) const SPEC: ScoreSpec = ScoreSpec { fixed: true, ..ScoreSpec::projections(Projections::None) };
 
-impl spec::ScoreDef for MeanDef {
-    const SPEC: ScoreSpec = ScoreSpec { fixed: true, ..ScoreSpec::projections(Projections::None) };
-    type Cpu<'a> = CpuUniform;
+pub(super) fn reference(_param: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
+    Ok(Box::new(Uniform))
+}
 
-    fn reference(_param: Option<&Tensor>, _head: HeadSlice) -> Result<Box<dyn Score>> {
-        Ok(Box::new(Uniform))
-    }
-
-    fn cpu(_param: &[f32]) -> CpuUniform {
-        CpuUniform
-    }
+pub(super) fn cpu(_param: &[f32]) -> CpuUniform {
+    CpuUniform
 }

@@ -1,16 +1,14 @@
-//! Attention scores, one file each, and the enum that selects one.
+//! Attention scores and the enum that selects one.
 //!
-//! A score's file has its equations, a [`Score`] for the reference backend, a [`CpuScore`] for the CPU backend, and a
-//! [`ScoreDef`] that registers both; one line below adds it to the enum.
+//! A score's file has its equations, a [`ScoreSpec`], a [`Score`] for the reference backend and a [`CpuScore`] for the CPU
+//! backend, with functions `reference` and `cpu` that construct them; one line below adds it to the enum.
 
 mod additive;
 mod cosine;
 mod dot;
-mod general;
 mod kernel;
 mod last;
 mod mean;
-mod scaled_dot;
 mod spec;
 
 use candle_core::{Result, Tensor};
@@ -18,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cpu::pooling::{AttentionBackward, AttentionForward};
 use super::score_traits::{CpuScore, Score};
-use spec::{ScoreDef, ScoreSpec};
+use spec::ScoreSpec;
 
 pub use additive::Additive;
 pub use cosine::Cosine;
@@ -28,7 +26,7 @@ pub use mean::Uniform;
 pub(super) use spec::{HeadSlice, Projections, ScoreParam};
 
 macro_rules! scores {
-    ($($(#[$attribute:meta])* $name:ident = $def:ty, $label:literal, $about:literal);+ $(;)?) => {
+    ($($(#[$attribute:meta])* $name:ident = $module:ident::$spec:ident, $label:literal, $about:literal);+ $(;)?) => {
         /// Attention score.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub enum ScoreName {
@@ -55,14 +53,14 @@ macro_rules! scores {
 
             pub(super) fn spec(self) -> ScoreSpec {
                 match self {
-                    $(Self::$name => <$def>::SPEC),+
+                    $(Self::$name => $module::$spec),+
                 }
             }
 
             /// Returns the reference score for one of several heads; `param` is the score's own parameter, if any.
             pub(super) fn reference(self, param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>> {
                 match self {
-                    $(Self::$name => <$def>::reference(param, head)),+
+                    $(Self::$name => $module::reference(param, head)),+
                 }
             }
 
@@ -70,7 +68,7 @@ macro_rules! scores {
             /// heads.
             fn visit<V: Visit>(self, param: &[f32], visit: V) {
                 match self {
-                    $(Self::$name => visit.visit(<$def>::cpu(param))),+
+                    $(Self::$name => visit.visit($module::cpu(param))),+
                 }
             }
         }
@@ -79,13 +77,13 @@ macro_rules! scores {
 
 scores! {
     #[default]
-    Additive = additive::AdditiveDef, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
-    Dot = dot::DotDef, "dot", "q k, Luong et al. 2015";
-    ScaledDot = scaled_dot::ScaledDotDef, "scaled-dot", "q k / √d, Vaswani et al. 2017";
-    General = general::GeneralDef, "general", "q M k, Luong et al. 2015";
-    Cosine = cosine::CosineDef, "cosine", "Cosine of q and k times a learned scalar, Graves et al. 2014";
-    Mean = mean::MeanDef, "mean", "No attention: mean of all annotations";
-    Last = last::LastDef, "last", "No attention: final state of each encoder direction";
+    Additive = additive::SPEC, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
+    Dot = dot::PLAIN, "dot", "q k, Luong et al. 2015";
+    ScaledDot = dot::SCALED, "scaled-dot", "q k / √d, Vaswani et al. 2017";
+    General = dot::GENERAL, "general", "q M k, Luong et al. 2015";
+    Cosine = cosine::SPEC, "cosine", "Cosine of q and k times a learned scalar, Graves et al. 2014";
+    Mean = mean::SPEC, "mean", "No attention: mean of all annotations";
+    Last = last::SPEC, "last", "No attention: final state of each encoder direction";
 }
 
 /// Work that is generic over the CPU score.

@@ -2,22 +2,7 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::attention::score_traits::{CpuScore, Score};
 use crate::parameters::Init;
-
-/// Definition of a score: specification and both implementations.
-pub(in crate::attention) trait ScoreDef {
-    /// Projections, parameter and other properties.
-    const SPEC: ScoreSpec;
-    /// Implementation on slices.
-    type Cpu<'a>: CpuScore;
-
-    /// Returns the reference score for one of several heads.
-    fn reference(param: Option<&Tensor>, head: HeadSlice) -> Result<Box<dyn Score>>;
-
-    /// Returns the CPU score over the score's own parameter for all heads.
-    fn cpu(param: &[f32]) -> Self::Cpu<'_>;
-}
 
 /// Specification of a score.
 #[derive(Clone, Copy)]
@@ -63,7 +48,7 @@ pub(in crate::attention) struct HeadSlice {
 }
 
 impl ScoreSpec {
-    /// Specification of an ordinary score without a parameter.
+    /// Specification of a score of one pool that has no parameter.
     pub const fn projections(projections: Projections) -> Self {
         Self { projections, param: None, temperature: |_| 1.0, pools: 1, fixed: false }
     }

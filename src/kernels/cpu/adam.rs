@@ -1,5 +1,4 @@
-//! Adam, the parameters' moving average and gradient norms in place on slices; equations in
-//! `reference/adam.rs`.
+//! Adam, the parameters' moving average and gradient norms in place on slices; equations in `reference/adam.rs`.
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;

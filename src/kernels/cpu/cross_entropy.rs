@@ -1,5 +1,4 @@
-//! Cross-entropy loss and its derivative in one pass over each row of logits; the loss is in
-//! `reference/cross_entropy.rs`.
+//! Cross-entropy loss and its derivative in one pass over each row of logits; loss in `reference/cross_entropy.rs`.
 //!
 //! ```text
 //! dz_k = p_k − ε/V − (1 − ε) [k = y]

@@ -1,5 +1,4 @@
-//! GRU step, forward and backward: all gate arithmetic in one pass; forward equations in
-//! `reference/gru.rs`.
+//! GRU step, forward and backward: all gate arithmetic in one pass; forward equations in `reference/gru.rs`.
 //!
 //! With ds the derivative with respect to the state after the step, h̃ = h W_hnᵀ + b_hn, all products elementwise:
 //!

@@ -77,7 +77,7 @@ struct Product<'a> {
 
 /// Destination of a tile.
 struct TileOutput<'a> {
-    /// The destination, from the tile's first number.
+    /// Starts at the tile's first number.
     out: &'a mut [f32],
     stride: usize,
     /// Columns of the panel that are not padding.
@@ -204,7 +204,7 @@ fn multiply_tile<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Walks along a panel, three vectors at a time and fewer at its end.
+/// Iterates over a panel, three vectors at a time and fewer at its end.
 #[inline(always)]
 fn multiply_vectors<S: Simd, const ROWS: usize>(
     simd: S,

@@ -11,7 +11,7 @@ use super::weights::{PackedContextInput, PackedModel};
 use crate::attention::cpu::{BackwardPass, ForwardTape, GradientInputs, GuidedTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::{gather_backward, gather_forward};
-use crate::kernels::matrix::{MatrixView, WriteMode, bias_gradient, weight_gradient};
+use crate::kernels::matrix::{MatrixView, WriteMode, add_row_sums, bias_gradient, weight_gradient};
 use crate::kernels::simd::{add_scaled, tanh, vectorized};
 use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::{Dropout, DropoutSite, InitialState};
@@ -70,12 +70,8 @@ impl<'w> DecoderPass<'w, ForwardTape> {
         let mut reported = vec![Vec::new(); shard.size()];
         for position in &shard.positions {
             let length = shard.source.length(position.row);
-            reported[position.row].push(self.attention.reported(
-                &weights.attention,
-                position.step,
-                position.row,
-                length,
-            ));
+            let alphas = self.attention.reported(&weights.attention, position.step, position.row, length);
+            reported[position.row].push(alphas);
         }
         reported
     }
@@ -114,10 +110,7 @@ impl<'w> DecoderPass<'w, GuidedTape> {
         let mut carried = Buffer::zeros(rows * n);
         for step in (0..shard.target_length).rev() {
             let d_state = &mut d_states[step * rows * n..][..rows * n];
-            vectorized(
-                #[inline(always)]
-                || add_scaled(d_state, 1.0, &carried),
-            );
+            add_row_sums(d_state, &carried);
             carried.copy_from_slice(d_state);
             steps.backward_step(&memory, &mut attention, step, &mut carried);
         }
@@ -162,8 +155,8 @@ impl<'w> DecoderBackward<'w> {
         let (e, n) = (weights.architecture.embedding_size, weights.architecture.hidden_size);
         let embedded: Vec<_> = shards.iter().map(|shard| (&*shard.pass.previous, &*shard.d_embedded)).collect();
         gradients.with_slice_mut("target_embedding.weight", |values| gather_backward(values, e, &embedded))?;
-        let passed: Vec<GradientInputs> = shards.iter().map(Self::passed).collect();
-        BackwardPass::gradients(&passed, &weights.attention, gradients)?;
+        let attention: Vec<GradientInputs> = shards.iter().map(Self::gradient_inputs).collect();
+        BackwardPass::gradients(&attention, &weights.attention, gradients)?;
 
         Self::cell_gradients(shards, weights, gradients)?;
         let width = weights.architecture.summary_size();
@@ -221,7 +214,7 @@ impl<'w> DecoderBackward<'w> {
         }
     }
 
-    fn passed(&self) -> GradientInputs<'_> {
+    fn gradient_inputs(&self) -> GradientInputs<'_> {
         GradientInputs { back: &self.pass.attention, memory: &self.pass.memory, states: self.pass.steps.queries() }
     }
 }

@@ -1,5 +1,4 @@
-//! Recurrent steps of the decoder, forward (for training and search) and backward; equations in
-//! `reference/decoder_loop.rs`.
+//! Recurrent steps of the decoder, forward (training and search) and backward; equations in `reference/decoder_loop.rs`.
 
 use super::weights::{CellWeights, PackedContextInput, PackedModel};
 use crate::attention::cpu::{BackwardPass, ForwardTape, RaggedMemory, TapeStep};

@@ -30,20 +30,16 @@ pub struct CpuIncrementalDecoder<'w> {
 impl<'w> CpuIncrementalDecoder<'w> {
     /// Encodes sources and returns a decoder with one row for each.
     pub fn new(weights: &'w PackedModel<'w>, source: &PaddedBatch) -> Self {
-        let batch = Batch::of_sources(source);
+        let batch = Batch::from_sources(source);
         let shard = Shard::split(&batch, 1).remove(0);
         let (_, annotations) = EncoderPass::forward(weights, &shard, &Dropout::none());
-        let mut places = vec![0; shard.size()];
-        shard.rows.iter().zip(0..).for_each(|(&row, place)| places[row] = place);
-        let mut states = Buffer::scratch(places.len() * weights.architecture.hidden_size);
-        gather_forward(
-            &mut states,
-            &first_state(weights, &shard, &annotations),
-            &places,
-            weights.architecture.hidden_size,
-        );
+        let mut memory_rows = vec![0; shard.size()];
+        shard.rows.iter().zip(0..).for_each(|(&row, memory_row)| memory_rows[row] = memory_row);
+        let n = weights.architecture.hidden_size;
+        let mut states = Buffer::scratch(memory_rows.len() * n);
+        gather_forward(&mut states, &first_state(weights, &shard, &annotations), &memory_rows, n);
         let memory = weights.attention.project_memory(annotations, shard.source.row_starts());
-        let sentences = places.into_iter().map(|place| place as usize).collect();
+        let sentences = memory_rows.into_iter().map(|row| row as usize).collect();
         let sources = (0..shard.size()).map(|row| shard.source_of(row).collect()).collect();
         Self { weights, memory, sentences, states, sources }
     }
@@ -67,14 +63,13 @@ impl<'w> CpuIncrementalDecoder<'w> {
         let attention = self.sentences.iter().enumerate().map(reported).collect();
         let mut logits = self.logits(&steps);
         if let Some(lexicon) = weights.lexicon {
-            self.translate(&mut LexicalBias::new(lexicon), &tape, &mut logits);
+            self.add_lexical_bias(&mut LexicalBias::new(lexicon), &tape, &mut logits);
         }
         self.states = steps.into_last_state();
         StepOutput { logits, attention }
     }
 
-    /// Adds the lexicon's bias.
-    fn translate(&self, bias: &mut LexicalBias, tape: &ForwardTape, logits: &mut [f32]) {
+    fn add_lexical_bias(&self, bias: &mut LexicalBias, tape: &ForwardTape, logits: &mut [f32]) {
         let rows = logits.chunks_exact_mut(self.weights.architecture.target_vocabulary).enumerate();
         for ((row, logits), &sentence) in rows.zip(&self.sentences) {
             let source = &self.sources[sentence];

@@ -1,5 +1,4 @@
-//! Readout and output layer over all target units of a batch, forward and backward; equations in
-//! `reference/output_layer.rs`.
+//! Readout and output layer over a batch's target units, forward and backward; equations in `reference/output_layer.rs`.
 //!
 //! Runs after the decoder loops of all shards, so that the threads share the rows of the whole batch: forward and
 //! backward to the readout's inputs block by block, then one product for the gradient of E_out.
@@ -84,7 +83,6 @@ struct BlockPass {
 
 /// Forward pass over some positions.
 struct OutputRows {
-    /// See [`BlockPass`].
     input: Buffer,
     /// tanh(W_r input + b_r): `[positions, e]`, before dropout
     readout: Buffer,

@@ -84,7 +84,7 @@ impl ReferenceIncrementalDecoder<'_> {
     pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
         self.select(parents)?;
         let decoder = &self.model.decoder;
-        let embedded = decoder.embed(&Tensor::new(units, self.model.decoder.device())?)?;
+        let embedded = decoder.embed(&Tensor::new(units, decoder.device())?)?;
         let step = decoder.step(&self.row_memory, &embedded, &self.state)?;
         let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
         let logits = match &self.row_lexical {
@@ -92,9 +92,7 @@ impl ReferenceIncrementalDecoder<'_> {
             None => logits,
         };
         self.state = step.state;
-        let values = logits.flatten_all()?.to_vec1::<f32>()?;
-        let mut logits = Buffer::scratch(values.len());
-        logits.copy_from_slice(&values);
+        let logits = Buffer::from_slice(&logits.flatten_all()?.to_vec1::<f32>()?);
         let mut attention = step.attention.reported.to_vec2::<f32>()?;
         for (row, &sentence) in attention.iter_mut().zip(&self.sentences) {
             row.truncate(self.source.lengths[sentence]);

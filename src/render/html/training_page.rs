@@ -26,7 +26,7 @@ pub struct FramePair {
 }
 
 #[derive(Serialize)]
-struct TrainingData<'a> {
+struct PageData<'a> {
     title: &'a str,
     threshold: u16,
     steps: Vec<u64>,
@@ -77,7 +77,7 @@ pub fn write_training_page(out: &mut dyn Write, title: &str, threshold: f32, fra
         Some(PairFrames { id, source: alignment.source(), target: alignment.target(), frames })
     };
     let pairs = (0..pairs).filter_map(pair).collect();
-    let data = TrainingData { title, threshold: thousandths(threshold), steps, pairs };
+    let data = PageData { title, threshold: thousandths(threshold), steps, pairs };
     out.write_all(html_safe_json(&data)?.as_bytes())?;
     out.write_all(template_halves().1.replace("{{script}}", &script()).as_bytes())
 }

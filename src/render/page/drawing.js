@@ -1,6 +1,6 @@
 // Shared by both views. A drawing is a standalone <svg> with its own colors and fonts, so that it can be saved.
 
-/** Fonts of words, by name for what is common, then those that cover other scripts. */
+/** Fonts of words: common ones, then those that cover other scripts. */
 const WORD_FONT = "'Source Serif 4', 'Noto Serif', Georgia, 'Times New Roman', 'Noto Serif Hebrew', 'Noto Naskh Arabic', " +
   "'Noto Serif Devanagari', 'Noto Serif CJK SC', 'DejaVu Serif', serif";
 const NUMBER_FONT = "system-ui, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
@@ -9,7 +9,7 @@ const NUMBER_SIZE = 11;
 /** Maximum drawn characters of a word; the focused word is shown in full. */
 const LONGEST_WORD = 36;
 
-/** Colors of a drawing on light and on dark paper. */
+/** Colors of a drawing in the light and dark themes. */
 const LIGHT = {
   paper: "#ffffff", ink: "#22262e", soft: "#6a7079", line: "#e2dfd8", accent: "#27609f",
   hit: "#0b7a5d", missed: "#bf3f0c", extra: "#8b3d9c",
@@ -21,9 +21,8 @@ const DARK = {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An SVG element. Text children become text, whatever they hold. */
-function svg(name, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, name);
+/** Sets attributes that are not undefined and appends children; strings become text nodes, never markup. */
+function filled(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== undefined) element.setAttribute(key, value);
   }
@@ -31,14 +30,12 @@ function svg(name, attributes = {}, ...children) {
   return element;
 }
 
-/** An HTML element. Text children become text, whatever they hold. */
+function svg(name, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, name), attributes, children);
+}
+
 function html(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined) element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
+  return filled(document.createElement(name), attributes, children);
 }
 
 const ruler = document.createElement("canvas").getContext("2d");
@@ -49,13 +46,13 @@ function wordWidth(word) {
   return ruler.measureText(word).width;
 }
 
-/** A word as it is drawn: shortened where it would fill the page. */
+/** A word as drawn: truncated if very long. */
 function drawn(word) {
   const letters = [...visible(word)];
   return letters.length > LONGEST_WORD ? `${letters.slice(0, LONGEST_WORD - 1).join("")}…` : letters.join("");
 }
 
-/** One side of a pair as it is drawn. */
+/** One side of a pair as drawn. */
 function sideOf(matrix, side, wordOfPiece) {
   const texts = matrix[side].map(drawn);
   return {
@@ -67,13 +64,13 @@ function sideOf(matrix, side, wordOfPiece) {
   };
 }
 
-/** The anchor of a text that has this edge at its place: an anchor's start is where reading begins. */
+/** Anchor of a text with this edge at its position; `start` is relative to the reading direction. */
 function anchorAt(edge, rightToLeft) {
   if (edge === "middle") return "middle";
   return (edge === "left") !== rightToLeft ? "start" : "end";
 }
 
-/** Everything in a drawing, of this size. */
+/** Root element of a drawing. */
 function canvas(width, height, label, { paper }, ...children) {
   const size = { width: Math.ceil(width), height: Math.ceil(height) };
   return svg("svg", {
@@ -83,8 +80,8 @@ function canvas(width, height, label, { paper }, ...children) {
 }
 
 /**
- * A word that can have the focus. `box` is the area that answers to a pointer; `share` is where its weight is written
- * when a partner has the focus; `turn` is the angle of rotated words, `size` that of the letters.
+ * A focusable word. `box` is its pointer area, `share` the position of its weight while a partner has the focus, `turn` the
+ * angle of rotated words and `size` the font size.
  */
 function wordElement({ side, index, text, full, x, y, edge, rightToLeft, box, share, turn, ink, size }, palette) {
   const direction = rightToLeft ? "rtl" : undefined;
@@ -120,7 +117,7 @@ const STATES = {
   possible: { color: "soft", mark: "dot", dashes: "1 5", label: "possible, not linked" },
 };
 
-/** A state's mark on a patch of paper, so that it shows on any ground. */
+/** A state's mark on a disc of the background color, so that it shows on any cell. */
 function stateMark(state, x, y, palette) {
   const { color, mark } = STATES[state];
   const stroke = palette[color];

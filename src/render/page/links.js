@@ -1,20 +1,20 @@
 // The links view: two rows of words with curves between them, or two columns where the rows would not fit.
 
-/** Between words: the wider where there is room. */
+/** Gaps between words: the wider if it fits. */
 const WORD_GAPS = [34, 20];
-/** Between pieces of one word. */
+/** Gap between subwords of one word. */
 const PIECE_GAP = 5;
-/** Between the middles of marks. */
+/** Minimum distance between centers of marks. */
 const MARK_GAP = 15;
 const EDGE = 16;
 const ROW_HEIGHT = 34;
-/** Columns of more words than this are set closer. */
+/** Maximum words of a column with regular spacing. */
 const LONG_COLUMN = 20;
 const DENSE_ROW_HEIGHT = 27;
-/** Room beside a word for the weight that is written there. */
+/** Width of the weight beside a word. */
 const SHARE_ROOM = 40;
 
-/** Left edges of the words of a side in a row, from right to left where the script runs so. */
+/** Left edges of a side's words in a row, in the direction of the script. */
 function rowPlaces(side, gap) {
   let end = 0;
   const begins = side.texts.map((_, index) => {
@@ -74,7 +74,7 @@ function inColumns(sides, available) {
   return { words, width: fixed + between, height: rows * rowHeight + 2 * EDGE, upright: false };
 }
 
-/** Rows where they fit, else columns. */
+/** Rows if they fit, else columns. */
 function layoutOf(sides, available) {
   const rows = WORD_GAPS.map((gap) => inRows(sides, gap));
   return rows.find(({ width }) => width <= available) ?? inColumns(sides, available);
@@ -87,14 +87,14 @@ function curveBetween(from, to, upright) {
   return [from.x, from.y, ...controls, to.x, to.y].map((number) => Math.round(number * 10) / 10);
 }
 
-/** The point of a cubic curve at `part` of its way. */
+/** Point of a cubic Bézier curve at parameter `part`. */
 function pointAt([x0, y0, x1, y1, x2, y2, x3, y3], part) {
   const rest = 1 - part;
   const mix = (a, b, c, d) => rest ** 3 * a + 3 * rest ** 2 * part * b + 3 * rest * part ** 2 * c + part ** 3 * d;
   return [mix(x0, x1, x2, x3), mix(y0, y1, y2, y3)];
 }
 
-/** Where on a curve a mark has room beside the `others`, near the target word if it can; it joins them. */
+/** First free point of a curve for a mark, from the target word on; appends it to `others`, the occupied points. */
 function freePoint(curve, others) {
   const points = [0.86, 0.7, 0.56, 0.42, 0.28, 0.14].map((part) => pointAt(curve, part));
   const isFree = ([x, y]) => others.every((other) => Math.hypot(x - other[0], y - other[1]) > MARK_GAP);
@@ -103,7 +103,7 @@ function freePoint(curve, others) {
   return point;
 }
 
-/** A curve as thick and as dense as its link is heavy. */
+/** A curve whose width and opacity show the link's weight. */
 function linkElement(curve, { weight, state }, palette) {
   const { color = "accent", dashes } = STATES[state] ?? {};
   const [x0, y0, ...rest] = curve;
@@ -116,7 +116,7 @@ function linkElement(curve, { weight, state }, palette) {
   });
 }
 
-/** Lines along words of several pieces. */
+/** Lines along words of several subwords. */
 function wordBraces(sides, layout, palette) {
   const braces = svg("g", { stroke: palette.soft, "aria-hidden": "true" });
   sides.forEach((side, which) => {
@@ -150,8 +150,8 @@ function emptySides(sides, layout, palette) {
 }
 
 /**
- * Draws a matrix' links. Gives the `element`, its `words` by side, its `links`, each with the `elements` that show it, and
- * `preview`, which shows what else a word looked at.
+ * Draws the links of a matrix. Returns the `element`, its `words` by side, its `links`, each with its `elements`, and
+ * `preview` and `forget`, which show and hide a word's weights without a link.
  */
 function drawLinks(matrix, links, pieces, available, palette) {
   const sides = ["source", "target"].map((side) => sideOf(matrix, side, pieces?.[side]));
@@ -174,7 +174,7 @@ function drawLinks(matrix, links, pieces, available, palette) {
     const mark = svg("g", { class: "link-mark" }, stateMark(link.state, ...freePoint(curve, marked), palette));
     return { ...link, elements: [group, mark] };
   });
-  // Light links lie below heavy ones, and all below their marks.
+  // Links of low weight are drawn first, all marks last.
   const curves = svg("g", { role: "list", "aria-label": "Links" });
   for (const { elements } of [...shown].sort((a, b) => a.weight - b.weight)) curves.append(elements[0]);
   const marks = svg("g", {}, ...shown.flatMap(({ elements }) => elements.slice(1)));
@@ -200,12 +200,12 @@ function drawLinks(matrix, links, pieces, available, palette) {
   };
 }
 
-/** Which sides run from right to left on the page, for the arrow keys: columns run downwards. */
+/** Sides that run from right to left on the page, for the arrow keys; columns run downwards. */
 function sideFlags([source, target], { upright }) {
   return { source: upright && source.rightToLeft, target: upright && target.rightToLeft };
 }
 
-/** Weight without a link. */
+/** Dashed curve of a weight without a link. */
 function softCurve(curve, link, palette) {
   const element = linkElement(curve, link, palette);
   element.setAttribute("stroke-dasharray", "2 4");

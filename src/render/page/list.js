@@ -1,4 +1,4 @@
-// The list of sentence pairs. Only the rows in sight are in the document, so it is as quick with 5,000 pairs as with five.
+// The list of sentence pairs. Only visible rows are in the document, so that it scales to thousands of pairs.
 
 /** Height of a row; page.css has the same. */
 const LIST_ROW = 66;
@@ -20,12 +20,11 @@ function rowElement(place, position, total, note) {
   return row;
 }
 
-/** The target as it reads. */
 function targetText(pair) {
   return pair.translation ?? pair.target.join(" ");
 }
 
-/** A list in `box` that calls `onChoice` with a pair's place when its row is clicked; `noteOf` gives a row's last words. */
+/** A list in `box` that calls `onChoice` with a pair's place when its row is clicked; `noteOf` returns a row's note. */
 class PairList {
   constructor(box, noteOf, onChoice) {
     this.box = box;
@@ -49,7 +48,7 @@ class PairList {
     this.draw();
   }
 
-  /** Marks a pair and brings it into sight. */
+  /** Selects a pair and scrolls to it. */
   choose(place) {
     this.current = place;
     const position = this.places.indexOf(place);
@@ -62,7 +61,7 @@ class PairList {
     this.draw();
   }
 
-  /** Puts the rows in sight into the document. */
+  /** Renders the visible rows. */
   draw() {
     const first = Math.max(0, Math.floor(this.box.scrollTop / LIST_ROW) - SPARE_ROWS);
     const end = Math.ceil((this.box.scrollTop + this.box.clientHeight) / LIST_ROW) + SPARE_ROWS;
@@ -72,8 +71,8 @@ class PairList {
       return row;
     });
     this.content.replaceChildren(...rows);
-    const inSight = rows.some((row) => Number(row.dataset.place) === this.current);
-    if (inSight) this.box.setAttribute("aria-activedescendant", `pair-${this.current}`);
+    const isVisible = rows.some((row) => Number(row.dataset.place) === this.current);
+    if (isVisible) this.box.setAttribute("aria-activedescendant", `pair-${this.current}`);
     else this.box.removeAttribute("aria-activedescendant");
   }
 }

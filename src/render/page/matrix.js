@@ -1,15 +1,15 @@
-// The matrix view: a heatmap, source words across, target words down, the source's end apart.
+// The matrix view: a heatmap, source words across, target words down.
 
-/** Side of a cell: as large as fits, within these. Words shrink with it. */
+/** Limits of the cell size; words scale with it. */
 const LARGEST_CELL = 44;
 const SMALLEST_CELL = 20;
-/** Between the last source word's column and that of the source's end. */
+/** Gap before the column of the source's end. */
 const END_GAP = 10;
 const SLANT = -50;
-/** Cells from this size on hold a number. */
+/** Minimum size of cells with numbers. */
 const NUMBERED_CELL = 26;
 
-/** Sizes and places of a heatmap. */
+/** Layout of a heatmap. */
 function matrixLayout(sides, available) {
   const [source, target] = sides;
   const endWidth = wordWidth(END);
@@ -38,7 +38,7 @@ const rise = (width) => -Math.sin(radians) * width + Math.cos(radians) * WORD_SI
 /** Width of a rotated label. */
 const overhang = (width) => Math.cos(radians) * width + 6;
 
-/** Lines between cells: light within words of several pieces, a little darker between words. */
+/** Lines between cells: lighter within words of several subwords. */
 function gridLines(sides, layout, palette) {
   const { cell, columns, rows, xOf, yOf } = layout;
   if (rows === 0) return [];
@@ -66,7 +66,7 @@ function noRows({ rows, top, width }, palette) {
   return [svg("text", { x: width / 2, y: top + 20, ...note }, "no target words")];
 }
 
-/** A cell for every weight that can be seen. */
+/** A cell for every visible weight. */
 function cellElements(matrix, { cell, columns, rows, xOf, yOf }, palette) {
   const cells = [];
   for (let t = 0; t < rows; t += 1) {
@@ -97,7 +97,7 @@ function matrixLink(matrix, link, { cell, xOf, yOf }, palette) {
   }, ...parts);
 }
 
-/** The words of both sides, and the name of the source's end. */
+/** The words of both sides, and the label of the source's end. */
 function matrixWords(matrix, [source, target], layout, palette) {
   const { cell, size, margin, top, slanted, xOf, yOf, columns } = layout;
   const drawnWidth = (side, index) => side.widths[index] * (size / WORD_SIZE);
@@ -146,14 +146,14 @@ function weightsAlong(matrix, side, index, { cell, columns, rows, xOf, yOf }, pa
   return shown;
 }
 
-/** The word at a point of a heatmap, or null: `s` may be the source's end. */
+/** Cell at a point of a heatmap, or null; `s` may be the source's end. */
 function cellAt({ cell, columns, rows, xOf, yOf }, x, y) {
   const t = Math.floor((y - yOf(0)) / cell);
   const s = x >= xOf(columns) ? (x < xOf(columns) + cell ? columns : -1) : Math.floor((x - xOf(0)) / cell);
   return t >= 0 && t < rows && s >= 0 && (s < columns || x >= xOf(columns)) ? { s, t } : null;
 }
 
-/** Draws a matrix. Gives what `drawLinks` gives, and `cellAt`. */
+/** Draws a matrix. Returns the same as `drawLinks`, and `cellAt`. */
 function drawMatrix(matrix, links, pieces, available, palette) {
   const sides = ["source", "target"].map((side) => sideOf(matrix, side, pieces?.[side]));
   const layout = matrixLayout(sides, available);

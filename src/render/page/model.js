@@ -1,9 +1,9 @@
-// Data model: pairs, links, measures. Does not touch the document, except for reading the data block.
+// Data model: pairs, links, measures. Uses the document only to read the data block.
 
-/** Everything in the file: `title`, `threshold`, `pairs`. Weights, here and everywhere, are thousandths. */
+/** Data of the page: `title`, `threshold`, `pairs`. All weights are in thousandths. */
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
-/** The name of the column for the source's end of sentence. */
+/** Label of the column of the source's end of sentence. */
 const END = "</s>";
 
 /** The weight of target word `t` on source word `s`; the source's end is `s = source.length`. */
@@ -22,7 +22,7 @@ function linksOf(matrix, threshold) {
   return links;
 }
 
-/** Pairs in a flat list, `[s, t, s, t, …]`, as keys for lookup. */
+/** Set of keys `s-t` from a flat list `[s, t, s, t, …]`. */
 function linkKeys(flat) {
   const keys = new Set();
   for (let place = 0; place < flat.length; place += 2) keys.add(`${flat[place]}-${flat[place + 1]}`);
@@ -52,7 +52,7 @@ function linksAgainstGold(matrix, links, gold) {
   return compared;
 }
 
-/** |A|, |S|, |A ∩ S| and |A ∩ P| of a pair; `possible` in the data holds no sure link, P does. */
+/** |A|, |S|, |A ∩ S| and |A ∩ P| of a pair; unlike P, `possible` in the data excludes sure links. */
 function agreementCounts(pair, threshold) {
   const links = linksOf(pair, threshold);
   const sure = linkKeys(pair.gold.sure);
@@ -72,7 +72,7 @@ function errorRate(counts) {
   return all === 0 ? 0 : 1 - (counts.sureHits + counts.possibleHits) / all;
 }
 
-/** The error rate over all pairs with gold, counts summed before the ratio is taken; null where none has it. */
+/** Error rate of the summed counts of all pairs with gold alignments; null without any. */
 function corpusErrorRate(pairs, threshold) {
   const total = { proposed: 0, sure: 0, sureHits: 0, possibleHits: 0 };
   const withGold = pairs.filter((pair) => pair.gold);
@@ -83,7 +83,7 @@ function corpusErrorRate(pairs, threshold) {
   return withGold.length ? errorRate(total) : null;
 }
 
-/** The mean entropy of the target words' attention, the source's end included, in nats; null without target words. */
+/** Mean attention entropy of the target words, the source's end included, in nats; null without target words. */
 function entropy(matrix) {
   const columns = matrix.source.length + 1;
   const rows = matrix.target.length;
@@ -118,28 +118,28 @@ const MEASURES = [
     of: (pair, threshold) => (pair.gold ? errorRate(agreementCounts(pair, threshold)) : null) },
 ];
 
-/** Cached measures by name, since sorting needs the same ones many times. */
-const taken = new Map();
+/** Measures by name, cached for sorting. */
+const measureCache = new Map();
 
-/** Training steps of a page over training; otherwise none. */
+/** Training steps of a training page; empty on other pages. */
 const STEPS = DATA.steps ?? [];
 
 /** Switches every pair to one of the steps. */
-function turnTo(moment) {
+function selectMoment(moment) {
   for (const pair of DATA.pairs) Object.assign(pair, pair.moments?.[moment]);
-  taken.clear();
+  measureCache.clear();
 }
 
 /** A pair's measure, by the pair's place in the file. */
 function measured(measure, place, threshold) {
   const basis = measure.byLinks ? threshold : null;
-  if (taken.get(measure.name)?.basis !== basis) taken.set(measure.name, { basis, values: [] });
-  const { values } = taken.get(measure.name);
+  if (measureCache.get(measure.name)?.basis !== basis) measureCache.set(measure.name, { basis, values: [] });
+  const { values } = measureCache.get(measure.name);
   if (values[place] === undefined) values[place] = measure.of(DATA.pairs[place], threshold);
   return values[place];
 }
 
-/** Text as search compares it: composed, so that é is é however it was typed, and without case. */
+/** Text in composed form (NFC) and lower case, for search. */
 function folded(text) {
   return text.normalize("NFC").toLowerCase();
 }
@@ -171,7 +171,7 @@ function inRanges(place, ranges, threshold) {
   });
 }
 
-/** The places of the pairs that are to be listed, in their order. */
+/** Places of the listed pairs, in order. */
 function chosenPairs({ query, ranges, threshold, sort, descending }) {
   const wanted = folded(query.trim());
   const places = DATA.pairs.map((_, place) => place);
@@ -187,12 +187,12 @@ function chosenPairs({ query, ranges, threshold, sort, descending }) {
   });
 }
 
-/** A pair's number as a reader counts, with its rank among the translations of one sentence. */
+/** A pair's number, from 1, with the rank of all translations but the best. */
 function numberOf(pair) {
   return pair.rank > 1 ? `${pair.id + 1}.${pair.rank}` : `${pair.id + 1}`;
 }
 
-/** Weight in percent, for reading. */
+/** Weight in percent. */
 function percent(weight) {
   return weight > 0 && weight < 10 ? "<1 %" : `${Math.round(weight / 10)} %`;
 }

@@ -1,4 +1,4 @@
-// The page: its state and interaction.
+// State and interaction of the page.
 
 const at = (id) => document.getElementById(id);
 
@@ -15,7 +15,7 @@ const measures = MEASURES.filter((measure) => hasGold || !measure.gold);
 const list = new PairList(at("list"), rowNote, showPair);
 /** Result of `drawLinks` or `drawMatrix` for the shown pair. */
 let drawing = null;
-/** The word that is lit, as `side index`; none where it is empty. */
+/** Highlighted word, as `side index`, or empty. */
 let lit = "";
 /** The places of the listed pairs, in order. */
 let chosen = [];
@@ -31,7 +31,7 @@ function palette() {
   return dark ? DARK : LIGHT;
 }
 
-/** Draws the shown pair by what is chosen. */
+/** Draws the shown pair in the selected view. */
 function drawPair(available, colors) {
   const pair = shownPair();
   const matrix = showsUnits() ? pair.units : pair;
@@ -41,7 +41,7 @@ function drawPair(available, colors) {
   return (state.view === "links" ? drawLinks : drawMatrix)(matrix, compared, pieces, available, colors);
 }
 
-/** Draws anew; the focus stays in the drawing where it was there. */
+/** Redraws; a focused word keeps the focus. */
 function draw() {
   const box = at("drawing");
   const focused = box.contains(document.activeElement) ? document.activeElement.closest(".word")?.dataset : null;
@@ -52,7 +52,7 @@ function draw() {
   showLegend();
   at("gold").disabled = showsUnits();
   at("gold-switch").title = showsUnits() ? "Gold alignments are between words" : "";
-  letGo();
+  restoreHighlight();
   if (focused && drawing) {
     const words = drawing.words[focused.side];
     focusWord(words[Math.min(Number(focused.index), words.length - 1)] ?? drawing.words.source[0]);
@@ -77,7 +77,7 @@ function showPair(place) {
   draw();
 }
 
-/** The translation as it reads; while attention is learnt, what the model itself says beside the forced reference. */
+/** Shows the translation; on a training page, the model's own beside the forced reference. */
 function showTranslation() {
   const pair = shownPair();
   const said = pair?.said === undefined ? null : `The model says: ${pair.said || "nothing"}`;
@@ -85,7 +85,7 @@ function showTranslation() {
   at("translation").hidden = !pair?.translation && said === null;
 }
 
-/** Goes so many pairs further down the list. */
+/** Moves by `count` pairs in the list. */
 function step(count) {
   if (chosen.length === 0) return;
   const position = chosen.indexOf(state.place) + count;
@@ -117,15 +117,15 @@ function showLegend() {
 
 // ---- A word and its partners
 
-/** Lights up a word, its partners and the links between them, and writes their weights. */
-function light(side, index) {
+/** Highlights a word, its partners and their links, and shows the weights. */
+function highlight(side, index) {
   if (!drawing || lit === `${side} ${index}`) return;
-  dim();
+  clearHighlight();
   lit = `${side} ${index}`;
   const matrix = showsUnits() ? shownPair().units : shownPair();
   const other = side === "source" ? "target" : "source";
   drawing.element.classList.add("lit-up");
-  // Numbers take the place of marks.
+  // Numbers replace marks.
   drawing.element.classList.toggle("numbered", Boolean(drawing.numbered));
   drawing.words[side][index]?.classList.add("lit", "chosen");
   for (const { index: partner, weight } of partnersOf(matrix, side, index)) {
@@ -140,11 +140,10 @@ function light(side, index) {
     for (const element of link.elements) element.classList.toggle("lit", own);
   }
   drawing.preview(side, index);
-  tell(matrix, side, index);
+  showPartners(matrix, side, index);
 }
 
-/** Undoes what `light` did. */
-function dim() {
+function clearHighlight() {
   lit = "";
   if (!drawing) return;
   drawing.element.classList.remove("lit-up");
@@ -154,20 +153,20 @@ function dim() {
 }
 
 /** Keeps the focused word highlighted when the pointer leaves. */
-function letGo() {
+function restoreHighlight() {
   const focused = document.activeElement?.closest?.(".word");
   if (focused && at("drawing").contains(focused)) {
-    light(focused.dataset.side, Number(focused.dataset.index));
+    highlight(focused.dataset.side, Number(focused.dataset.index));
     return;
   }
-  dim();
+  clearHighlight();
   const hint = "Point at a word, or focus it with Tab, to see its attention weights.";
   const words = drawing ? drawing.words.source.length + drawing.words.target.length : 0;
   at("readout").replaceChildren(...(words > 0 ? [html("p", { class: "hint" }, hint)] : []));
 }
 
-/** Writes a word's partners below the drawing. */
-function tell(matrix, side, index) {
+/** Lists a word's partners below the drawing. */
+function showPartners(matrix, side, index) {
   const other = side === "source" ? "target" : "source";
   const rows = partnersOf(matrix, side, index).slice(0, 8).map(({ index: partner, weight }) => {
     const word = partner === null ? html("i", {}, "end of sentence") : html("bdi", {}, visible(matrix[other][partner]));
@@ -184,14 +183,14 @@ function tell(matrix, side, index) {
     html("ul", {}, ...rows));
 }
 
-/** Gives a word the focus; the Tab key comes back to it. */
+/** Focuses a word; Tab returns to it. */
 function focusWord(word) {
   if (!word) return;
   for (const sibling of drawing.words[word.dataset.side]) sibling.setAttribute("tabindex", sibling === word ? 0 : -1);
   word.focus();
 }
 
-/** The word that an event in the drawing means, or the target word of a cell. */
+/** The word of an event in the drawing, or the target word of a cell. */
 function wordAt(event) {
   const word = event.target.closest?.(".word");
   if (word) return { side: word.dataset.side, index: Number(word.dataset.index) };
@@ -209,7 +208,7 @@ function rowNote(place) {
   return measure ? measureText(measure, place) : "";
 }
 
-/** Makes the list anew by search, filters and order. */
+/** Updates the list by search, filters and order. */
 function choosePairs() {
   chosen = chosenPairs(state);
   const all = DATA.pairs.length;
@@ -220,7 +219,7 @@ function choosePairs() {
   showPair(chosen.includes(state.place) ? state.place : chosen[0] ?? null);
 }
 
-/** Puts the list in another order, whose first pair is shown: who sorts wants to see what comes first. */
+/** Updates the list after a change of order, and shows its first pair. */
 function orderPairs() {
   choosePairs();
   showPair(chosen[0] ?? null);
@@ -235,7 +234,7 @@ function clearChoice() {
 }
 
 /** Two fields for each measure: from and to. */
-function makeRanges() {
+function addRangeFields() {
   const field = (measure, bound) => {
     const input = html("input", {
       type: "number", step: "any", placeholder: bound, "aria-label": `${measure.label} ${bound}`,
@@ -259,7 +258,7 @@ function showDirection() {
 
 // ---- Controls above the drawing
 
-/** Sets one choice, shows it in its control, and draws. */
+/** Sets an option and its control, and redraws. */
 function choose(name, value) {
   state[name] = value;
   const button = document.querySelector(`input[name="${name}"][value="${value}"]`);
@@ -270,7 +269,7 @@ function choose(name, value) {
 
 let pending = 0;
 
-/** Draws by a new threshold at once; what depends on all pairs follows when the slider rests. */
+/** Redraws at a new threshold; what depends on all pairs is updated once the slider rests. */
 function setThreshold(value) {
   state.threshold = Math.round(Math.min(Math.max(value, 1), 1000));
   at("threshold").value = state.threshold;
@@ -284,11 +283,11 @@ function setThreshold(value) {
   }, 150);
 }
 
-/** Shows attention as it was after another step of training. */
+/** Shows attention after another training step. */
 function setMoment(moment) {
   if (STEPS.length === 0) return;
   state.moment = Math.min(Math.max(moment, 0), STEPS.length - 1);
-  turnTo(state.moment);
+  selectMoment(state.moment);
   at("moment").value = state.moment;
   at("moment-value").textContent = STEPS[state.moment].toLocaleString("en");
   showTranslation();
@@ -297,9 +296,9 @@ function setMoment(moment) {
   else choosePairs();
 }
 
-/** From the shown moment to the last, or from the first where that is shown; some five a second. */
 let playing = 0;
 
+/** Plays from the shown step to the last, or from the first if the last is shown, five steps per second. */
 function play() {
   if (STEPS.length === 0) return;
   const stop = () => {
@@ -372,12 +371,12 @@ function isForField({ target, key }) {
 }
 
 function onKey(event) {
-  // On many keyboards brackets are typed with another key held.
+  // Many keyboards need a modifier for brackets.
   const isBracket = event.key === "[" || event.key === "]";
   if ((!isBracket && (event.ctrlKey || event.metaKey || event.altKey)) || at("help").open) return;
   if (event.key === "Escape") {
     document.activeElement.blur();
-    letGo();
+    restoreHighlight();
     return;
   }
   const word = event.target.closest?.(".word");
@@ -396,12 +395,12 @@ function listenToDrawing() {
   const box = at("drawing");
   box.addEventListener("pointermove", (event) => {
     const word = wordAt(event);
-    if (word) light(word.side, word.index);
-    else letGo();
+    if (word) highlight(word.side, word.index);
+    else restoreHighlight();
   });
-  box.addEventListener("pointerleave", letGo);
-  box.addEventListener("focusin", letGo);
-  box.addEventListener("focusout", () => requestAnimationFrame(letGo));
+  box.addEventListener("pointerleave", restoreHighlight);
+  box.addEventListener("focusin", restoreHighlight);
+  box.addEventListener("focusout", () => requestAnimationFrame(restoreHighlight));
   let width = box.clientWidth;
   new ResizeObserver(() => {
     if (box.clientWidth !== width) draw();
@@ -452,8 +451,8 @@ function begin() {
   at("gold-switch").hidden = !hasGold;
   at("moments").hidden = at("moment-keys").hidden = STEPS.length === 0;
   at("moment").max = STEPS.length - 1;
-  turnTo(state.moment);
-  makeRanges();
+  selectMoment(state.moment);
+  addRangeFields();
   showDirection();
   listenToControls();
   document.body.classList.toggle("bare", DATA.pairs.length === 0);

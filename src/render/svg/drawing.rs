@@ -1,4 +1,9 @@
-//! Part of a figure.
+//! Parts of an SVG document.
+
+use std::fmt::Display;
+use std::io::{Result, Write};
+
+use super::text_metrics::{FONT_SIZE, FONTS};
 
 /// Margin around a drawing and between it and its labels.
 pub const MARGIN: usize = 8;
@@ -11,4 +16,12 @@ pub struct Drawing {
     pub width: usize,
     /// Height with margins.
     pub height: usize,
+}
+
+/// Writes the start tag of a document of this size.
+pub fn write_start(out: &mut dyn Write, width: impl Display, height: impl Display) -> Result<()> {
+    writeln!(
+        out,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONTS}" font-size="{FONT_SIZE}" fill="black">"#
+    )
 }

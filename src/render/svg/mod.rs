@@ -8,8 +8,9 @@ mod text_metrics;
 use std::io::{Result, Write};
 
 use super::{Item, Renderer};
+pub(super) use drawing::write_start;
 use drawing::{Drawing, MARGIN};
-pub(super) use text_metrics::{FONT_SIZE, FONTS, escape_xml, width};
+pub(super) use text_metrics::{FONT_SIZE, escape_xml, width};
 
 /// Height of a sentence's heading.
 const HEADING: usize = 24;
@@ -61,10 +62,7 @@ impl Renderer for Svg {
         let width = all().map(|drawing| drawing.width).max().unwrap_or(2 * MARGIN);
         let height = all().map(|drawing| drawing.height).sum::<usize>() + heading * drawings.len();
         let height = height.max(2 * MARGIN);
-        writeln!(
-            out,
-            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONTS}" font-size="{FONT_SIZE}" fill="black">"#
-        )?;
+        write_start(out, width, height)?;
         let mut top = 0;
         for (number, drawing) in &drawings {
             if heading > 0 {
