@@ -63,7 +63,7 @@ impl LayoutArgs {
     pub fn layout(&self) -> TableFormat {
         let (columns, features) = (self.columns.clone(), self.features.clone());
         let layout = TableFormat { csv: self.csv, header: self.header, columns, features };
-        TableFormat { header: self.header || layout.asks_for_names(), ..layout }
+        TableFormat { header: self.header || layout.has_named_columns(), ..layout }
     }
 }
 

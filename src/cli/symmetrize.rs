@@ -41,7 +41,7 @@ pub struct SymmetrizeArgs {
     pub(crate) notation: NotationArgs,
 }
 
-/// LinkFormat of links in output.
+/// Notation of links in output.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct NotationArgs {
     /// Write links as t-s instead of s-t.

@@ -9,6 +9,6 @@ use crate::cli::AverageArgs;
 
 pub fn run(args: &AverageArgs, device: &Device, console: &Console) -> Result<()> {
     average(&args.models, &args.out, device, console)?;
-    console.note(format!("the mean of {} models is in {}", args.models.len(), args.out.display()));
+    console.note(format!("average of {} models written to {}", args.models.len(), args.out.display()));
     Ok(())
 }

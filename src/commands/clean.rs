@@ -1,4 +1,4 @@
-//! `softalign clean`: finds noisy pairs of a corpus, and writes the others.
+//! `softalign clean`
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::output_file::{Output, apart, is_standard_output};
+use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::given_pairs;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
 use crate::text::{LineNumbers, NoiseKind, Pair, PairFiles, SHIPPED_TRAINING};
 use crate::translator::{NoiseFilter, Translator};
 
-/// Lines that the table names, for somebody who wants to look.
+/// Number of line numbers per reason in the report.
 const NAMED: usize = 3;
 
-/// Where pairs go.
+/// Output files.
 struct CleanOutputs {
     good: Option<Output>,
-    /// The translations of good pairs, if their sentences go to `good` alone.
+    /// Target sentences, if `good` receives only source sentences.
     targets: Option<Output>,
     rejected: Option<Output>,
 }
 
-/// A pair as its file has it, with its features if it has such.
+/// Pair without its tag, and its features if it has any.
 type GivenPair = (Pair, Option<String>);
 
 pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
@@ -39,8 +39,8 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let outputs = CleanOutputs::open(args, &files)?;
     let (pairs, numbers) = files.read_numbered("--pairs")?;
     console.warn_all(files.spreadsheet_warnings(&pairs));
-    ensure!(!pairs.is_empty(), "{files}: no sentence pair in it");
-    // A tag is no word of a sentence, while features may be all that tells a form from its lemma.
+    ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
+    // Features stay: they may be the only difference between a form and its lemma.
     let untagged: Vec<Pair> = pairs.iter().map(|pair| files.without_tag(pair)).collect();
     let model = args.model.as_deref().filter(|_| filter.suspicious_percent().is_some());
     let translator = model.map(|directory| Translator::load_on(directory, device)).transpose()?;
@@ -59,14 +59,17 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
 }
 
 impl CleanOutputs {
-    /// Opens them; none of them is a file that is read.
+    /// Opens the output files.
     fn open(args: &CleanArgs, files: &PairFiles) -> Result<Self> {
         let written =
             [("--output", &args.output), ("--output-target", &args.output_target), ("--rejected", &args.rejected)];
-        apart(files.paths(), written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))))?;
+        ensure_distinct_paths(
+            files.paths(),
+            written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))),
+        )?;
         if args.output_target.is_some() && files.layout().features.is_some() {
             bail!(UsageError(
-                "--output-target leaves no place for --features: write pairs and features to --output".to_owned()
+                "--output-target and --features exclude each other: write pairs with features to --output".to_owned()
             ));
         }
         let open = |path: &Option<PathBuf>| {
@@ -99,14 +102,13 @@ impl CleanOutputs {
     }
 }
 
-/// A pair as a line of a TSV file, with its features, if it has such, in the third column; a tab within a sentence, which files
-/// of one side may have, becomes a space.
+/// Returns a pair as a line of a TSV file, with its features in the third column. Tabs within sentences become spaces.
 fn as_line((Pair { source, target }, features): &GivenPair) -> String {
     let cells = [Some(source), Some(target), features.as_ref()].into_iter().flatten();
     cells.map(|text| text.replace('\t', " ")).collect::<Vec<_>>().join("\t")
 }
 
-/// How many pairs have which defect, and where the first few of them are.
+/// Returns the report: pairs per reason, with the first line numbers.
 fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers) -> String {
     let share = |count: usize| format!("{:>5.1} %", 100.0 * count as f64 / found.len() as f64);
     let mut table = String::from("reason          pairs    share  lines\n");

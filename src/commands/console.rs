@@ -1,5 +1,4 @@
-//! Standard error: notes, warnings, errors and progress bars. Lines may hold text from anywhere, such as a file's name, a
-//! sentence or a tensor's name; nothing in it is let through that a terminal would obey.
+//! Standard error: notes, warnings, errors and progress bars. Control characters in names and sentences are escaped.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use crate::render::{escape_controls, escape_controls_by_line};
 use crate::reporter::{Reporter, Stage};
 use crate::training::Observer;
 
-/// What the user sees beside the results.
+/// Standard error of the program.
 pub struct Console {
     quiet: bool,
     terminal: bool,
@@ -20,30 +19,30 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console; `quiet` lets only errors through, and what nobody should miss.
+    /// Returns a console; `quiet` suppresses notes and most warnings.
     pub fn new(quiet: bool) -> Self {
         let width = terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
         Self { quiet, terminal: std::io::stderr().is_terminal(), width }
     }
 
-    /// Whether notes are shown.
+    /// Returns true if notes are suppressed.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether standard error is a terminal.
+    /// Returns true if standard error is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// A line for the user's information.
+    /// Prints a line unless the console is quiet.
     pub fn note(&self, line: impl AsRef<str>) {
         if !self.quiet {
             self.say(line);
         }
     }
 
-    /// A line that is said in any case, since it was asked for. If standard error is gone, so is the line.
+    /// Prints a line even if the console is quiet. A closed standard error is ignored.
     pub fn say(&self, line: impl AsRef<str>) {
         let text = escape_controls_by_line(line.as_ref());
         let fitted = |line: &str| self.width.map_or_else(|| line.to_owned(), |width| wrapped(line, width));
@@ -51,24 +50,23 @@ impl Console {
         let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
     }
 
-    /// A line about something that may be wrong.
+    /// Prints a warning unless the console is quiet.
     pub fn warn(&self, line: impl AsRef<str>) {
         self.note(format!("warning: {}", line.as_ref()));
     }
 
-    /// Several lines about what may be wrong.
+    /// Prints several warnings.
     pub fn warn_all(&self, lines: impl IntoIterator<Item = String>) {
         lines.into_iter().for_each(|line| self.warn(line));
     }
 
-    /// The one line that says what failed.
+    /// Prints the error that ends the program, in one line.
     pub fn error(&self, error: &anyhow::Error) {
         let line = format!("{error:#}").replace('\n', " ");
         let _ = writeln!(std::io::stderr(), "error: {}", escape_controls(&line));
     }
 
-    /// A bar over so many things, if that is known, named by what is done with them. Where there is no terminal, nothing is
-    /// drawn.
+    /// Returns a progress bar of `length` items, if known. It is drawn only in a terminal.
     pub fn bar(&self, what: &'static str, length: impl Into<Option<usize>>) -> Bar {
         let length = length.into();
         let bar = ProgressBar::with_draw_target(length.map(|length| length as u64), self.target());
@@ -81,8 +79,7 @@ impl Console {
         Bar { bar, lines: !self.quiet && !self.terminal, what, last: Instant::now(), done: 0, length }
     }
 
-    /// A sign that something is being done of which nobody knows how long it takes, until it is dropped. Where there is
-    /// no terminal, nothing is drawn.
+    /// Returns a spinner for work of unknown duration. It is drawn only in a terminal, until it is dropped.
     pub fn waiting(&self, what: &'static str) -> Spinner {
         let bar = ProgressBar::with_draw_target(None, self.target());
         bar.set_style(style("{prefix} {spinner} {elapsed}"));
@@ -127,7 +124,7 @@ impl Stage for Bar {
 
 impl Stage for Spinner {}
 
-/// A line broken between words so that none is wider than the terminal, as far as words allow; what follows is indented.
+/// Wraps a line between words to the width of the terminal; continuation lines are indented.
 fn wrapped(line: &str, width: usize) -> String {
     const INDENT: &str = "    ";
     let (mut text, mut used) = (String::new(), 0);
@@ -145,7 +142,7 @@ fn wrapped(line: &str, width: usize) -> String {
     text
 }
 
-/// A sign of work, which goes with the work.
+/// Spinner that disappears when dropped.
 pub struct Spinner(ProgressBar);
 
 impl Drop for Spinner {
@@ -154,19 +151,19 @@ impl Drop for Spinner {
     }
 }
 
-/// A bar's style from a template that is known to be right.
+/// Returns the style of a progress bar.
 pub fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─")
 }
 
-/// Things done in a second, in round numbers.
+/// Writes items per second, rounded.
 fn rounded_rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
     let rate = state.per_sec();
-    // Only the bar's own buffer is written to, which takes everything.
+    // Writing to the bar's buffer cannot fail.
     let _ = if rate < 10.0 { write!(out, "{rate:.1}") } else { write!(out, "{}", HumanCount(rate as u64)) };
 }
 
-/// A progress bar, or a plain line now and then.
+/// Progress bar in a terminal, else a line every ten seconds.
 pub struct Bar {
     bar: ProgressBar,
     lines: bool,
@@ -177,12 +174,12 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Does something during which the bar is not to be seen, such as writing results to the same terminal.
+    /// Hides the bar while results are written to the same terminal.
     pub fn hidden_while<T>(&self, work: impl FnOnce() -> T) -> T {
         self.bar.suspend(work)
     }
 
-    /// So many more things are done.
+    /// Counts finished items.
     pub fn advance(&mut self, count: usize) {
         self.done += count;
         self.bar.inc(count as u64);
@@ -205,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_broken_between_words() {
+    fn wraps_lines_between_words() {
         assert_eq!(wrapped("a few words", 11), "a few words");
         assert_eq!(wrapped("a few words", 10), "a few\n    words");
         assert_eq!(wrapped("    indented words stay", 16), "    indented\n    words stay");

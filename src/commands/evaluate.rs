@@ -9,7 +9,7 @@ use super::console::Console;
 use super::evaluation_report::{SystemOrigin, SystemResult, show};
 use super::labels::{HYPOTHESES, Labelled, MODELS};
 use super::load_model::translator;
-use super::output_file::{Output, apart, is_standard_output};
+use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::given_pairs;
 use super::search::decode_options;
 use crate::cli::EvaluateArgs;
@@ -20,14 +20,14 @@ use crate::text::{
 };
 use crate::translator::Linker;
 
-/// A system with the name that results show it under.
+/// System with its name in the results.
 struct SystemOptions {
     name: String,
     place: SystemOrigin,
     system: System,
 }
 
-/// What the options name to read, each of them checked.
+/// Checked input.
 struct ReportInputs {
     files: PairFiles,
     gold: Option<PathBuf>,
@@ -35,7 +35,7 @@ struct ReportInputs {
     hypotheses: Vec<Labelled>,
 }
 
-/// Where results go beside standard output.
+/// Output files beside standard output.
 struct ReportOutputs {
     figure: Option<Output>,
     save: Option<Output>,
@@ -57,7 +57,7 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
         .line_numbers(numbers)
         .reporter(console);
     evaluator.check().with_context(|| inputs.files.to_string())?;
-    // All is read before the first is measured: what is wrong with one of them is said at once.
+    // All systems are read before the first is evaluated, so that errors appear early.
     let candidates = inputs.candidates(args, &pairs, device, console)?;
     if let Some(path) = &inputs.gold {
         let words = common_words(&candidates)?;
@@ -65,11 +65,11 @@ pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()
     }
     warn_of_unlike_references(&candidates, console);
     let compared = compare(&evaluator, candidates, args, outputs.save.as_mut(), console)?;
-    // Each result is given even where another one finds no place.
+    // A failure of one output does not suppress the others.
     outputs.finish(&compared).and(show(&compared, args.json))
 }
 
-/// Evaluates all candidates, and their distance from the first where that is asked for.
+/// Evaluates all systems, and the significance of their differences from the first if requested.
 fn compare(
     evaluator: &Evaluator,
     candidates: Vec<SystemOptions>,
@@ -97,11 +97,11 @@ fn compare(
 }
 
 impl ReportInputs {
-    /// Checks that the options go together.
+    /// Checks the options and returns the input they name.
     fn new(args: &EvaluateArgs) -> Result<Self> {
         let (models, hypotheses) = match &args.hypotheses[..] {
-            [] => (MODELS.named(&args.model)?, Vec::new()),
-            given => (Vec::new(), HYPOTHESES.named(given)?),
+            [] => (MODELS.parse(&args.model)?, Vec::new()),
+            given => (Vec::new(), HYPOTHESES.parse(given)?),
         };
         let given = given_pairs(&args.pairs, models.first().map(|model| model.path.as_path()));
         let gold = match (&args.gold, &given) {
@@ -109,19 +109,19 @@ impl ReportInputs {
             (gold, _) => gold.clone(),
         };
         if args.search_threshold && gold.is_none() {
-            bail!(UsageError("--search-threshold needs gold alignments: name them with --gold".to_owned()));
+            bail!(UsageError("--search-threshold needs --gold".to_owned()));
         }
         let measured = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
         if args.compare && measured < 2 {
-            bail!(UsageError("--compare needs several: give --model or --hypotheses more than once".to_owned()));
+            bail!(UsageError("--compare needs several systems: repeat --model or --hypotheses".to_owned()));
         }
         if args.save.is_some() && measured > 1 {
-            bail!(UsageError("--save is for one model: the translations of several would be mixed".to_owned()));
+            bail!(UsageError("--save accepts only one model".to_owned()));
         }
         Ok(Self { files: given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST)), gold, models, hypotheses })
     }
 
-    /// All files that are read, but for models.
+    /// Returns all input files except models.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let hypotheses = self.hypotheses.iter().map(|one| one.path.as_path());
         self.files.paths().into_iter().chain(self.gold.as_deref()).chain(hypotheses)
@@ -130,13 +130,13 @@ impl ReportInputs {
     fn pairs(&self, console: &Console) -> Result<(Vec<Pair>, LineNumbers)> {
         let (pairs, numbers) = self.files.read_numbered("--pairs")?;
         console.warn_all(self.files.spreadsheet_warnings(&pairs));
-        ensure!(!pairs.is_empty(), "{}: no sentence pair in it", self.files);
+        ensure!(!pairs.is_empty(), "{}: no sentence pairs", self.files);
         let references = pairs.iter().enumerate().map(|(place, pair)| (numbers.of(place), pair.target.as_str()));
         warn_of_truncated_scoring(&self.files.to_string(), references, console);
         Ok((pairs, numbers))
     }
 
-    /// Reads what is to be measured on these pairs.
+    /// Loads models and reads hypotheses.
     fn candidates(
         &self,
         args: &EvaluateArgs,
@@ -170,19 +170,19 @@ impl ReportInputs {
 }
 
 impl ReportOutputs {
-    /// Opens them, before the long work; none of them is a file that is read.
+    /// Opens the output files before long work starts.
     fn open(args: &EvaluateArgs, inputs: &ReportInputs) -> Result<Self> {
         if args.save.as_deref().is_some_and(is_standard_output) {
-            bail!(UsageError("--save needs a file: standard output has the scores".to_owned()));
+            bail!(UsageError("--save needs a file: scores go to standard output".to_owned()));
         }
         let written = [("--figure", &args.figure), ("--save", &args.save)];
         let written = written.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
-        apart(inputs.paths(), written)?;
+        ensure_distinct_paths(inputs.paths(), written)?;
         let figure = args.figure.as_deref().map(open_figure).transpose()?;
         Ok(Self { figure, save: args.save.as_deref().map(Output::open).transpose()? })
     }
 
-    /// Gives them their names, each even where the other finds no place.
+    /// Completes both files; a failure of one does not suppress the other.
     fn finish(self, compared: &[SystemResult]) -> Result<()> {
         let saved = self.save.map_or(Ok(()), Output::finish);
         let drawn = self.figure.map_or(Ok(()), |figure| draw(figure, compared));
@@ -190,18 +190,18 @@ impl ReportOutputs {
     }
 }
 
-/// Tells that models are measured by references that are not the same.
+/// Warns if the systems normalize references differently.
 fn warn_of_unlike_references(candidates: &[SystemOptions], console: &Console) {
     let Some(first) = candidates.first().map(|first| first.system.normalization()) else { return };
     if let Some(other) = candidates.iter().find(|other| other.system.normalization() != first) {
         console.warn(format!(
-            "references are compared as each model writes, {first} for one and {} for another: their scores do not compare",
+            "references are normalized as each model's text, {first} and {}: the scores are not comparable",
             other.system.normalization()
         ));
     }
 }
 
-/// What counts as a word for every model, so that one gold file can be held against them all.
+/// Returns the word splitting that all models share, which a gold file requires.
 fn common_words(candidates: &[SystemOptions]) -> Result<[WordSplitting; 2]> {
     let mut words = candidates.iter().filter_map(|candidate| match &candidate.system {
         System::Model(translator, _) => Some(translator.words()),
@@ -209,20 +209,20 @@ fn common_words(candidates: &[SystemOptions]) -> Result<[WordSplitting; 2]> {
     });
     let first = words.next().unwrap_or_default();
     if words.any(|other| other != first) {
-        let message = "some of these models are of characters, which are then what is linked: give --words as well";
+        let message = "only some of these models link characters: choose the same units for all with --words";
         bail!(UsageError(message.to_owned()));
     }
     Ok(first)
 }
 
-/// The file that the figure goes to.
+/// Opens the file of the figure.
 fn open_figure(path: &Path) -> Result<Output> {
     if is_standard_output(path) {
-        bail!(UsageError("--figure needs a file: standard output has the scores".to_owned()));
+        bail!(UsageError("--figure needs a file: scores go to standard output".to_owned()));
     }
     if let Some(extension) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("svg")) {
         let extension = extension.display();
-        bail!(UsageError(format!("--figure writes SVG, not .{extension}: name a file that ends in .svg")));
+        bail!(UsageError(format!("--figure writes SVG, not .{extension}: choose a file name ending in .svg")));
     }
     Output::open(path)
 }

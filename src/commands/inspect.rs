@@ -1,4 +1,4 @@
-//! `softalign inspect`: what a model's folder holds, in words.
+//! `softalign inspect`
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,46 +21,46 @@ use crate::training::Schedule;
 
 pub fn run(args: &InspectArgs) -> Result<()> {
     let model = args.directory.as_deref().unwrap_or(&args.model);
-    let folder = ModelDir::new(model);
-    // A folder whose parameters are damaged should not look well.
-    let (checkpoint, _) = folder.load_model(&Device::Cpu)?;
-    let lexicon = folder.load_lexicon(&checkpoint)?;
+    let directory = ModelDir::new(model);
+    // Loading detects damaged parameters.
+    let (checkpoint, _) = directory.load_model(&Device::Cpu)?;
+    let lexicon = directory.load_lexicon(&checkpoint)?;
     if args.json {
-        return show_json(model, &folder, &checkpoint);
+        return show_json(model, &directory, &checkpoint);
     }
     let mut text = Vec::new();
     describe_model(&mut text, model, &checkpoint)?;
     if let Some(lexicon) = lexicon {
-        writeln!(text, "lexicon         {} translations of units, which weigh on the output", lexicon.entry_count())?;
+        writeln!(text, "lexicon         {} token translations for the lexical bias", lexicon.entry_count())?;
     }
     describe_training(&mut text, &checkpoint)?;
-    describe_history(&mut text, &folder)?;
-    for (name, size) in folder.sizes() {
+    describe_history(&mut text, &directory)?;
+    for (name, size) in directory.sizes() {
         writeln!(text, "file            {name}, {:.1} kB", size as f64 / 1e3)?;
     }
     let mut output = Output::open(Path::new("-"))?;
-    // The folder may come from anywhere.
+    // Model directories of others may contain control characters.
     output.with(|out| out.write_all(escape_controls_by_line(&String::from_utf8_lossy(&text)).as_bytes()))?;
     output.finish()
 }
 
-/// All that there is to say, for programs.
+/// Description of a model as JSON.
 #[derive(Serialize)]
 struct Inspection<'a> {
     schema: u32,
     model: &'a Path,
     parameters: usize,
-    /// config.json
+    /// Contents of config.json.
     config: &'a Config,
-    /// The log's lines of the best validation and of the last one.
+    /// Log entries of the best and the last validation.
     best: Option<Value>,
     last: Option<Value>,
-    /// Files with their sizes in bytes.
+    /// File sizes in bytes.
     files: BTreeMap<String, u64>,
 }
 
-fn show_json(path: &Path, folder: &ModelDir, checkpoint: &Checkpoint) -> Result<()> {
-    let [best, last] = validations(folder);
+fn show_json(path: &Path, directory: &ModelDir, checkpoint: &Checkpoint) -> Result<()> {
+    let [best, last] = validations(directory);
     let inspection = Inspection {
         schema: SCHEMA,
         model: path,
@@ -68,7 +68,7 @@ fn show_json(path: &Path, folder: &ModelDir, checkpoint: &Checkpoint) -> Result<
         config: &checkpoint.config,
         best,
         last,
-        files: folder.sizes().into_iter().collect(),
+        files: directory.sizes().into_iter().collect(),
     };
     let mut output = Output::open(Path::new("-"))?;
     output.with(|out| Ok(writeln!(out, "{}", serde_json::to_string(&inspection)?)?))?;
@@ -79,12 +79,12 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
     let config = &checkpoint.config;
     let sizes = &config.architecture;
     let units = |units: Units| match units {
-        Units::Bpe => "pieces of words (bpe)",
+        Units::Bpe => "subwords (BPE)",
         Units::Word => "words",
         Units::Char => "characters",
     };
     writeln!(out, "model           {}", path.display())?;
-    writeln!(out, "made by         softalign {}, format {}", config.program_version, config.format_version)?;
+    writeln!(out, "created by      softalign {}, format {}", config.program_version, config.format_version)?;
     writeln!(
         out,
         "sizes           embedding {}, hidden {}, attention {}, encoder layers {}: {:.2} million parameters",
@@ -95,20 +95,20 @@ fn describe_model(out: &mut dyn Write, path: &Path, checkpoint: &Checkpoint) -> 
         sizes.parameter_count() as f64 / 1e6
     )?;
     if !config.averaged.is_empty() {
-        writeln!(out, "the mean of     {}", config.averaged.join(", "))?;
+        writeln!(out, "average of      {}", config.averaged.join(", "))?;
     }
     if let Some(origin) = &config.from {
-        writeln!(out, "began from      {origin}")?;
+        writeln!(out, "initialized from {origin}")?;
     }
     writeln!(out, "attention       {}; {} decoder", sizes.attention, sizes.decoder)?;
-    writeln!(out, "normalisation   {}", config.text.normalization)?;
+    writeln!(out, "normalization   {}", config.text.normalization)?;
     writeln!(out, "source          {} {}", sizes.source_vocabulary, units(config.text.source_units))?;
     writeln!(out, "target          {} {}", sizes.target_vocabulary, units(config.text.target_units))?;
     writeln!(
         out,
         "vocabulary      {}; output layer {}",
-        if config.text.joint_vocabulary { "joint" } else { "one for each side" },
-        if sizes.tied_output { "tied to the target embeddings" } else { "with a matrix of its own" }
+        if config.text.joint_vocabulary { "joint" } else { "one per side" },
+        if sizes.tied_output { "tied to the target embeddings" } else { "not tied" }
     )
 }
 
@@ -126,8 +126,8 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         "validated on    {}: {} pairs",
         match data.validation_files.join(" and ") {
             files if !files.is_empty() => files,
-            _ if data.validated_on_training => "the training pairs themselves".to_owned(),
-            _ => "pairs held out".to_owned(),
+            _ if data.validated_on_training => "the training pairs".to_owned(),
+            _ => "held-out pairs".to_owned(),
         },
         data.validation_pairs
     )?;
@@ -136,18 +136,18 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         "settings        batches of {}, learning rate {}, dropout {}, label smoothing {}, seed {}",
         settings.batch, settings.learning_rate, settings.dropout.embeddings, settings.label_smoothing, settings.seed
     )?;
-    writeln!(out, "                attention {}", checkpoint.config.teaching())?;
+    writeln!(out, "                attention {}", checkpoint.config.describe_guidance())?;
     let schedule = match settings.schedule {
-        Schedule::Hold => "falls in the last two fifths",
-        Schedule::Cosine => "falls along a cosine",
-        Schedule::Plateau => "falls when validations bring nothing better",
+        Schedule::Hold => "decays in the last two fifths",
+        Schedule::Cosine => "decays along a cosine",
+        Schedule::Plateau => "decays when validations stop improving",
     };
     let minutes = settings.max_minutes.map(|minutes| format!(" or {minutes} minutes")).unwrap_or_default();
     let share = |share: Option<f64>| share.unwrap_or_default();
-    writeln!(out, "                the learning rate {schedule}; at most {} epochs{minutes}", settings.max_epochs)?;
+    writeln!(out, "                learning rate {schedule}; at most {} epochs{minutes}", settings.max_epochs)?;
     writeln!(
         out,
-        "                merges left out {}, pairs joined {}, average of parameters {}",
+        "                BPE dropout {}, concatenated pairs {}, EMA decay {}",
         share(settings.bpe_dropout),
         share(settings.concat_pairs),
         share(settings.average)
@@ -156,9 +156,9 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     writeln!(out, "command         softalign {} (on {} threads)", begun.command_line.join(" "), begun.threads)
 }
 
-/// The best and the last validation, from the log.
-fn describe_history(out: &mut dyn Write, folder: &ModelDir) -> std::io::Result<()> {
-    for (what, line) in ["best", "last"].into_iter().zip(validations(folder)) {
+/// Writes the best and the last validation.
+fn describe_history(out: &mut dyn Write, directory: &ModelDir) -> std::io::Result<()> {
+    for (what, line) in ["best", "last"].into_iter().zip(validations(directory)) {
         let Some(line) = line else { continue };
         let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
         writeln!(
@@ -176,10 +176,10 @@ fn describe_history(out: &mut dyn Write, folder: &ModelDir) -> std::io::Result<(
     Ok(())
 }
 
-/// The log's lines of the best validation and of the last one.
-fn validations(folder: &ModelDir) -> [Option<Value>; 2] {
+/// Returns the log entries of the best and the last validation.
+fn validations(directory: &ModelDir) -> [Option<Value>; 2] {
     let validations: Vec<Value> =
-        folder.log().lines().into_iter().filter(|line| line["event"] == "validation").collect();
+        directory.log().lines().into_iter().filter(|line| line["event"] == "validation").collect();
     let best = validations.iter().rev().find(|line| line["best"] == true).cloned();
     [best, validations.last().cloned()]
 }

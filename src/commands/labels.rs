@@ -1,4 +1,4 @@
-//! What is compared, by the options that name it: models, or files of translations.
+//! Names of compared systems: `NAME=PATH` in options.
 
 use std::path::{Path, PathBuf};
 
@@ -6,53 +6,52 @@ use anyhow::{Result, bail};
 
 use crate::error::UsageError;
 
-/// A model's folder or a file, with the name that results show it under.
+/// Path with its name in the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labelled {
-    /// No two of a command have the same.
+    /// Unique name.
     pub name: String,
-    /// The folder or file.
+    /// Directory or file.
     pub path: PathBuf,
 }
 
-/// What may be named.
+/// Option that takes `[NAME=]PATH`.
 #[derive(Clone, Copy)]
 pub struct LabelSpec {
-    /// The option.
+    /// Name of the option.
     pub option: &'static str,
-    /// What its value is called in help.
+    /// Name of the value in the help.
     pub value: &'static str,
-    /// What that is, in words.
+    /// Kind of path, for messages.
     pub kind: &'static str,
 }
 
-/// Models' folders.
-pub const MODELS: LabelSpec = LabelSpec { option: "--model", value: "DIR", kind: "folder" };
+/// Model directories.
+pub const MODELS: LabelSpec = LabelSpec { option: "--model", value: "DIR", kind: "directory" };
 /// Files of translations.
 pub const HYPOTHESES: LabelSpec = LabelSpec { option: "--hypotheses", value: "FILE", kind: "file" };
 
 impl LabelSpec {
-    /// Those given as `PATH` or `NAME=PATH`. What is there is taken as it is, so a path may hold `=`. Without a name it is
-    /// called by its own, the last part of its path, or by the whole path where another one is called so; those that are still
-    /// called the same are numbered.
+    /// Parses `PATH` or `NAME=PATH`. An existing path may contain `=`. The default name is the last component of the path, or
+    /// the whole path if that is ambiguous; remaining duplicates are numbered.
     ///
     /// # Errors
-    /// If a name or a path is empty, or nothing that a text with `=` could mean is there.
-    pub fn named(self, given: &[PathBuf]) -> Result<Vec<Labelled>> {
+    /// A name or path is empty, or a path does not exist.
+    pub fn parse(self, given: &[PathBuf]) -> Result<Vec<Labelled>> {
         let parts: Vec<(Option<&str>, &Path)> = given.iter().map(|given| self.parts(given)).collect::<Result<_>>()?;
         let short: Vec<String> =
-            parts.iter().map(|(name, path)| name.map_or_else(|| own_name(path), str::to_owned)).collect();
+            parts.iter().map(|(name, path)| name.map_or_else(|| base_name(path), str::to_owned)).collect();
         let mut all: Vec<Labelled> = Vec::with_capacity(given.len());
         for ((name, path), short_name) in parts.into_iter().zip(&short) {
             let alone = short.iter().filter(|other| *other == short_name).count() == 1;
             let name = if alone || name.is_some() { short_name.clone() } else { path.display().to_string() };
-            let name = unlike(&all, name);
+            let name = unique(&all, name);
             all.push(Labelled { name, path: path.to_owned() });
         }
         Ok(all)
     }
 
-    /// The name, if there is one, and the path.
+    /// Splits a value into name, if any, and path.
     fn parts(self, given: &Path) -> Result<(Option<&str>, &Path)> {
         let Some(text) = given.to_str().filter(|text| text.contains('=') && !given.exists()) else {
             return Ok((None, given));
@@ -65,22 +64,22 @@ impl LabelSpec {
         }
         let Self { option, value, kind } = self;
         if text.trim_start().starts_with('=') || text.ends_with('=') {
-            bail!(UsageError(format!("{option} {text}: write NAME={value}, both of them")));
+            bail!(UsageError(format!("{option} {text}: expected NAME={value}")));
         }
-        bail!("{text}: no such {kind}, neither as it stands nor as NAME={value}")
+        bail!("{text}: no such {kind}, neither as a path nor as NAME={value}")
     }
 }
 
-/// The last part of a path.
-fn own_name(path: &Path) -> String {
-    // A path such as `..` ends in no name; the folder behind it has one.
+/// Returns the last component of a path.
+fn base_name(path: &Path) -> String {
+    // A path such as `..` has a name only when resolved.
     let real = if path.file_name().is_none() { std::fs::canonicalize(path).ok() } else { None };
     let named = real.as_deref().unwrap_or(path).file_name();
     named.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The name, with a number if another one has it already.
-fn unlike(all: &[Labelled], name: String) -> String {
+/// Returns the name, numbered if it is taken.
+fn unique(all: &[Labelled], name: String) -> String {
     let taken = |name: &str| all.iter().any(|one| one.name == name);
     let numbered = (2..=all.len() + 1).map(|number| format!("{name} ({number})"));
     std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name)
@@ -92,7 +91,7 @@ mod tests {
 
     fn models(given: &[&str]) -> Vec<[String; 2]> {
         let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();
-        let models = MODELS.named(&given).unwrap();
+        let models = MODELS.parse(&given).unwrap();
         models.into_iter().map(|model| [model.name, model.path.display().to_string()]).collect()
     }
 
@@ -101,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_called_by_its_folder_unless_it_has_a_name() {
+    fn default_name_is_the_directory() {
         assert_eq!(models(&["runs/m4/"]), [["m4", "runs/m4/"]]);
         assert_eq!(models(&["four heads=src", "src/cli"]), [["four heads", "src"], ["cli", "src/cli"]]);
         assert_eq!(models(&["temperature=0.5=src"]), [["temperature=0.5", "src"]], "a name may hold = as well");
     }
 
     #[test]
-    fn models_of_one_name_are_told_apart() {
+    fn duplicate_names_are_disambiguated() {
         assert_eq!(names(&["a/m", "b/m", "c"]), ["a/m", "b/m", "c"]);
         assert_eq!(names(&["a/m", "m=src"]), ["a/m", "m"]);
         assert_eq!(names(&["m=src", "m=src", "m=src/cli"]), ["m", "m (2)", "m (3)"]);
@@ -116,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_refused() {
-        let refused = |given: &str| MODELS.named(&[PathBuf::from(given)]).unwrap_err();
+    fn rejects_empty_and_missing_paths() {
+        let refused = |given: &str| MODELS.parse(&[PathBuf::from(given)]).unwrap_err();
         for given in ["=src", "name=", "="] {
             assert!(refused(given).is::<UsageError>(), "{given}");
         }

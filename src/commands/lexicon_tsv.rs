@@ -1,4 +1,4 @@
-//! What `align` makes of all pairs together: a bilingual word list, and the pairs that are probably bad translations.
+//! Tables over all aligned pairs: the bilingual lexicon and the noisy pairs.
 
 use std::io::{Result, Write};
 
@@ -10,15 +10,15 @@ use crate::cli::AlignmentFormat;
 use crate::render::SCHEMA;
 use crate::text::{LineNumbers, NormalForm, Pair};
 
-/// Words as a word list has them: in NFC, without capitals and outer punctuation, and nothing of what is punctuation alone.
-pub fn listed(words: &[String]) -> Vec<String> {
-    let listed = |word: &String| {
+/// Returns words in lexicon form: NFC, lowercase, without outer punctuation; empty for punctuation.
+pub fn lexicon_forms(words: &[String]) -> Vec<String> {
+    let form = |word: &String| {
         Some(aligner::normalize_word(word, NormalForm::Nfc)).filter(|word| word.chars().any(char::is_alphanumeric))
     };
-    words.iter().map(|word| listed(word).unwrap_or_default()).collect()
+    words.iter().map(|word| form(word).unwrap_or_default()).collect()
 }
 
-/// One line a word and translation.
+/// Writes one line per word and translation.
 pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LexiconBuilder) -> Result<()> {
     writeln!(out, "word\ttranslation\tcount\tp(translation|word)\tp(word|translation)\texample\texample_translation")?;
     for entry in words.entries() {
@@ -30,24 +30,24 @@ pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LexiconBuilder
     Ok(())
 }
 
-/// Text as a table takes it: what some program or other takes for the end of a cell or of a line becomes a space.
+/// Returns text for a cell of a table; control characters and line separators become spaces.
 fn cell(text: &str) -> String {
     text.replace(|character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}'), " ")
 }
 
-/// How a list of pairs is written.
+/// Output format of the noisy pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ListFormat {
-    TableScorer,
+    Table,
     Json,
     JsonLines,
 }
 
 impl ListFormat {
-    /// The one that a format of alignments stands for, if it can be a list's.
-    pub fn of(format: AlignmentFormat) -> Option<Self> {
+    /// Returns the list format that corresponds to a format of alignments, if there is one.
+    pub fn new(format: AlignmentFormat) -> Option<Self> {
         match format {
-            AlignmentFormat::Text | AlignmentFormat::Tsv => Some(Self::TableScorer),
+            AlignmentFormat::Text | AlignmentFormat::Tsv => Some(Self::Table),
             AlignmentFormat::Json => Some(Self::Json),
             AlignmentFormat::Jsonl => Some(Self::JsonLines),
             _ => None,
@@ -55,7 +55,7 @@ impl ListFormat {
     }
 }
 
-/// A pair in the list.
+/// Noisy pair.
 #[derive(Serialize)]
 struct NoisyPair<'a> {
     schema: u32,
@@ -67,22 +67,22 @@ struct NoisyPair<'a> {
     target: &'a str,
 }
 
-/// All pairs, the most suspicious first, with their lines.
-pub fn write_suspicions(
+/// Writes all pairs with their line numbers, the noisiest first.
+pub fn write_noisy_pairs(
     out: &mut dyn Write,
     format: ListFormat,
     pairs: &[Pair],
-    signs: &[NoiseFeatures],
+    features: &[NoiseFeatures],
     numbers: &LineNumbers,
 ) -> Result<()> {
-    let found = noise_scores(signs);
-    let suspicious = |index: usize| {
-        let (Pair { source, target }, NoiseFeatures { score, unlinked, .. }) = (&pairs[index], signs[index]);
+    let found = noise_scores(features);
+    let noisy = |index: usize| {
+        let (Pair { source, target }, NoiseFeatures { score, unlinked, .. }) = (&pairs[index], features[index]);
         NoisyPair { schema: SCHEMA, line: numbers.of(index), suspicion: found[index], score, unlinked, source, target }
     };
-    let list: Vec<NoisyPair> = rank_by_noise(&found).into_iter().map(suspicious).collect();
+    let list: Vec<NoisyPair> = rank_by_noise(&found).into_iter().map(noisy).collect();
     match format {
-        ListFormat::TableScorer => write_table(out, &list),
+        ListFormat::Table => write_table(out, &list),
         ListFormat::Json => Ok(writeln!(out, "{}", serde_json::to_string(&list)?)?),
         ListFormat::JsonLines => {
             list.iter().try_for_each(|pair| Ok(writeln!(out, "{}", serde_json::to_string(pair)?)?))

@@ -1,4 +1,4 @@
-//! Loading of models, with attention as the options ask.
+//! Loading of models with the attention options applied.
 
 use std::path::PathBuf;
 
@@ -11,23 +11,23 @@ use crate::error::UsageError;
 use crate::text::WordSplitting;
 use crate::translator::Translator;
 
-/// Loads a model, or several that translate together.
+/// Loads a model or an ensemble.
 ///
 /// # Errors
-/// Those of loading, or a [`UsageError`] for what a model's attention cannot do.
+/// Loading fails, or the model's attention does not support an option ([`UsageError`]).
 pub fn translator(
     directories: &[PathBuf],
-    reading: &AttentionArgs,
+    attention: &AttentionArgs,
     words: Option<WordSplitting>,
     device: &Device,
 ) -> Result<Translator> {
-    Translator::load_ensemble_on(directories, device)?.with_words(words).with_attention(&overrides(reading))
+    Translator::load_ensemble_on(directories, device)?.with_words(words).with_attention(&overrides(attention))
 }
 
-/// Refuses options of attention where no model is asked.
-pub fn refuse_reading(args: &AttentionArgs) -> Result<()> {
+/// Rejects attention options if no model is used.
+pub fn reject_attention_options(args: &AttentionArgs) -> Result<()> {
     if overrides(args) != InferenceOverrides::default() {
-        let message = "--hard-attention, --attention-temperature and --head need attention: leave out --links-from";
+        let message = "--hard-attention, --attention-temperature and --head need attention: remove --links-from";
         bail!(UsageError(message.to_owned()));
     }
     Ok(())

@@ -1,5 +1,4 @@
-//! The commands: arguments to settings, to the library, to a renderer. All that is printed is printed from here, but what
-//! clap says of the command line.
+//! Commands: parse arguments, call the library, print. The only module that prints, apart from clap.
 
 mod align;
 mod average;
@@ -36,8 +35,7 @@ use crate::error::UsageError;
 use console::Console;
 use signals::Interrupted;
 
-/// Runs a command and turns what became of it into an exit code: 0 done, 1 failed, 2 the command line was wrong, from 128
-/// on stopped by a signal.
+/// Runs a command and returns its exit code: 0 success, 1 failure, 2 usage error, 128 + signal if stopped by a signal.
 pub fn run(cli: &Cli) -> ExitCode {
     match cli.color {
         Color::Auto => ColorChoice::Auto,
@@ -48,7 +46,7 @@ pub fn run(cli: &Cli) -> ExitCode {
     let console = Console::new(cli.quiet);
     let Err(error) = start_threads().and_then(|()| dispatch(cli, &console)) else { return ExitCode::SUCCESS };
     if is_broken_pipe(&error) {
-        // Whoever reads our output has had enough: `softalign … | head` is no failure.
+        // A closed pipe, as in `softalign … | head`, is no failure.
         return ExitCode::SUCCESS;
     }
     if let Some(stopped) = error.downcast_ref::<Interrupted>() {
@@ -58,11 +56,9 @@ pub fn run(cli: &Cli) -> ExitCode {
     ExitCode::from(if error.downcast_ref::<UsageError>().is_some() { 2 } else { 1 })
 }
 
-/// Starts the threads that compute; where it is left to the first use, a failure is a panic.
+/// Starts the thread pool here, because a failure at its first use would be a panic.
 fn start_threads() -> Result<()> {
-    rayon::ThreadPoolBuilder::new()
-        .build_global()
-        .context("cannot start the threads to compute with; give fewer --threads")
+    rayon::ThreadPoolBuilder::new().build_global().context("cannot start the worker threads; choose fewer --threads")
 }
 
 fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
@@ -87,8 +83,9 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
 fn device(name: DeviceName) -> Result<Device> {
     match name {
         DeviceName::Cpu => Ok(Device::Cpu),
-        DeviceName::Cuda => Device::new_cuda(0)
-            .context("no GPU to be had; --device cpu works everywhere, --features cuda builds for one"),
+        DeviceName::Cuda => {
+            Device::new_cuda(0).context("no GPU available; use --device cpu, or a build with --features cuda")
+        }
     }
 }
 

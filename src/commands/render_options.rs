@@ -1,4 +1,4 @@
-//! The formats of alignments, as the options name them.
+//! Renderers of alignments by their options.
 
 use anyhow::{Result, bail};
 use colorchoice::ColorChoice;
@@ -10,24 +10,24 @@ use crate::error::UsageError;
 use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, UnitAlignment};
 use crate::translator::{ForcedAlignment, LinkedPair, Linker};
 
-/// How alignments are to be written.
+/// Output options of alignments.
 pub struct RenderOptions {
     pub format: AlignmentFormat,
-    /// What the document is called.
+    /// Title of the document.
     pub title: String,
-    /// What figures show.
+    /// Kind of figure.
     pub view: View,
-    /// Whether links say how much they are believed in.
+    /// True if links have scores.
     pub probabilities: bool,
-    /// How links are written as text.
+    /// Notation of links.
     pub notation: LinkFormat,
-    /// Whether a sentence may have several translations.
+    /// True if a sentence may have several translations.
     pub n_best: bool,
 }
 
-/// What writes alignments in such a manner.
-pub fn renderer(manner: RenderOptions, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
-    let RenderOptions { format, title, view, probabilities, notation, n_best } = manner;
+/// Returns the renderer that the options describe.
+pub fn renderer(options: RenderOptions, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
+    let RenderOptions { format, title, view, probabilities, notation, n_best } = options;
     match format {
         AlignmentFormat::Text => Box::new(heatmap(output)),
         AlignmentFormat::Json => Box::new(Json::default()),
@@ -42,10 +42,10 @@ pub fn renderer(manner: RenderOptions, linker: &Linker, output: &Output) -> Box<
     }
 }
 
-/// Refuses a view where no figure is drawn.
+/// Rejects --view for formats without figures.
 pub fn check_view(view: View, format: Option<AlignmentFormat>) -> Result<()> {
     if view != View::Matrix && format != Some(AlignmentFormat::Svg) {
-        bail!(UsageError("--view is for --format svg; html shows both".to_owned()));
+        bail!(UsageError("--view needs --format svg; html shows both views".to_owned()));
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ fn drawn(view: View) -> render::SvgView {
     }
 }
 
-/// A pair as formats show it, with its texts; with the model's own units beside the words if asked.
+/// Returns a pair for renderers, with the alignment of units beside that of words if `with_units`.
 pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_units: bool) -> Item<'a> {
     let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
         let [source_words, target_words] = aligned.words_of_units();
@@ -78,7 +78,7 @@ pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_uni
     }
 }
 
-/// A heatmap as fits the place where it goes.
+/// Returns a heatmap renderer for the output, with the terminal's width and color setting.
 pub fn heatmap(output: &Output) -> Heatmap {
     let terminal = output.is_terminal();
     let size = if terminal { terminal_size::terminal_size() } else { None };

@@ -1,4 +1,4 @@
-//! The interactive translator: sentences are typed, with line editing and a history, and answered.
+//! Interactive translator with line editing and history.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -13,27 +13,27 @@ use super::input_format::SentenceLines;
 use super::translation_writer::TranslationWriter;
 use crate::translator::{LineWarnings, Request, Translation, Translator};
 
-const GREETING: &str = "A sentence gives its translation; :help says what else there is, Ctrl-D ends.";
-const HELP: &str = ":align, :a  the alignment of the last translation
-:help, :h   this
-:quit, :q   ends, as Ctrl-D does
-Arrows up and down go through what was typed, Ctrl-R searches it, Ctrl-C
-drops a line. What begins with a colon and a letter is a command; with a
-space before the colon it is a sentence.";
+const GREETING: &str = "Type a sentence to translate it, :help for help, Ctrl-D to quit.";
+const HELP: &str = ":align, :a  show the alignment of the last translation
+:help, :h   show this help
+:quit, :q   quit, like Ctrl-D
+The up and down keys recall earlier lines, Ctrl-R searches them, Ctrl-C
+clears the line. Lines that start with a colon and a letter are commands;
+put a space before the colon to translate one.";
 
-/// What somebody typed.
+/// Parsed input line.
 enum ReplInput<'a> {
     Nothing,
     Sentence(&'a str),
     Align,
     Help,
     Quit,
-    /// A command that there is not.
+    /// Unknown command.
     Unknown(&'a str),
 }
 
 impl<'a> ReplInput<'a> {
-    fn of(line: &'a str) -> Self {
+    fn parse(line: &'a str) -> Self {
         let command = line.strip_prefix(':').filter(|rest| rest.starts_with(char::is_alphabetic));
         match (command.map(str::trim_end), line.trim()) {
             (Some("align" | "a"), _) => Self::Align,
@@ -46,11 +46,11 @@ impl<'a> ReplInput<'a> {
     }
 }
 
-/// Answers what is typed until its end.
+/// Translates what the user types until the end of input.
 ///
 /// # Errors
-/// The terminal's, the model's and the output's own.
-pub fn converse(
+/// The terminal, the model or the output fails.
+pub fn run_repl(
     translator: &Translator,
     request: &Request,
     form: &SentenceLines,
@@ -58,16 +58,16 @@ pub fn converse(
     console: &Console,
 ) -> Result<()> {
     console.note(GREETING);
-    // The terminal itself, so that results alone go where results go.
+    // The prompt goes to the terminal, results go to the output.
     let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
     let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
-    let mut conversation = Conversation { translator, request, form, results, console, said: 0, last: None };
+    let mut repl = Repl { translator, request, form, results, console, count: 0, last: None };
     loop {
         match editor.readline("> ") {
             Ok(typed) => {
-                // What is pasted may be several lines.
+                // Pasted text may have several lines.
                 for line in typed.lines() {
-                    if conversation.answer(line)?.is_break() {
+                    if repl.answer(line)?.is_break() {
                         return Ok(());
                     }
                 }
@@ -75,37 +75,37 @@ pub fn converse(
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => return Ok(()),
             Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
-                console.warn("this was not UTF-8; set the terminal to UTF-8");
+                console.warn("the input is not UTF-8; set the terminal to UTF-8");
             }
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-/// What a conversation goes on with.
-struct Conversation<'a, 'r> {
+/// State of the interactive translator.
+struct Repl<'a, 'r> {
     translator: &'a Translator,
     request: &'a Request,
     form: &'a SentenceLines<'a>,
     results: &'a mut TranslationWriter<'r>,
     console: &'a Console,
-    /// Sentences so far.
-    said: usize,
+    /// Number of translated sentences.
+    count: usize,
     last: Option<Translation>,
 }
 
-impl Conversation<'_, '_> {
-    /// Answers a line; breaks where it was the last.
+impl Repl<'_, '_> {
+    /// Executes a line; breaks after `:quit`.
     fn answer(&mut self, line: &str) -> Result<ControlFlow<()>> {
         let console = self.console;
-        match ReplInput::of(line) {
+        match ReplInput::parse(line) {
             ReplInput::Nothing => {}
             ReplInput::Quit => return Ok(ControlFlow::Break(())),
             ReplInput::Help => console.say(HELP),
-            ReplInput::Unknown(command) => console.say(format!("there is no {command}; :help lists what there is")),
+            ReplInput::Unknown(command) => console.say(format!("unknown command {command}; :help lists the commands")),
             ReplInput::Align => match &self.last {
                 None => console.say("nothing has been translated yet"),
-                Some(translation) => console.say(self.results.drawn(translation)?.trim_end_matches('\n')),
+                Some(translation) => console.say(self.results.heatmap(translation)?.trim_end_matches('\n')),
             },
             ReplInput::Sentence(sentence) => self.translate(sentence)?,
         }
@@ -114,18 +114,18 @@ impl Conversation<'_, '_> {
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
         let sentence = self.form.read(sentence.to_owned());
-        if let Err(reason) = self.translator.check_beginning(&sentence) {
+        if let Err(reason) = self.translator.check_target_prefix(&sentence) {
             self.console.say(format!("{reason:#}"));
             return Ok(());
         }
         let sentence = [sentence];
-        let request = self.request.from_sentence(self.said);
+        let request = self.request.from_sentence(self.count);
         let mut found = self.translator.translate_batch(&sentence, &request, &mut |_| {})?;
         let mut warnings = LineWarnings::default();
-        warnings.add_translation(self.said, &found[0][0]);
-        self.results.tell(&warnings, self.console);
-        self.results.write(self.said, &sentence, &found)?;
-        self.said += 1;
+        warnings.add_translation(self.count, &found[0][0]);
+        self.results.report(&warnings, self.console);
+        self.results.write(self.count, &sentence, &found)?;
+        self.count += 1;
         self.last = Some(found.remove(0).remove(0));
         Ok(())
     }
@@ -136,15 +136,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_told_from_sentences() {
-        let is = |line: &str, expected: fn(&ReplInput) -> bool| assert!(expected(&ReplInput::of(line)), "{line:?}");
-        is(":a", |said| matches!(said, ReplInput::Align));
-        is(":help ", |said| matches!(said, ReplInput::Help));
-        is(":quit", |said| matches!(said, ReplInput::Quit));
-        is(":quti now", |said| matches!(said, ReplInput::Unknown(":quti")));
-        is(" :quit", |said| matches!(said, ReplInput::Sentence(":quit")));
-        is(": what?", |said| matches!(said, ReplInput::Sentence(": what?")));
-        is(":)", |said| matches!(said, ReplInput::Sentence(":)")));
-        is("  ", |said| matches!(said, ReplInput::Nothing));
+    fn distinguishes_commands_from_sentences() {
+        let is = |line: &str, expected: fn(&ReplInput) -> bool| assert!(expected(&ReplInput::parse(line)), "{line:?}");
+        is(":a", |input| matches!(input, ReplInput::Align));
+        is(":help ", |input| matches!(input, ReplInput::Help));
+        is(":quit", |input| matches!(input, ReplInput::Quit));
+        is(":quti now", |input| matches!(input, ReplInput::Unknown(":quti")));
+        is(" :quit", |input| matches!(input, ReplInput::Sentence(":quit")));
+        is(": what?", |input| matches!(input, ReplInput::Sentence(": what?")));
+        is(":)", |input| matches!(input, ReplInput::Sentence(":)")));
+        is("  ", |input| matches!(input, ReplInput::Nothing));
     }
 }

@@ -1,4 +1,4 @@
-//! `softalign score`: how probable given translations are.
+//! `softalign score`
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::input_format::SentenceLines;
-use super::output_file::{Output, apart};
+use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, given_pairs};
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
@@ -19,7 +19,7 @@ use crate::text::{NBestEntry, Pair, read_lines};
 use crate::text::{PairFiles, SHIPPED_TEST};
 use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
 
-/// The name of the feature that a list of hypotheses is given.
+/// Name of the feature added to n-best lists.
 const FEATURE: &str = "softalign";
 
 pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
@@ -32,7 +32,7 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let files = given_pairs(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
-    apart(files.paths(), Some(("--output", args.output.as_path())))?;
+    ensure_distinct_paths(files.paths(), Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
@@ -74,7 +74,7 @@ fn as_text(scored: &ForcedScore, words: bool) -> String {
     line
 }
 
-/// What there is to say of a pair, for programs.
+/// Score of a pair as JSON.
 #[derive(Serialize)]
 struct ScoredPair<'a> {
     schema: u32,
@@ -110,17 +110,17 @@ fn as_json(id: usize, pair: &Pair, scored: &ForcedScore) -> Result<String> {
     })?)
 }
 
-/// Ranks a list of hypotheses anew: of each sentence the best first, sentences in the order of their numbers.
+/// Reranks an n-best list, sentences in the order of their numbers.
 fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console: &Console) -> Result<()> {
     if list == Path::new("-") && input == Path::new("-") {
         bail!(UsageError("standard input cannot be both --rerank and --input".to_owned()));
     }
-    apart([list, input], Some(("--output", args.output.as_path())))?;
+    ensure_distinct_paths([list, input], Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let sentences = read_lines(input)?;
     let hypotheses = NBestEntry::read_all(list, sentences.len())?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
-    let form = SentenceLines::of(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
+    let form = SentenceLines::new(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
     let sentences: Vec<String> = sentences.into_iter().map(|line| form.read(line).text).collect();
     let pair = |one: &NBestEntry| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
     let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
@@ -133,7 +133,7 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     };
     let mut ranked: Vec<(&NBestEntry, &ForcedScore, f64)> =
         hypotheses.iter().zip(&scored).map(|(one, scored)| (one, scored, rank(scored))).collect();
-    // A sentence has a line of its own, and several hypotheses.
+    // Warnings name the line of a sentence once, not once per hypothesis.
     let cut = ranked.iter().filter(|(_, scored, _)| scored.cut).map(|(one, ..)| one.sentence);
     cut.collect::<BTreeSet<usize>>().into_iter().for_each(|sentence| warnings.add_truncated(sentence));
     ranked.sort_by(|(a, _, of_a), (b, _, of_b)| a.sentence.cmp(&b.sentence).then(of_b.total_cmp(of_a)));

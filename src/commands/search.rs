@@ -1,4 +1,4 @@
-//! From the options of the search to its settings.
+//! Conversion of decoding options.
 
 use std::path::Path;
 
@@ -40,7 +40,10 @@ pub fn request(args: &SearchArgs, constraints: Option<&ConstraintArgs>, n_best: 
     options.request()
 }
 
-/// A translator that keeps to what the options ask, which must not contradict itself; tells of terms that it cannot say.
+/// Returns the translator with constraints. Warns of terms whose translations contain unknown characters.
+///
+/// # Errors
+/// The constraints contradict each other, or the terms cannot be read.
 pub fn constrained(
     translator: Translator,
     args: &ConstraintArgs,
@@ -48,12 +51,12 @@ pub fn constrained(
     console: &Console,
 ) -> Result<Translator> {
     let terms = match &args.terms {
-        Some(path) => Terminology::of(read_terms(path, &of_two_columns(layout))?),
+        Some(path) => Terminology::from_pairs(read_terms(path, &glossary_format(layout))?),
         None => Terminology::default(),
     };
     let constraints =
         Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms }
-            .normalised(translator.config().text.normalization);
+            .normalized(translator.config().text.normalization);
     if let Some(phrase) = constraints.contradiction() {
         bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for")));
     }
@@ -61,7 +64,7 @@ pub fn constrained(
     let skipped_terms = translator.skipped_terms();
     if let (Some(first), Some(path)) = (skipped_terms.first(), &args.terms) {
         console.warn(format!(
-            "{}: the model has no units for {} of the translations, {first:?} for one; such terms are left out",
+            "{}: {} translations, such as {first:?}, contain characters unknown to the model; these terms are ignored",
             path.display(),
             skipped_terms.len()
         ));
@@ -69,7 +72,7 @@ pub fn constrained(
     Ok(translator)
 }
 
-/// Terms and their translations, none of them too long.
+/// Reads terms with their translations and checks their lengths.
 fn read_terms(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     let (pairs, numbers) = read_numbered(path, layout)?;
     for (place, pair) in pairs.iter().enumerate() {
@@ -86,7 +89,7 @@ fn read_terms(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// How files of words and their translations are laid out, where lines of text may have features.
-pub fn of_two_columns(args: &LayoutArgs) -> TableFormat {
+/// Returns the format of glossaries and dictionaries, which have no features.
+pub fn glossary_format(args: &LayoutArgs) -> TableFormat {
     TableFormat { features: None, ..args.layout() }
 }

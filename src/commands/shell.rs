@@ -13,11 +13,12 @@ pub fn completions(args: &CompletionsArgs) -> Result<()> {
 }
 
 pub fn manual(args: &ManArgs) -> Result<()> {
-    let Some(folder) = &args.out else {
+    let Some(directory) = &args.out else {
         return write(Path::new("-"), &args.page(Cli::definition()).map_err(UsageError)?);
     };
-    std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot make this folder", folder.display()))?;
-    ManArgs::pages(Cli::definition()).iter().try_for_each(|(name, page)| write(&folder.join(name), page))
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("{}: cannot create this directory", directory.display()))?;
+    ManArgs::pages(Cli::definition()).iter().try_for_each(|(name, page)| write(&directory.join(name), page))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

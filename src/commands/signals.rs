@@ -1,4 +1,4 @@
-//! Being asked to stop: Ctrl-C, and what batch systems and closed connections send.
+//! Termination signals: SIGINT (Ctrl-C), SIGTERM (batch systems), SIGHUP (closed connections).
 
 use std::fmt;
 use std::io::Write;
@@ -10,95 +10,94 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 #[cfg(unix)]
-use crate::checkpoint::remove_growing;
+use crate::checkpoint::remove_pending;
 
 #[cfg(unix)]
-const ASKING: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+const TERMINATION: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
-const ASKING: [i32; 2] = [SIGINT, SIGTERM];
+const TERMINATION: [i32; 2] = [SIGINT, SIGTERM];
 
-/// How often a signal is looked for, so that it is answered at once.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Interval between checks for a signal.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The signals that ask this process to stop.
+/// Termination signals received by this process.
 pub struct Signals {
-    /// The number of the last one, or 0.
+    /// Number of the last signal, or 0.
     last: Arc<AtomicUsize>,
-    /// Whether the next one ends the program at once.
+    /// True if the next signal ends the program immediately.
     asked: Arc<AtomicBool>,
-    /// Whether steps are taken, of which the present one is ended.
+    /// True while training steps run; the current one is completed.
     takes_steps: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// From now on the first one only asks; a second one ends the program at once. One that this process was started to
-    /// ignore, as `nohup` has it, stays ignored. Where no handler can be had, a signal does what it does; the last
-    /// checkpoint is there all the same.
+    /// Installs handlers: the first signal requests a stop, the second ends the program immediately. Signals that the parent
+    /// process ignores (`nohup`) stay ignored. If a handler cannot be installed, the signal keeps its default action.
     pub fn listen() -> Self {
         let (last, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        for signal in ASKING.into_iter().filter(|&signal| !is_ignored(signal)) {
-            // In this order, so that the first one finds the condition not met yet.
+        for signal in TERMINATION.into_iter().filter(|&signal| !is_ignored(signal)) {
+            // Registered in this order, so that the first signal finds the condition false.
             let _ = flag::register_conditional_shutdown(signal, 128 + signal, asked.clone());
             let _ = flag::register(signal, asked.clone());
             let _ = flag::register_usize(signal, last.clone(), signal as usize);
         }
         let takes_steps = Arc::new(AtomicBool::new(false));
         let (seen, in_steps) = (Arc::clone(&last), Arc::clone(&takes_steps));
-        let telling = move || {
+        let announce = move || {
             while seen.load(Ordering::Relaxed) == 0 {
-                std::thread::sleep(LOOK_EVERY);
+                std::thread::sleep(POLL_INTERVAL);
             }
             let when = if in_steps.load(Ordering::Relaxed) { " after this step" } else { "" };
-            let _ = writeln!(std::io::stderr(), "\nstopping{when}; once more stops at once");
+            let _ = writeln!(std::io::stderr(), "\nstopping{when}; a second signal stops immediately");
         };
-        // Where no thread can be had, the signal is heeded all the same.
-        let _ = std::thread::Builder::new().spawn(telling);
+        // Without this thread, only the message is missing.
+        let _ = std::thread::Builder::new().spawn(announce);
         Self { last, asked, takes_steps }
     }
 
-    /// From now on nothing is left half done, so that even the first one ends the program at once.
+    /// Makes the next signal end the program immediately.
     pub fn end_steps(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// From now on there is a step to be ended first.
+    /// Declares that training steps run from now on.
     pub fn begin_steps(&self) {
         self.takes_steps.store(true, Ordering::Relaxed);
     }
 
-    /// Whether one has come.
+    /// Returns the signal that was received, if any.
     pub fn asked(&self) -> Option<Interrupted> {
         let signal = self.last.load(Ordering::Relaxed);
         (signal > 0).then_some(Interrupted { signal: signal as u8 })
     }
 }
 
-/// From now on a signal that ends this program first takes away what is half written.
+/// Makes termination signals remove unfinished files first.
 #[cfg(unix)]
 pub fn install_handlers() {
-    let heeded = ASKING.into_iter().filter(|&signal| !is_ignored(signal));
-    // Without a handler the next run clears away what this one leaves.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else { return };
-    let ending = move || {
+    let handled = TERMINATION.into_iter().filter(|&signal| !is_ignored(signal));
+    // Without a handler, the next run removes the files.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) else { return };
+    let terminate = move || {
         if let Some(signal) = signals.forever().next() {
-            remove_growing();
+            remove_pending();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     };
-    let _ = std::thread::Builder::new().spawn(ending);
+    let _ = std::thread::Builder::new().spawn(terminate);
 }
 
 #[cfg(not(unix))]
 pub fn install_handlers() {}
 
-/// Whether a signal does nothing to this process.
+/// Returns true if this process ignores a signal.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new action the call only writes the present one, and for that the pointer is valid.
-    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
-    // SAFETY: all zeros are a valid value too, should the call have written nothing.
-    asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
+    // SAFETY: with a null new action, the call only writes the current action through a valid pointer.
+    let status = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: the zero-initialized value is valid even if the call wrote nothing.
+    status == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }
 
 #[cfg(not(unix))]
@@ -106,15 +105,14 @@ fn is_ignored(_signal: i32) -> bool {
     false
 }
 
-/// Work that ended in good order because a signal asked for it. The exit code tells the shell, as it does of programs that
-/// a signal has ended.
+/// Error of work that a signal stopped in good order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted {
     signal: u8,
 }
 
 impl Interrupted {
-    /// 128 and the signal's number.
+    /// Returns 128 + signal, the shell's convention.
     pub fn exit_code(self) -> u8 {
         128 + self.signal
     }

@@ -1,10 +1,10 @@
-//! `softalign symmetrize`: links of two directions become one set.
+//! `softalign symmetrize`
 
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::output_file::{Output, apart};
+use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::for_each_chunk;
 use crate::alignment::{Link, LinkFormat};
 use crate::cli::SymmetrizeArgs;
@@ -15,14 +15,14 @@ use crate::text::{Pair, TableFormat, file_name};
 pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     let (forward, backward) = (args.forward.as_path(), args.backward.as_path());
     if forward == backward {
-        bail!(UsageError(format!("{}: this cannot be both directions' links", file_name(forward))));
+        bail!(UsageError(format!("{}: this file cannot be both directions", file_name(forward))));
     }
-    apart([forward, backward], [("--output", args.output.as_path())])?;
+    ensure_distinct_paths([forward, backward], [("--output", args.output.as_path())])?;
     let base = usize::from(args.base);
     let notations = [LinkFormat { target_first: false, base }, LinkFormat { target_first: args.second_reversed, base }];
     let files = PairFiles::parallel(forward, backward, &TableFormat::default());
     let mut output = Output::open(&args.output)?;
-    // Lines of two files that belong together, whatever they say.
+    // Parallel lines are read like sentence pairs.
     let mut lines = files.stream("the files of links")?;
     let symmetrize = |done: usize, part: Vec<Pair>| {
         for (number, Pair { source, target }) in (done + 1..).zip(&part) {

@@ -10,47 +10,47 @@ use candle_core::Device;
 use super::console::Console;
 use super::input_format::SentenceLines;
 use super::load_model::translator;
-use super::output_file::{Output, apart};
+use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::for_each_chunk;
 use super::render_options::check_view;
-use super::repl::converse;
-use super::search::{constrained, of_two_columns, request};
+use super::repl::run_repl;
+use super::search::{constrained, glossary_format, request};
 use super::translation_writer::TranslationWriter;
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::error::UsageError;
-use crate::text::{LineStream, Units, WordSplitting, count_lines, read_laid_out, word_spans};
+use crate::text::{LineStream, Units, WordSplitting, count_lines, read_table, word_spans};
 use crate::translator::{Dictionary, LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let request = request(&args.search, Some(&args.constraints), args.n_best)?;
     check(args)?;
-    let form = SentenceLines::of(&args.layout, args.tag_source.as_deref(), &args.model[0])?
+    let form = SentenceLines::new(&args.layout, args.tag_source.as_deref(), &args.model[0])?
         .with_prefixes(args.constraints.prefixes);
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
-    apart(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
+    ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
     let output = Output::open(&args.output)?;
     let dictionary = match &args.dictionary {
-        Some(path) => Some(Dictionary::of(read_laid_out(path, &of_two_columns(&args.layout))?)),
+        Some(path) => Some(Dictionary::from_pairs(read_table(path, &glossary_format(&args.layout))?)),
         None => args.replace_unknown.then(Dictionary::default),
     };
     let translator = translator(&args.model, &args.attention, args.links.words, device)?
         .with_dictionary(dictionary)
-        .with_unknown_kept(args.unknown == UnknownLines::Copy);
+        .with_unknown_copied(args.unknown == UnknownLines::Copy);
     let translator = constrained(translator, &args.constraints, &args.layout, console)?;
     let mut results = TranslationWriter::new(args, &translator, output, console)?;
     if interactive {
-        converse(&translator, &request, &form, &mut results, console)?;
+        run_repl(&translator, &request, &form, &mut results, console)?;
         return results.finish();
     }
-    let mut sentences = Sentences::of(args);
-    warn_of_loose_words(args, &translator, console);
+    let mut sentences = Sentences::new(args);
+    warn_of_unquoted_sentence(args, &translator, console);
     let mut warnings = LineWarnings::default();
     let mut bar = console.bar("translating", sentences.count());
     let translate = |first: usize, lines: Vec<String>| {
         let part: Vec<Sentence> = lines.into_iter().map(|line| form.read(line)).collect();
         for (number, sentence) in (first + 1..).zip(&part) {
-            translator.check_beginning(sentence).with_context(|| place(args, number))?;
+            translator.check_target_prefix(sentence).with_context(|| place(args, number))?;
         }
         let request = request.from_sentence(first);
         let translated = translator.translate_batch(&part, &request, &mut |count| bar.advance(count))?;
@@ -61,34 +61,34 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     };
     for_each_chunk(|most| sentences.next_chunk(most.div_ceil(request.search.results())), translate)?;
     drop(bar);
-    results.tell(&warnings, console);
+    results.report(&warnings, console);
     results.finish()
 }
 
-/// What names standard input.
+/// Name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// The sentences that the options name, as they arrive; `-` is standard input.
+/// Stream of the sentences that the options name.
 struct Sentences {
     parts: VecDeque<SentenceSource>,
 }
 
 enum SentenceSource {
     Given(Vec<String>),
-    /// A file that is yet to be opened: two readers of standard input would share its lines.
+    /// File to be opened later, since two readers of standard input would share its lines.
     File(PathBuf),
     Lines(LineStream),
 }
 
 impl Sentences {
-    /// The files that they stand in.
+    /// Returns the input files.
     fn paths(args: &TranslateArgs) -> impl Iterator<Item = &Path> {
         let input = args.input.as_deref().unwrap_or(Path::new(STANDARD_INPUT));
         let among_sentences = args.text.iter().map(Path::new).filter(|path| *path == Path::new(STANDARD_INPUT));
         Some(input).filter(|_| args.text.is_empty()).into_iter().chain(among_sentences)
     }
 
-    fn of(args: &TranslateArgs) -> Self {
+    fn new(args: &TranslateArgs) -> Self {
         let mut parts = VecDeque::new();
         if args.text.is_empty() {
             parts.extend(Self::paths(args).map(|path| SentenceSource::File(path.to_owned())));
@@ -103,7 +103,7 @@ impl Sentences {
         Self { parts }
     }
 
-    /// How many there are, if that can be known before they are read.
+    /// Returns the number of sentences if it is known before they are read.
     fn count(&self) -> Option<usize> {
         let count = |part: &SentenceSource| match part {
             SentenceSource::Given(texts) => Some(texts.len()),
@@ -113,7 +113,7 @@ impl Sentences {
         self.parts.iter().map(count).sum()
     }
 
-    /// Waits for sentences and takes those that have come, `most` at most; none at the end.
+    /// Waits for sentences and returns those available, at most `most`; none at the end.
     fn next_chunk(&mut self, most: usize) -> Result<Vec<String>> {
         while let Some(part) = self.parts.front_mut() {
             let sentences = match part {
@@ -133,7 +133,7 @@ impl Sentences {
     }
 }
 
-/// Where a sentence stands, by its number from 1, for messages.
+/// Returns the location of a sentence, counted from 1, for messages.
 fn place(args: &TranslateArgs, number: usize) -> String {
     match &args.input {
         Some(path) => format!("{}:{number}", path.display()),
@@ -141,12 +141,12 @@ fn place(args: &TranslateArgs, number: usize) -> String {
     }
 }
 
-/// Tells of what looks like a sentence without its quotes, unless single words are what this model is for.
-fn warn_of_loose_words(args: &TranslateArgs, translator: &Translator, console: &Console) {
+/// Warns of what looks like an unquoted sentence, unless the model translates single words.
+fn warn_of_unquoted_sentence(args: &TranslateArgs, translator: &Translator, console: &Console) {
     let of_sentences = translator.config().text.source_units != Units::Char;
     if of_sentences && args.text.len() > 1 && args.text.iter().all(|text| is_word(text)) {
         let count = args.text.len();
-        console.warn(format!("{count} words are translated one by one; put a sentence in quotes to have it as one"));
+        console.warn(format!("{count} words are translated one by one; put a sentence in quotes"));
     }
 }
 
@@ -154,20 +154,20 @@ fn is_word(text: &str) -> bool {
     word_spans(text, WordSplitting::Whitespace).len() == 1
 }
 
-/// Refuses options that do not go together.
+/// Rejects options that exclude each other.
 fn check(args: &TranslateArgs) -> Result<()> {
     LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
     check_view(args.view, args.format.alignment_format())?;
     if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
         bail!(UsageError(
-            "--csv, --header and --columns are for --dictionary and --terms here: sentences are whole lines".to_owned()
+            "--csv, --header and --columns need --dictionary or --terms: sentences are whole lines".to_owned()
         ));
     }
     if !args.links.links_from.uses_attention() {
-        bail!(UsageError("--links-from must be auto or attention here: translations come from the model".to_owned()));
+        bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));
     }
     if args.links.reverse_model.is_some() && args.format.alignment_format().is_none() {
-        bail!(UsageError("--reverse-model links words: give a --format that shows links, such as json".to_owned()));
+        bail!(UsageError("--reverse-model needs a --format with links, such as json".to_owned()));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is written of translations: texts, or alignments in any format.
+//! Output of translations as text or as alignments.
 
 use anyhow::Result;
 
@@ -11,25 +11,25 @@ use crate::render::{Item, Renderer};
 use crate::text::Pair;
 use crate::translator::{LineWarnings, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator};
 
-/// What is written of translations.
+/// Writer of translations.
 pub struct TranslationWriter<'a> {
     args: &'a TranslateArgs,
     output: Output,
-    /// What links words and what writes them, if alignments are asked for.
+    /// Linker and renderer, unless the output is text.
     alignments: Option<(Linker, Box<dyn Renderer>)>,
 }
 
 impl<'a> TranslationWriter<'a> {
-    /// By the options, of what this translator says.
+    /// Returns the writer that the options describe.
     ///
     /// # Errors
-    /// What links words cannot be had.
+    /// The linker cannot be built.
     pub fn new(args: &'a TranslateArgs, translator: &Translator, output: Output, console: &Console) -> Result<Self> {
         let Some(format) = args.format.alignment_format() else { return Ok(Self { args, output, alignments: None }) };
         let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
         let linker = Linker::with_options(&links, Some(translator), &[], console)?;
         let title = "translations".to_owned();
-        let manner = RenderOptions {
+        let options = RenderOptions {
             format,
             title,
             view: args.view,
@@ -37,20 +37,20 @@ impl<'a> TranslationWriter<'a> {
             notation: LinkFormat::default(),
             n_best: args.n_best > 1,
         };
-        let renderer = renderer(manner, &linker, &output);
+        let renderer = renderer(options, &linker, &output);
         Ok(Self { args, output, alignments: Some((linker, renderer)) })
     }
 
-    /// Adds the translations of sentences, the first of which has number `first`, and hands them over.
+    /// Writes the translations of a chunk whose first sentence has index `first`, and flushes.
     ///
     /// # Errors
-    /// The output's own.
+    /// Writing fails.
     pub fn write(&mut self, first: usize, sentences: &[Sentence], translations: &[Vec<Translation>]) -> Result<()> {
         let Some((linker, renderer)) = &mut self.alignments else {
             write_texts(&mut self.output, translations, first, self.args.n_best)?;
             return self.output.flush();
         };
-        for written in written(translations, sentences, first, linker)? {
+        for written in link_translations(translations, sentences, first, linker)? {
             let texts = [sentences[written.id - first].given(), &*written.translation.text];
             let units = self.args.format == TranslationFormat::Html && !self.args.subwords;
             let item = Item {
@@ -64,27 +64,27 @@ impl<'a> TranslationWriter<'a> {
         self.output.flush()
     }
 
-    /// Tells of lines of which the results are not what one would think.
-    pub fn tell(&self, warnings: &LineWarnings, console: &Console) {
+    /// Prints warnings about lines with incomplete or unreliable results.
+    pub fn report(&self, warnings: &LineWarnings, console: &Console) {
         warnings.report_truncated(console);
         warnings.report_unknown(self.args.unknown.consequence(), console);
         warnings.report_unmet(console);
     }
 
-    /// A translation's alignment, for whoever asks between results.
+    /// Returns the heatmap of a translation.
     ///
     /// # Errors
     /// It cannot be drawn.
-    pub fn drawn(&self, translation: &Translation) -> Result<String> {
+    pub fn heatmap(&self, translation: &Translation) -> Result<String> {
         let mut drawn = Vec::new();
         heatmap(&self.output).matrix(&mut drawn, &translation.alignment.by_words())?;
         Ok(String::from_utf8(drawn)?)
     }
 
-    /// Hands over what is left.
+    /// Completes the output.
     ///
     /// # Errors
-    /// The output's own.
+    /// Writing fails.
     pub fn finish(mut self) -> Result<()> {
         if let Some((_, mut renderer)) = self.alignments {
             self.output.with(|out| renderer.finish(out))?;
@@ -93,42 +93,46 @@ impl<'a> TranslationWriter<'a> {
     }
 }
 
-/// A translation with its links.
-struct TranslationJson<'a> {
+/// Translation with its links.
+struct LinkedTranslation<'a> {
     id: usize,
     rank: usize,
     translation: &'a Translation,
     linked: LinkedPair,
 }
 
-/// The translations of sentences, the first of which has number `first`, with their links.
-fn written<'a>(
+/// Links the translations of a chunk whose first sentence has index `first`.
+fn link_translations<'a>(
     translations: &'a [Vec<Translation>],
     sentences: &[Sentence],
     first: usize,
     linker: &Linker,
-) -> Result<Vec<TranslationJson<'a>>> {
+) -> Result<Vec<LinkedTranslation<'a>>> {
     let all = || translations.iter().enumerate().flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
     let pair =
         |(index, one): (usize, &Translation)| Pair { source: sentences[index].text.clone(), target: one.text.clone() };
     let pairs: Vec<Pair> = all().map(pair).collect();
-    let linked = linker.link_read(all().map(|(_, one)| one.alignment.clone()).collect(), &pairs)?;
+    let linked = linker.link_aligned(all().map(|(_, one)| one.alignment.clone()).collect(), &pairs)?;
     let ranks = translations.iter().flat_map(|found| 1..=found.len());
     let written = all().zip(ranks).zip(linked);
     Ok(written
-        .map(|(((index, translation), rank), linked)| TranslationJson { id: first + index, rank, translation, linked })
+        .map(|(((index, translation), rank), linked)| LinkedTranslation {
+            id: first + index,
+            rank,
+            translation,
+            linked,
+        })
         .collect())
 }
 
-/// Writes translations alone, a line each; where several of a sentence are asked for, with its number and their scores.
-/// The first sentence has number `first`.
+/// Writes translations as text, one per line, n-best lists with sentence index and score. The first sentence has index `first`.
 fn write_texts(output: &mut Output, translations: &[Vec<Translation>], first: usize, n_best: u16) -> Result<()> {
     for (id, found) in (first..).zip(translations) {
         for Translation { text, score, .. } in found {
             let text = output.shown(text).into_owned();
             output.with(|out| match n_best {
                 1 => writeln!(out, "{text}"),
-                // What separates cells cannot stand in one.
+                // The separator may not occur within a field.
                 _ => writeln!(out, "{id} ||| {} ||| {score:.4}", text.replace("|||", "¦¦¦")),
             })?;
         }

@@ -22,8 +22,8 @@ use crate::text::Pair;
 use crate::trainer::{InitFrom, Session, TrainingSources, TrainingSpec};
 use crate::translator::{Sentence, Translator};
 
-/// Options that may go with --resume: where the model and the pairs are, and when to end. All others are settled.
-const WITH_RESUME: [&str; 13] = [
+/// Options that --resume accepts.
+const RESUME_OPTIONS: [&str; 13] = [
     "train",
     "guide",
     "source",
@@ -38,10 +38,10 @@ const WITH_RESUME: [&str; 13] = [
     "patience",
     "save-every",
 ];
-/// Sentences shown with their alignments at the end.
+/// Number of translations shown at the end.
 const SHOWN: usize = 2;
 
-/// Trains, or prints the settings it would train with. `command_line` is recorded in config.json.
+/// Trains a model, or prints the resolved settings. `command_line` is recorded in config.json.
 pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &Device, console: &Console) -> Result<()> {
     let args = &given.args;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
@@ -51,7 +51,7 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
     let signals = Signals::listen();
     let display = TrainingDisplay::new(console, &signals);
     let session = if args.resume {
-        refuse_settled_options(&given.names)?;
+        reject_fixed_options(&given.names)?;
         Session::resume(&out, &args.config, &args.sources(), device, &display)
     } else {
         spec(args, command_line).and_then(|spec| Session::begin(&spec, &out, device, &display))
@@ -71,7 +71,7 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
     finished.unrecorded
 }
 
-/// Returns the new training that the options describe. Options with a path that is not Unicode are not recorded.
+/// Returns the training that the options describe. Options with paths that are not Unicode are not recorded.
 fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
     let init_from = match (&args.init_from, args.init_vocabulary) {
         (Some(path), vocabulary) => Some(InitFrom { path: path.clone(), vocabulary: vocabulary.unwrap_or_default() }),
@@ -89,7 +89,7 @@ fn spec(args: &TrainArgs, command_line: &[String]) -> Result<TrainingSpec> {
     })
 }
 
-/// Prints as JSON all settings of a new training, as `--config` takes them.
+/// Prints the resolved settings as JSON, in the format of `--config`.
 fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console) -> Result<()> {
     let config = spec(args, &[])?.resolved_options(out, device, console)?;
     let mut options = TrainArgs { config, ..args.with_shipped_files() }.to_json()?;
@@ -100,20 +100,20 @@ fn show_config(args: &TrainArgs, out: &Path, device: &Device, console: &Console)
     output.finish()
 }
 
-/// Refuses options that were settled when the training to be resumed began.
-fn refuse_settled_options(given: &[String]) -> Result<()> {
-    let settled = given.iter().filter(|option| !WITH_RESUME.contains(&option.as_str()));
-    let settled: Vec<String> = settled.map(|option| format!("--{option}")).collect();
-    if settled.is_empty() {
+/// Rejects options that cannot change when a training is resumed.
+fn reject_fixed_options(given: &[String]) -> Result<()> {
+    let fixed = given.iter().filter(|option| !RESUME_OPTIONS.contains(&option.as_str()));
+    let fixed: Vec<String> = fixed.map(|option| format!("--{option}")).collect();
+    if fixed.is_empty() {
         return Ok(());
     }
     usage(format!(
         "{} cannot change with --resume; only --max-epochs, --max-minutes, --patience and --save-every can",
-        settled.join(", ")
+        fixed.join(", ")
     ))
 }
 
-/// Translates a few validation sentences with the model that was kept, and shows their alignments.
+/// Translates a few validation sentences and shows their alignments.
 fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let translator = Translator::load_on(out, device)?;
     let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();

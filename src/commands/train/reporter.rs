@@ -1,4 +1,4 @@
-//! What a training run shows and saves.
+//! Progress of a training on standard error.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ impl<'a> TrainingDisplay<'a> {
 
     fn step(&self, report: &StepReport) {
         self.bar.inc(1);
-        // If the rest goes as fast as what is done.
+        // Assumes constant speed.
         let left = report.seconds * (1.0 / report.done - 1.0);
         let figures = format!(
             "step {}  loss {}  {:.0} tokens/s  {} left",
@@ -128,8 +128,7 @@ impl Observer for TrainingDisplay<'_> {
             Event::Skipped { step, skipped } => {
                 self.bar.inc(1);
                 self.line(&format!(
-                    "warning: step {step} moved nothing, since its loss or gradient was no finite number ({skipped} such so \
-                     far)"
+                    "warning: step {step} was skipped: its loss or gradient is not finite ({skipped} skipped so far)"
                 ));
             }
             Event::Validating => self.bar.set_message("validating …"),
