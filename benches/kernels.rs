@@ -1,6 +1,6 @@
-//! The kernels one by one, on one thread, at the sizes of docs/results/speed.md: `cargo bench --bench kernels`.
+//! Single kernels on one thread, at the sizes of docs/results/speed.md: `cargo bench --bench kernels`.
 
-#![expect(missing_docs, reason = "criterion's macro makes a public function without any")]
+#![expect(missing_docs, reason = "criterion's macro defines an undocumented public function")]
 
 use candle_core::{Device, Tensor};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -14,23 +14,23 @@ use softalign::kernels::reference::adam::{AdamState, AdamStep};
 use softalign::kernels::simd::{tanh, vectorized};
 use softalign::random::SeededRng;
 
-/// Rows of a part of a batch, source length, sizes of state and attention, target vocabulary.
+/// Rows of a batch shard, source length, state and attention size, and target vocabulary.
 const ROWS: usize = 32;
 const LENGTH: usize = 14;
 const SIZE: usize = 512;
 const VOCABULARY: usize = 7900;
 
 fn numbers(count: usize) -> Vec<f32> {
-    let mut stream = SeededRng::new(1, "bench", count as u64);
-    (0..count).map(|_| stream.normal() as f32).collect()
+    let mut rng = SeededRng::new(1, "bench", count as u64);
+    (0..count).map(|_| rng.normal() as f32).collect()
 }
 
-/// Rates are multiply-adds a second.
+/// Rates are multiply-adds per second.
 fn products(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("product");
     for (name, rows, depth, columns) in [
-        ("a step of the decoder", ROWS, SIZE, 4 * SIZE),
-        ("a step back", ROWS, 4 * SIZE, SIZE),
+        ("decoder step, forward", ROWS, SIZE, 4 * SIZE),
+        ("decoder step, backward", ROWS, 4 * SIZE, SIZE),
         ("logits", 256, 256, VOCABULARY),
         ("1024 × 512 × 1536", 1024, 512, 1536),
     ] {
@@ -45,7 +45,7 @@ fn products(criterion: &mut Criterion) {
         let tensor = |values: &[f32], shape| Tensor::from_slice(values, shape, &Device::Cpu).unwrap();
         let (a, b) = (tensor(&a, (rows, depth)), tensor(&b, (depth, columns)));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        group.bench_function(format!("{name}, by candle"), |bencher| {
+        group.bench_function(format!("{name}, candle"), |bencher| {
             pool.install(|| bencher.iter(|| a.matmul(&b).unwrap()));
         });
     }
@@ -62,7 +62,7 @@ fn packing(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Rates are numbers of the state a second.
+/// Rates are state elements per second.
 fn gru(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("gru");
     group.throughput(Throughput::Elements((ROWS * SIZE) as u64));
@@ -87,11 +87,11 @@ fn gru(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A step of attention in every score, without projections. Rates are numbers of all keys a second.
+/// A step of attention without projections. Rates are key elements per second.
 fn attention(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("attention");
     group.throughput(Throughput::Elements((ROWS * LENGTH * SIZE) as u64));
-    let (keys, annotations, own) = (numbers(ROWS * LENGTH * SIZE), numbers(ROWS * LENGTH * SIZE), numbers(SIZE));
+    let (keys, annotations, parameter) = (numbers(ROWS * LENGTH * SIZE), numbers(ROWS * LENGTH * SIZE), numbers(SIZE));
     let starts: Vec<usize> = (0..=ROWS).map(|row| row * LENGTH).collect();
     let (queries, mut alphas, mut pooled) = (numbers(ROWS * SIZE), numbers(ROWS * LENGTH), numbers(ROWS * SIZE));
     let (mut d_keys, mut d_param, mut d_queries) = (numbers(keys.len()), numbers(SIZE), numbers(ROWS * SIZE));
@@ -111,7 +111,7 @@ fn attention(criterion: &mut Criterion) {
                 let (alphas, pooled) = (&mut alphas, &mut pooled);
                 let (selection, selected, rows) = (Selection::Soft, &mut [][..], 0..ROWS);
                 score.attention_forward(
-                    &own,
+                    &parameter,
                     AttentionForward { key_values, rows, queries: &queries, selection, alphas, selected, pooled },
                 );
             });
@@ -121,16 +121,16 @@ fn attention(criterion: &mut Criterion) {
                 let (d_queries, d_keys, d_param) = (&mut d_queries, &mut d_keys, &mut d_param);
                 let (alphas, d_pooled, d_energies) = (&alphas, &annotations[..ROWS * SIZE], &mut d_energies);
                 let queries = &queries;
-                let back =
+                let pass =
                     AttentionBackward { key_values, queries, alphas, d_pooled, d_energies, d_queries, d_keys, d_param };
-                score.attention_backward(&own, back);
+                score.attention_backward(&parameter, pass);
             });
         });
     }
     group.finish();
 }
 
-/// Rates are numbers a second.
+/// Rates are elements per second.
 fn elementwise(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("elementwise");
     let mut values = numbers(1 << 16);
@@ -145,7 +145,7 @@ fn elementwise(criterion: &mut Criterion) {
     });
     let targets = vec![7; ROWS];
     group.throughput(Throughput::Elements((ROWS * VOCABULARY) as u64));
-    group.bench_function("cross-entropy and its derivative", |bencher| {
+    group.bench_function("cross-entropy, forward and backward", |bencher| {
         let run = |mut logits: Vec<f32>| cross_entropy_forward_backward(&mut logits, &targets, 0.1, 0.01);
         bencher.iter_batched(|| numbers(ROWS * VOCABULARY), run, BatchSize::LargeInput);
     });
@@ -154,7 +154,7 @@ fn elementwise(criterion: &mut Criterion) {
     let mut moments = AdamState::zeros(&parameter).unwrap();
     let mut step = 0;
     group.throughput(Throughput::Elements(1 << 20));
-    group.bench_function("a step of Adam, all threads", |bencher| {
+    group.bench_function("Adam step, all threads", |bencher| {
         bencher.iter(|| {
             step += 1;
             let step = AdamStep { number: step, rate: 1e-4, scale: 1.0 };

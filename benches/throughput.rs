@@ -1,11 +1,10 @@
-//! Whole training steps and whole searches, at the sizes of the comparison in docs/results/speed.md: embedding 256, hidden 512,
-//! 7,900 tied units, batches of 64 made-up pairs as long as captions are.
+//! Complete training steps and searches at the sizes of docs/results/speed.md: embedding 256, hidden 512, 7,900 tied units,
+//! batches of 64 random pairs of the length of captions.
 //!
-//! `cargo bench --bench throughput` prints target units a second (add `-- training`, `-- search`, `-- scores`, which is
-//! training with each kind of attention, or `-- extremes`, training with parameters at the limits of numbers, for one of
-//! them), the arithmetic that they need, and the machine's own rate for
-//! matrix products by candle, measured in the same run. Rates are those of the best of some
-//! rounds over the same batches: what disturbs a machine only ever slows it down.
+//! `cargo bench --bench throughput` prints target units per second, useful arithmetic, and the rate of candle's matrix
+//! product measured in the same run. One of `-- training`, `-- search`, `-- scores` (training with each kind of attention)
+//! and `-- extremes` (training with parameters of extreme magnitude) selects a part. Rates are the best of several rounds
+//! over the same batches, since other load only slows a machine down.
 
 use std::time::Instant;
 
@@ -22,7 +21,7 @@ const PAIRS: usize = 29_000;
 const STEPS: usize = 8;
 const ROUNDS: usize = 9;
 const SENTENCES: usize = 256;
-const TURNS: usize = 3;
+const REPETITIONS: usize = 3;
 const EXTREME_PAIRS: usize = 16;
 const LEARNING_RATE: f64 = 1e-4;
 
@@ -30,27 +29,27 @@ fn main() -> Result<()> {
     let model = model(AttentionConfig::default())?;
     let examples = examples(13.0);
     let all = std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = |what: &str| {
+    let selected = |part: &str| {
         !["training", "search", "scores", "extremes"]
             .iter()
-            .any(|other| *other != what && std::env::args().any(|a| a == *other))
+            .any(|other| *other != part && std::env::args().any(|a| a == *other))
     };
-    if asked("training") {
+    if selected("training") {
         training(&model, &examples, all)?;
     }
-    if asked("search") {
+    if selected("search") {
         search(&model, &examples, all)?;
     }
-    if asked("scores") {
+    if selected("scores") {
         scores(&examples, all)?;
     }
-    if asked("extremes") {
+    if selected("extremes") {
         extremes(&examples, all)?;
     }
     Ok(())
 }
 
-/// A step of a few pairs with parameters that are zero, denormal, small and huge, beside ordinary ones.
+/// Time of a step with zero, denormal, small and huge parameters relative to ordinary ones.
 fn extremes(examples: &[Example], all: usize) -> Result<()> {
     let batch = Batch::new(examples, &(0..EXTREME_PAIRS).collect::<Vec<_>>());
     let mut ordinary = None;
@@ -64,28 +63,28 @@ fn extremes(examples: &[Example], all: usize) -> Result<()> {
         let mut gradients = Gradients::zeros(model.parameters())?;
         let mut optimizer = Optimizer::new(model.parameters(), 1.0, None)?;
         let mut best = f64::INFINITY;
-        on(all, || {
-            for _ in 0..TURNS {
-                let began = Instant::now();
+        run_on(all, || {
+            for _ in 0..REPETITIONS {
+                let start = Instant::now();
                 model.gradients(&batch, 0.1, &Dropout::none(), &mut gradients)?;
                 optimizer.step(model.parameters(), &gradients, 0.0)?;
-                best = best.min(began.elapsed().as_secs_f64());
+                best = best.min(start.elapsed().as_secs_f64());
             }
             Ok(())
         })?;
-        let share = best / *ordinary.get_or_insert(best);
-        println!("a step, parameters × {factor:e}: {:.1} ms, {share:.2} times as long", best * 1e3);
+        let ratio = best / *ordinary.get_or_insert(best);
+        println!("step, parameters × {factor:e}: {:.1} ms, × {ratio:.2} of the ordinary time", best * 1e3);
     }
     Ok(())
 }
 
-/// Training with each kind of attention, all in turn so that a machine's moods fall on all alike.
+/// Training with each kind of attention, alternately, so that other load affects all alike.
 fn scores(examples: &[Example], all: usize) -> Result<()> {
     let single = ScoreName::ALL.iter().map(|&score| AttentionConfig { score, ..AttentionConfig::default() });
     let heads = AttentionConfig { score: ScoreName::ScaledDot, heads: 4, ..AttentionConfig::default() };
     let models: Vec<RnnSearch> = single.chain([heads]).map(model).collect::<Result<_>>()?;
     let mut rates = vec![0.0f64; models.len()];
-    for _ in 0..TURNS {
+    for _ in 0..REPETITIONS {
         for (rate, model) in rates.iter_mut().zip(&models) {
             *rate = rate.max(training_rate(model, examples, all, LEARNING_RATE)?.0);
         }
@@ -109,7 +108,7 @@ fn training(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
             useful / 1e9
         );
     }
-    println!("second thread: × {:.2}", rates[1] / rates[0]);
+    println!("speedup over 1 thread: × {:.2}", rates[1] / rates[0]);
     let long: f64 = training_rate(model, &self::examples(26.0), all, LEARNING_RATE)?.0;
     println!("pairs twice as long: {long:.0} target units/s, a pair costs × {:.2}", 2.0 * rates[1] / long);
     Ok(())
@@ -117,9 +116,12 @@ fn training(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
 
 fn search(model: &RnnSearch, examples: &[Example], all: usize) -> Result<()> {
     for beam in [1, 5] {
-        let one = search_rate(model, &examples[..SENTENCES], beam, 1)?;
-        let many = search_rate(model, &examples[..SENTENCES], beam, all)?;
-        println!("search, beam {beam}: {one:.0} target units/s on 1 thread, {many:.0} on {all}, × {:.2}", many / one);
+        let single = search_rate(model, &examples[..SENTENCES], beam, 1)?;
+        let multi = search_rate(model, &examples[..SENTENCES], beam, all)?;
+        println!(
+            "search, beam {beam}: {single:.0} target units/s on 1 thread, {multi:.0} on {all}, × {:.2}",
+            multi / single
+        );
     }
     Ok(())
 }
@@ -142,13 +144,11 @@ fn model(attention: AttentionConfig) -> Result<RnnSearch> {
     RnnSearch::new(architecture, parameters)
 }
 
-/// Made-up pairs around a length in units, the target's near the source's.
+/// Random pairs around a length in units; targets have about the length of their sources.
 fn examples(length: f64) -> Vec<Example> {
-    let mut stream = SeededRng::new(1, "bench", 0);
+    let mut rng = SeededRng::new(1, "bench", 0);
     let mut sentence = |length: f64| -> Vec<u32> {
-        (0..length.round().max(3.0) as usize)
-            .map(|_| 4 + (stream.uniform() * stream.uniform() * 7896.0) as u32)
-            .collect()
+        (0..length.round().max(3.0) as usize).map(|_| 4 + (rng.uniform() * rng.uniform() * 7896.0) as u32).collect()
     };
     let mut noise = SeededRng::new(1, "bench lengths", 0);
     let mut pair = |_| {
@@ -158,27 +158,27 @@ fn examples(length: f64) -> Vec<Example> {
     (0..PAIRS).map(&mut pair).collect()
 }
 
-/// Floating-point operations in a second by candle.
+/// Floating-point operations per second of candle's matrix product.
 fn product_rate(threads: usize) -> Result<f64> {
     let a = Tensor::randn(0f32, 1.0, (1024, 512), &Device::Cpu)?;
     let b = Tensor::randn(0f32, 1.0, (512, 1536), &Device::Cpu)?;
     let mut best = f64::INFINITY;
-    on(threads, || {
+    run_on(threads, || {
         for _ in 0..40 {
-            let began = Instant::now();
+            let start = Instant::now();
             a.matmul(&b)?;
-            best = best.min(began.elapsed().as_secs_f64());
+            best = best.min(start.elapsed().as_secs_f64());
         }
         Ok(2.0 * 1024.0 * 512.0 * 1536.0 / best)
     })
 }
 
-fn on<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+fn run_on<R: Send>(threads: usize, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(candle_core::Error::wrap)?;
     pool.install(work)
 }
 
-/// Target units a second, and useful floating-point operations a second.
+/// Target units and useful floating-point operations, both per second.
 fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learning_rate: f64) -> Result<(f64, f64)> {
     let rate = 0.3;
     let rates = DropoutRates { embeddings: rate, annotations: rate, states: rate, readout: rate };
@@ -187,20 +187,20 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
     let mut gradients = Gradients::zeros(model.parameters())?;
     let mut optimizer = Optimizer::new(model.parameters(), 1.0, None)?;
     let mut best = (0.0, 0.0);
-    on(threads, || {
+    run_on(threads, || {
         for round in 0..ROUNDS {
             let (mut units, mut operations, mut seconds) = (0, 0.0, 0.0);
-            for (step, chosen) in batches.iter().enumerate().take(STEPS) {
-                let began = Instant::now();
-                let batch = Batch::new(examples, chosen);
+            for (step, indices) in batches.iter().enumerate().take(STEPS) {
+                let start = Instant::now();
+                let batch = Batch::new(examples, indices);
                 let dropout = Dropout::new(rates, 1, step as u64);
                 let loss = model.gradients(&batch, 0.1, &dropout, &mut gradients)?;
                 optimizer.step(model.parameters(), &gradients, learning_rate)?;
-                seconds += began.elapsed().as_secs_f64();
+                seconds += start.elapsed().as_secs_f64();
                 units += loss.units;
                 operations += useful_operations(model.architecture(), &batch);
             }
-            // The first round fetches memory from the operating system.
+            // The first round allocates memory.
             if round > 0 && units as f64 / seconds > best.0 {
                 best = (units as f64 / seconds, operations / seconds);
             }
@@ -209,24 +209,24 @@ fn training_rate(model: &RnnSearch, examples: &[Example], threads: usize, learni
     })
 }
 
-/// The products that a step cannot do without, padding and attention's elementwise work not counted.
+/// Operations of a step's matrix products, without padding and elementwise work.
 fn useful_operations(sizes: &Architecture, batch: &Batch) -> f64 {
     let [e, n, a, v] = [sizes.embedding_size, sizes.hidden_size, sizes.attention_size, sizes.target_vocabulary]
         .map(|size| size as f64);
     let h = n / 2.0;
     let source = 2.0 * 3.0 * h * (e + h) + a * n;
     let target = a * n + 3.0 * n * (e + n + n) + e * (n + e + n) + e * v;
-    // A multiplication and an addition, once forward and twice backward.
+    // A multiplication and an addition, one product forward and two backward.
     6.0 * (batch.source.units() as f64 * source + batch.target.units() as f64 * target)
 }
 
 fn search_rate(model: &RnnSearch, examples: &[Example], beam: usize, threads: usize) -> Result<f64> {
     let sources: Vec<Source> = examples.iter().map(|example| example.source.clone().into()).collect();
     let settings = BeamSearch { beam, ..BeamSearch::greedy() }.into();
-    on(threads, || {
-        let began = Instant::now();
+    run_on(threads, || {
+        let start = Instant::now();
         let found = search_all(&[model], &sources, &settings, &mut |_| {})?;
         let units: usize = found.iter().map(|hypotheses| hypotheses[0].units.len() + 1).sum();
-        Ok(units as f64 / began.elapsed().as_secs_f64())
+        Ok(units as f64 / start.elapsed().as_secs_f64())
     })
 }

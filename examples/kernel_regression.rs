@@ -1,13 +1,14 @@
-//! Attention as pooling: the kernel regression of Nadaraya and Watson (both 1964).
+//! Attention pooling: Nadaraya–Watson kernel regression (1964).
 //!
 //! ```text
 //! y = 2 sin x + x + noise                            100 points, x in 0..4, noise of standard deviation 0.5
 //! f(q) = Σ_j α_j y_j        α = softmax_j(ln K((q − x_j) w))        keys x_j, values y_j, w = 1 / width
 //! ```
 //!
-//! With the Gaussian α is softmax(−½ (q − x_j)² w²). A width is learnt by gradient, each point predicted from all
-//! others: with itself among them the narrowest kernel would be best. It begins at 1, and there it stays with the boxcar
-//! and the constant, which have no derivative by it. Errors are by the curve without noise, which no one was told of.
+//! For the Gaussian kernel, α is softmax(−½ (q − x_j)² w²). The width is learned by gradient descent on leave-one-out
+//! errors: with each point among its own keys, the narrowest kernel would win. It starts at 1 and stays there for the boxcar
+//! and the constant kernel, whose derivative is zero. Errors are measured against the noiseless curve, which training never
+//! sees.
 //!
 //! ```sh
 //! cargo run --release --example kernel_regression [-- FIGURE.svg]
@@ -35,12 +36,12 @@ const POINTS: usize = 100;
 const NOISE: f64 = 0.5;
 /// Queries from 0 to 4, both included.
 const QUERIES: usize = 81;
-/// A panel's height and a matrix' side: two for each query.
+/// Height of a panel and side of the attention matrix: two pixels per query.
 const SIDE: f32 = 2.0 * QUERIES as f32;
-/// The weight from which on cells have the full shade.
+/// Weight from which cells have the full shade.
 const DARKEST: f32 = 0.2;
 
-/// Regresses a noisy curve by attention; prints errors and draws curves and attention.
+/// Fits a noisy curve with attention; prints errors and draws curves and attention.
 #[derive(Parser)]
 struct Arguments {
     /// The figure to write
@@ -52,12 +53,12 @@ struct Arguments {
 
 fn main() -> Result<()> {
     let Arguments { figure, run: common::Run { quick, seed } } = common::arguments();
-    let place = figure.display();
-    let mut file = File::create(&figure).unwrap_or_else(|error| common::refuse(format!("{place}: {error}")));
-    let points = Points::draw(seed);
+    let path = figure.display();
+    let mut file = File::create(&figure).unwrap_or_else(|error| common::refuse(format!("{path}: {error}")));
+    let points = Points::sample(seed);
     writeln!(stdout(), "{POINTS} points of y = 2 sin x + x + noise of standard deviation {NOISE}, seed {seed}")?;
-    writeln!(stdout(), "root mean square errors against the curve without noise, by width\n")?;
-    writeln!(stdout(), "{:12}{}    learnt", "", WIDTHS.map(|width| format!("{width:7}")).concat())?;
+    writeln!(stdout(), "root mean square errors against the noiseless curve, by width\n")?;
+    writeln!(stdout(), "{:12}{}   learned", "", WIDTHS.map(|width| format!("{width:7}")).concat())?;
     let mut panels = String::new();
     for (index, shape) in KERNELS.into_iter().enumerate() {
         let (left, top) = (50 + index % 2 * 510, 45 + index / 2 * 245);
@@ -66,7 +67,7 @@ fn main() -> Result<()> {
     }
     let frame = include_str!("kernel_regression/frame.svg");
     file.write_all(frame.replace("<!-- panels -->\n", &panels).as_bytes())?;
-    writeln!(stdout(), "\ncurves and attention: {place}")?;
+    writeln!(stdout(), "\ncurves and attention: {path}")?;
     Ok(())
 }
 
@@ -78,42 +79,43 @@ fn query(index: usize) -> f32 {
     4.0 * index as f32 / (QUERIES - 1) as f32
 }
 
-/// Root mean square distance of a curve from the truth.
+/// Root mean square error of a curve at the queries.
 fn error(curve: &[f32]) -> f32 {
     let squares: f32 = curve.iter().enumerate().map(|(index, y)| (y - truth(query(index))).powi(2)).sum();
     (squares / QUERIES as f32).sqrt()
 }
 
-/// What is known, by rising x.
+/// Training points, sorted by x.
 struct Points {
     x: Vec<f32>,
     y: Vec<f32>,
 }
 
 impl Points {
-    fn draw(seed: u64) -> Self {
-        let mut stream = SeededRng::new(seed, "points", 0);
-        let mut x: Vec<f32> = (0..POINTS).map(|_| 4.0 * stream.uniform() as f32).collect();
+    fn sample(seed: u64) -> Self {
+        let mut rng = SeededRng::new(seed, "points", 0);
+        let mut x: Vec<f32> = (0..POINTS).map(|_| 4.0 * rng.uniform() as f32).collect();
         x.sort_by(f32::total_cmp);
-        let y = x.iter().map(|&x| truth(x) + (NOISE * stream.normal()) as f32).collect();
+        let y = x.iter().map(|&x| truth(x) + (NOISE * rng.normal()) as f32).collect();
         Self { x, y }
     }
 
-    /// Tries all widths, learns one, prints a line of the table and draws.
+    /// Evaluates all widths and a learned one, prints a line of the table and draws a panel.
     fn fit(&self, shape: KernelShape, steps: usize) -> Result<String> {
         let with = |width: f32| self.regress(&Kernel { shape, inverse_width: Tensor::new(&[1.0 / width], &Cpu)? });
-        let tried = WIDTHS.iter().map(|&width| Ok(with(width)?.0)).collect::<Result<Vec<_>>>()?;
+        let by_width = WIDTHS.iter().map(|&width| Ok(with(width)?.0)).collect::<Result<Vec<_>>>()?;
         let width = self.learn_width(shape, steps)?;
-        let (learnt, weights) = with(width)?;
+        let (learned, weights) = with(width)?;
         let name = format!("{shape:?}");
-        let errors: String = tried.iter().map(|curve| format!("{:7.3}", error(curve))).collect();
-        writeln!(stdout(), "{name:12}{errors}{:7.3} at {width:.2}", error(&learnt))?;
-        let curves = self.curves([("narrow", &tried[0]), ("wide", &tried[WIDTHS.len() - 1]), ("learnt", &learnt)])?;
+        let errors: String = by_width.iter().map(|curve| format!("{:7.3}", error(curve))).collect();
+        writeln!(stdout(), "{name:12}{errors}{:7.3} at {width:.2}", error(&learned))?;
+        let curves =
+            self.curves([("narrow", &by_width[0]), ("wide", &by_width[WIDTHS.len() - 1]), ("learned", &learned)])?;
         let heading = format!("<text class='heading' y='-10'>{name}, width {width:.2}</text>");
         Ok(format!("{heading}\n{curves}<g transform='translate(293)'>\n{}</g>\n", self.attention(&weights)?))
     }
 
-    /// f at the queries, `[QUERIES]`, and its weights, `[QUERIES][POINTS]`.
+    /// Returns f at the queries, `[QUERIES]`, and the weights, `[QUERIES][POINTS]`.
     fn regress(&self, score: &Kernel) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
         let queries = Tensor::from_iter((0..QUERIES).map(query), &Cpu)?.reshape((1, QUERIES, 1))?;
         let [keys, values] = [&self.x, &self.y].map(|line| Tensor::from_slice(line, (1, POINTS, 1), &Cpu));
@@ -122,9 +124,9 @@ impl Points {
     }
 
     fn learn_width(&self, shape: KernelShape, steps: usize) -> Result<f32> {
-        let mut plan = ParameterSpec::default();
-        plan.add("inverse_width", &[1], Init::Constant(1.0));
-        let parameters = Parameters::initialize(&plan, 0, &Cpu)?.with_grad()?;
+        let mut spec = ParameterSpec::default();
+        spec.add("inverse_width", &[1], Init::Constant(1.0));
+        let parameters = Parameters::initialize(&spec, 0, &Cpu)?.with_grad()?;
         let score = Kernel { shape, inverse_width: parameters.get("inverse_width")? };
         let mut optimizer = Optimizer::new(&parameters, f64::INFINITY, None)?;
         for _ in 0..steps {
@@ -134,7 +136,7 @@ impl Points {
         Ok(1.0 / score.inverse_width.to_vec1::<f32>()?[0].abs())
     }
 
-    /// The mean square error of points predicted from all others: each is a batch of its own, in which it is masked.
+    /// Mean squared error of each point predicted from all others; row j of the batch masks point j.
     fn leave_one_out(&self, score: &Kernel) -> Result<Tensor> {
         let each = |line: &[f32]| Tensor::from_slice(line, (POINTS, 1, 1), &Cpu);
         let (x, y) = (each(&self.x)?, each(&self.y)?);
@@ -144,7 +146,7 @@ impl Points {
         Ok((pooled.values - y)?.sqr()?.mean_all()?)
     }
 
-    /// The curves over points and truth.
+    /// Draws curves, points and the noiseless curve.
     fn curves(&self, curves: [(&str, &Vec<f32>); 3]) -> Result<String> {
         let mut svg = axes(243.0, [-1.0, 5.5], ["x", "y"])?;
         let at = |x: f32, y: f32| format!("{:.1} {:.1}", x / 4.0 * 243.0, (5.5 - y) / 6.5 * SIDE);
@@ -158,7 +160,7 @@ impl Points {
         Ok(svg)
     }
 
-    /// Weights as shades, a row for each query from the lowest up; a key's column reaches half-way to its neighbours.
+    /// Draws weights as shades: a row per query from the bottom up; a key's column extends halfway to its neighbors.
     fn attention(&self, weights: &[Vec<f32>]) -> Result<String> {
         let between = self.x.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0);
         let edges: Vec<f32> = [0.0].into_iter().chain(between).chain([4.0]).map(|x| x / 4.0 * SIDE).collect();
@@ -180,7 +182,7 @@ impl Points {
     }
 }
 
-/// Axes with ticks from 0 to 4 both ways.
+/// Draws axes with ticks from 0 to 4.
 fn axes(width: f32, [low, high]: [f32; 2], [across, up]: [&str; 2]) -> Result<String> {
     let mut svg = format!("<path class='axis' d='M0 0V{SIDE}H{width}'/>\n");
     for tick in 0..=4 {

@@ -1,17 +1,18 @@
-//! Two sequences to a vector: decomposable attention (Parikh, Täckström, Das & Uszkoreit 2016, "A Decomposable
-//! Attention Model for Natural Language Inference") tells translations from what only looks like them.
+//! Classifying pairs of sequences: decomposable attention (Parikh, Täckström, Das & Uszkoreit 2016, "A Decomposable
+//! Attention Model for Natural Language Inference") distinguishes translations from corrupted ones.
 //!
 //! ```text
 //! attend       e_ij = g cos(a_i, b_j)                      embedded words a_1..a_S and b_1..b_T, each with its </s>
-//!              β_i = Σ_j softmax_j(e_ij) b_j               what the other sentence has for the word a_i
-//!              α_j = Σ_i softmax_i(e_ij) a_i               and what for b_j
+//!              β_i = Σ_j softmax_j(e_ij) b_j               the part of b aligned with a_i
+//!              α_j = Σ_i softmax_i(e_ij) a_i               the part of a aligned with b_j
 //! compare      v_i = G([a_i ; β_i ; a_i ∘ β_i])            G one layer, G' likewise for u_j
 //! aggregate    p = softmax(H([Σ_i v_i ; Σ_j u_j]))         false or true; H two layers
 //! ```
 //!
-//! The paper attends by a dot product behind a layer, and G has two layers without ∘. With the cosine and ∘ a word and its
-//! translation come to point one way. In false pairs, made of data/train.tsv, a French word is exchanged for another of
-//! the batch, or the sentence for one as long. No one says which words belong together; to see an exchange takes that.
+//! In the paper, e_ij is a dot product after a layer, and G has two layers without ∘. With the cosine and ∘, the embeddings of
+//! a word and its translation become parallel. False pairs are made from data/train.tsv: a French word is replaced by another
+//! of the batch, or the sentence by one of similar length. Alignments are never given, but detecting a replacement requires
+//! them.
 //!
 //! ```sh
 //! cargo run --release --example true_pairs
@@ -34,30 +35,30 @@ use softalign::render::Heatmap;
 use softalign::text::{BatchSize, Normalization, PaddedBatch, Units, Vocabulary, bucketed, read_tsv};
 use softalign::training::Optimizer;
 
-use Kind::{OtherSentence, True, WordExchanged};
+use Kind::{OtherSentence, True, WordReplaced};
 
 const LANGUAGES: [&str; 2] = ["english", "french"];
-/// n: of an embedded word, and of all layers.
+/// Size of embeddings and layers.
 const SIZE: usize = 32;
 const BATCH: BatchSize = BatchSize::Sentences(32);
 const HELD_OUT: usize = 1000;
 const RATE: f64 = 3e-3;
 
-/// Learns to tell true sentence pairs from false ones, and shows the alignment that it takes.
+/// Learns to distinguish true sentence pairs from false ones, and shows the learned alignment.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     run: common::Run,
 }
 
-/// An English sentence and a French one, word by word.
+/// Word ids of an English and a French sentence.
 type Pair = [Vec<u32>; 2];
 
-/// What a pair may be made to.
+/// True pairs and the ways to corrupt them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     True,
-    WordExchanged,
+    WordReplaced,
     OtherSentence,
 }
 
@@ -70,62 +71,62 @@ fn main() -> Result<()> {
     let (french, french_words) = encode(pairs.iter().map(|pair| pair.target.to_lowercase()).collect())?;
     let pairs: Vec<Pair> = english.into_iter().zip(french).map(Pair::from).collect();
     let (held_out, training) = pairs.split_at(HELD_OUT);
-    writeln!(stdout(), "{} pairs to learn from, {HELD_OUT} held out", training.len())?;
+    writeln!(stdout(), "{} training pairs, {HELD_OUT} held out", training.len())?;
     let words = [english_words, french_words];
     let sizes = words.each_ref().map(Vocabulary::size);
-    let parameters = Parameters::initialize(&plan(sizes), seed, &Cpu)?.with_grad()?;
+    let parameters = Parameters::initialize(&parameter_spec(sizes), seed, &Cpu)?.with_grad()?;
     train(&parameters, training, if quick { 2 } else { 12 }, seed)?;
     report(&parameters, held_out, seed)?;
     let short = held_out.iter().filter(|[english, french]| (6..9).contains(&english.len().max(french.len())));
     short.take(3).try_for_each(|pair| show(&parameters, pair, &words))
 }
 
-/// Sentences word by word, with the words of those that are not held out.
+/// Encodes sentences by words; the vocabulary is trained on those not held out.
 fn encode(texts: Vec<String>) -> Result<(Vec<Vec<u32>>, Vocabulary)> {
     let words =
         Vocabulary::train(texts[HELD_OUT..].iter().map(String::as_str), Units::Word, Normalization::NONE, 5000)?;
     Ok((words.encode_all(texts.iter().map(String::as_str))?, words))
 }
 
-/// All pairs in batches of like length.
-fn batches<'a>(pairs: &'a [Pair], stream: &mut SeededRng) -> Vec<Vec<&'a Pair>> {
+/// Batches of pairs of similar length.
+fn batches<'a>(pairs: &'a [Pair], rng: &mut SeededRng) -> Vec<Vec<&'a Pair>> {
     let lengths: Vec<_> = pairs.iter().map(|[english, french]| (english.len(), french.len())).collect();
-    let batches = bucketed(&lengths, BATCH, stream).into_iter();
+    let batches = bucketed(&lengths, BATCH, rng).into_iter();
     batches.map(|batch| batch.into_iter().map(|index| &pairs[index]).collect()).collect()
 }
 
-/// A batch's pairs as other kinds, by their places.
-fn falsify(batch: &[&Pair], kind: impl Fn(usize) -> Kind, stream: &mut SeededRng) -> Vec<Pair> {
-    let falsified = |(row, [english, french]): (usize, &&Pair)| {
+/// Corrupts the pairs of a batch; `kind` maps rows to kinds.
+fn corrupt(batch: &[&Pair], kind: impl Fn(usize) -> Kind, rng: &mut SeededRng) -> Vec<Pair> {
+    let corrupted = |(row, [english, french]): (usize, &&Pair)| {
         let mut french = french.clone();
         match kind(row) {
             True => {}
-            WordExchanged => {
+            WordReplaced => {
                 let others = batch.iter().flat_map(|[_, other]| other).filter(|word| !french.contains(word));
                 let others: Vec<u32> = others.copied().collect();
-                let place = stream.below(french.len());
-                french[place] = others[stream.below(others.len())];
+                let index = rng.below(french.len());
+                french[index] = others[rng.below(others.len())];
             }
             OtherSentence => french.clone_from(&batch[(row + 1) % batch.len()][1]),
         }
         [english.clone(), french]
     };
-    batch.iter().enumerate().map(falsified).collect()
+    batch.iter().enumerate().map(corrupted).collect()
 }
 
-fn plan(words: [usize; 2]) -> ParameterSpec {
-    let mut plan = ParameterSpec::default();
+fn parameter_spec(words: [usize; 2]) -> ParameterSpec {
+    let mut spec = ParameterSpec::default();
     for (language, words) in LANGUAGES.into_iter().zip(words) {
-        plan.add(format!("{language}.embedding"), &[words, SIZE], Init::Normal(0.1));
-        plan.linear(&format!("{language}.compare"), SIZE, 3 * SIZE);
+        spec.add(format!("{language}.embedding"), &[words, SIZE], Init::Normal(0.1));
+        spec.linear(&format!("{language}.compare"), SIZE, 3 * SIZE);
     }
-    plan.add("sharpness", &[1], Init::Constant(8.0));
-    plan.linear("aggregate", SIZE, 2 * SIZE);
-    plan.linear("truth", 2, SIZE);
-    plan
+    spec.add("sharpness", &[1], Init::Constant(8.0));
+    spec.linear("aggregate", SIZE, 2 * SIZE);
+    spec.linear("truth", 2, SIZE);
+    spec
 }
 
-/// Logits of false and true, `[batch, 2]`, and the weights of French words over English ones, `[batch, T, S]`.
+/// Returns logits of false and true, `[batch, 2]`, and attention of French over English words, `[batch, T, S]`.
 fn forward(parameters: &Parameters, pairs: &[&Pair]) -> Result<(Tensor, Tensor)> {
     let score = Cosine { sharpness: parameters.get("sharpness")? };
     let embed = |side: usize| -> Result<(Tensor, Tensor)> {
@@ -147,15 +148,15 @@ fn forward(parameters: &Parameters, pairs: &[&Pair]) -> Result<(Tensor, Tensor)>
     Ok((Linear::new(parameters, "truth")?.forward(&aggregated)?, weights))
 }
 
-/// Half of what is shown is true; of the rest, a quarter has another sentence.
+/// Half of the training pairs are true; a quarter of the others have another sentence.
 fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Result<()> {
-    let kind = |row| if row % 4 == 0 { OtherSentence } else { WordExchanged };
+    let kind = |row| if row % 4 == 0 { OtherSentence } else { WordReplaced };
     let mut optimizer = Optimizer::new(parameters, 1.0, None)?;
     for epoch in 0..epochs {
-        let mut stream = SeededRng::new(seed, "batches", epoch);
-        for batch in batches(pairs, &mut stream) {
-            let falsified = falsify(&batch, kind, &mut stream);
-            let both: Vec<&Pair> = batch.iter().copied().chain(&falsified).collect();
+        let mut rng = SeededRng::new(seed, "batches", epoch);
+        for batch in batches(pairs, &mut rng) {
+            let corrupted = corrupt(&batch, kind, &mut rng);
+            let both: Vec<&Pair> = batch.iter().copied().chain(&corrupted).collect();
             let truth = Tensor::from_iter((0..both.len()).map(|row| u32::from(row < batch.len())), &Cpu)?;
             let (loss, _) = cross_entropy_sums(&forward(parameters, &both)?.0, &truth, 0.0)?;
             let gradients = Gradients::from_loss(&(loss / both.len() as f64)?, parameters)?;
@@ -165,23 +166,23 @@ fn train(parameters: &Parameters, pairs: &[Pair], epochs: u64, seed: u64) -> Res
     Ok(())
 }
 
-/// Prints how many pairs are told right, each pair as every kind.
+/// Prints the accuracy on each kind, with every pair made into every kind.
 fn report(parameters: &Parameters, pairs: &[Pair], seed: u64) -> Result<()> {
-    writeln!(stdout(), "accuracy on pairs held out, by what they were made")?;
-    for (kind, name) in [(True, "true"), (WordExchanged, "one word exchanged"), (OtherSentence, "another sentence")] {
-        let (mut right, mut stream) = (0, SeededRng::new(seed, "held out", 0));
-        for batch in batches(pairs, &mut stream) {
-            let made = falsify(&batch, |_| kind, &mut stream);
-            let (logits, _) = forward(parameters, &made.iter().collect::<Vec<_>>())?;
+    writeln!(stdout(), "accuracy on held-out pairs by kind")?;
+    for (kind, name) in [(True, "true"), (WordReplaced, "one word replaced"), (OtherSentence, "another sentence")] {
+        let (mut correct, mut rng) = (0, SeededRng::new(seed, "held out", 0));
+        for batch in batches(pairs, &mut rng) {
+            let pairs = corrupt(&batch, |_| kind, &mut rng);
+            let (logits, _) = forward(parameters, &pairs.iter().collect::<Vec<_>>())?;
             let answers = logits.argmax(D::Minus1)?.to_vec1::<u32>()?;
-            right += answers.iter().filter(|&&answer| (answer == 1) == (kind == True)).count();
+            correct += answers.iter().filter(|&&answer| (answer == 1) == (kind == True)).count();
         }
-        writeln!(stdout(), "{name:20}{:5.1}%", 100.0 * right as f64 / pairs.len() as f64)?;
+        writeln!(stdout(), "{name:20}{:5.1}%", 100.0 * correct as f64 / pairs.len() as f64)?;
     }
     Ok(())
 }
 
-/// Prints each French word's weights over the English ones.
+/// Prints the attention of each French word over the English ones.
 fn show(parameters: &Parameters, pair: &Pair, words: &[Vocabulary; 2]) -> Result<()> {
     let weights = forward(parameters, &[pair])?.1.squeeze(0)?.to_vec2()?;
     let [english, french] = [0, 1].map(|side| {

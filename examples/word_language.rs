@@ -1,14 +1,14 @@
-//! A sequence to a vector: the language of a word, by annotations of its letters that attention pools.
+//! Classifying sequences: attention pools the annotations of a word's letters to predict its language.
 //!
 //! ```text
 //! annotations   h_j = [ →GRU(E[x_j]) ; ←GRU(E[x_j]) ]           letters x_1..x_S and </s>
-//! energy        e_j = vᵀ tanh(q + W_k h_j + b_k)                one query q for all words, learnt
+//! energy        e_j = vᵀ tanh(q + W_k h_j + b_k)                one learned query q for all words
 //! pooled        c = Σ_j α_j h_j            α = softmax_j(e)
 //! language      p = softmax(W c + b)                            English or French
 //! ```
 //!
-//! The words are those of data/train.tsv that one side alone has. A fifth of them is held out, so that no word is both
-//! learnt from and asked for. The weights of some show which letters gave them away.
+//! The words are those that occur on only one side of data/train.tsv; a fifth of them is held out. The weights show which
+//! letters decide.
 //!
 //! ```sh
 //! cargo run --release --example word_language
@@ -35,29 +35,29 @@ use softalign::training::Optimizer;
 
 const LANGUAGES: [&str; 2] = ["English", "French"];
 const EMBEDDING: usize = 16;
-/// n: of an annotation, both directions together.
+/// Size of an annotation, both directions together.
 const SIZE: usize = 64;
 const BATCH: usize = 32;
 
-/// Learns to tell English words from French ones, and shows by which letters it does.
+/// Learns to distinguish English from French words, and shows which letters decide.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     run: common::Run,
 }
 
-/// A word, its letters' ids and its language's index.
+/// A word with the ids of its letters and the index of its language.
 struct Word {
     text: String,
     ids: Vec<u32>,
     language: usize,
 }
 
-/// What a model says of a word.
-struct Answer {
-    /// One for each language.
+/// Prediction for a word.
+struct Prediction {
+    /// One per language.
     probabilities: Vec<f32>,
-    /// α over letters, end and padding.
+    /// α over letters, `</s>` and padding.
     weights: Vec<f32>,
 }
 
@@ -75,13 +75,13 @@ fn main() -> Result<()> {
     let word = |(text, language): (String, usize)| Ok(Word { ids: letters.encode(&text)?, text, language });
     let words = words.into_iter().map(word).collect::<Result<Vec<_>>>()?;
     let (held_out, training) = words.split_at(held_out);
-    writeln!(stdout(), "{} words to learn from, {} held out", training.len(), held_out.len())?;
-    let parameters = Parameters::initialize(&plan(letters.size()), seed, &Cpu)?.with_grad()?;
+    writeln!(stdout(), "{} training words, {} held out", training.len(), held_out.len())?;
+    let parameters = Parameters::initialize(&parameter_spec(letters.size()), seed, &Cpu)?.with_grad()?;
     train(&parameters, training, if quick { 2 } else { 12 }, seed)?;
-    report(held_out, &answer(&parameters, held_out)?)
+    report(held_out, &predict(&parameters, held_out)?)
 }
 
-/// All words that one language alone has, with its index.
+/// Words that occur in one language only, with its index.
 fn words() -> Result<Vec<(String, usize)>> {
     let pairs = read_tsv(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/train.tsv"))?;
     let words = |side: fn(&Pair) -> &str| -> BTreeSet<String> {
@@ -89,26 +89,26 @@ fn words() -> Result<Vec<(String, usize)>> {
         words.filter(|word| word.chars().count() > 1).map(str::to_lowercase).collect()
     };
     let (english, french) = (words(|pair| &pair.source), words(|pair| &pair.target));
-    let alone = |these: &BTreeSet<String>, those: &BTreeSet<String>, language| -> Vec<_> {
+    let exclusive = |these: &BTreeSet<String>, those: &BTreeSet<String>, language| -> Vec<_> {
         these.difference(those).map(|word| (word.clone(), language)).collect()
     };
-    Ok([alone(&english, &french, 0), alone(&french, &english, 1)].concat())
+    Ok([exclusive(&english, &french, 0), exclusive(&french, &english, 1)].concat())
 }
 
-fn plan(letters: usize) -> ParameterSpec {
-    let mut plan = ParameterSpec::default();
-    plan.add("embedding", &[letters, EMBEDDING], Init::Normal(0.3));
+fn parameter_spec(letters: usize) -> ParameterSpec {
+    let mut spec = ParameterSpec::default();
+    spec.add("embedding", &[letters, EMBEDDING], Init::Normal(0.3));
     for direction in ["forward", "backward"] {
-        plan.gru(|part| format!("{direction}.{part}"), EMBEDDING, SIZE / 2);
+        spec.gru(|part| format!("{direction}.{part}"), EMBEDDING, SIZE / 2);
     }
-    plan.add("query", &[1, SIZE], Init::Normal(0.3));
-    plan.linear("key", SIZE, SIZE);
-    plan.add("energy", &[1, SIZE], Init::Glorot);
-    plan.linear("language", LANGUAGES.len(), SIZE);
-    plan
+    spec.add("query", &[1, SIZE], Init::Normal(0.3));
+    spec.linear("key", SIZE, SIZE);
+    spec.add("energy", &[1, SIZE], Init::Glorot);
+    spec.linear("language", LANGUAGES.len(), SIZE);
+    spec
 }
 
-/// Annotations `[batch, length, SIZE]` of letters `[batch, length]`.
+/// Returns annotations `[batch, length, SIZE]` of letters `[batch, length]`.
 fn annotate(parameters: &Parameters, letters: &Tensor, mask: &Tensor) -> Result<Tensor> {
     let (batch, length) = letters.dims2()?;
     let (letters, mask) = (letters.t()?.flatten_all()?, mask.t()?.unsqueeze(2)?);
@@ -121,7 +121,7 @@ fn annotate(parameters: &Parameters, letters: &Tensor, mask: &Tensor) -> Result<
     Ok(Tensor::cat(&[run("forward")?, run("backward")?], 2)?.transpose(0, 1)?.contiguous()?)
 }
 
-/// Logits `[batch, languages]` and weights `[batch, length]`.
+/// Returns logits `[batch, languages]` and weights `[batch, length]`.
 fn forward(parameters: &Parameters, words: &[&Word]) -> Result<(Tensor, Tensor)> {
     let (letters, mask) = common::tensors(&PaddedBatch::new(words.iter().map(|word| word.ids.as_slice())))?;
     let values = annotate(parameters, &letters, &mask)?;
@@ -147,25 +147,31 @@ fn train(parameters: &Parameters, words: &[Word], epochs: u64, seed: u64) -> Res
     Ok(())
 }
 
-fn answer(parameters: &Parameters, words: &[Word]) -> Result<Vec<Answer>> {
+fn predict(parameters: &Parameters, words: &[Word]) -> Result<Vec<Prediction>> {
     let (logits, weights) = forward(parameters, &words.iter().collect::<Vec<_>>())?;
-    let answers = softmax(&logits, 1)?.to_vec2()?.into_iter().zip(weights.to_vec2()?);
-    Ok(answers.map(|(probabilities, weights)| Answer { probabilities, weights }).collect())
+    let predictions = softmax(&logits, 1)?.to_vec2()?.into_iter().zip(weights.to_vec2()?);
+    Ok(predictions.map(|(probabilities, weights)| Prediction { probabilities, weights }).collect())
 }
 
-/// Prints how many answers are right, and the weights of some words.
-fn report(words: &[Word], answers: &[Answer]) -> Result<()> {
-    let right = words.iter().zip(answers).filter(|(word, answer)| answer.probabilities[word.language] > 0.5).count();
+/// Prints the accuracy, and the weights of some words.
+fn report(words: &[Word], predictions: &[Prediction]) -> Result<()> {
+    let is_correct = |(word, prediction): &(&Word, &Prediction)| prediction.probabilities[word.language] > 0.5;
+    let correct = words.iter().zip(predictions).filter(is_correct).count();
     let french = words.iter().filter(|word| word.language == 1).count();
     let percent = |count: usize| 100.0 * count as f64 / words.len() as f64;
-    writeln!(stdout(), "accuracy on words held out: {:.1}% (always French: {:.1}%)", percent(right), percent(french))?;
+    writeln!(
+        stdout(),
+        "accuracy on held-out words: {:.1}% (always French: {:.1}%)",
+        percent(correct),
+        percent(french)
+    )?;
     let heatmap = Heatmap::new(stdout().is_terminal(), None);
     for (language, name) in LANGUAGES.iter().enumerate() {
-        writeln!(stdout(), "\n{name} words: what they were taken for, and the letters' weights in percent")?;
-        let shown = |(word, _): &(&Word, &Answer)| word.language == language && (5..9).contains(&word.ids.len());
-        for (word, Answer { probabilities, weights }) in words.iter().zip(answers).filter(shown).take(5) {
-            let said = usize::from(probabilities[1] > 0.5);
-            let label = format!("{:7} {:3.0}%", LANGUAGES[said], 100.0 * probabilities[said]);
+        writeln!(stdout(), "\n{name} words: predicted language, and the weights of the letters in percent")?;
+        let shown = |(word, _): &(&Word, &Prediction)| word.language == language && (5..9).contains(&word.ids.len());
+        for (word, Prediction { probabilities, weights }) in words.iter().zip(predictions).filter(shown).take(5) {
+            let predicted = usize::from(probabilities[1] > 0.5);
+            let label = format!("{:7} {:3.0}%", LANGUAGES[predicted], 100.0 * probabilities[predicted]);
             let letters = word.text.chars().map(String::from).collect();
             let weights = weights[..=word.ids.len()].to_vec();
             heatmap.matrix(&mut stdout(), &Alignment::from_rows(letters, vec![label], &[weights]))?;

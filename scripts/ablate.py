@@ -4,12 +4,13 @@
         --epochs 15 --settings "defaults=" "less dropout=--dropout 0.1"
 
 Each setting is a name and options of `train`. Data sets: `shipped`; with --corpora, a directory that holds Multi30k in
-multi30k/tok (train.en, train.de, train.cs, val.*) and SIGMORPHON's pronunciation of 2020 in g2p (fre.train.tsv,
-fre.dev.tsv and so on): `en-de`, `en-cs`, `g2p-fre`, `g2p-ice`. `:N` takes N of the training pairs, spread evenly.
+multi30k/tok (train.en, train.de, train.cs, val.*) and SIGMORPHON 2020 pronunciations in g2p (fre.train.tsv, fre.dev.tsv and so
+on): `en-de`, `en-cs`, `g2p-fre`, `g2p-ice`. `:N` takes N of the training pairs, spread evenly.
 
 Settings are compared after the same number of epochs, not minutes, so other programs may run meanwhile. Prints the mean
-scores with their range over the seeds, then the validation scores by epoch. Models that --runs already holds are not trained
-again, and interrupted trainings are resumed. Each model trains on one thread, --jobs of them in parallel. Needs a release build; no Python packages.
+scores with their range over the seeds, then the validation scores by epoch. Existing models in --runs are reused, and
+interrupted trainings resumed. Each model trains on one thread, --jobs of them in parallel. Needs a release build; no Python
+packages.
 """
 
 import argparse
@@ -17,13 +18,13 @@ from pathlib import Path
 
 from trained_models import Models, add_options, print_table, spread
 
-# The main metrics of each kind of data: key in the log and in `evaluate --json`, name, digits to print.
+# Main metrics of each kind of data: key in the log and in `evaluate --json`, name, digits to print.
 TRANSLATION = [("bleu", "BLEU", 1), ("perplexity", "perplexity", 2)]
 PRONUNCIATION = [("wer", "WER", 1), ("perplexity", "perplexity", 3)]
 
 
 class DataSet:
-    """A data set by its name on the command line: the options of `train` and the evaluation sets."""
+    """Options of `train` and evaluation sets of a data set named on the command line."""
 
     def __init__(self, name, options):
         self.name = name
@@ -41,7 +42,7 @@ class DataSet:
             files = [text / f"{part}.{side}" for part in ("train", "val") for side in kind.split("-")]
         training, held_out = files[: len(names)], files[len(names) :]
         if size:
-            training = [thinned(file, int(size), options) for file in training]
+            training = [subsampled(file, int(size), options) for file in training]
         self.sets = {"validation": options_of(names, held_out)}
         names = ["--train"] if names == ["--pairs"] else names
         validating = ["--valid"] if len(names) == 1 else ["--valid-source", "--valid-target"]
@@ -52,12 +53,12 @@ def options_of(names, values):
     return [part for pair in zip(names, values) for part in pair]
 
 
-def thinned(path, size, options):
-    """A file with this number of the lines, spread evenly."""
+def subsampled(path, size, options):
+    """Writes a file with `size` of the lines, spread evenly, and returns its path."""
     lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-    thin = options.runs / f"{size}-of-{path.name}"
-    thin.write_text("".join(f"{lines[line * len(lines) // size]}\n" for line in range(size)), encoding="utf-8")
-    return thin
+    subset = options.runs / f"{size}-of-{path.name}"
+    subset.write_text("".join(f"{lines[line * len(lines) // size]}\n" for line in range(size)), encoding="utf-8")
+    return subset
 
 
 def directory(data, setting, seed):
@@ -65,7 +66,7 @@ def directory(data, setting, seed):
 
 
 def scores(models, data, settings, seeds):
-    """One row per setting: the scores on every evaluation set."""
+    """Prints one row per setting: the scores on every evaluation set."""
     head = [data.name, *(f"{set_} {label}" for set_ in data.sets for _, label, _ in data.scores)]
     rows = []
     for setting in settings:
@@ -80,7 +81,7 @@ def scores(models, data, settings, seeds):
 
 
 def curves(models, data, settings, seeds, points):
-    """One row per setting: the greedy validation score at several validations, and the minutes of training."""
+    """Prints one row per setting: the greedy score at several validations, and the minutes of training."""
     key, label, digits = data.scores[0]
     logged = {"wer": "exact_match"}.get(key, key)
     runs = {setting: [models.validations(directory(data, setting, seed)) for seed in seeds] for setting in settings}
@@ -92,8 +93,8 @@ def curves(models, data, settings, seeds, points):
         cells = [f"{sum(values) / len(values):.{digits}f}" if values else "" for values in at]
         minutes = spread([run[-1]["seconds"] / 60 for run in group], 1)
         rows.append([setting, *cells, minutes])
-    what = "exact match" if logged != key else label
-    print_table([f"{data.name}, {what} by validation", *map(str, shown), "minutes"], rows)
+    label = "exact match" if logged != key else label
+    print_table([f"{data.name}, {label} by validation", *map(str, shown), "minutes"], rows)
 
 
 def main():
@@ -101,7 +102,7 @@ def main():
     add_options(parser, [1])
     parser.add_argument("--corpora", type=Path, help="directory of the data that is not shipped")
     parser.add_argument("--data", nargs="+", default=["shipped"])
-    parser.add_argument("--epochs", type=int, help="epochs of every model; without it as many as the program thinks right")
+    parser.add_argument("--epochs", type=int, help="epochs of every model [default: chosen by the program]")
     parser.add_argument("--points", type=int, default=8, help="columns of the curves")
     parser.add_argument("--settings", nargs="+", metavar="NAME=OPTIONS", default=["defaults="])
     options = parser.parse_args()

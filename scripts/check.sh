@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Everything that must hold before a push: format, lints, tests, docs, the corpus and the examples of the docs where there is
-# Python, and the page where there is a browser. Needs nothing but Rust.
+# All checks before a push: format, lints, tests and docs; with Python, also the corpus and the examples of the docs; with a
+# browser, also the HTML page. Requires only Rust.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo fmt --check
-# Doc comments begin with a noun phrase or a verb; one name means one thing.
+# Doc comments start with a noun phrase or a verb, and type names are unique.
 if grep -rnE '^\s*//[/!] (What|Whether|How)\b' src; then
-    echo "doc comments begin with a noun phrase or a verb, not with What, Whether or How" >&2
+    echo "doc comments must start with a noun phrase or a verb, not with What, Whether or How" >&2
     exit 1
 fi
 twice=$(grep -rhoE '^(pub(\([a-z]+\))? )?(struct|enum|trait|union|type) \w+' src | awk '{print $NF}' | sort | uniq -d)
@@ -16,38 +16,38 @@ if [ -n "$twice" ]; then
     exit 1
 fi
 cargo clippy --release --all-targets --locked -- --deny warnings
-# The library alone, without the command line.
+# The library without the command line.
 cargo check --no-default-features --locked
 cargo test --release --locked
-# The unit tests once more with debug assertions and overflow checks; the dependencies stay as they are built.
+# The unit tests again with debug assertions and overflow checks in this crate only.
 cargo test --release --lib --locked --config profile.release.package.softalign.debug-assertions=true \
     --config profile.release.package.softalign.overflow-checks=true
 RUSTDOCFLAGS="--deny warnings" cargo doc --no-deps --locked
-# What is built upon, where cargo-deny is installed: the crates of all platforms, so after `cargo fetch`. What is known to be
-# vulnerable is looked up elsewhere, with a network.
+# Dependencies on all platforms, if cargo-deny is installed; needs `cargo fetch` first. Advisories are checked elsewhere, with a
+# network.
 if command -v cargo-deny > /dev/null; then
     cargo deny --locked --offline check bans licenses sources
 else
     echo "cargo-deny not found: dependencies not checked"
 fi
-# The corpus made anew, where there is python3: the grammar and data/ belong together, to the byte.
+# The generated corpus must equal data/ byte for byte.
 if command -v python3 > /dev/null; then
-    made=$(mktemp -d)
-    trap 'rm -rf "$made"' EXIT
-    python3 -B data/generator --out "$made" > /dev/null
-    if ! diff -rq --exclude README.md --exclude generator data "$made"; then
-        echo "data/ is not what data/generator makes: run \`python3 data/generator\` and see what changed in data/" >&2
+    generated=$(mktemp -d)
+    trap 'rm -rf "$generated"' EXIT
+    python3 -B data/generator --out "$generated" > /dev/null
+    if ! diff -rq --exclude README.md --exclude generator data "$generated"; then
+        echo "data/ differs from the output of data/generator: run \`python3 data/generator\` and check the changes in data/" >&2
         exit 1
     fi
 else
-    echo "python3 not found: corpus not made anew"
+    echo "python3 not found: corpus not checked"
 fi
-# The examples and links of the documentation, and the page in a real browser, where there is one: python3 and Debian's chromium
-# and chromium-driver.
+# The examples and links of the documentation, and the HTML page in a browser if Debian's chromium and chromium-driver are
+# installed.
 if command -v python3 > /dev/null; then
     cargo build --release --locked
     python3 -B scripts/check_docs.py
     python3 scripts/test_html_page.py
 else
-    echo "python3 not found: examples of the docs and page not tested"
+    echo "python3 not found: examples of the docs and HTML page not tested"
 fi

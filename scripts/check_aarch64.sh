@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the numerical tests on an emulated ARM processor, and checks that the program translates, aligns and trains there as it
-# does here. Needs Debian's qemu-user and gcc-aarch64-linux-gnu, and `rustup target add aarch64-unknown-linux-gnu`. Takes a
-# quarter of an hour.
+# Runs the numerical tests on an emulated ARM processor, and checks that translations, alignments and a trained model equal those
+# of this machine. Needs Debian's qemu-user and gcc-aarch64-linux-gnu, and `rustup target add aarch64-unknown-linux-gnu`. Takes
+# a quarter of an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,27 +9,27 @@ target=aarch64-unknown-linux-gnu
 emulator="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=$emulator
-# Tests that start the program cannot run in an emulator; these do not. Finite differences of every parameter take too long.
+# Tests that start the program cannot run in the emulator; these do not. Finite differences of every parameter take too long.
 cargo test --release --locked --target $target --lib --test reference --test gradients --test search --test metrics \
     --test aligner --test numeric_limits --test hostile_vocabularies -- --skip gradients_match_finite_differences
 
 cargo build --release --locked
-made=$(mktemp -d)
-trap 'rm -rf "$made"' EXIT
-head -n 200 data/train.tsv > "$made/train.tsv"
-head -n 40 data/test.tsv > "$made/test.tsv"
-cut -f 1 "$made/test.tsv" > "$made/sentences"
-use() { # name, command
-    local out=$made/$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+head -n 200 data/train.tsv > "$work/train.tsv"
+head -n 40 data/test.tsv > "$work/test.tsv"
+cut -f 1 "$work/test.tsv" > "$work/sentences"
+run_all() { # name, command
+    local out=$work/$1
     shift
-    "$@" translate --input "$made/sentences" --format json > "$out.translations"
-    "$@" align --pairs "$made/test.tsv" --format json > "$out.alignments"
-    "$@" --threads 1 train --train "$made/train.tsv" --preset tiny --max-epochs 1 --out "$out" 2> /dev/null
+    "$@" translate --input "$work/sentences" --format json > "$out.translations"
+    "$@" align --pairs "$work/test.tsv" --format json > "$out.alignments"
+    "$@" --threads 1 train --train "$work/train.tsv" --preset tiny --max-epochs 1 --out "$out" 2> /dev/null
 }
-use here target/release/softalign --quiet
+run_all native target/release/softalign --quiet
 # shellcheck disable=SC2086
-use there $emulator target/$target/release/softalign --quiet
-for what in .translations .alignments /model.safetensors; do
-    cmp "$made/here$what" "$made/there$what"
+run_all emulated $emulator target/$target/release/softalign --quiet
+for file in .translations .alignments /model.safetensors; do
+    cmp "$work/native$file" "$work/emulated$file"
 done
-echo "aarch64: the same translations, alignments and model, to the byte"
+echo "aarch64: translations, alignments and model are byte-identical"

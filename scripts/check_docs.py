@@ -2,16 +2,16 @@
 """Runs the shell examples of README.md and docs/, and checks that their links and paths exist.
 
 Each page gets a temporary directory with copies of data/ and checkpoints/. The page's `sh` and `console` blocks run there in
-order, with the program on the path as `softalign`. A block fails if a command fails. In a `console` block, lines that begin
-with `$ ` are commands, and the other lines are the standard output that they must print.
+order, with the program on the path as `softalign`. A block fails if a command fails. In a `console` block, lines that start
+with `$ ` are commands, and the other lines are their expected standard output.
 
 An HTML comment on the line before a block changes this:
 
-    <!-- not run: REASON -->        The block is not run. It needs large data, a network, hours or another program.
+    <!-- not run: REASON -->        The block is not run: it needs large data, a network, hours or another program.
     <!-- short run: OPTIONS -->     These options are added to each `softalign train` of the block.
 
-Checked as well: relative links and their anchors, paths in backticks, and that docs/SUMMARY.md lists every page. Links of a
-page in docs/ must stay in docs/, since mdBook cannot follow others.
+It also checks relative links and their anchors, paths in backticks, and that docs/SUMMARY.md lists every page. Links of a page
+in docs/ must stay in docs/, since mdBook cannot follow others.
 
 Needs `cargo build --release`, bash, and no Python packages.
 
@@ -42,7 +42,7 @@ DIRECTIVE = re.compile(r"^<!-- (?P<kind>not run|short run): (?P<value>.+) -->$")
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 INLINE_CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 PATH = re.compile(r"^(?:benches|data|docs|examples|scripts|src|tests)/[\w./-]*")
-# Writes where a command failed, for the report. It shares the line of the block's first command, so lines are counted right.
+# Records the failed command and its line. It shares the line of the block's first command to keep line numbers correct.
 TRAP = """trap 'printf "%s\\n%s\\n" "$LINENO" "$BASH_COMMAND" > "$FAILED_COMMAND"' ERR; """
 
 
@@ -51,12 +51,12 @@ class Block:
 
     def __init__(self, page, line, language, directive):
         self.page, self.language = page, language
-        # The number of the first line inside the fence.
+        # Number of the first line inside the fence.
         self.line = line
         self.directive = directive
         self.lines = []
 
-    def place(self, offset=0):
+    def location(self, offset=0):
         return f"{name(self.page)}:{self.line + offset}"
 
     def value(self, kind):
@@ -64,7 +64,7 @@ class Block:
 
 
 class Page:
-    """A page's prose, with code taken out but its lines kept, and its blocks."""
+    """The blocks of a page, and its prose with code blocks replaced by empty lines."""
 
     def __init__(self, path):
         self.path, self.blocks, self.problems = path, [], []
@@ -82,7 +82,7 @@ class Page:
                 block, fence = Block(path, number + 1, found["language"], directive), found
                 self.blocks.append(block)
                 if directive and found["language"] not in SHELLS:
-                    self.problems.append(f"{name(path)}:{number}: a directive before a block that is not a shell's")
+                    self.problems.append(f"{name(path)}:{number}: directive before a block that is not a shell block")
                 directive = None
                 prose.append("")
             else:
@@ -95,7 +95,7 @@ class Page:
         self.prose = "\n".join(prose)
 
     def anchors(self):
-        """The anchors of the headings, as GitHub makes them."""
+        """Returns the headings' anchors as GitHub generates them."""
         headings = re.findall(r"^#+ +(.+?) *$", self.prose, re.MULTILINE)
         return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -107,29 +107,29 @@ def name(path):
     return path.relative_to(ROOT).as_posix()
 
 
-def line_of(text, place):
-    return text.count("\n", 0, place) + 1
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
 
 
 def broken_links(page, pages):
-    """The problems of a page's relative links."""
+    """Yields the problems of a page's relative links."""
     without_code = INLINE_CODE.sub(lambda found: re.sub(r"[^\n]", "x", found[0]), page.prose)
     for found in LINK.finditer(without_code):
         target, _, anchor = found["target"].partition("#")
         if "://" in target:
             continue
-        place = f"{name(page.path)}:{line_of(without_code, found.start())}"
+        location = f"{name(page.path)}:{line_of(without_code, found.start())}"
         path = (page.path.parent / target).resolve() if target else page.path
         if not path.exists():
-            yield f"{place}: broken link: {found['target']}"
+            yield f"{location}: broken link: {found['target']}"
         elif DOCS in page.path.parents and DOCS not in path.parents:
-            yield f"{place}: leads out of docs/, where mdBook cannot follow: {found['target']}"
+            yield f"{location}: link leaves docs/, which mdBook does not support: {found['target']}"
         elif anchor and (path not in pages or anchor not in pages[path].anchors()):
-            yield f"{place}: no such heading: {found['target']}"
+            yield f"{location}: no such heading: {found['target']}"
 
 
 def missing_paths(page):
-    """The paths in backticks that do not exist in the project."""
+    """Yields paths in backticks that do not exist in the project."""
     for found in INLINE_CODE.finditer(page.prose):
         path = PATH.match(found[2])
         if path and not (ROOT / path[0].rstrip(".")).exists():
@@ -137,7 +137,7 @@ def missing_paths(page):
 
 
 def unlisted_pages(pages):
-    """The pages of docs/ that SUMMARY.md does not list."""
+    """Yields pages of docs/ that SUMMARY.md does not list."""
     listed = {(DOCS / found["target"]).resolve() for found in LINK.finditer(SUMMARY.read_text(encoding="utf-8"))}
     for path in pages:
         if DOCS in path.parents and path != SUMMARY and path not in listed:
@@ -145,7 +145,7 @@ def unlisted_pages(pages):
 
 
 class Runner:
-    """Runs the blocks of one page in a directory of its own."""
+    """Runs the blocks of one page in a separate directory."""
 
     def __init__(self, directory, program):
         self.work, self.failed = directory / "work", directory / "failed"
@@ -162,7 +162,7 @@ class Runner:
         }
 
     def bash(self, lines):
-        """Standard output and, where a command failed, its line in the block, what it was, and all output."""
+        """Returns standard output, and for a failed command its line in the block, its text and all output."""
         self.failed.unlink(missing_ok=True)
         command = ["bash", "-e", "-o", "pipefail", "-c", TRAP + "\n".join(lines)]
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -171,7 +171,7 @@ class Runner:
                 command, cwd=self.work, env=self.environment, timeout=SECONDS, encoding="utf-8", errors="replace", **streams
             )
         except subprocess.TimeoutExpired:
-            return "", (0, lines[0], f"not done after {SECONDS} s")
+            return "", (0, lines[0], f"timed out after {SECONDS} s")
         if done.returncode == 0:
             return done.stdout, None
         line, failed = 1, lines[0]
@@ -182,7 +182,7 @@ class Runner:
         return done.stdout, (line - 1, failed.strip(), output)
 
     def problem(self, block):
-        """The failure of a block as text, or nothing."""
+        """Returns the failure of a block as text, or None."""
         if block.language == "console":
             return self.problem_of_console(block)
         options = block.value("short run")
@@ -200,17 +200,17 @@ class Runner:
             if failure:
                 return report(block, start, *failure[1:])
             if output.splitlines() != expected:
-                return report(block, start, command, f"the page shows other output than this:\n{output}")
+                return report(block, start, command, f"the page shows different output; actual output:\n{output}")
         return None
 
 
 def report(block, offset, command, output):
     indented = "\n".join(f"    {line}" for line in output.splitlines())
-    return f"{block.place(offset)}: failed: {command}\n{indented}"
+    return f"{block.location(offset)}: failed: {command}\n{indented}"
 
 
 def run_page(page, program):
-    """Runs a page's blocks up to the first that fails, since those after it may need what it makes."""
+    """Runs a page's blocks up to the first that fails, since later ones may depend on it. Returns their number and problems."""
     blocks = [block for block in page.shell_blocks() if not block.value("not run")]
     if not blocks:
         return 0, []
@@ -250,7 +250,7 @@ def main():
                 print(f"{name(page.path)}: {count} blocks, {time.monotonic() - started:.1f} s", flush=True)
         for block in (block for path in selected for block in pages[path].shell_blocks()):
             if block.value("not run"):
-                print(f"{block.place()}: not run: {block.value('not run')}")
+                print(f"{block.location()}: not run: {block.value('not run')}")
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{len(pages)} pages, {run} blocks run, {len(problems)} problems")

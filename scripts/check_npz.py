@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Opens the program's .npz files with NumPy and compares them with its JSON.
 
-Arrays must have the shape [target words, source words] and exactly the JSON's weights. Each row and its weight on the end of
-the source must sum to 1. The words must be the JSON's.
+Arrays must have the shape [target words, source words] and exactly the weights of the JSON. Each row plus its weight on the
+source's </s> must sum to 1. The words must be equal.
 
 Needs `cargo build --release` and NumPy.
 """
@@ -41,7 +41,7 @@ def main():
                 for side in ("source", "target"):
                     assert arrays[f"{item['id']}.{side}"].tolist() == item[side], item
                 assert numpy.allclose(array.sum(axis=1) + item["eos"], 1, atol=1e-5), item
-    print("npz: NumPy reads what JSON says")
+    print("npz: arrays and words equal those of the JSON")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads the program's event files with TensorBoard and compares them with the log.
 
-A training is killed after it logged steps beyond its last checkpoint. It is resumed and writes a second file, so some steps
-are written twice. TensorBoard must show what the finished log says: the same tags, each step once, each value equal as a
+A training is killed after it logged steps beyond its last checkpoint. The resumed training writes a second file, so some steps
+are written twice. TensorBoard must show the contents of the final log: the same tags, each step once, each value equal as a
 32-bit float.
 
 Needs `cargo build --release` and the Python package tensorboard.
@@ -25,7 +25,7 @@ SOFTALIGN = HERE / "target/release/softalign"
 WORDS = {"red": "rufo", "grey": "grisa", "old": "vela", "fox": "mi", "owl": "ku", "cat": "ka", "sings": "kanta",
          "runs": "kura"}
 TRAIN = ["--preset", "tiny", "--units", "word", "--batch-sentences", "1", "--validate-every", "400", "--max-epochs", "80"]
-NO_CURVES = {"step", "epoch", "seconds", "done"}
+NOT_SCALARS = {"step", "epoch", "seconds", "done"}
 
 
 def pairs():
@@ -38,7 +38,7 @@ def log(model):
     return [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()]
 
 
-def killed_beyond_its_checkpoint(model, train):
+def kill_beyond_checkpoint(model, train):
     """Kills the training when the last line of the log belongs to a step that is not saved yet."""
     with subprocess.Popen(train, stdout=subprocess.DEVNULL) as training:
         while training.poll() is None:
@@ -49,16 +49,16 @@ def killed_beyond_its_checkpoint(model, train):
             # A checkpoint follows directly after a validation.
             if last["event"] == "progress" and last["step"] > json.loads((model / "resume.json").read_text())["step"]:
                 training.send_signal(signal.SIGKILL)
-    assert training.returncode == -signal.SIGKILL, "the training was through before it could be killed"
+    assert training.returncode == -signal.SIGKILL, "the training finished before it could be killed"
 
 
 def expected(model):
     scalars = {}
     for line in log(model):
         group = {"progress": "training", "validation": "validation"}[line["event"]]
-        for prefix, figures in ((group, line), ("attention", line.get("attention", {}))):
-            for key, value in figures.items():
-                if key not in NO_CURVES and isinstance(value, (int, float)) and not isinstance(value, bool):
+        for prefix, values in ((group, line), ("attention", line.get("attention", {}))):
+            for key, value in values.items():
+                if key not in NOT_SCALARS and isinstance(value, (int, float)) and not isinstance(value, bool):
                     scalars.setdefault(f"{prefix}/{key}", []).append((line["step"], float(numpy.float32(value))))
     return scalars
 
@@ -68,7 +68,7 @@ def main():
         model, pairs_file = Path(directory) / "model", Path(directory) / "pairs.tsv"
         pairs_file.write_text(pairs())
         train = [SOFTALIGN, "train", "--quiet", "--out", model]
-        killed_beyond_its_checkpoint(model, [*train, "--train", pairs_file, "--tensorboard", *TRAIN])
+        kill_beyond_checkpoint(model, [*train, "--train", pairs_file, "--tensorboard", *TRAIN])
         subprocess.run([*train, "--resume"], check=True, stdout=subprocess.DEVNULL)
         files = sorted(model.glob("events.out.tfevents.*"))
         events = [event for file in files for event in LegacyEventFileLoader(str(file)).Load()]
@@ -83,7 +83,7 @@ def main():
             assert shown[tag] == values, (tag, shown[tag], values)
         times = [event.wall_time for event in events.Scalars("training/loss")]
         assert times == sorted(times) and math.isclose(times[-1], time.time(), abs_tol=600), times
-        print(f"tensorboard: {len(wanted)} curves with {sum(map(len, wanted.values()))} values are those of the log")
+        print(f"tensorboard: {len(wanted)} curves with {sum(map(len, wanted.values()))} values equal the log")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that Hugging Face's library splits text as softalign does, with the tokenizer files of a model directory.
+"""Checks that Hugging Face's library segments text like softalign, with the tokenizer files of a model directory.
 
-The units must be the same for lines in NFC, in NFD and unchanged, and for a few odd lines.
+The units must be equal for lines in NFC, in NFD and unchanged, and for a few unusual lines.
 
 Needs: pip install tokenizers
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-ODD = [
+UNUSUAL = [
     "", "e\u0301te\u0301 É", "\u1112\u1161\u11ab\u1100\u1173\u11af 한글", "ﬁne ½ … ﷺ ´x", "İstanbul H\u0331 ΟΔΟΣ",
     "\u0301a \u0301 \u0301b =\u0338", "a\u0301\u0323 a\u0323\u0301 ậ", "हिन्दी क\u093cलम \u0958लम जगत्", "ｗｉｄｅ\u3000ｶﾞ Å \u212b",
     "👩‍👩‍👧 👍🏽 ▁ </s> <unk>", "  two spaces  ", "l’été, n'est-ce pas ?", "می‌خواهم ۱۹۹۰", "a\u00a0b\u200bc",
@@ -27,7 +27,7 @@ ODD = [
 
 
 def files(model):
-    """The source and target tokenizers as the library reads them."""
+    """Returns the source and target tokenizers as read by the library."""
     joint = model / "tokenizer.json"
     paths = [joint, joint] if joint.exists() else [model / f"{side}.tokenizer.json" for side in ("source", "target")]
     tokenizers = [Tokenizer.from_file(str(path)) for path in paths]
@@ -38,18 +38,18 @@ def files(model):
 
 
 def ours(options, lines):
-    """The units of each line under the source tokenizer and under the target tokenizer."""
+    """Returns the units of each line by the source tokenizer and by the target tokenizer."""
     with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n") as pairs:
         pairs.writelines(f"{line}\t{line}\n" for line in lines)
         pairs.flush()
         command = [options.softalign, "align", "--quiet", "--subwords", "--format", "jsonl", "--links-from", "attention"]
         done = subprocess.run([*command, "--model", options.model, "--pairs", pairs.name], check=True, capture_output=True)
-    cut = [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
-    return [[pair[side] for pair in cut] for side in ("source", "target")]
+    segmented = [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
+    return [[pair[side] for pair in segmented] for side in ("source", "target")]
 
 
-def alike(units, encoding):
-    """Compares units. softalign writes an unknown unit as it is in the text, the library as <unk>."""
+def equal(units, encoding):
+    """Compares units. softalign writes an unknown unit as in the text, the library as <unk>."""
     same = (unit == token or token == "<unk>" for unit, token in zip(units, encoding.tokens))
     return len(units) == len(encoding.tokens) and all(same)
 
@@ -58,22 +58,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--softalign", default="softalign", help="the program")
     parser.add_argument("--model", default="checkpoints", help="model directory")
-    parser.add_argument("--source", type=Path, help="more lines for the source's side, a text file")
-    parser.add_argument("--target", type=Path, help="more lines for the target's side, a text file")
+    parser.add_argument("--source", type=Path, help="text file with more source lines")
+    parser.add_argument("--target", type=Path, help="text file with more target lines")
     options = parser.parse_args()
-    wrong = 0
+    different = 0
     for side, (tokenizer, path) in enumerate(zip(files(Path(options.model)), (options.source, options.target))):
         text = path.read_text(encoding="utf-8").split("\n") if path else []
-        lines = ODD + [line.replace("\t", " ").rstrip("\r") for line in text]
+        lines = UNUSUAL + [line.replace("\t", " ").rstrip("\r") for line in text]
         lines += [unicodedata.normalize(form, line) for form in ("NFC", "NFD") for line in lines]
         for line, units in zip(lines, ours(options, lines)[side], strict=True):
             encoding = tokenizer.encode(line if line.strip() else "", add_special_tokens=False)
             # softalign reads a limited number of units of a line.
-            if len(units) < 500 and not alike(units, encoding):
-                wrong += 1
-                print(f"{('source', 'target')[side]} {line!r}: {units} here, {encoding.tokens} there")
+            if len(units) < 500 and not equal(units, encoding):
+                different += 1
+                print(f"{('source', 'target')[side]} {line!r}: softalign {units}, tokenizers {encoding.tokens}")
         print(f"{('source', 'target')[side]}: {len(lines)} lines")
-    sys.exit(f"{wrong} lines are cut otherwise" if wrong else 0)
+    sys.exit(f"{different} lines are segmented differently" if different else 0)
 
 
 if __name__ == "__main__":

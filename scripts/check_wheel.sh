@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds a wheel and a source archive into target/wheels, installs the wheel into a fresh virtual environment and tries it there
-# in an empty directory. Needs Python 3.8 or newer with venv (PYTHON names another than python3). Fetches maturin and passes its
-# arguments on to it:
+# Builds a wheel and a source archive in target/wheels, installs the wheel into a fresh virtual environment and tests it there in
+# an empty directory. Needs Python 3.8 or newer with venv (default python3; set PYTHON for another). Downloads maturin and passes
+# its arguments to it:
 #
 #     scripts/check_wheel.sh --zig --compatibility manylinux_2_17
 set -euo pipefail
@@ -9,36 +9,36 @@ cd "$(dirname "$0")/.."
 
 python=${PYTHON:-python3}
 if ! "$python" -c "import venv" 2> /dev/null; then
-    echo "$python: not found, or without venv; install Python 3.8 or newer, or name it by PYTHON" >&2
+    echo "$python: not found, or without venv; install Python 3.8 or newer, or set PYTHON" >&2
     exit 1
 fi
-made=$(mktemp -d)
-trap 'rm -rf "$made"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-# Makes a fresh environment and prints the directory of its commands.
+# Creates an environment and prints the directory of its commands.
 environment() { # directory
     "$python" -m venv "$1"
     if [ -d "$1/Scripts" ]; then echo "$1/Scripts"; else echo "$1/bin"; fi
 }
 
-tools=$(environment "$made/tools")
+tools=$(environment "$work/tools")
 "$tools/python" -m pip install --quiet "maturin[zig]>=1.9,<2"
 wheels=$PWD/target/wheels
 rm -rf "$wheels"
 PATH="$tools:$PATH" maturin build --release --locked --sdist --out "$wheels" "$@"
 
-user=$(environment "$made/user")
+user=$(environment "$work/user")
 "$user/python" -m pip install --quiet --no-index "$wheels"/*.whl
 softalign=$user/softalign
-mkdir "$made/empty"
-cd "$made/empty"
+mkdir "$work/empty"
+cd "$work/empty"
 
 "$softalign" --version
 "$softalign" man train > train.1
 "$softalign" completions bash > completions.bash
 grep -q softalign train.1
 grep -q softalign completions.bash
-# Where no model is shipped, the line says what to do.
+# Without a model, the error says what to do.
 if "$softalign" translate "a dog" 2> message; then
     echo "translated without a model" >&2
     exit 1

@@ -2,15 +2,15 @@
 """Compares the speed of softalign with a PyTorch implementation of the same model and with JoeyNMT, and prints a table.
 
 The programs run alternately: softalign, PyTorch, softalign, ... Nothing else may run meanwhile. Takes about 40 minutes. The
-time of a translation depends on its length, and an undertrained model writes up to the length limit. Therefore our model is
-trained until it reaches the BLEU of the other, and both sentences and words are counted. Needs tokenized text, one sentence a
-line (docs/results/speed.md used Multi30k), and the programs to compare with:
+time of a translation depends on its length, and an undertrained model writes up to the length limit. Therefore softalign is
+trained until it reaches the BLEU of the other model, and both sentences and words are counted. Needs tokenized text, one
+sentence per line (docs/results/speed.md used Multi30k), and the programs to compare with:
 
   --torch PYTHON SCRIPT   an interpreter with torch and tokenizers, and a script with the arguments SOURCE_IDS TARGET_IDS
                           VOCABULARY_SIZE --steps N that prints a JSON line with tokens_per_s and peak_mib
-  --joey PYTHON CONFIG    an interpreter with joeynmt and sacrebleu, and a configuration of the same sizes whose model is
-                          trained already, for a few epochs; it is trained further for --joey-steps steps in a copy, and its
-                          model translates
+  --joey PYTHON CONFIG    an interpreter with joeynmt and sacrebleu, and a configuration of the same sizes with a model
+                          trained for a few epochs; training speed is measured for --joey-steps steps of another training,
+                          and the trained model translates
 
 Example:
   scripts/compare_speed.py --data train.en train.de val.en val.de --torch python3 rnnsearch.py --joey python3 rnn.yaml
@@ -33,12 +33,12 @@ HERE = Path(__file__).resolve().parent.parent
 
 
 def run(command, **options):
-    """Runs a command. Returns its standard output, seconds and peak memory in MiB."""
-    began = time.time()
+    """Runs a command. Returns standard output, standard error, seconds and peak memory in MiB."""
+    start = time.time()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=errors, **options)
         _, status, usage = os.wait4(child.pid, 0)
-        seconds = time.time() - began
+        seconds = time.time() - start
         out.seek(0), errors.seek(0)
         if status != 0:
             raise SystemExit(f"{command}: status {status}\n{errors.read().decode()[-2000:]}")
@@ -67,15 +67,15 @@ class Softalign:
                 "--valid-target", valid_target, "--out", out, *SIZES, *options]
 
     def train(self, name, *options):
-        """Target units per second and peak memory."""
+        """Returns target units per second and peak memory."""
         out = self.directory / name
         *_, memory = run(self.training(out, "--quiet", *options))
         rates = [json.loads(line).get("tokens_per_second") for line in open(out / "log.jsonl")]
         return next(filter(None, reversed(rates)), None), memory
 
-    def train_to(self, bleu, most_epochs=6):
-        """A model trained until it reaches the given BLEU on the validation pairs, with its own BLEU."""
-        for epochs in range(1, most_epochs + 1):
+    def train_to(self, bleu, max_epochs=6):
+        """Trains until the given BLEU on the validation pairs, and returns the BLEU reached."""
+        for epochs in range(1, max_epochs + 1):
             if epochs == 1:
                 self.train("model", "--max-epochs", "1", "--schedule", "plateau")
             else:
@@ -88,14 +88,14 @@ class Softalign:
         return reached
 
     def start(self, name):
-        """Seconds until all pairs are encoded and until one step is done, and peak memory."""
-        began = time.time()
+        """Returns the seconds until all pairs are encoded and until one step is done, and peak memory."""
+        start = time.time()
         child = subprocess.Popen(self.training(self.directory / name, "--max-minutes", "0.001"), stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE, text=True)
-        ready = next(time.time() - began for line in child.stderr if "training pairs" in line)
+        ready = next(time.time() - start for line in child.stderr if "training pairs" in line)
         child.stderr.read()
         usage = os.wait4(child.pid, 0)[2]
-        return ready, time.time() - began, usage.ru_maxrss / 1024
+        return ready, time.time() - start, usage.ru_maxrss / 1024
 
     def translate(self, model, beam, text, *options):
         out, _, seconds, _ = run([self.binary, *options, "translate", "--quiet", "--model", model, "--beam", beam],
@@ -128,7 +128,7 @@ class Joey:
         self.python, self.config = python, Path(config).resolve()
 
     def train(self, steps):
-        """Target tokens per second over the first steps of an epoch, in a directory of its own."""
+        """Returns target tokens per second over the first steps of an epoch, in a separate directory."""
         text = re.sub(r'model_dir: .*', f'model_dir: "{tempfile.mkdtemp()}/model"', self.config.read_text())
         config = self.config.with_name("speed.yaml")
         config.write_text(re.sub(r"logging_freq: .*", "logging_freq: 10", text))
@@ -145,7 +145,7 @@ class Joey:
         return statistics.harmonic_mean(rates[1:])
 
     def bleu(self, text, reference):
-        """BLEU of greedy translations, as `train` measures ours."""
+        """Returns BLEU of greedy translations, as `train` does for softalign."""
         out, _ = self.translate(1, text)
         score = ("import sys, sacrebleu\n"
                  "hypotheses, references = (open(path).read().splitlines() for path in sys.argv[1:])\n"
@@ -205,17 +205,17 @@ def main():
             joey_rates.append(joey.train(arguments.joey_steps))
         print(f"round {number + 1}: {rates} {one_thread} {torch_rates} {joey_rates}", flush=True)
 
-    print("\n| what | softalign | PyTorch | JoeyNMT |\n|---|---|---|---|")
+    print("\n| measurement | softalign | PyTorch | JoeyNMT |\n|---|---|---|---|")
 
-    def row(what, values, torch_values=(), joey_values=()):
+    def row(label, values, torch_values=(), joey_values=()):
         cells = [spread(values)]
         for others in (torch_values, joey_values):
             cells.append(f"{spread(others)}, {ratio(values, others)}" if others else "")
-        print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
+        print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
     row("training, target units/s, 2 threads", rates, torch_rates, joey_rates)
     row("the same, 1 thread", one_thread)
-    print(f"| second thread | {ratio(rates, one_thread)} | | |")
+    print(f"| speedup over 1 thread | {ratio(rates, one_thread)} | | |")
     row("peak memory, MiB", memory, torch_memory)
     for beam in (5, 1):
         times, words = {"ours": [], "one": [], "joey": []}, {}
@@ -229,11 +229,11 @@ def main():
             for name, (out, seconds) in translations.items():
                 times[name].append(seconds)
                 words[name] = len(out.split()) / len(out.splitlines())
-        rates = lambda name, things: [1000 * things / seconds for seconds in times[name]]
+        rates = lambda name, per_sentence: [1000 * per_sentence / seconds for seconds in times[name]]
         row(f"1,000 sentences, beam {beam}, sentences/s, whole process", rates("ours", 1), (), rates("joey", 1))
         row("the same, words/s", rates("ours", words["ours"]), (), rates("joey", words.get("joey", 0)))
-        print(f"| words a sentence | {words['ours']:.1f} | | {words.get('joey', 0):.1f} |")
-        print(f"| second thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
+        print(f"| words per sentence | {words['ours']:.1f} | | {words.get('joey', 0):.1f} |")
+        print(f"| speedup over 1 thread | {ratio(rates('ours', 1), rates('one', 1))} | | |")
     one = directory / "one"
     one.write_text(open(data[2]).readline())
     ours.train("ten", "--max-minutes", "0.4", "--no-tied-embeddings")
@@ -248,19 +248,19 @@ def main():
 
 
 def growth(data, directory):
-    """Training speed with more pairs, and the time to read and encode a million."""
+    """Prints the training speed with more pairs, and the time to read and encode a million."""
     lines = [open(path).read().splitlines() for path in data[:2]]
-    chance = random.Random(1)
+    rng = random.Random(1)
 
     def grown(count):
-        """This number of pairs: those of the corpus, then the same with their words in random orders."""
+        """Returns a program with `count` pairs: those of the corpus, then the same with shuffled words."""
         paths = [directory / f"{count}.source", directory / f"{count}.target"]
         for path, side in zip(paths, lines):
             with open(path, "w") as file:
                 for index in range(count):
                     words = side[index % len(side)].split()
                     if index >= len(side):
-                        chance.shuffle(words)
+                        rng.shuffle(words)
                     print(*words, file=file)
         return Softalign(HERE / "target/release/softalign", [*paths, *data[2:]], directory)
 

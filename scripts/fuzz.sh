@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Fuzzes every reader of text with bytes, and every file of a model directory, for some seconds each (default 60), guided by
-# coverage. `--seeds` instead writes the minimized inputs of the text readers to tests/fuzz/seeds.txt, which CI replays. Needs
+# Coverage-guided fuzzing of every text reader and every file of a model directory, for some seconds each (default 60).
+# `--seeds` instead writes the minimized inputs of the text readers to tests/fuzz/seeds.txt, which CI replays. Needs
 # `rustup toolchain install nightly`, `cargo install cargo-fuzz` and a C++ compiler. Inputs stay in target/fuzz between runs. A
 # crash is saved there and ends the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=target/fuzz
-# Without a sanitizer, which is faster: the fuzzed code is safe.
+# Without a sanitizer, which is faster; the fuzzed code is safe Rust.
 fuzz() { # command of cargo fuzz, target, directory of inputs, options of libFuzzer
     local command=$1 target=$2 inputs=$3
     shift 3
@@ -16,11 +16,11 @@ fuzz() { # command of cargo fuzz, target, directory of inputs, options of libFuz
 }
 
 if [ "${1:-}" = --seeds ]; then
-    rm -rf "$work/least"
-    cp -r "$work/seeds" "$work/least"
-    fuzz cmin bytes "$work/least" > /dev/null 2>&1
+    rm -rf "$work/minimized"
+    cp -r "$work/seeds" "$work/minimized"
+    fuzz cmin bytes "$work/minimized" > /dev/null 2>&1
     # Long inputs are mutations of settings and tokenizers, which tests/mutations.rs makes itself.
-    find "$work/least" -type f -size -200c -exec sh -c 'od -An -v -tx1 "$1" | tr -d " \n"; echo' _ {} \; \
+    find "$work/minimized" -type f -size -200c -exec sh -c 'od -An -v -tx1 "$1" | tr -d " \n"; echo' _ {} \; \
         | LC_ALL=C sort -u > tests/fuzz/seeds.txt
     wc -l tests/fuzz/seeds.txt
     exit
@@ -31,12 +31,12 @@ softalign=target/release/softalign
 mkdir -p "$work/seeds"
 cargo build --release --locked
 
-# A small model with every file that there may be; two invented languages of four words a sentence.
+# A small model with all optional files.
 pairs=$work/pairs.tsv
 for color in "red rufo" "grey grisa" "old vela"; do
-    for beast in "fox mi" "owl ku"; do
+    for animal in "fox mi" "owl ku"; do
         for verb in "sleeps dorma" "sings kanta" "runs kura"; do
-            echo "the ${color% *} ${beast% *} ${verb% *}	${color#* } ${beast#* } ${verb#* } ."
+            echo "the ${color% *} ${animal% *} ${verb% *}	${color#* } ${animal#* } ${verb#* } ."
         done
     done
 done > "$pairs"
@@ -54,7 +54,7 @@ run() { # target, directory of inputs, longest input
     grep -E 'stat::(number_of_executed|new_units)|cov: .* DONE' "$work/log" | tail -n 3
 }
 
-# A seed for each reader: its number first, as tests/common/corrupt.rs has them.
+# A seed for each reader, starting with its number in tests/common/corrupt.rs.
 seed() { printf "\\$(printf %o "$1")$2" > "$work/seeds/$1"; }
 seed 0 '0-0 1-1 2?3 4p5'
 printf '\001%s' "$(cat "$work/model/config.json")" > "$work/seeds/1"
@@ -70,7 +70,7 @@ run bytes "$work/seeds" 4096
 
 for file in "$work"/model/*; do
     name=$(basename "$file")
-    # No code reads these.
+    # No command reads these.
     case $name in *.html | *.svg | *.lock | resume.json) continue ;; esac
     rm -rf "$work/corrupt"
     cp -r "$work/model" "$work/corrupt"

@@ -1,10 +1,10 @@
-"""Makes reference scores for the tests of BLEU, chrF and TER with sacrebleu.
+"""Generates reference scores for the tests of BLEU, chrF and TER with sacrebleu.
 
-This writes tests/reference/metrics.json: small corpora of hypotheses and references that try
-what an implementation can get wrong, each with its corpus BLEU (13a tokenization, exponential
-smoothing, order 4), its chrF (character order 6, beta 2, no words), its TER and its tokenized hypotheses.
-tests/reference/significance.json holds the translations of two systems, the confidence intervals of
-their scores, and the p-values of their differences. Running the script again gives the same file.
+This writes tests/reference/metrics.json: small corpora that cover edge cases, each with its corpus
+BLEU (13a tokenization, exponential smoothing, order 4), chrF (character order 6, beta 2, no words),
+TER and tokenized hypotheses. tests/reference/significance.json has the hypotheses of two systems,
+the confidence intervals of their scores, and the p-values of their differences. The output is
+deterministic.
 
 Needs: pip install sacrebleu
 Run from the repository root: python scripts/reference_metrics.py
@@ -121,7 +121,7 @@ ENDINGS = ["in the rain.", "on Sunday, perhaps.", "with great care!", "again and
 
 
 def many_sentences():
-    """Twenty pairs that differ in the verb, in the order, at the end or not at all."""
+    """Returns twenty pairs that differ in the verb, in word order, at the end or not at all."""
     pairs = []
     for i in range(20):
         subject, verb = SUBJECTS[i % 5], VERBS[i % 4]
@@ -138,33 +138,33 @@ def many_sentences():
 
 
 def shuffled_sentences():
-    """Sixty pairs of up to 40 words, with runs moved and words changed, deleted and inserted."""
-    chance = random.Random(1)
+    """Returns sixty pairs of up to 40 words, with phrases moved and words changed, deleted and inserted."""
+    rng = random.Random(1)
     pairs = []
     for number in range(60):
-        reference = [chance.choice("the a fox owl wood sings , . runs red".split()) for _ in range(chance.randint(1, 40))]
+        reference = [rng.choice("the a fox owl wood sings , . runs red".split()) for _ in range(rng.randint(1, 40))]
         words = list(reference)
-        for _ in range(chance.randint(0, 4)):
-            place, length = chance.randrange(len(words)), chance.randint(1, 12)
-            run, words = words[place : place + length], words[:place] + words[place + length :]
-            place = chance.randint(0, len(words))
-            words = words[:place] + run + words[place:]
+        for _ in range(rng.randint(0, 4)):
+            start, length = rng.randrange(len(words)), rng.randint(1, 12)
+            phrase, words = words[start : start + length], words[:start] + words[start + length :]
+            start = rng.randint(0, len(words))
+            words = words[:start] + phrase + words[start:]
         for _ in range(number % 5):
-            place = chance.randint(0, len(words))
-            words[place : place + chance.randint(0, 1)] = [chance.choice(["The", "fox", "new"])] * chance.randint(0, 2)
+            start = rng.randint(0, len(words))
+            words[start : start + rng.randint(0, 1)] = [rng.choice(["The", "fox", "new"])] * rng.randint(0, 2)
         pairs.append((" ".join(words), " ".join(reference)))
     return pairs
 
 
 def two_systems():
-    """Translations by two systems, the second a little better, of 200 sentences."""
-    chance = random.Random(2)
+    """Returns 200 references and the hypotheses of two systems, the second slightly better."""
+    rng = random.Random(2)
     references, systems = [], [[], []]
     for _ in range(200):
-        words = f"{chance.choice(SUBJECTS)} {chance.choice(VERBS)} {chance.choice(OBJECTS)} {chance.choice(ENDINGS)}".split()
+        words = f"{rng.choice(SUBJECTS)} {rng.choice(VERBS)} {rng.choice(OBJECTS)} {rng.choice(ENDINGS)}".split()
         references.append(" ".join(words))
         for system, share in zip(systems, (0.25, 0.22)):
-            system.append(" ".join("thing" if chance.random() < share else word for word in words))
+            system.append(" ".join("thing" if rng.random() < share else word for word in words))
     return references, systems
 
 

@@ -1,4 +1,4 @@
-"""Makes reference values for the model's tests with an independent PyTorch implementation.
+"""Generates reference values for the model's tests with an independent PyTorch implementation.
 
 For each variant of the model (see VARIANTS) this writes two files to tests/reference:
 
@@ -6,12 +6,11 @@ For each variant of the model (see VARIANTS) this writes two files to tests/refe
     parameter/<name>   initial parameters
     gradient/<name>    gradients of the loss at these parameters, before clipping
     logits             [target positions without padding, target vocabulary], sentence by sentence
-    attention          [batch, target positions, source positions], zero on padding; of several
-                       heads the mean
+    attention          [batch, target positions, source positions], zero on padding; mean over heads
     annotations        [batch, source positions, hidden], zero on padding
 <variant>.json:
-    architecture               the model's sizes and attention, as the program itself writes them
-    lexicon                    if the model has one, its triples of source, target and share
+    architecture               sizes and attention, as in config.json
+    lexicon                    triples of source, target and share, if the model has a lexicon
     label_smoothing            of the loss
     sources, targets           the batch; every sequence ends with </s>
     loss, gradient_norm        at the initial parameters
@@ -19,9 +18,9 @@ For each variant of the model (see VARIANTS) this writes two files to tests/refe
     optimizer, losses          the loss before each of the first ten steps of Adam
 
 The initial parameters are float32 numbers. Everything else is computed from them in float64 and
-only then rounded to float32 (safetensors) or written in full (JSON), so that a test measures the
-error of the implementation under test alone. Running the script again gives the same files; on
-another processor the last digits of a number in the JSON may differ.
+rounded to float32 (safetensors) or written in full (JSON), so that a test measures the error of
+the implementation under test alone. The output is deterministic, except that on another processor
+the last digits of a number in the JSON may differ.
 
 Needs: pip install torch numpy safetensors
 Run from the repository root: python scripts/reference_model.py
@@ -43,7 +42,7 @@ OUTPUT = Path("tests/reference")
 
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 
-# Pairs of ragged lengths, the longest neither first nor last; a source of one word, an empty
+# Pairs of various lengths, the longest neither first nor last; a source of one word, an empty
 # target, repeated words and unknown words on both sides.
 SOURCES = [
     [4, 7, 3, 12, END],
@@ -60,17 +59,17 @@ TARGETS = [
     [10, 6, 8, 5, 4, END],
 ]
 
-# Uniform in +-scale: gates and attention are far from even, and the gradient's norm starts above
+# Uniform in +-scale: gates and attention are far from uniform, and the gradient's norm starts above
 # the limit and, in most variants, falls below it within the ten steps.
 INITIAL_SCALE = 1.4
 ADDITIVE_SCALE = 3.0  # of the queries, keys and energies of additive attention
 PRODUCT_SCALE = 2.0  # of the queries and keys of the other scores
-VALUE_SCALE = 0.7  # of several heads' values and of the map of their sums
+VALUE_SCALE = 0.7  # of the value and output projections of several heads
 SHARPNESS = (1.0, 4.0)  # of either sign
 
 SMALLEST_NORM = 1e-6
 
-# Translations of some source words with their probabilities: given, not learned.
+# Fixed translation probabilities of some source words.
 LEXICON = {4: {5: 0.5, 10: 0.25}, 5: {4: 0.125, 6: 1.0}, 8: {7: 0.0078125}, 12: {9: 0.75}}
 LEXICON_EPSILON = 1e-3
 
@@ -101,13 +100,13 @@ class Config:
     tied_output: bool = False
     initial_state: str = "mean"  # or "backward_first"
     decoder: str = "bahdanau"  # or "conditional"
-    lexicon: bool = False  # whether LEXICON weighs on the output
+    lexicon: bool = False  # adds LEXICON to the logits
     attention: Settings = Settings()
     label_smoothing: float = 0.1
     seed: int = 0
 
     def architecture(self):
-        """The sizes and the attention as the program writes them: without the paper's own."""
+        """Returns sizes and attention as in config.json, which omits the defaults of the paper."""
         values = asdict(self)
         if self.decoder == Config.decoder:
             values.pop("decoder")
@@ -120,34 +119,34 @@ class Config:
         return {**values, "attention": changed} if changed else values
 
 
-def attending(score, seed, heads=1, temperature=1.0, attention_size=5):
+def with_attention(score, seed, heads=1, temperature=1.0, attention_size=5):
     settings = Settings(score, heads, temperature)
     return Config(attention_size=attention_size, attention=settings, seed=seed)
 
 
-# Of several seeds tried, ones where attention is neither flat nor all on one word, and where ten
-# steps in float32 stay close to these: steep attention can magnify a rounding error a thousandfold.
+# Seeds are chosen such that attention is neither flat nor on a single word, and that ten steps in
+# float32 stay close to these: steep attention can magnify a rounding error a thousandfold.
 VARIANTS = {
     "plain": Config(),
     "tied": Config(tied_output=True, initial_state="backward_first", label_smoothing=0.0, seed=1),
     "deep": Config(layers=2, seed=2),
-    "dot": attending("dot", seed=3),
-    "scaled-dot": attending("scaled-dot", seed=10),
-    "general": attending("general", seed=4),
-    "cosine": attending("cosine", seed=13),
-    "additive-4": attending("additive", seed=5, heads=4, attention_size=8),
-    "dot-4": attending("dot", seed=15, heads=4, attention_size=8),
-    "scaled-dot-4": attending("scaled-dot", seed=8, heads=4, attention_size=8),
-    "general-4": attending("general", seed=9, heads=4, attention_size=8),
-    "cosine-4": attending("cosine", seed=11, heads=4, attention_size=8),
-    "mean": attending("mean", seed=6),
-    "last": attending("last", seed=7),
-    "additive-sharp": attending("additive", seed=12, temperature=0.5),
+    "dot": with_attention("dot", seed=3),
+    "scaled-dot": with_attention("scaled-dot", seed=10),
+    "general": with_attention("general", seed=4),
+    "cosine": with_attention("cosine", seed=13),
+    "additive-4": with_attention("additive", seed=5, heads=4, attention_size=8),
+    "dot-4": with_attention("dot", seed=15, heads=4, attention_size=8),
+    "scaled-dot-4": with_attention("scaled-dot", seed=8, heads=4, attention_size=8),
+    "general-4": with_attention("general", seed=9, heads=4, attention_size=8),
+    "cosine-4": with_attention("cosine", seed=11, heads=4, attention_size=8),
+    "mean": with_attention("mean", seed=6),
+    "last": with_attention("last", seed=7),
+    "additive-sharp": with_attention("additive", seed=12, temperature=0.5),
     "conditional": Config(decoder="conditional", seed=16),
     "conditional-4": Config(
         decoder="conditional", attention=Settings("scaled-dot", 4), attention_size=8, seed=17
     ),
-    "scaled-dot-2-soft": attending(
+    "scaled-dot-2-soft": with_attention(
         "scaled-dot", seed=14, heads=2, temperature=2.0, attention_size=6
     ),
     "lexicon": Config(decoder="conditional", lexicon=True, seed=18),
@@ -166,7 +165,7 @@ class Sharpness(nn.Module):
 
 
 class Attention(nn.Module):
-    """Attention of one head or several: weights softmax_j(e_j / temperature), masked before it.
+    """Attention with one or several heads: weights softmax_j(e_j / temperature), masked.
 
     The energy e_j compares a query q, from the decoder's state s_{t-1}, with a key k_j, from the
     annotation h_j:
@@ -175,12 +174,12 @@ class Attention(nn.Module):
         scaled-dot    e_j = q . k_j / sqrt(size of q)  q = s, k_j = h_j
         general       e_j = q . k_j                    q = s, k_j = W_k h_j
         cosine        e_j = g cos(q, k_j)              q = s, k_j = h_j, g learned
-    The context is the sum of the annotations by their weights.
+    The context is the weighted sum of the annotations.
 
-    With several heads dot, scaled-dot and cosine project as additive does, q = W_q s and
-    k_j = W_k h_j. Each head compares its own part of q and k_j (and of v, or with its own g), and
-    takes by its own weights the sum of its own part of W_v h_j; these sums beside each other are p,
-    the context is W_o p. The weights given back are the mean over the heads.
+    With several heads, dot, scaled-dot and cosine also project, q = W_q s and k_j = W_k h_j. Each
+    head compares its slice of q and k_j (with its slice of v, or its g), and pools its slice of
+    W_v h_j; p is the concatenation of these sums, and the context is W_o p. The returned weights
+    are the mean over the heads.
     """
 
     def __init__(self, config):
@@ -201,16 +200,16 @@ class Attention(nn.Module):
         self.value = projection(annotation, annotation, several)
         self.output = projection(annotation, annotation, several)
 
-    def parts(self, tensor):
-        """The last dimension cut into one part for each head."""
+    def split_heads(self, tensor):
+        """Splits the last dimension into one slice per head."""
         return tensor.chunk(self.settings.heads, dim=-1)
 
     def energies(self, head, query, keys):
-        """One head's energies [batch, source positions]."""
+        """Returns the energies of one head, [batch, source positions]."""
         match self.settings.score:
             case "additive":
                 hidden = torch.tanh(query.unsqueeze(1) + keys)
-                return F.linear(hidden, self.parts(self.energy.weight)[head]).squeeze(2)
+                return F.linear(hidden, self.split_heads(self.energy.weight)[head]).squeeze(2)
             case "dot" | "general":
                 return dot(query, keys)
             case "scaled-dot":
@@ -219,16 +218,16 @@ class Attention(nn.Module):
                 return self.sharpness.weight[head] * dot(unit(query), unit(keys))
 
     def weights(self, state, annotations, mask):
-        """Each head's weights [batch, source positions]."""
-        queries, keys = self.parts(self.query(state)), self.parts(self.key(annotations))
+        """Yields the weights of each head, [batch, source positions]."""
+        queries, keys = self.split_heads(self.query(state)), self.split_heads(self.key(annotations))
         for head, (query, key) in enumerate(zip(queries, keys)):
             energies = self.energies(head, query, key) / self.settings.temperature
             yield energies.masked_fill(~mask, -torch.inf).softmax(dim=1)
 
     def forward(self, state, annotations, mask):
-        """The context [batch, hidden] and the weights [batch, source positions]."""
+        """Returns the context, [batch, hidden], and the weights, [batch, source positions]."""
         weights = list(self.weights(state, annotations, mask))
-        values = self.parts(self.value(annotations))
+        values = self.split_heads(self.value(annotations))
         pooled = [torch.einsum("bs,bsn->bn", *head) for head in zip(weights, values)]
         return self.output(torch.cat(pooled, dim=1)), torch.stack(weights).mean(dim=0)
 
@@ -242,12 +241,12 @@ def dot(query, keys):
 
 
 def unit(vectors):
-    """The vectors divided by their norms, or by SMALLEST_NORM where that is larger."""
+    """Divides vectors by their norms, or by SMALLEST_NORM if that is larger."""
     return vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=SMALLEST_NORM)
 
 
 class Mean(nn.Module):
-    """The mean of the annotations as the context, without parameters."""
+    """Mean of the annotations as the context, without parameters."""
 
     def forward(self, state, annotations, mask):
         weights = mask.to(annotations) / mask.sum(dim=1, keepdim=True)
@@ -255,10 +254,10 @@ class Mean(nn.Module):
 
 
 class Last(nn.Module):
-    """The final state of each direction of the encoder as the context, without parameters.
+    """Final state of each encoder direction as the context, without parameters.
 
     The forward half is that of the last annotation, the backward half that of the first one.
-    Either place gets half of the weight.
+    Either position has weight 0.5.
     """
 
     def forward(self, state, annotations, mask):
@@ -270,7 +269,7 @@ class Last(nn.Module):
 
 
 def attention(config):
-    """The attention of the configured score."""
+    """Returns the attention module of the configured score."""
     match config.attention.score:
         case "mean":
             return Mean()
@@ -280,8 +279,8 @@ def attention(config):
             return Attention(config)
 
 
-def known(sources, config):
-    """LEXICON's rows of the source words: [batch, source positions, target vocabulary]."""
+def lexicon_rows(sources, config):
+    """Returns LEXICON's rows of the source words, [batch, source positions, target vocabulary]."""
     table = torch.zeros(config.source_vocabulary, config.target_vocabulary, dtype=torch.float64)
     for source, row in LEXICON.items():
         for target, share in row.items():
@@ -290,7 +289,7 @@ def known(sources, config):
 
 
 class Decoder(nn.Module):
-    """The parameters of the decoder: the projection to its initial state, and its GRU cell or cells."""
+    """Parameters of the decoder: the projection to its initial state and one or two GRU cells."""
 
     def __init__(self, config):
         super().__init__()
@@ -326,7 +325,7 @@ class Translator(nn.Module):
             self.output.weight = self.target_embedding.weight
 
     def encode(self, sources, lengths):
-        """The annotations [batch, source positions, hidden] and the decoder's first state."""
+        """Returns annotations, [batch, source positions, hidden], and the decoder's initial state."""
         packed = pack_padded_sequence(
             self.source_embedding(sources), lengths, batch_first=True, enforce_sorted=False
         )
@@ -339,12 +338,12 @@ class Translator(nn.Module):
         return annotations, torch.tanh(self.decoder.initial(summary))
 
     def step(self, previous, state, annotations, mask):
-        """One target position: its logits, the next state and the attention weights."""
+        """Returns logits, next state and attention weights of one target position."""
         embedded = self.target_embedding(previous)
         if self.config.decoder == "conditional":
-            between = self.decoder.cell(embedded, state)
-            context, weights = self.attention(between, annotations, mask)
-            state = self.decoder.context_cell(context, between)
+            intermediate = self.decoder.cell(embedded, state)
+            context, weights = self.attention(intermediate, annotations, mask)
+            state = self.decoder.context_cell(context, intermediate)
         else:
             context, weights = self.attention(state, annotations, mask)
             state = self.decoder.cell(torch.cat([embedded, context], dim=1), state)
@@ -352,13 +351,13 @@ class Translator(nn.Module):
         return self.output(readout), state, weights
 
     def forward(self, batch):
-        """Logits [batch, target positions, vocabulary], attention and annotations."""
+        """Returns logits, [batch, target positions, vocabulary], attention and annotations."""
         annotations, state = self.encode(batch.sources, batch.lengths)
         logits, attention = [], []
         for previous in batch.inputs.unbind(dim=1):
             scores, state, weights = self.step(previous, state, annotations, batch.source_mask)
             if self.config.lexicon:
-                mixed = torch.einsum("bs,bsv->bv", weights, known(batch.sources, self.config))
+                mixed = torch.einsum("bs,bsv->bv", weights, lexicon_rows(batch.sources, self.config))
                 scores = scores + torch.log1p(mixed / LEXICON_EPSILON)
             logits.append(scores)
             attention.append(weights)
@@ -366,7 +365,7 @@ class Translator(nn.Module):
 
 
 class Batch:
-    """Padded sequences; inputs are the targets moved one place to the right behind <s>."""
+    """Padded sequences; inputs are the targets shifted right by one position after <s>."""
 
     def __init__(self, sources, targets):
         self.sources = padded(sources)
@@ -383,7 +382,7 @@ def padded(sequences):
 
 
 def initial_scale(name, score):
-    """The largest initial value of the parameter of this name."""
+    """Returns the largest initial value of a parameter."""
     if name.startswith(("attention.value.", "attention.output.")):
         return VALUE_SCALE
     if name.startswith("attention."):
@@ -392,7 +391,7 @@ def initial_scale(name, score):
 
 
 def initialize(model):
-    """Fill the parameters with random float32 numbers."""
+    """Fills the parameters with random float32 numbers."""
     random = np.random.default_rng(model.config.seed)
     for name, parameter in model.named_parameters():
         if name == "attention.sharpness.weight":
@@ -405,7 +404,7 @@ def initialize(model):
 
 
 def loss_of(model, logits, batch):
-    """Cross entropy with label smoothing per target position; logits without padding."""
+    """Returns label-smoothed cross-entropy per target position; logits exclude padding."""
     targets = batch.targets[batch.target_mask]
     smoothing = model.config.label_smoothing
     total = F.cross_entropy(logits, targets, label_smoothing=smoothing, reduction="sum")
@@ -413,7 +412,7 @@ def loss_of(model, logits, batch):
 
 
 def log_probabilities(logits, batch):
-    """log p(target | source) of each pair, from the logits of all positions."""
+    """Returns log p(target | source) of each pair, from the logits of all positions."""
     scores = logits.log_softmax(dim=2).gather(2, batch.targets.unsqueeze(2)).squeeze(2)
     return (scores * batch.target_mask).sum(dim=1)
 
@@ -423,7 +422,7 @@ def tensors(prefix, named):
 
 
 def train(model, batch):
-    """The loss before each step of Adam on the same batch, with the gradient's norm clipped."""
+    """Returns the loss before each step of Adam on the same batch, with gradients clipped by norm."""
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE, betas=BETAS, eps=EPSILON)
     losses = []
     for _ in range(STEPS):
@@ -442,21 +441,21 @@ def triples():
 
 
 def make_reference(config):
-    """The tensors and the JSON values of one variant."""
+    """Returns the tensors and JSON values of one variant."""
     model = Translator(config).double()
     initialize(model)
     batch = Batch(SOURCES, TARGETS)
 
     logits, attention, annotations = model(batch)
-    kept = logits[batch.target_mask]
-    loss = loss_of(model, kept, batch)
+    without_padding = logits[batch.target_mask]
+    loss = loss_of(model, without_padding, batch)
     loss.backward()
     gradients = [(name, parameter.grad) for name, parameter in model.named_parameters()]
 
     arrays = {
         **tensors("parameter", model.named_parameters()),
         **tensors("gradient", gradients),
-        "logits": kept.detach(),
+        "logits": without_padding.detach(),
         "attention": (attention * batch.target_mask.unsqueeze(2)).detach(),
         "annotations": annotations.detach(),
     }

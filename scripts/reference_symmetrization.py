@@ -1,12 +1,11 @@
-"""Makes reference links for the test of symmetrization, as Moses' symal gives them.
+"""Generates reference links for the symmetrization test with the algorithm of Moses' symal.
 
 This writes tests/reference/symmetrization.json. Each case is one sentence pair: the links of both
-directions and what union, intersection and the grow-diag heuristics make of them. The functions
-below follow the program symal (symal/symal.cpp of Moses; Koehn, Och & Marcu 2003). It scans a
-sorted set of points while it inserts into it, repeats the scan until a pass adds nothing, and visits
-the neighbors of a point in a fixed order. The test compares softalign with them. `--differences`
-also prints how many of 2,000 cases atools of fast_align would link differently. Running the script
-again gives the same file.
+directions, and the results of union, intersection and the grow-diag heuristics. The functions below
+follow symal (symal/symal.cpp of Moses; Koehn, Och & Marcu 2003), which scans a sorted set of points
+while inserting into it, repeats the scan until a pass adds nothing, and visits the neighbors of a
+point in a fixed order. `--differences` also prints how many of 2,000 cases fast_align's atools links
+differently. The output is deterministic.
 
 Run from the repository root: python scripts/reference_symmetrization.py
 """
@@ -19,15 +18,15 @@ from pathlib import Path
 
 OUTPUT = Path("tests/reference/symmetrization.json")
 
-# As symal orders them: steps of (target, source), first the straight ones, then the diagonal ones.
+# Steps of (target, source) in symal's order: first the straight ones, then the diagonal ones.
 NEIGHBORS = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)]
 
 
 def grow_diag(direct, inverse, final, both):
-    """symal -a=grow -d=yes with -f and -b: sorted (target, source) points, counted from 1.
+    """Returns sorted 1-based (target, source) points, like symal -a=grow -d=yes with -f and -b.
 
     direct[j] is the target word of source word j, inverse[i] the source word of target word i;
-    0 is no word, and place 0 is not used.
+    0 means no word, and element 0 is unused.
     """
     sources, targets = len(direct) - 1, len(inverse) - 1
     source_covered = [False] * (sources + 1)
@@ -39,7 +38,7 @@ def grow_diag(direct, inverse, final, both):
         if i:
             if inverse[i] == j:
                 source_covered[j] = target_covered[i] = True
-                kind[i, j] = "taken"
+                kind[i, j] = "linked"
                 bisect.insort(current, (i, j))
             else:
                 kind[i, j] = "direct"
@@ -50,16 +49,16 @@ def grow_diag(direct, inverse, final, both):
     union = sorted(kind)
 
     def take(point):
-        kind[point] = "taken"
+        kind[point] = "linked"
         bisect.insort(current, point)
         target_covered[point[0]] = source_covered[point[1]] = True
 
     added = True
     while added:
         added = False
-        place = 0
-        while place < len(current):
-            here = current[place]
+        index = 0
+        while index < len(current):
+            here = current[index]
             for step in NEIGHBORS:
                 point = (here[0] + step[0], here[1] + step[1])
                 if not (0 < point[0] <= targets and 0 < point[1] <= sources):
@@ -70,7 +69,7 @@ def grow_diag(direct, inverse, final, both):
                     take(point)
                     added = True
             # An iterator of a sorted set stays at its element when others are inserted before it.
-            place = bisect.bisect_right(current, here)
+            index = bisect.bisect_right(current, here)
 
     for direction in ["inverse", "direct"] if final else []:
         for point in union:
@@ -82,31 +81,31 @@ def grow_diag(direct, inverse, final, both):
 
 
 def atools(forward, backward, final, both):
-    """The same by fast_align's atools: sets of (source, target) points, counted from 0."""
-    taken = forward & backward
+    """Returns the set of 0-based (source, target) points of fast_align's atools."""
+    linked = forward & backward
 
     def covered(point):
-        return any(point[0] == s for s, _ in taken), any(point[1] == t for _, t in taken)
+        return any(point[0] == s for s, _ in linked), any(point[1] == t for _, t in linked)
 
-    rest = sorted((forward | backward) - taken)
+    rest = sorted((forward | backward) - linked)
     growing = True
     while growing:
         growing = False
         for point in list(rest):
-            beside = any((point[0] + s, point[1] + t) in taken for s, t in NEIGHBORS)
-            if beside and not all(covered(point)):
-                taken = taken | {point}
+            adjacent = any((point[0] + s, point[1] + t) in linked for s, t in NEIGHBORS)
+            if adjacent and not all(covered(point)):
+                linked = linked | {point}
                 rest.remove(point)
                 growing = True
     for direction in [forward, backward] if final else []:
-        for point in sorted(direction - taken):
+        for point in sorted(direction - linked):
             if (not any(covered(point))) if both else (not all(covered(point))):
-                taken = taken | {point}
-    return taken
+                linked = linked | {point}
+    return linked
 
 
 def links(points):
-    """Points of (target, source) counted from 1 as text in the order in which links are written."""
+    """Formats 1-based (target, source) points in Pharaoh format, in softalign's order."""
     return " ".join(f"{j - 1}-{i - 1}" for j, i in sorted((j, i) for i, j in points))
 
 
@@ -114,7 +113,7 @@ HEURISTICS = {"grow-diag": (False, False), "grow-diag-final": (True, False), "gr
 
 
 def case(direct, inverse):
-    """One sentence pair with the links of each heuristic."""
+    """Returns one sentence pair with the links of each heuristic."""
     forward = {(i, j) for i, j in enumerate(inverse) if i and j}
     backward = {(i, j) for j, i in enumerate(direct) if j and i}
     ways = {"intersection": forward & backward, "union": forward | backward}
@@ -124,7 +123,7 @@ def case(direct, inverse):
 
 
 def scattered(generator):
-    """Dense random links of both directions, so that every order matters."""
+    """Returns dense random links of both directions, for which the order of visits matters."""
     sources, targets = generator.randint(1, 7), generator.randint(1, 7)
     direct = [0] + [generator.randint(0, targets) for _ in range(sources)]
     inverse = [0] + [generator.randint(0, sources) for _ in range(targets)]
@@ -132,7 +131,7 @@ def scattered(generator):
 
 
 def realistic(generator):
-    """A sentence pair with links near the diagonal, some missing and some far away."""
+    """Returns a sentence pair with links near the diagonal, some missing and some far away."""
     sources = generator.randint(3, 16)
     targets = max(1, sources + generator.randint(-3, 3))
 
@@ -148,8 +147,8 @@ def realistic(generator):
     return towards(sources, targets), towards(targets, sources)
 
 
-def named():
-    """Pairs without links, with links of one direction, or that grow against the order of the scan."""
+def edge_cases():
+    """Yields pairs without links, with links of one direction, or that grow against the order of the scan."""
     yield [0], [0]
     yield [0, 0, 0], [0, 0]
     yield [0, 1, 2, 3], [0, 0, 0, 0]
@@ -163,14 +162,14 @@ def differs_from_atools(direct, inverse):
     forward = {(j - 1, i - 1) for i, j in enumerate(inverse) if i and j}
     backward = {(j - 1, i - 1) for j, i in enumerate(direct) if j and i}
     return any(
-        {(j - 1, i - 1) for i, j in grow_diag(direct, inverse, *how)} != atools(forward, backward, *how)
-        for how in HEURISTICS.values()
+        {(j - 1, i - 1) for i, j in grow_diag(direct, inverse, *flags)} != atools(forward, backward, *flags)
+        for flags in HEURISTICS.values()
     )
 
 
 def main():
     generator = random.Random(30)
-    pairs = list(named())
+    pairs = list(edge_cases())
     pairs += [scattered(generator) for _ in range(80)]
     pairs += [realistic(generator) for _ in range(80)]
     cases = ",\n".join(json.dumps(case(*pair)) for pair in pairs)

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Looks for data races with ThreadSanitizer, in the tests that use several threads, and for undefined behavior with Miri, in the
-# tests that it runs in minutes. Needs a nightly compiler: `rustup toolchain install nightly --component rust-src miri`. Takes
-# half an hour.
+# Checks tests with several threads for data races with ThreadSanitizer, and the tests that Miri can run within minutes for
+# undefined behavior. Needs a nightly compiler: `rustup toolchain install nightly --component rust-src miri`. Takes half an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

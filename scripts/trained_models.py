@@ -1,4 +1,4 @@
-"""Models that several scripts train and evaluate. Finished models are reused, and interrupted trainings are resumed.
+"""Trains and evaluates models for other scripts. Finished models are reused, and interrupted trainings are resumed.
 
 Each model trains on one thread, so that one model per processor can train in parallel.
 """
@@ -37,7 +37,7 @@ class Models:
         return self.directory / name
 
     def train(self, name, options):
-        """Trains a model unless it is there. A finished run is renamed to its final directory."""
+        """Trains a model unless it exists. A finished run is renamed to its final directory."""
         if self.path(name).exists():
             return
         unfinished = self.path(f"{name}.unfinished")
@@ -54,7 +54,7 @@ class Models:
             list(pool.map(lambda run: self.train(*run), runs))
 
     def evaluate(self, name, sets):
-        """The results of `evaluate --json` on each set. `sets` maps names to options of `evaluate`."""
+        """Returns the results of `evaluate --json` on each set. `sets` maps names to options of `evaluate`."""
         cached = self.path(name) / "evaluation.json"
         if not cached.exists():
             command = ["evaluate", "--model", self.path(name), "--json"]
@@ -63,13 +63,13 @@ class Models:
         return json.loads(cached.read_text())
 
     def validations(self, name):
-        """The validations of the model's log, in order."""
+        """Returns the validations of the model's log, in order."""
         lines = (self.path(name) / "log.jsonl").read_text().splitlines()
         return [line for line in map(json.loads, lines) if line["event"] == "validation"]
 
 
 def spread(values, digits):
-    """The mean, with the range if there are several values."""
+    """Formats the mean, with the range if there are several values."""
     values = [value for value in values if value is not None]
     if not values:
         return ""
@@ -78,7 +78,7 @@ def spread(values, digits):
 
 
 def print_table(head, rows):
-    """A Markdown table whose first column is text and whose other columns are numbers."""
+    """Prints a Markdown table whose first column is text and whose other columns are numbers."""
     print("|", " | ".join(head), "|")
     print("| --- |" + " ---: |" * (len(head) - 1))
     for row in rows:

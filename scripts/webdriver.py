@@ -15,29 +15,29 @@ KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\u
 
 
 def installed():
-    """Paths of chromedriver and of the browser, or None where one is missing."""
+    """Returns the paths of chromedriver and the browser, or None if one is missing."""
     driver = shutil.which("chromedriver")
     browser = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome", "chrome"])), None)
     return (driver, browser) if driver and browser else None
 
 
 class Browser:
-    """A headless window. Downloads go to a directory."""
+    """A headless browser window that saves downloads to a directory."""
 
     def __init__(self, driver, browser, downloads):
         self.process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         line = next(line for line in self.process.stdout if "successfully on port" in line)
         self.address = f"http://127.0.0.1:{line.split('on port')[1].strip().rstrip('.')}"
         flags = ["--headless=new", "--disable-gpu", "--no-first-run", "--hide-scrollbars", "--disable-dev-shm-usage"]
-        # The browser's own sandbox does not work for the superuser, as in containers.
+        # The browser's sandbox does not work for root, which containers run as.
         flags += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
         options = {"binary": browser, "args": flags}
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"},
-                  "unhandledPromptBehavior": "ignore"}
+        capabilities = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"},
+                        "unhandledPromptBehavior": "ignore"}
         try:
-            made = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
-            self.session = f"/session/{made['sessionId']}"
-            self.tool("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
+            created = self.request("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
+            self.session = f"/session/{created['sessionId']}"
+            self.devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
         except BaseException:
             self.process.kill()
             raise
@@ -47,85 +47,85 @@ class Browser:
 
     def __exit__(self, *_):
         try:
-            self.ask("DELETE", self.session)
+            self.request("DELETE", self.session)
         finally:
             self.process.terminate()
             self.process.wait()
 
-    def ask(self, method, path, body=None):
-        """Sends one request. Returns its value or raises the driver's error."""
+    def request(self, method, path, body=None):
+        """Sends a request and returns its value; raises the driver's error."""
         data = json.dumps(body if body is not None else {}).encode() if method == "POST" else None
         request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"}, method=method)
         try:
             # No proxy: the driver is on this machine.
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(request, timeout=120) as answer:
-                return json.load(answer)["value"]
+            with opener.open(request, timeout=120) as response:
+                return json.load(response)["value"]
         except urllib.error.HTTPError as error:
             value = json.load(error)["value"]
             raise RuntimeError(f"{value['error']}: {value['message'].splitlines()[0]}") from None
 
-    def tool(self, command, **parameters):
-        """A command of the browser's developer tools."""
-        return self.ask("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
+    def devtools(self, command, **parameters):
+        """Runs a command of the Chrome DevTools Protocol."""
+        return self.request("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, path):
-        self.ask("POST", f"{self.session}/url", {"url": Path(path).resolve().as_uri()})
+        self.request("POST", f"{self.session}/url", {"url": Path(path).resolve().as_uri()})
 
     def run(self, script, *arguments):
         """Runs a function body in the page and returns its value."""
-        return self.ask("POST", f"{self.session}/execute/sync", {"script": script, "args": list(arguments)})
+        return self.request("POST", f"{self.session}/execute/sync", {"script": script, "args": list(arguments)})
 
     def find(self, selector):
-        return self.ask("POST", f"{self.session}/element", {"using": "css selector", "value": selector})[ELEMENT]
+        return self.request("POST", f"{self.session}/element", {"using": "css selector", "value": selector})[ELEMENT]
 
     def click(self, selector):
-        self.ask("POST", f"{self.session}/element/{self.find(selector)}/click")
+        self.request("POST", f"{self.session}/element/{self.find(selector)}/click")
 
     def hover(self, selector, tries=5):
-        """Moves the pointer to the center of an element, and tries again if the page was redrawn meanwhile."""
+        """Moves the pointer to the center of an element; retries if the page is redrawn meanwhile."""
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', inline: 'center'})", selector)
         move = {"type": "pointerMove", "duration": 0, "origin": {ELEMENT: self.find(selector)}, "x": 0, "y": 0}
         pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [move]}
         try:
-            self.ask("POST", f"{self.session}/actions", {"actions": [pointer]})
+            self.request("POST", f"{self.session}/actions", {"actions": [pointer]})
         except RuntimeError as error:
             if tries == 1 or "stale" not in str(error):
                 raise
             self.hover(selector, tries - 1)
 
     def press(self, *keys):
-        """Presses keys one after another in the focused element."""
+        """Presses keys in the focused element."""
         actions = []
         for key in keys:
             value = KEYS.get(key, key)
             actions += [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]
-        self.ask("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+        self.request("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def write(self, selector, text):
-        """Replaces the text of a field, as typing does."""
+        """Replaces the text of a field by typing."""
         select_all_and_delete = "\ue009a\ue000\ue017"
         element = self.find(selector)
-        self.ask("POST", f"{self.session}/element/{element}/value", {"text": select_all_and_delete + text})
+        self.request("POST", f"{self.session}/element/{element}/value", {"text": select_all_and_delete + text})
 
-    def size(self, width, height):
-        self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+    def resize(self, width, height):
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
-    def colours(self, scheme):
-        self.tool("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
-                                                               {"name": "prefers-reduced-motion", "value": "reduce"}])
+    def set_color_scheme(self, scheme):
+        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
+                                                                   {"name": "prefers-reduced-motion", "value": "reduce"}])
 
     def screenshot(self, path):
-        Path(path).write_bytes(base64.b64decode(self.ask("GET", f"{self.session}/screenshot")))
+        Path(path).write_bytes(base64.b64decode(self.request("GET", f"{self.session}/screenshot")))
 
     def errors(self):
-        """The console messages since the last call, without notes."""
-        entries = self.ask("POST", f"{self.session}/se/log", {"type": "browser"})
+        """Returns warnings and errors of the console since the last call."""
+        entries = self.request("POST", f"{self.session}/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] in ("WARNING", "SEVERE")]
 
     def has_alert(self):
         try:
-            self.ask("GET", f"{self.session}/alert/text")
+            self.request("GET", f"{self.session}/alert/text")
             return True
         except RuntimeError:
             return False

@@ -1,27 +1,28 @@
-//! The statistical aligner on made-up languages whose links are known.
+//! The statistical aligner on artificial languages with known links.
 
 use softalign::aligner::{self, SerializedAligner, WordAligner};
 use softalign::alignment::{Link, LinkScores};
 use softalign::random::SeededRng;
 use softalign::text::{NormalForm, Pair};
 
-/// Sentences of made-up words `w3` with translations `x3`, adjectives (odd numbers) after nouns on the target's side.
+/// Random sentences of words `w3` with translations `x3`; adjectives (odd numbers) follow nouns on the target side. Returns
+/// the pairs and their gold links.
 fn pairs(count: usize) -> (Vec<Pair>, Vec<Vec<Link>>) {
-    let mut stream = SeededRng::new(1, "pairs", 0);
+    let mut rng = SeededRng::new(1, "pairs", 0);
     let mut pairs = Vec::new();
     let mut links = Vec::new();
     for _ in 0..count {
-        let words: Vec<usize> = (0..3 + stream.below(6)).map(|_| stream.below(40)).collect();
+        let words: Vec<usize> = (0..3 + rng.below(6)).map(|_| rng.below(40)).collect();
         let mut order: Vec<usize> = (0..words.len()).collect();
-        for place in 1..order.len() {
-            if words[order[place - 1]] % 2 == 1 && words[order[place]].is_multiple_of(2) {
-                order.swap(place - 1, place);
+        for index in 1..order.len() {
+            if words[order[index - 1]] % 2 == 1 && words[order[index]].is_multiple_of(2) {
+                order.swap(index - 1, index);
             }
         }
         let text = |words: Vec<String>| words.join(" ");
         pairs.push(Pair {
             source: text(words.iter().map(|word| format!("w{word}")).collect()),
-            target: text(order.iter().map(|&place| format!("x{}", words[place])).collect()),
+            target: text(order.iter().map(|&index| format!("x{}", words[index])).collect()),
         });
         links.push(order.iter().enumerate().map(|(target, &source)| Link { source, target }).collect());
     }
@@ -39,7 +40,7 @@ fn links_of(aligner: &WordAligner, pair: &Pair) -> Vec<Link> {
 }
 
 #[test]
-fn learns_an_invented_language() {
+fn recovers_links_of_an_artificial_language() {
     let (pairs, gold) = pairs(1500);
     let aligner = aligner::train(&pairs, NormalForm::Nfc, &|_| {});
     let (mut hits, mut all) = (0, 0);
@@ -100,18 +101,18 @@ fn handles_tiny_and_unusual_input() {
 }
 
 #[test]
-fn rare_pairings_are_not_overweighted() {
+fn rare_pair_in_training_data_is_not_memorized() {
     let (mut pairs, _) = pairs(1500);
-    let odd = Pair { source: "w2 w4 once".into(), target: "einmal x2 x4".into() };
-    let believed = |aligner: &WordAligner| {
-        let found = aligner.posteriors(&words(&odd.source), &words(&odd.target));
-        (links_of(aligner, &odd), found.log_probability)
+    let rare = Pair { source: "w2 w4 once".into(), target: "einmal x2 x4".into() };
+    let align = |aligner: &WordAligner| {
+        let found = aligner.posteriors(&words(&rare.source), &words(&rare.target));
+        (links_of(aligner, &rare), found.log_probability)
     };
-    let (links, log_probability) = believed(&aligner::train(&pairs, NormalForm::Nfc, &|_| {}));
-    pairs.push(odd.clone());
-    let (links_after, log_probability_after) = believed(&aligner::train(&pairs, NormalForm::Nfc, &|_| {}));
+    let (links, log_probability) = align(&aligner::train(&pairs, NormalForm::Nfc, &|_| {}));
+    pairs.push(rare.clone());
+    let (links_after, log_probability_after) = align(&aligner::train(&pairs, NormalForm::Nfc, &|_| {}));
     assert_eq!(links_after, links);
-    // A pair that is known by heart has about -5.
+    // A memorized pair has about -5.
     assert!(
         log_probability < -15.0 && (log_probability_after - log_probability).abs() < 0.1,
         "{log_probability_after}"

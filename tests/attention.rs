@@ -1,4 +1,4 @@
-//! Attention as a user chooses it: every score, several heads, temperatures and hard choices, through the program.
+//! Attention options of the program: every score, several heads, temperatures and hard attention.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::tensors::Tensors;
 use common::{PAIRS, TestDir, json, tsv};
 use serde_json::Value;
 
-/// Every kind of attention, by the options of `train`, with what `inspect` says of it.
+/// Every kind of attention: options of `train` and the description `inspect` prints.
 const KINDS: [(&[&str], &str); 11] = [
     (&["--attention", "additive"], "additive"),
     (&["--attention", "dot"], "dot"),
@@ -24,7 +24,7 @@ const KINDS: [(&[&str], &str); 11] = [
     (&["--hard-attention"], "additive, hard (sampled in training, straight-through derivative)"),
 ];
 
-/// The attention rows of aligned pairs, the source's end last, pair by pair.
+/// Attention of every aligned pair: a row per target unit, with the weight of `</s>` last.
 fn aligned(dir: &TestDir, options: &[&str]) -> Vec<Vec<Vec<f64>>> {
     let arguments = ["align", "--model", "model", "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
     let outcome = dir.run(&[&arguments, options].concat());
@@ -57,7 +57,7 @@ fn every_score_trains_resumes_and_is_inspected() {
         for file in ["model.safetensors", "resume.safetensors"] {
             let [whole, resumed] =
                 ["model", "stopped"].map(|run| Tensors::read(&dir.read(&format!("{run}/{file}"))).data);
-            assert!(whole == resumed, "{file} of a run that was stopped holds other numbers");
+            assert!(whole == resumed, "{file} of the resumed run differs");
         }
         let inspected = dir.run(&["inspect", "model"]);
         let line = inspected.worked().lines().find(|line| line.starts_with("attention ")).unwrap();
@@ -74,7 +74,7 @@ fn every_score_trains_resumes_and_is_inspected() {
 
 #[test]
 fn attention_diagnostics_are_reported_where_meaningful() {
-    for (options, evenness, any) in [
+    for (options, has_entropy, has_attention) in [
         (&["--attention", "dot"][..], true, true),
         (&["--hard-attention"], false, true),
         (&["--attention", "mean"], false, false),
@@ -82,9 +82,9 @@ fn attention_diagnostics_are_reported_where_meaningful() {
         let dir = with_model(options);
         let log = dir.text("model/log.jsonl");
         let validation = log.lines().map(json).find(|line| line["event"] == "validation").unwrap();
-        assert_eq!(validation["attention"].is_object(), any, "{options:?}");
-        assert_eq!(validation["attention"]["entropy"].is_number(), evenness, "{options:?}");
-        assert_eq!(validation["attention"]["coverage"].is_number(), any, "{options:?}");
+        assert_eq!(validation["attention"].is_object(), has_attention, "{options:?}");
+        assert_eq!(validation["attention"]["entropy"].is_number(), has_entropy, "{options:?}");
+        assert_eq!(validation["attention"]["coverage"].is_number(), has_attention, "{options:?}");
     }
 }
 
@@ -96,13 +96,13 @@ fn overrides_temperature_and_hard_attention_of_a_trained_model() {
         let rows: Vec<f64> = all(&pairs).map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
         rows.iter().sum::<f64>() / rows.len() as f64
     };
-    let (usual, sharp, even) =
+    let (default, sharp, uniform) =
         (largest(&[]), largest(&["--attention-temperature", "0.01"]), largest(&["--attention-temperature", "1000"]));
-    assert!(sharp > usual && usual > even && (even - 0.2).abs() < 0.01, "{sharp} {usual} {even}");
+    assert!(sharp > default && default > uniform && (uniform - 0.2).abs() < 0.01, "{sharp} {default} {uniform}");
     let hard = aligned(&dir, &["--hard-attention", "--head", "2"]);
     assert!(all(&hard).all(|row| row.iter().all(|&weight| weight == 0.0 || weight == 1.0)), "{hard:?}");
     let hard = largest(&["--hard-attention"]);
-    assert!((0.5..=1.0).contains(&hard), "the mean of two heads that are all or nothing: {hard}");
+    assert!((0.5..=1.0).contains(&hard), "mean of two hard heads: {hard}");
     for command in [
         &["translate", "--model", "model", "the red fox"][..],
         &["evaluate", "--model", "model", "--pairs", "pairs.tsv"],
@@ -121,7 +121,7 @@ fn exports_each_head() {
         assert!((mean - (first + second) / 2.0).abs() < 1e-6, "{mean} {first} {second}");
         differ |= (first - second).abs() > 1e-3;
     }
-    assert!(differ, "both heads are the same");
+    assert!(differ, "both heads are equal");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn refuses_attention_links_without_attention() {
     assert_eq!(by_default.worked(), by_statistics.worked());
     dir.run(&[&align[..], &["--links-from", "attention"]].concat())
         .refused_with(2, &["model", "without attention (mean)", "--links-from"]);
-    // Without an aligner nothing is known of links.
+    // Without an aligner there are no links.
     std::fs::remove_file(dir.path("model/aligner.safetensors")).unwrap();
     assert_eq!(dir.run(&align).worked(), "\n".repeat(PAIRS.len()));
 }
@@ -164,7 +164,7 @@ fn refuses_invalid_attention_options() {
         let outcome = dir.train("out", options);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");
         for part in parts {
-            assert!(outcome.stderr.contains(part), "{part:?} is not said: {}", outcome.stderr);
+            assert!(outcome.stderr.contains(part), "{part:?} is missing: {}", outcome.stderr);
         }
         assert!(!dir.path("out/config.json").exists());
     }
@@ -213,7 +213,7 @@ fn trains_both_decoders_and_records_which() {
     assert_eq!(config["architecture"]["decoder"], "conditional");
     let (bahdanau, smaller, config) = size(&["--decoder", "bahdanau"]);
     assert!(bahdanau.ends_with("additive; bahdanau decoder") && smaller < larger, "{bahdanau}");
-    assert_eq!(config["architecture"]["decoder"], Value::Null, "a model that knows of no other decoder says nothing");
+    assert_eq!(config["architecture"]["decoder"], Value::Null, "the original decoder is not written");
 }
 
 #[test]
@@ -231,15 +231,15 @@ fn guided_alignment_trains_every_score() {
     for (kind, options) in
         [&["--attention", "general"][..], &["--heads", "4"], &["--hard-attention"]].iter().enumerate()
     {
-        // Of so few pairs the aligner knows no better than the diagonal; attention by itself looks one word further.
-        let taught = |guidance: &str| {
+        // From so few pairs the aligner learns only the diagonal; unguided attention is one word ahead of it.
+        let diagonal_weight = |guidance: &str| {
             let out = format!("model-{kind}{guidance}");
             dir.train(&out, &[&["--max-epochs", "1", guidance], *options].concat()).worked();
             let align = ["align", "--model", &out, "--pairs", "pairs.tsv", "--format", "jsonl", "--quiet"];
             let weight = |line: &str| json(line)["attention"][0][0].as_f64().unwrap();
             dir.run(&align).worked().lines().map(weight).sum::<f64>() / 240.0
         };
-        let [free, guided] = ["--guided-alignment=0", "--guided-alignment=2"].map(taught);
+        let [free, guided] = ["--guided-alignment=0", "--guided-alignment=2"].map(diagonal_weight);
         assert!(guided > 0.8 && free < 0.5, "{options:?}: {free} {guided}");
     }
 }

@@ -12,7 +12,7 @@ fn config(dir: &TestDir, out: &str) -> Value {
 }
 
 /// Trains on a text; returns config.json and the notes on standard error.
-fn settled(text: &str, options: &[&str]) -> (Value, String) {
+fn resolve(text: &str, options: &[&str]) -> (Value, String) {
     let dir = TestDir::new();
     dir.write("pairs.tsv", text);
     let outcome = dir.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], options].concat());
@@ -24,37 +24,37 @@ fn settled(text: &str, options: &[&str]) -> (Value, String) {
 fn units_follow_each_sides_lines() {
     let spoken = "abby\ta b i\nabandonner\ta b ɑ̃ d ɔ n e\nabidjan\ta b i d ʒ ɑ̃\n";
     let units = |text: &str, options: &[&str]| {
-        let (config, said) = settled(text, &[&FEW_STEPS, options].concat());
+        let (config, notes) = resolve(text, &[&FEW_STEPS, options].concat());
         let [source, target] = ["source_units", "target_units"].map(|side| config["text"][side].clone());
-        (source.as_str().unwrap().to_owned(), target.as_str().unwrap().to_owned(), said)
+        (source.as_str().unwrap().to_owned(), target.as_str().unwrap().to_owned(), notes)
     };
-    let (source, target, said) = units(spoken, &[]);
+    let (source, target, notes) = units(spoken, &[]);
     assert_eq!((&source[..], &target[..]), ("char", "word"));
-    assert!(said.contains("3 pairs of single words and symbols such as phones\n"), "{said}");
-    assert!(!said.contains("are few"), "{said}");
+    assert!(notes.contains("3 pairs of single words and symbols such as phones\n"), "{notes}");
+    assert!(!notes.contains("are few"), "{notes}");
     let (source, target, _) = units("walk\twalked\nsing\tsang\n", &[]);
     assert_eq!((&source[..], &target[..]), ("char", "char"));
-    let (source, target, said) = units(&tsv(&PAIRS), &[]);
+    let (source, target, notes) = units(&tsv(&PAIRS), &[]);
     assert_eq!((&source[..], &target[..]), ("bpe", "bpe"));
-    assert!(said.contains("pairs of sentences of 4.0 and 4.0 words in the mean\n"), "{said}");
-    assert!(said.contains("12 pairs are few: expect"), "{said}");
-    let (few_words, _) = settled(&tsv(&PAIRS), &FEW_STEPS);
+    assert!(notes.contains("pairs of sentences of 4.0 and 4.0 words on average\n"), "{notes}");
+    assert!(notes.contains("12 pairs are few: expect"), "{notes}");
+    let (few_words, _) = resolve(&tsv(&PAIRS), &FEW_STEPS);
     assert_eq!(few_words["training"]["concat_pairs"], 0.2);
-    let (letters, _) = settled(&tsv(&PAIRS), &[&FEW_STEPS[..], &["--units", "char"]].concat());
-    assert_eq!(letters["training"]["concat_pairs"], Value::Null, "letters would run together");
+    let (letters, _) = resolve(&tsv(&PAIRS), &[&FEW_STEPS[..], &["--units", "char"]].concat());
+    assert_eq!(letters["training"]["concat_pairs"], Value::Null, "character units have no concatenated pairs");
     let (source, target, _) = units(spoken, &["--target-units", "char"]);
     assert_eq!((&source[..], &target[..]), ("char", "char"));
     let wrong = ["train", "--train", "pairs.tsv", "--out", "model", "--joint-vocabulary"];
     let dir = TestDir::new();
     dir.write("pairs.tsv", spoken);
     dir.run(&wrong).refused_with(2, &["--joint-vocabulary", "same units"]);
-    assert!(!dir.path("model").exists(), "a refused training made a directory");
+    assert!(!dir.path("model").exists(), "a refused training creates no directory");
 }
 
 #[test]
 fn presets_order_by_size_and_length() {
     let size = |preset: &str| {
-        let (config, _) = settled(&tsv(&PAIRS), &["--preset", preset, "--max-epochs", "1"]);
+        let (config, _) = resolve(&tsv(&PAIRS), &["--preset", preset, "--max-epochs", "1"]);
         config["architecture"]["hidden_size"].as_u64().unwrap()
     };
     assert_eq!(["fast", "auto", "best"].map(size), [128, 256, 384]);
@@ -73,8 +73,8 @@ fn plans_epochs_for_a_time_budget() {
     let log = dir.text("model/log.jsonl");
     let steps: Vec<Value> = log.lines().map(json).collect();
     let steps: Vec<&Value> = steps.iter().filter(|line| line["event"] == "progress").collect();
-    let figures = |key: &str| -> Vec<f64> { steps.iter().map(|step| step[key].as_f64().unwrap()).collect() };
-    let (done, rates) = (figures("done"), figures("learning_rate"));
+    let values = |key: &str| -> Vec<f64> { steps.iter().map(|step| step[key].as_f64().unwrap()).collect() };
+    let (done, rates) = (values("done"), values("learning_rate"));
     assert!(done.is_sorted() && done[0] > 0.0, "{done:?}");
     let peak = (0..rates.len()).max_by(|&a, &b| rates[a].total_cmp(&rates[b])).unwrap();
     let after_warm_up = &rates[peak..];
@@ -95,6 +95,6 @@ fn finds_the_largest_model_for_a_time_budget() {
     let dir = TestDir::with_pairs();
     let train = ["train", "--train", "pairs.tsv", "--out", "model", "--quiet", "--max-minutes"];
     dir.run(&[&train[..], &["0.001"]].concat()).worked();
-    assert_eq!(config(&dir, "model")["architecture"]["hidden_size"], 128, "there is no time for more");
+    assert_eq!(config(&dir, "model")["architecture"]["hidden_size"], 128, "the smallest size");
     dir.run(&["translate", "--model", "model", "the red fox sleeps"]).worked();
 }

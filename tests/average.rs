@@ -1,4 +1,4 @@
-//! `softalign average`: a model of the mean of several models' parameters.
+//! `softalign average`: averages the parameters of several models.
 
 mod common;
 
@@ -13,17 +13,17 @@ fn translations(dir: &TestDir, model: &str) -> String {
 fn average_of_equal_models_is_that_model() {
     let dir = TestDir::with_model();
     let done = dir.run(&["average", "model", model_path(), "--out", "mean"]);
-    assert_eq!((done.worked(), &*done.stderr), ("", "the mean of 2 models is in mean\n"));
+    assert_eq!((done.worked(), &*done.stderr), ("", "average of 2 models written to mean\n"));
     assert_eq!(dir.read("mean/model.safetensors"), dir.read("model/model.safetensors"));
     assert_eq!(translations(&dir, "mean"), translations(&dir, "model"));
     let inspected = dir.run(&["inspect", "mean"]);
-    assert!(inspected.worked().contains(&format!("the mean of     model, {}", model_path())), "{inspected:?}");
-    // Nothing of it is taken for a training that could go on, and nothing is lost.
+    assert!(inspected.worked().contains(&format!("average of      model, {}", model_path())), "{inspected:?}");
+    // An average cannot be resumed, and trying leaves it intact.
     let resumed = dir.run(&["train", "--out", "mean", "--resume"]);
     assert!(resumed.code == Some(1) && dir.path("mean/model.safetensors").exists(), "{resumed:?}");
 }
 
-/// Settings, an aligner and a log without a model are what a run left that was killed early; they are not the mean's.
+/// A directory without a model holds only leftovers of an interrupted run.
 #[test]
 fn removes_what_an_interrupted_average_left() {
     let dir = TestDir::with_model();
@@ -37,12 +37,12 @@ fn removes_what_an_interrupted_average_left() {
 }
 
 #[test]
-fn warns_of_models_with_different_starts() {
+fn warns_of_models_with_different_initializations() {
     let dir = TestDir::with_model();
     dir.train("other", &["--seed", "9", "--max-epochs", "1"]).worked();
     let done = dir.run(&["average", "model", "other", "--out", "mean"]);
     assert_eq!(done.worked(), "");
-    assert!(done.stderr.starts_with("warning: model and other have little in common (cosine"), "{done:?}");
+    assert!(done.stderr.starts_with("warning: model and other have dissimilar parameters (cosine"), "{done:?}");
     assert_eq!(translations(&dir, "mean").lines().count(), PAIRS.len());
 }
 
@@ -55,8 +55,8 @@ fn refuses_models_that_cannot_be_averaged() {
     dir.train("few", &["--max-epochs", "1"]).worked();
     let before = dir.contents();
     for (arguments, code, parts) in [
-        (&["model", "wide", "--out", "mean"][..], 1, &["wide", "other sizes"][..]),
-        (&["model", "few", "--out", "mean"], 1, &["few", "other units"]),
+        (&["model", "wide", "--out", "mean"][..], 1, &["wide", "architectures differ"][..]),
+        (&["model", "few", "--out", "mean"], 1, &["few", "vocabularies differ"]),
         (&["model", "gone", "--out", "mean"], 1, &["gone", "no model here"]),
         (&["model", "wide", "--out", "few"], 1, &["few", "--out"]),
     ] {
@@ -64,5 +64,5 @@ fn refuses_models_that_cannot_be_averaged() {
     }
     assert_eq!(dir.run(&["average", "model", "--out", "mean"]).code, Some(2));
     assert_eq!(dir.run(&["average", "model", "model"]).code, Some(2));
-    assert!(dir.contents() == before, "nothing was written");
+    assert!(dir.contents() == before, "files were changed");
 }

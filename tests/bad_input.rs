@@ -1,11 +1,11 @@
-//! Broken, odd and enormous input: what is wrong is refused in one line, what is only odd goes through.
+//! Broken, unusual and enormous input: errors take one line; unusual but valid text is processed.
 
 mod common;
 
 use common::{Outcome, PAIRS, TestDir, model_path, outcome, tsv};
 use serde_json::Value;
 
-/// Files of pairs that no command takes, with what the error must say.
+/// Invalid files of pairs: label, bytes, and parts of the error message.
 const BROKEN: [(&str, &[u8], &[&str]); 4] = [
     ("invalid UTF-8", b"the fox\tmi .\nthe \xff\tku .\n", &["broken.tsv:2", "UTF-8"]),
     ("half a character", b"the fox\tmi \xc3", &["broken.tsv:1", "UTF-8"]),
@@ -13,8 +13,8 @@ const BROKEN: [(&str, &[u8], &[&str]); 4] = [
     ("two tabs", b"a\tb\na\tb\na\tb\tc\n", &["broken.tsv:3", "2 tabs"]),
 ];
 
-/// Lines that are odd and yet text.
-const ODD: [&str; 16] = [
+/// Unusual but valid lines of text.
+const UNUSUAL: [&str; 16] = [
     "the red fox sleeps",
     "",
     " \u{a0}\u{3000} ",
@@ -48,8 +48,8 @@ fn evaluate(dir: &TestDir, pairs: &str, options: &[&str]) -> Outcome {
 fn every_command_refuses_broken_pairs_with_file_and_line() {
     let dir = TestDir::with_pairs();
     let validate = ["train", "--quiet", "--train", "pairs.tsv", "--valid", "broken.tsv", "--out", "out"];
-    for (what, bytes, parts) in BROKEN {
-        println!("{what}");
+    for (label, bytes, parts) in BROKEN {
+        println!("{label}");
         dir.write("broken.tsv", bytes);
         dir.run(&TRAIN).refused_with(1, parts);
         dir.run(&validate).refused_with(1, parts);
@@ -160,13 +160,13 @@ fn skips_and_counts_pairs_with_an_empty_side() {
 #[test]
 fn unusual_text_gives_one_line_per_line() {
     let dir = TestDir::new();
-    let text = ODD.join("\n") + "\n";
+    let text = UNUSUAL.join("\n") + "\n";
     let outcome = dir.run_with_input(&["translate", "--model", model_path()], &text);
-    assert_eq!(outcome.worked().matches('\n').count(), ODD.len());
+    assert_eq!(outcome.worked().matches('\n').count(), UNUSUAL.len());
     let json = dir.run_with_input(&["translate", "--model", model_path(), "--format", "json"], &text);
     let items: Vec<Value> = serde_json::from_str(json.worked()).unwrap();
-    assert_eq!(items.len(), ODD.len());
-    for (item, text) in items.iter().zip(ODD) {
+    assert_eq!(items.len(), UNUSUAL.len());
+    for (item, text) in items.iter().zip(UNUSUAL) {
         let words: Vec<&str> = item["source"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert_eq!(words, text.split_whitespace().collect::<Vec<_>>(), "{text:?}");
     }
@@ -176,28 +176,28 @@ fn unusual_text_gives_one_line_per_line() {
 #[test]
 fn aligns_and_evaluates_unusual_text() {
     let dir = TestDir::new();
-    let pairs: String = ODD.iter().flat_map(|a| ODD.map(|b| format!("{a}\t{b}\n"))).collect();
-    dir.write("odd.tsv", &pairs);
-    let lines = align(&dir, "odd.tsv", &["--format", "pharaoh"]);
-    assert_eq!(lines.worked().matches('\n').count(), ODD.len() * ODD.len());
+    let pairs: String = UNUSUAL.iter().flat_map(|a| UNUSUAL.map(|b| format!("{a}\t{b}\n"))).collect();
+    dir.write("unusual.tsv", &pairs);
+    let lines = align(&dir, "unusual.tsv", &["--format", "pharaoh"]);
+    assert_eq!(lines.worked().matches('\n').count(), UNUSUAL.len() * UNUSUAL.len());
     for options in [&["text"][..], &["json", "--subwords"], &["npz"], &["html"], &["svg", "--subwords"]] {
-        let mut command = dir.command(&["align", "--model", model_path(), "--pairs", "odd.tsv", "--output", "out"]);
+        let mut command = dir.command(&["align", "--model", model_path(), "--pairs", "unusual.tsv", "--output", "out"]);
         command.arg("--format").args(options);
         outcome(command).worked();
     }
-    let scores: Value = evaluate(&dir, "odd.tsv", &["--json", "--beam", "1"]).json();
-    assert_eq!(scores["pairs"], ODD.len() * ODD.len());
+    let scores: Value = evaluate(&dir, "unusual.tsv", &["--json", "--beam", "1"]).json();
+    assert_eq!(scores["pairs"], UNUSUAL.len() * UNUSUAL.len());
 }
 
 #[test]
 fn trains_on_unusual_text() {
     let dir = TestDir::new();
-    dir.write("broken.tsv", ODD.map(|text| format!("{text}\t{text}\n")).concat());
+    dir.write("broken.tsv", UNUSUAL.map(|text| format!("{text}\t{text}\n")).concat());
     for units in ["bpe", "word", "char"] {
         dir.run(&[&TRAIN[..8], &["--out", units, "--units", units]].concat()).worked();
-        let text = ODD.join("\n");
+        let text = UNUSUAL.join("\n");
         let outcome = dir.run_with_input(&["translate", "--model", units, "--beam", "1"], text);
-        assert_eq!(outcome.worked().matches('\n').count(), ODD.len(), "{units}");
+        assert_eq!(outcome.worked().matches('\n').count(), UNUSUAL.len(), "{units}");
     }
 }
 
@@ -250,7 +250,7 @@ fn truncates_enormous_pairs_for_links_and_names_them() {
     let [long, longest] = [1800, 10_000].map(sentence);
     dir.write("long.tsv", format!("{}{long}\t{long}\n{longest}\t{longest}\nfox\t{longest}\n", tsv(&PAIRS)));
     let mut limited = std::process::Command::new("sh");
-    // The shell's limits keep a program that does not bound its work from taking the whole machine.
+    // Limits protect the machine if the program does not bound its work.
     limited.args(["-c", "ulimit -v 600000; ulimit -t 20; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign")]);
     limited.args(["--threads", "1", "align", "--pairs", "long.tsv", "--links-from", "pairs", "--format", "pharaoh"]);
     limited.current_dir(dir.path(""));
@@ -263,7 +263,7 @@ fn truncates_enormous_pairs_for_links_and_names_them() {
 }
 
 #[test]
-fn draws_words_of_any_width() {
+fn prints_alignments_of_words_of_any_width() {
     let dir = TestDir::new();
     let word = "a".repeat(70_000);
     dir.write("wide.tsv", format!("the {word}\tmi {word}\n"));
@@ -272,30 +272,30 @@ fn draws_words_of_any_width() {
     assert!(dir.run_with_input(&translate, format!("the {word}\n")).worked().contains(&word));
 }
 
-/// Characters that a terminal obeys, as they may stand in a text.
-const OBEYED: [char; 7] = ['\u{1b}', '\u{7}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{200f}'];
+/// Control characters that affect a terminal.
+const CONTROLS: [char; 7] = ['\u{1b}', '\u{7}', '\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{200f}'];
 
 #[test]
 fn escapes_control_sequences_on_the_terminal() {
     let dir = TestDir::new();
-    let hostile: String = OBEYED.iter().flat_map(|character| ['x', *character, '[', '2', 'J']).collect();
+    let hostile: String = CONTROLS.iter().flat_map(|character| ['x', *character, '[', '2', 'J']).collect();
     let pairs: String = (0..3).map(|pair| format!("{hostile} {pair}\t{hostile} {pair}\n")).collect();
     dir.write("broken.tsv", pairs);
-    let none = |text: &str| assert!(!text.contains(OBEYED), "{text:?}");
+    let assert_escaped = |text: &str| assert!(!text.contains(CONTROLS), "{text:?}");
     let out = format!("out{hostile}");
     let train = dir.run(&["train", "--preset", "tiny", "--max-epochs", "3", "--train", "broken.tsv", "--out", &out]);
-    none(train.worked());
-    none(&train.stderr);
-    none(dir.run(&["inspect", &out]).worked());
-    none(align(&dir, "broken.tsv", &[]).worked());
-    none(dir.run(&["translate", "--model", &format!("no{hostile}"), "a"]).refused(1));
-    // What is no terminal gets the text itself.
+    assert_escaped(train.worked());
+    assert_escaped(&train.stderr);
+    assert_escaped(dir.run(&["inspect", &out]).worked());
+    assert_escaped(align(&dir, "broken.tsv", &[]).worked());
+    assert_escaped(dir.run(&["translate", "--model", &format!("no{hostile}"), "a"]).refused(1));
+    // Translations written to a pipe are not escaped.
     let copied = dir.run_with_input(&["translate", "--model", &out, "--replace-unknown"], format!("{hostile} 1\n"));
     assert_eq!(copied.worked().lines().count(), 1);
 }
 
 #[test]
-fn refuses_unfitting_gold_files_with_file_and_line() {
+fn refuses_mismatched_gold_files_with_file_and_line() {
     let dir = TestDir::new();
     dir.write("pairs.tsv", "the red fox\trufo mi\nthe owl\tku\n");
     for (gold, parts) in [
@@ -411,7 +411,7 @@ fn refuses_sizes_beyond_any_memory() {
         "--vocabulary-size=18446744073709551615",
     ] {
         println!("{option}");
-        // The shell's limits keep a program that does not refuse from taking the whole machine.
+        // Limits protect the machine if the program does not refuse.
         let mut limited = std::process::Command::new("sh");
         limited.args(["-c", "ulimit -v 3000000; ulimit -t 5; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_softalign")]);
         limited.args(["--threads", "1", "train", "--quiet", "--train", "pairs.tsv", "--out", "out", option]);
@@ -442,7 +442,7 @@ fn reads_training_pairs_from_a_path_that_is_not_utf_8() {
     outcome(command).refused_with(1, &["q\u{fffd}.tsv"]);
 }
 
-/// Of each amount of memory either the result comes of it or one line.
+/// With any amount of memory, a command succeeds or prints one line of error.
 #[cfg(target_os = "linux")]
 #[test]
 fn reports_exhausted_memory_in_one_line() {
@@ -459,7 +459,7 @@ fn reports_exhausted_memory_in_one_line() {
             failed += 1;
         }
     }
-    assert!(failed > 0, "all amounts were enough");
+    assert!(failed > 0, "memory was never exhausted");
 }
 
 #[test]
@@ -482,7 +482,7 @@ fn every_command_truncates_lines_beyond_the_limit() {
     read(&["score", "--model", "model", "--pairs", "long.csv", "--csv"], beginning);
     read(&["align", "--model", "model", "--pairs", "long.csv", "--csv", "--format", "pharaoh"], beginning);
     read(&["evaluate", "--model", "model", "--pairs", "long.tsv"], beginning);
-    let measured = "line 1: longer than 20000 characters; only the beginning was measured";
+    let measured = "line 1: longer than 20000 characters; only the beginning was scored";
     read(&["evaluate", "--pairs", "ab.tsv", "--hypotheses", "long.txt"], &format!("long.txt: {measured}"));
     for command in ["score", "align", "evaluate"] {
         dir.run(&[command, "--model", "model", "--pairs", "late.tsv"])

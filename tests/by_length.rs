@@ -1,4 +1,4 @@
-//! `evaluate --by-length`, its figure, and several models at once.
+//! `evaluate --by-length`, its figure, and evaluation of several models.
 
 mod common;
 
@@ -28,16 +28,17 @@ fn evaluate(dir: &TestDir, options: &[&str]) -> Outcome {
     dir.run(&[&["evaluate", "--pairs", "ragged.tsv", "--beam", "1", "--quiet"], options].concat())
 }
 
-fn classes(scores: &Value) -> Vec<[u64; 3]> {
-    let of = |class: &Value| ["from", "to", "pairs"].map(|key| class[key].as_u64().unwrap());
-    scores["by_length"].as_array().unwrap().iter().map(of).collect()
+/// Bounds and number of pairs of each length bucket.
+fn buckets(scores: &Value) -> Vec<[u64; 3]> {
+    let bounds = |bucket: &Value| ["from", "to", "pairs"].map(|key| bucket[key].as_u64().unwrap());
+    scores["by_length"].as_array().unwrap().iter().map(bounds).collect()
 }
 
-/// The number of elements of an SVG document, whose tags must be nested as XML wants them.
+/// Returns the number of elements of an SVG document, and asserts that its tags are well-formed.
 fn elements(document: &str) -> usize {
     let (mut open, mut count) = (Vec::new(), 0);
     for tag in document.split('<').skip(1) {
-        let (tag, text) = tag.split_once('>').unwrap_or_else(|| panic!("<{tag} does not end"));
+        let (tag, text) = tag.split_once('>').unwrap_or_else(|| panic!("<{tag} is not closed"));
         assert!(!text.contains('"') && tag.matches('"').count() % 2 == 0, "<{tag}>{text}");
         let name = tag.split_whitespace().next().unwrap_or_default();
         match name.strip_prefix('/') {
@@ -49,7 +50,7 @@ fn elements(document: &str) -> usize {
             }
         }
     }
-    assert!(open.is_empty(), "{open:?} do not end");
+    assert!(open.is_empty(), "{open:?} are not closed");
     count
 }
 
@@ -60,17 +61,17 @@ fn each_pair_falls_into_one_bucket() {
     for gold in [&[][..], &["--gold", "ragged.gold"]] {
         let model = [&["--model", "model"], gold].concat();
         let plain = evaluate(&dir, &[&model[..], &["--json"]].concat());
-        let with = evaluate(&dir, &[&model[..], &["--json", "--by-length"]].concat());
+        let by_length = evaluate(&dir, &[&model[..], &["--json", "--by-length"]].concat());
         let whole = plain.worked().trim_end().strip_suffix('}').unwrap();
-        assert!(with.worked().starts_with(&format!("{whole},\"by_length\":[{{\"from\":1,")), "{with:?}");
-        let scores = with.json();
-        let classes = classes(&scores);
-        assert_eq!(classes, [[1, 2, 24], [3, 4, 24], [5, 6, 24], [7, 8, 24], [9, 10, 12]]);
-        for class in scores["by_length"].as_array().unwrap() {
+        assert!(by_length.worked().starts_with(&format!("{whole},\"by_length\":[{{\"from\":1,")), "{by_length:?}");
+        let scores = by_length.json();
+        let buckets = buckets(&scores);
+        assert_eq!(buckets, [[1, 2, 24], [3, 4, 24], [5, 6, 24], [7, 8, 24], [9, 10, 12]]);
+        for bucket in scores["by_length"].as_array().unwrap() {
             for key in ["bleu", "chrf", "exact_match", "perplexity", "mean_length"] {
-                assert!(class[key].as_f64().unwrap() >= 0.0, "{key}: {class}");
+                assert!(bucket[key].as_f64().unwrap() >= 0.0, "{key}: {bucket}");
             }
-            assert_eq!(class.get("aer").is_some(), !gold.is_empty(), "{class}");
+            assert_eq!(bucket.get("aer").is_some(), !gold.is_empty(), "{bucket}");
         }
         let text = evaluate(&dir, &model);
         let table = evaluate(&dir, &[&model[..], &["--by-length"]].concat());
@@ -102,7 +103,7 @@ fn few_pairs_form_one_bucket() {
     let dir = TestDir::with_pairs();
     let evaluate = ["evaluate", "--pairs", "pairs.tsv", "--model", model_path(), "--json", "--by-length", "--figure"];
     let scores = dir.run(&[&evaluate[..], &["one.svg"]].concat());
-    assert_eq!(classes(&scores.json()), [[4, 4, 12]]);
+    assert_eq!(buckets(&scores.json()), [[4, 4, 12]]);
     elements(&dir.text("one.svg"));
 }
 
@@ -121,7 +122,7 @@ fn measures_several_models_on_the_same_pairs() {
         alone["model_dir"] = path.into();
         assert_eq!(*entry, alone);
     }
-    assert_eq!(classes(&compared[0]), classes(&compared[1]));
+    assert_eq!(buckets(&compared[0]), buckets(&compared[1]));
     assert_ne!(compared[0]["bleu"], compared[1]["bleu"]);
 
     let plain = ["--model", "four heads=model", "--model", "other"];
@@ -157,7 +158,7 @@ fn figure_has_one_line_per_model() {
         let options: Vec<&str> = names[..models].iter().flat_map(|name| ["--model", name]).collect();
         let scores = evaluate(&dir, &[&options[..], &["--json", "--figure", "length.svg"]].concat()).json();
         let first = if models == 1 { &scores } else { &scores["models"][0] };
-        assert_eq!(classes(first).len(), 5, "--figure includes --by-length");
+        assert_eq!(buckets(first).len(), 5, "--figure includes --by-length");
         let figure = dir.text("length.svg");
         elements(&figure);
         assert_eq!(figure.matches("stroke-linejoin").count(), models, "{figure}");
@@ -173,7 +174,7 @@ fn figure_has_one_line_per_model() {
 }
 
 #[test]
-fn refuses_impossible_requests_before_working() {
+fn refuses_invalid_figures_and_models_without_changing_files() {
     let dir = dir();
     for (figure, code, part) in [
         ("-", 2, "standard output"),
@@ -195,7 +196,7 @@ fn refuses_impossible_requests_before_working() {
         dir.run(&[&empty[..], option].concat()).refused_with(1, &["empty.tsv", "no source has a word"]);
     }
     std::fs::remove_file(dir.path("empty.tsv")).unwrap();
-    assert_eq!(dir.contents(), before, "nothing is left behind, and what was there is as it was");
+    assert_eq!(dir.contents(), before, "files were changed");
 }
 
 #[cfg(target_os = "linux")]
@@ -215,9 +216,9 @@ fn prints_scores_when_the_figure_cannot_be_written() {
 #[test]
 fn buckets_unusual_sources() {
     let dir = TestDir::new();
-    let odd = ["", "\u{3000}", "👩‍👩‍👧 sings", "the\u{2028}fox", "</s> \u{1b}[31m", "赤いキツネが眠る"];
-    let lines: Vec<(&str, &str)> = odd.iter().cycle().take(60).map(|&source| (source, "mi .")).collect();
-    dir.write("odd.tsv", tsv(&lines));
-    let scores = dir.run(&["evaluate", "--pairs", "odd.tsv", "--model", model_path(), "--json", "--by-length"]);
-    assert_eq!(classes(&scores.json()), [[0, 1, 30], [2, 2, 30]]);
+    let unusual = ["", "\u{3000}", "👩‍👩‍👧 sings", "the\u{2028}fox", "</s> \u{1b}[31m", "赤いキツネが眠る"];
+    let lines: Vec<(&str, &str)> = unusual.iter().cycle().take(60).map(|&source| (source, "mi .")).collect();
+    dir.write("unusual.tsv", tsv(&lines));
+    let scores = dir.run(&["evaluate", "--pairs", "unusual.tsv", "--model", model_path(), "--json", "--by-length"]);
+    assert_eq!(buckets(&scores.json()), [[0, 1, 30], [2, 2, 30]]);
 }

@@ -1,4 +1,4 @@
-//! Models on disk: damage is noticed, and what was good is kept.
+//! Models on disk: damage is detected, and failures keep the last good state.
 
 mod common;
 
@@ -6,13 +6,13 @@ use common::tensors::Tensors;
 use common::{PAIRS, QUICK, TestDir, json, tsv};
 use serde_json::Value;
 
-fn text_replaced(dir: &TestDir, name: &str, from: &str, to: &str) {
+fn replace_text(dir: &TestDir, name: &str, from: &str, to: &str) {
     let text = dir.text(name);
     assert!(text.contains(from), "{name} has no {from}");
     dir.write(name, text.replace(from, to));
 }
 
-/// Every command that needs a model refuses this one with these words.
+/// Asserts that every command refuses the model with an error that contains these parts.
 #[track_caller]
 fn refused_by_all(dir: &TestDir, parts: &[&str]) {
     for arguments in [
@@ -26,7 +26,7 @@ fn refused_by_all(dir: &TestDir, parts: &[&str]) {
 }
 
 #[test]
-fn names_a_missing_file() {
+fn every_command_names_a_missing_model_file() {
     for name in ["config.json", "source.tokenizer.json", "target.tokenizer.json", "model.safetensors"] {
         let dir = TestDir::with_model();
         std::fs::remove_file(dir.path("model").join(name)).unwrap();
@@ -49,8 +49,8 @@ fn detects_damaged_parameters() {
 fn detects_a_foreign_or_damaged_config() {
     let dir = TestDir::with_model();
     for (text, parts) in [
-        (&b"the fox"[..], &["no JSON"][..]),
-        (b"", &["no JSON"]),
+        (&b"the fox"[..], &["not valid JSON"][..]),
+        (b"", &["not valid JSON"]),
         (b"[]", &["format_version"]),
         (b"{\"model_type\": \"other\"}", &["format_version", "softalign"]),
         (b"{\"format_version\": 1}", &["missing"]),
@@ -71,7 +71,7 @@ fn detects_settings_that_do_not_match_the_parameters() {
     ] {
         println!("{to}");
         let dir = TestDir::with_model();
-        text_replaced(&dir, "model/config.json", from, to);
+        replace_text(&dir, "model/config.json", from, to);
         refused_by_all(&dir, &["model/model.safetensors", "config.json"]);
     }
 }
@@ -99,8 +99,8 @@ fn refuses_impossible_sizes_before_allocating() {
     }
 }
 
-/// Changes what a resume file says of where training stood.
-fn progress_changed(dir: &TestDir, name: &str, value: Value) {
+/// Changes a value of the training state in resume.safetensors.
+fn set_progress(dir: &TestDir, name: &str, value: Value) {
     let mut tensors = Tensors::read(&dir.read("model/resume.safetensors"));
     let metadata = &mut tensors.header["__metadata__"]["progress"];
     let mut progress = json(metadata.as_str().unwrap());
@@ -112,25 +112,25 @@ fn progress_changed(dir: &TestDir, name: &str, value: Value) {
 
 #[test]
 fn refuses_an_impossible_training_state_with_its_file() {
-    let most = Value::from(u64::MAX);
+    let huge = Value::from(u64::MAX);
     for (name, value) in [
         ("position", Value::from(12)),
         ("position", Value::from(1_000_000)),
-        ("position", most.clone()),
+        ("position", huge.clone()),
         ("seconds", Value::from(-1)),
         ("seconds", Value::from(1e300)),
         ("seconds", Value::Null),
         ("step", Value::from(0)),
-        ("step", most.clone()),
-        ("epoch", most.clone()),
-        ("best_step", most.clone()),
-        ("validations", most.clone()),
-        ("evals_since_best", most),
+        ("step", huge.clone()),
+        ("epoch", huge.clone()),
+        ("best_step", huge.clone()),
+        ("validations", huge.clone()),
+        ("evals_since_best", huge),
         ("decays", Value::from(u32::MAX)),
     ] {
         println!("{name} {value}");
         let dir = TestDir::with_model();
-        progress_changed(&dir, name, value);
+        set_progress(&dir, name, value);
         let before = dir.contents();
         let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20", "--patience", "1000"];
         dir.run(&resume).refused_with(1, &["model/resume.safetensors"]);
@@ -144,8 +144,8 @@ fn refuses_non_finite_parameters_and_moments_with_their_file() {
         for value in [f32::NAN, f32::NEG_INFINITY] {
             let dir = TestDir::with_model();
             let mut tensors = Tensors::read(&dir.read("model/resume.safetensors"));
-            let place = tensors.header[name]["data_offsets"][0].as_u64().unwrap() as usize;
-            tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
+            let offset = tensors.header[name]["data_offsets"][0].as_u64().unwrap() as usize;
+            tensors.data[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
             dir.write("model/resume.safetensors", tensors.write());
             let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
             dir.run(&resume).refused_with(1, &["model/resume.safetensors", "readout.bias", "not finite"]);
@@ -160,8 +160,8 @@ fn refuses_moments_that_clipped_gradients_cannot_give() {
     {
         let dir = TestDir::with_model();
         let mut tensors = Tensors::read(&dir.read("model/resume.safetensors"));
-        let place = tensors.header[format!("{name}/readout.bias")]["data_offsets"][0].as_u64().unwrap() as usize;
-        tensors.data[place..place + 4].copy_from_slice(&value.to_le_bytes());
+        let offset = tensors.header[format!("{name}/readout.bias")]["data_offsets"][0].as_u64().unwrap() as usize;
+        tensors.data[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
         dir.write("model/resume.safetensors", tensors.write());
         let before = dir.contents();
         let resume = ["train", "--out", "model", "--resume", "--quiet", "--max-epochs", "20"];
@@ -176,8 +176,8 @@ fn claimed_header_length_allocates_no_more_than_the_file() {
     let dir = TestDir::with_model();
     let mut header = Tensors::read(&dir.read("model/model.safetensors")).header.as_object().unwrap().clone();
     for number in 0..400_000 {
-        let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [0, 0]});
-        header.insert(format!("a tensor {number}"), nothing);
+        let empty = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [0, 0]});
+        header.insert(format!("a tensor {number}"), empty);
     }
     let bytes = Tensors { header: Value::Object(header), data: Vec::new() }.write();
     for name in ["model.safetensors", "aligner.safetensors"] {
@@ -196,7 +196,7 @@ fn detects_units_that_do_not_match_the_vocabularies() {
         for units in ["char", "bpe"] {
             let dir = TestDir::with_model();
             let setting = |units: &str| format!("\"{side}_units\": \"{units}\"");
-            text_replaced(&dir, "model/config.json", &setting("word"), &setting(units));
+            replace_text(&dir, "model/config.json", &setting("word"), &setting(units));
             refused_by_all(&dir, &[&format!("model/{side}.tokenizer.json"), "config.json"]);
         }
     }
@@ -239,7 +239,7 @@ fn detects_parameters_that_overflow() {
         let mut tensors = Tensors::read(&dir.read("model/model.safetensors"));
         let [first, end] = [0, 1].map(|at| tensors.header[name]["data_offsets"][at].as_u64().unwrap() as usize);
         for (index, number) in tensors.data[first..end].chunks_exact_mut(4).enumerate() {
-            // Both signs, so that what is summed up is neither infinity but no number.
+            // Both signs, so that sums are NaN rather than infinite.
             number.copy_from_slice(&(if index % 3 == 0 { -value } else { value }).to_le_bytes());
         }
         dir.write("model/model.safetensors", tensors.write());
@@ -264,7 +264,7 @@ fn detects_parameters_that_overflow() {
 
 #[test]
 fn detects_parameters_of_wrong_shape_or_name() {
-    let turned = |tensors: &mut Tensors| {
+    let transposed = |tensors: &mut Tensors| {
         let shape = tensors.header["source_embedding.weight"]["shape"].as_array_mut().unwrap();
         assert_ne!(shape[0], shape[1]);
         shape.reverse();
@@ -274,7 +274,7 @@ fn detects_parameters_of_wrong_shape_or_name() {
         let moved = header.remove("source_embedding.weight").unwrap();
         header.insert("embedding.of.another.program".to_owned(), moved);
     };
-    for change in [&turned as &dyn Fn(&mut Tensors), &renamed] {
+    for change in [&transposed as &dyn Fn(&mut Tensors), &renamed] {
         let dir = TestDir::with_model();
         let mut tensors = Tensors::read(&dir.read("model/model.safetensors"));
         change(&mut tensors);
@@ -288,15 +288,15 @@ fn escapes_names_read_from_files() {
     let dir = TestDir::with_model();
     let mut tensors = Tensors::read(&dir.read("model/model.safetensors"));
     let end = tensors.data.len();
-    let nothing = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [end, end]});
-    tensors.header.as_object_mut().unwrap().insert("\u{1b}[2J\u{9b}\u{202e}".to_owned(), nothing);
+    let empty = serde_json::json!({"dtype": "F32", "shape": [0], "data_offsets": [end, end]});
+    tensors.header.as_object_mut().unwrap().insert("\u{1b}[2J\u{9b}\u{202e}".to_owned(), empty);
     dir.write("model/model.safetensors", tensors.write());
     let surplus = dir.run(&["inspect", "model"]);
     surplus.refused_with(1, &["model/model.safetensors", "␛[2J\u{fffd}\u{fffd} does not belong"]);
     assert!(!surplus.stderr.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{surplus:?}");
     let dir = TestDir::with_model();
-    text_replaced(&dir, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
-    text_replaced(&dir, "model/config.json", "\"fingerprint\": \"", "\"fingerprint\": \"12345678901é");
+    replace_text(&dir, "model/config.json", "\"pairs.tsv\"", "\"\\u001b[2Jpairs.tsv\"");
+    replace_text(&dir, "model/config.json", "\"fingerprint\": \"", "\"fingerprint\": \"12345678901é");
     assert!(dir.run(&["inspect", "model"]).worked().contains("␛[2Jpairs.tsv: 12 pairs, sha256 12345678901é\n"));
 }
 
@@ -319,15 +319,15 @@ fn detects_a_missing_damaged_or_foreign_lexicon() {
     dir.train("model", &guided).worked();
     dir.train("other", &[&guided[..], &["--joint-vocabulary"]].concat()).worked();
     let whole = dir.read("model/lexicon.safetensors");
-    let mut beyond = whole.clone();
+    let mut out_of_range = whole.clone();
     // The last number is a target unit.
-    let end = beyond.len();
-    beyond[end - 4..].copy_from_slice(&9999u32.to_le_bytes());
+    let end = out_of_range.len();
+    out_of_range[end - 4..].copy_from_slice(&9999u32.to_le_bytes());
     let others = dir.read("other/lexicon.safetensors");
     for (bytes, reason) in [
-        (&whole[..whole.len() / 2], "damaged, or no lexicon"),
-        (&beyond[..], "outside the vocabulary"),
-        (&[], "damaged, or no lexicon"),
+        (&whole[..whole.len() / 2], "damaged, or not a softalign lexicon"),
+        (&out_of_range[..], "outside the vocabulary"),
+        (&[], "damaged, or not a softalign lexicon"),
         (&others, "does not belong"),
     ] {
         dir.write("model/lexicon.safetensors", bytes);
@@ -352,22 +352,22 @@ fn reads_an_aligner_without_a_fingerprint() {
     assert_eq!(dir.run(&align).worked(), now);
 }
 
-/// [`QUICK`] with other values for some of its options.
-fn quick_but(changes: &[(&str, &'static str)]) -> Vec<&'static str> {
+/// [`QUICK`] with some values replaced.
+fn quick_with(changes: &[(&str, &'static str)]) -> Vec<&'static str> {
     let mut settings = QUICK.to_vec();
     for (option, value) in changes {
-        let place = settings.iter().position(|known| known == option).unwrap();
-        settings[place + 1] = value;
+        let index = settings.iter().position(|known| known == option).unwrap();
+        settings[index + 1] = value;
     }
     settings
 }
 
 #[test]
 fn diverging_from_the_start_writes_no_model() {
-    // Once the loss breaks down within an epoch, once at the validation after its only step.
+    // Divergence within an epoch, and at the validation after its only step.
     for batch in ["1", "12"] {
         let dir = TestDir::with_pairs();
-        let settings = quick_but(&[("--learning-rate", "1e38"), ("--batch-sentences", batch)]);
+        let settings = quick_with(&[("--learning-rate", "1e38"), ("--batch-sentences", batch)]);
         let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "5"];
         dir.run(&[&arguments[..], &settings].concat()).refused_with(1, &["step", "--learning-rate"]);
         let kept = dir.contents();
@@ -382,29 +382,29 @@ fn diverging_from_the_start_writes_no_model() {
 #[test]
 fn diverging_later_keeps_the_last_good_checkpoint() {
     let dir = TestDir::with_pairs();
-    // One step with so small a rate that nothing is learned: whatever comes after looks no worse by its score.
-    let settings = quick_but(&[("--learning-rate", "1e-12"), ("--batch-sentences", "12")]);
+    // One step with a tiny learning rate, so that no later validation scores worse.
+    let settings = quick_with(&[("--learning-rate", "1e-12"), ("--batch-sentences", "12")]);
     let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"];
     dir.run(&[&arguments[..], &settings].concat()).worked();
-    text_replaced(&dir, "out/config.json", "\"learning_rate\": 1e-12", "\"learning_rate\": 1e38");
+    replace_text(&dir, "out/config.json", "\"learning_rate\": 1e-12", "\"learning_rate\": 1e38");
     let mut state = Tensors::read(&dir.read("out/resume.safetensors"));
     state.header["__metadata__"].as_object_mut().unwrap().remove("settings").expect("the settings it was saved under");
     dir.write("out/resume.safetensors", state.write());
     let good = ["out/model.safetensors", "out/resume.safetensors"].map(|name| dir.read(name));
-    let on = dir.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "9"]);
-    on.refused_with(1, &["--learning-rate"]);
+    let resumed = dir.run(&["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "9"]);
+    resumed.refused_with(1, &["--learning-rate"]);
     assert!(dir.read("out/model.safetensors") == good[0], "the good model was overwritten");
     assert!(dir.read("out/resume.safetensors") == good[1], "the good state was overwritten");
     dir.run(&["translate", "--model", "out", "the red fox"]).worked();
 }
 
 #[test]
-fn best_model_of_pairs_too_short_for_bleu_is_not_the_first() {
+fn best_model_is_selected_even_if_pairs_are_too_short_for_bleu() {
     let dir = TestDir::new();
     let short: Vec<(&str, &str)> =
         PAIRS.iter().map(|(source, target)| (*source, target.trim_end_matches(" ."))).collect();
     dir.write("pairs.tsv", tsv(&short));
-    let settings = quick_but(&[("--batch-sentences", "4"), ("--hidden-size", "128"), ("--attention-size", "128")]);
+    let settings = quick_with(&[("--batch-sentences", "4"), ("--hidden-size", "128"), ("--attention-size", "128")]);
     let arguments = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "20", "--patience", "100"];
     dir.run(&[&arguments[..], &settings].concat()).worked();
     let scores = dir.run(&["evaluate", "--model", "out", "--pairs", "pairs.tsv", "--json"]);

@@ -1,10 +1,10 @@
-//! `clean`: what is wrong with a corpus is counted, and left out where that is asked for.
+//! `clean`: reports noisy pairs of a corpus and writes the others.
 
 mod common;
 
 use common::{PAIRS, TestDir, model_path, tsv};
 
-/// Good pairs, and eight that are not: lines 61 to 68.
+/// A directory with 60 clean pairs, and noisy ones in lines 61 to 68.
 fn dir() -> TestDir {
     let dir = TestDir::new();
     let numbers = 0..60;
@@ -65,7 +65,7 @@ fn reports_line_numbers_of_the_file() {
     assert!(!listed.worked().contains("\"line\":1,") && listed.worked().contains("\"line\":69,"), "{listed:?}");
     let sides = ["--features", "3", "--output", "a", "--output-target", "b"];
     let refused = dir.run(&[&["clean", "--pairs", "pairs.tsv"], &sides[..]].concat());
-    refused.refused_with(2, &["--output-target leaves no place for --features"]);
+    refused.refused_with(2, &["--output-target and --features exclude each other"]);
 }
 
 #[test]
@@ -80,17 +80,17 @@ fn writes_clean_and_noisy_pairs_separately() {
     let rejected: Vec<Vec<&str>> = rest.lines().map(|line| line.splitn(3, '\t').collect()).collect();
     assert_eq!(rejected[3], ["64", "identical", "Berlin\tBerlin"]);
     assert_eq!(rejected.iter().map(|one| one[2]).collect::<Vec<_>>(), lines[60..]);
-    // Through a pipe the report goes to standard error.
+    // With the pairs on standard output, the report goes to standard error.
     let piped = dir.run(&["clean", "--pairs", "pairs.tsv", "--output", "-"]);
     assert_eq!(piped.worked(), dir.text("clean.tsv"));
     assert!(piped.stderr.contains("proportion          2") && piped.stderr.lines().count() == 9, "{piped:?}");
-    // What is clean stays as it is.
+    // Cleaning a clean corpus changes nothing.
     let again = dir.run(&["clean", "--pairs", "clean.tsv", "--output", "again.tsv"]);
     assert!(again.worked().ends_with("good               60  100.0 %\n"));
     assert_eq!(dir.text("again.tsv"), dir.text("clean.tsv"));
 }
 
-/// A tag is no word of a sentence, nor does it make one side unlike the other.
+/// Tags affect neither lengths nor proportions.
 #[test]
 fn ignores_the_tag_when_filtering() {
     let dir = dir();
@@ -114,7 +114,7 @@ fn parallel_files_stay_parallel() {
     dir.run(&[&files[..], &["--output-target", "clean.fr"]].concat()).worked();
     assert_eq!((dir.text("clean.en"), dir.text("clean.fr")), ("a\tb\nc d\n".into(), "x y\nu\tv w\n".into()));
     dir.run(&files).worked();
-    assert_eq!(dir.text("clean.en"), "a b\tx y\nc d\tu v w\n", "a tab stands between the sentences alone");
+    assert_eq!(dir.text("clean.en"), "a b\tx y\nc d\tu v w\n", "tabs inside a sentence become spaces");
 }
 
 #[test]
@@ -129,23 +129,23 @@ fn ranks_mismatched_pairs_as_noisy() {
     let lines: Vec<(&str, &str)> = pairs.iter().map(|(source, target)| (source.as_str(), target.as_str())).collect();
     dir.write("pairs.tsv", tsv(&lines));
     let options = ["clean", "--pairs", "pairs.tsv", "--accept", "duplicate", "--rejected", "rest.tsv", "--noisy", "10"];
-    // Twelve kinds of sentences are too few for an aligner to learn from, and enough for a model.
-    for (more, least) in [(&[][..], 0), (&["--model", model_path()], 8)] {
-        dir.run(&[&options, more].concat()).worked();
+    // Twelve distinct sentences are too few to train an aligner, but the model detects the mismatches.
+    for (model, least) in [(&[][..], 0), (&["--model", model_path()], 8)] {
+        dir.run(&[&options, model].concat()).worked();
         let rest = dir.text("rest.tsv");
         let numbers: Vec<usize> = rest.lines().map(|line| line.split_once('\t').unwrap().0.parse().unwrap()).collect();
-        let right = numbers.iter().filter(|number| *number % 10 == 0).count();
-        assert!(numbers.len() == 12 && right >= least, "{more:?} {numbers:?}");
+        let mismatched = numbers.iter().filter(|number| *number % 10 == 0).count();
+        assert!(numbers.len() == 12 && mismatched >= least, "{model:?} {numbers:?}");
     }
 }
 
 #[test]
 fn refuses_invalid_filter_options() {
     let dir = dir();
-    let refused = |options: &[&str], code: i32, said: &str| {
-        dir.run(&[&["clean", "--pairs", "pairs.tsv"], options].concat()).refused_with(code, &[said]);
+    let refused = |options: &[&str], code: i32, part: &str| {
+        dir.run(&[&["clean", "--pairs", "pairs.tsv"], options].concat()).refused_with(code, &[part]);
     };
-    refused(&["--output", "pairs.tsv"], 2, "read as well");
+    refused(&["--output", "pairs.tsv"], 2, "also input");
     refused(&["--output", "x", "--rejected", "x"], 2, "both write to x");
     refused(&["--max-proportion", "0.5"], 2, "--max-proportion");
     refused(&["--noisy", "101"], 2, "--noisy");

@@ -1,4 +1,4 @@
-//! docs/reference/cli.md, which is made of the command line's own description.
+//! docs/reference/cli.md, generated from the command line's definition.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn page() -> String {
     let mut cli = Cli::command();
     cli.build();
     let mut page =
-        "# Commands and options\n\nThis page is made of the program's own help: `UPDATE_SNAPSHOTS=1 cargo test \
+        "# Commands and options\n\nThis page is generated from the program's help: `UPDATE_SNAPSHOTS=1 cargo test \
                     --release --test cli_reference` rewrites it.\n"
             .to_owned();
     let global = |argument: &&Arg| argument.is_global_set();
@@ -23,7 +23,7 @@ fn page() -> String {
         let own: Vec<&Arg> = command.get_arguments().filter(|argument| !global(argument)).collect();
         sections(&mut page, &own);
     }
-    page.push_str("\n## Global options\n\nThese go with every command.\n");
+    page.push_str("\n## Global options\n\nEvery command accepts these.\n");
     sections(&mut page, &commands[0].get_arguments().filter(global).collect::<Vec<_>>());
     page
 }

@@ -1,4 +1,4 @@
-//! What scripts rely on: exit codes, streams, order of lines, keys of JSON, and `--help`.
+//! The interface for scripts: exit codes, streams, order of lines, JSON keys, and `--help`.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn translate(input: &str, options: &[&str]) -> Outcome {
     TestDir::new().run_with_input(&[&["translate", "--model", model_path()], options].concat(), input)
 }
 
-/// Sentences of many lengths, words of the vocabulary and others.
+/// Sentences of 1 to 23 words, including unknown ones.
 fn mixed_sentences() -> Vec<String> {
     let words = ["the", "red", "fox", "sings", "owl", "zebra"];
     (1..24)
@@ -31,23 +31,26 @@ fn help_matches_the_snapshots() {
     for command in COMMANDS.into_iter().chain([""]) {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = dir.run(&arguments);
-        let place = snapshots.join(format!("help{}{command}.txt", if command.is_empty() { "" } else { "-" }));
+        let path = snapshots.join(format!("help{}{command}.txt", if command.is_empty() { "" } else { "-" }));
         if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
             std::fs::create_dir_all(&snapshots).unwrap();
-            std::fs::write(&place, help.worked()).unwrap();
+            std::fs::write(&path, help.worked()).unwrap();
         }
-        let expected = std::fs::read_to_string(&place).unwrap_or_default();
-        assert_eq!(help.worked(), expected, "{} (UPDATE_SNAPSHOTS=1 rewrites it)", place.display());
-        assert!(command.is_empty() || expected.contains("Example"), "{command} shows no example");
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(help.worked(), expected, "{} (UPDATE_SNAPSHOTS=1 rewrites it)", path.display());
+        assert!(command.is_empty() || expected.contains("Example"), "{command} has no example");
         let examples = expected.rsplit_once("Example").map_or("", |(_, examples)| examples);
-        assert!(examples.lines().all(|line| line.chars().count() < 80), "{command}: a terminal would break an example");
+        assert!(
+            examples.lines().all(|line| line.chars().count() < 80),
+            "{command}: an example is longer than a terminal line"
+        );
         let last_heading = expected.lines().rfind(|line| line.ends_with(':') && !line.starts_with([' ', 'E']));
         assert_eq!(last_heading, Some("Global options:"), "{command}");
     }
 }
 
 #[test]
-fn names_the_command_that_has_a_misplaced_option() {
+fn error_names_the_command_of_a_misplaced_option() {
     let dir = TestDir::new();
     for (arguments, owner) in [
         (&["translate", "--noisy", "a"][..], "'--noisy' is an option of 'softalign align'"),
@@ -77,8 +80,8 @@ fn parses_negative_numbers_as_values() {
     }
     let guided = dir.train("guided", &["--guided-alignment", "0.5", "--max-epochs", "1"]);
     guided.worked();
-    dir.train("usual", &["--guided-alignment", "--max-epochs", "1"]).worked();
-    assert_eq!(dir.read("guided/model.safetensors"), dir.read("usual/model.safetensors"));
+    dir.train("default", &["--guided-alignment", "--max-epochs", "1"]).worked();
+    assert_eq!(dir.read("guided/model.safetensors"), dir.read("default/model.safetensors"));
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn model_can_be_set_in_the_environment() {
     assert!(run(&["inspect"]).worked().contains(model_path()));
     run(&["evaluate", "--pairs", "pairs.tsv"]).worked();
     run(&["translate", "--model", "nope", "a"]).refused_with(1, &["nope"]);
-    // It is no more than a default: what goes without a model goes all the same.
+    // It is only a default: commands that need no model ignore it.
     run(&["inspect", model_path()]).worked();
     dir.write("found", "mi\n".repeat(PAIRS.len()));
     run(&["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "found"]).worked();
@@ -106,13 +109,15 @@ fn model_can_be_set_in_the_environment() {
 }
 
 #[test]
-fn inspect_json_has_all_that_its_text_has() {
-    let told = json(TestDir::new().run(&["inspect", model_path(), "--json"]).worked());
-    assert_eq!((&told["schema"], &told["model"]), (&Value::from(1), &Value::from(model_path())));
-    assert_eq!(told["config"]["architecture"]["hidden_size"], 32);
-    assert_eq!(told["config"]["data"]["training_pairs"], PAIRS.len());
-    assert_eq!((&told["best"]["best"], &told["last"]["epoch"]), (&Value::from(true), &Value::from(10)));
-    assert!(told["parameters"].as_u64() > Some(1000) && told["files"]["model.safetensors"].as_u64() > Some(1000));
+fn inspect_json_covers_its_text_output() {
+    let inspected = json(TestDir::new().run(&["inspect", model_path(), "--json"]).worked());
+    assert_eq!((&inspected["schema"], &inspected["model"]), (&Value::from(1), &Value::from(model_path())));
+    assert_eq!(inspected["config"]["architecture"]["hidden_size"], 32);
+    assert_eq!(inspected["config"]["data"]["training_pairs"], PAIRS.len());
+    assert_eq!((&inspected["best"]["best"], &inspected["last"]["epoch"]), (&Value::from(true), &Value::from(10)));
+    assert!(
+        inspected["parameters"].as_u64() > Some(1000) && inspected["files"]["model.safetensors"].as_u64() > Some(1000)
+    );
 }
 
 #[test]
@@ -180,7 +185,7 @@ fn writes_one_line_per_input_line_in_order() {
     let files = ["translate", "--model", model_path(), "--input", "input.txt", "--output", "output.txt"];
     assert_eq!(dir.run(&files).worked(), "");
     assert_eq!(dir.text("output.txt"), expected);
-    assert_eq!(dir.contents().len(), 2, "no other file is left");
+    assert_eq!(dir.contents().len(), 2, "no other file is written");
     assert_eq!(dir.run(&["translate", "--model", model_path(), "the old fox runs", ""]).worked(), "vela mi kura .\n\n");
 }
 
@@ -215,12 +220,12 @@ fn refuses_a_reverse_model_without_links() {
 #[test]
 fn tables_have_one_line_per_entry_for_any_text() {
     let dir = TestDir::new();
-    let odd = "\r\u{b}\u{c}\u{1c}\u{85}\u{2028}";
-    let pairs = PAIRS.map(|(source, target)| format!("{source}{odd}x\t{target}{odd}x{odd}\n"));
+    let breaks = "\r\u{b}\u{c}\u{1c}\u{85}\u{2028}";
+    let pairs = PAIRS.map(|(source, target)| format!("{source}{breaks}x\t{target}{breaks}x{breaks}\n"));
     dir.write("pairs.tsv", pairs.concat());
     let arguments = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--noisy", "--lexicon", "words.tsv"];
     let table = dir.run(&arguments);
-    // As Python's universal newlines and str.splitlines count them.
+    // Line ends of Python's universal newlines and str.splitlines.
     let ends = ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{85}', '\u{2028}'];
     for (text, columns) in [(table.worked(), 6), (&dir.text("words.tsv"), 7)] {
         assert!(text.lines().all(|line| line.split('\t').count() == columns), "{text}");
@@ -276,7 +281,7 @@ fn every_format_has_one_alignment_per_pair_in_order() {
     assert_eq!(json(align("json").worked()).as_array().unwrap().len(), 5);
     assert!(align("text").worked().contains("rufo"));
     assert_eq!(align("html").worked().matches("\n{\"id\":").count(), 5);
-    assert_eq!(align("svg").worked().matches("\n<g transform=\"translate(0 ").count(), 5 + 1, "and a scale");
+    assert_eq!(align("svg").worked().matches("\n<g transform=\"translate(0 ").count(), 5 + 1, "five pairs and a scale");
     let file = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "npz", "--output", "weights.npz"];
     dir.run(&file).worked();
     let archive = zip::ZipArchive::new(std::fs::File::open(dir.path("weights.npz")).unwrap()).unwrap();
@@ -303,13 +308,13 @@ fn all_input_forms_give_the_same_alignments() {
 fn translation_is_independent_of_its_batch() {
     let sentences = mixed_sentences();
     for options in [&["--beam", "1"][..], &["--beam", "4", "--n-best", "2"]] {
-        let together = translate(&(sentences.join("\n") + "\n"), options);
-        let mut together = together.worked().lines().map(|line| line.split_once(" ||| ").map_or(line, |line| line.1));
+        let batched = translate(&(sentences.join("\n") + "\n"), options);
+        let mut batched = batched.worked().lines().map(|line| line.split_once(" ||| ").map_or(line, |line| line.1));
         for sentence in &sentences {
             for alone in translate(sentence, options).worked().lines() {
                 let alone = alone.split_once(" ||| ").map_or(alone, |line| line.1);
                 let [alone, other] =
-                    [alone, together.next().unwrap()].map(|line| line.split(" ||| ").collect::<Vec<_>>());
+                    [alone, batched.next().unwrap()].map(|line| line.split(" ||| ").collect::<Vec<_>>());
                 assert_eq!(alone[0], other[0], "{sentence}");
                 if let (Some(alone), Some(other)) = (alone.get(1), other.get(1)) {
                     let [alone, other] = [alone, other].map(|score| score.parse::<f64>().unwrap());
@@ -317,7 +322,7 @@ fn translation_is_independent_of_its_batch() {
                 }
             }
         }
-        assert_eq!(together.next(), None);
+        assert_eq!(batched.next(), None);
     }
 }
 
@@ -339,12 +344,12 @@ fn quiet_leaves_standard_error_empty() {
         outcome.worked();
         assert_eq!(outcome.stderr, "", "{arguments:?}");
     }
-    let loud = dir.run(&["translate", "--model", model_path(), "--input", "other.txt"]);
-    assert!(loud.stderr.contains("line 1"), "what may be wrong is said: {loud:?}");
+    let verbose = dir.run(&["translate", "--model", model_path(), "--input", "other.txt"]);
+    assert!(verbose.stderr.contains("line 1"), "without --quiet there is a warning: {verbose:?}");
 }
 
 #[test]
-fn evaluate_json_has_the_promised_keys() {
+fn evaluate_json_has_the_documented_keys() {
     let dir = TestDir::with_pairs();
     let evaluate = ["evaluate", "--model", model_path(), "--pairs", "pairs.tsv"];
     let plain = dir.run(&[&evaluate[..], &["--json"]].concat());
@@ -373,9 +378,9 @@ fn evaluate_json_has_the_promised_keys() {
     }
 }
 
-/// The words of a command line, as a shell has them: quotes keep a word together, `*` stands for two files, and what comes after
-/// `#`, `|`, `>`, `<` or `&` is not the program's.
-fn words_of(line: &str) -> Vec<String> {
+/// Splits a command line like a shell: quotes group words, `*` expands to two files, and `#`, `|`, `>`, `<` or `&` end the
+/// command.
+fn shell_words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let (mut quote, mut is_word) = (None, false);
     for character in line.chars() {
@@ -416,24 +421,23 @@ fn shell_blocks_of_docs() -> String {
     blocks
 }
 
-/// The program takes every command that the documentation and the help show. `scripts/check_docs.py` runs those of the
-/// documentation.
+/// `scripts/check_docs.py` also runs the commands of the documentation.
 #[test]
-fn shown_commands_run() {
+fn commands_in_docs_and_help_parse() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let mut shown = shell_blocks_of_docs();
     COMMANDS.iter().for_each(|command| shown += &read(&format!("tests/snapshots/help-{command}.txt")));
     let shown = shown.replace("\\\n", " ").replace("cargo run --release -- ", "softalign ");
-    let is_run = |place: usize| {
-        let before = shown[..place].rsplit('\n').next().unwrap_or_default();
+    let is_command = |index: usize| {
+        let before = shown[..index].rsplit('\n').next().unwrap_or_default();
         before.trim().is_empty() || before.ends_with("$ ") || before.ends_with("| ") && !before.starts_with('|')
     };
-    let commands = shown.match_indices("softalign ").filter(|(place, _)| is_run(*place));
-    let lines: Vec<&str> = commands.map(|(place, _)| shown[place..].lines().next().unwrap_or_default()).collect();
+    let commands = shown.match_indices("softalign ").filter(|(index, _)| is_command(*index));
+    let lines: Vec<&str> = commands.map(|(index, _)| shown[index..].lines().next().unwrap_or_default()).collect();
     assert!(lines.len() >= 80, "{} commands", lines.len());
     for line in lines {
-        let parsed = Cli::try_parse_from(words_of(line));
+        let parsed = Cli::try_parse_from(shell_words(line));
         let is_wrong = parsed.is_err_and(|error| error.use_stderr());
         assert!(!is_wrong, "{line}");
     }
@@ -462,7 +466,7 @@ fn train_defaults_to_shipped_data_and_keeps_the_previous_model() {
     let first = dir.read("checkpoints/model.safetensors");
     dir.write("data/validation.tsv", "broken\n");
     train("2").refused_with(1, &["data/validation.tsv:1"]);
-    assert_eq!(dir.read("checkpoints/model.safetensors"), first, "a run that cannot begin moves nothing");
+    assert_eq!(dir.read("checkpoints/model.safetensors"), first, "a refused run archives nothing");
     dir.write("data/validation.tsv", tsv(&PAIRS[..3]));
     train("2").worked();
     assert_eq!(dir.read("checkpoints/previous/model.safetensors"), first);
@@ -475,7 +479,7 @@ fn train_defaults_to_shipped_data_and_keeps_the_previous_model() {
 }
 
 #[test]
-fn names_the_option_where_nothing_is_shipped() {
+fn errors_without_shipped_files_name_the_option() {
     let dir = TestDir::new();
     dir.run(&["train", "--out", "out"]).refused_with(1, &["data/train.tsv", "--train"]);
     dir.run(&["evaluate", "--model", model_path()]).refused_with(1, &["data/test.tsv", "--pairs"]);

@@ -1,4 +1,4 @@
-//! Options from a file: what it may hold, what counts more, and that a training can be said by one.
+//! Options from a configuration file: valid contents, precedence, and reproduction of a training.
 
 mod common;
 
@@ -9,10 +9,10 @@ use common::{PAIRS, QUICK, TestDir, json, model_path, outcome, tsv};
 use serde_json::{Value, json};
 use softalign::cli::Cli;
 
-/// Options of `train` that say nothing of what is trained, and those that others say in another way.
+/// Options of `train` that do not affect the model, or that other options express.
 const NOT_SHOWN: [&str; 5] = ["resume", "show-config", "config", "preset", "out"];
-/// Options that exclude each other, or that are open by default.
-const SHOWN_WHERE_GIVEN: [&str; 21] = [
+/// Options shown only where set: they exclude each other or have no default.
+const SHOWN_IF_SET: [&str; 21] = [
     "protected-tokens",
     "features",
     "tag-source",
@@ -36,8 +36,8 @@ const SHOWN_WHERE_GIVEN: [&str; 21] = [
     "vocabulary-size",
 ];
 
-/// What config.json says of a model, and of how its training was begun.
-fn told(dir: &TestDir, out: &str) -> (Value, Vec<String>) {
+/// config.json without the invocation, and the recorded command line.
+fn read_config(dir: &TestDir, out: &str) -> (Value, Vec<String>) {
     let mut config = json(&dir.text(&format!("{out}/config.json")));
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
     (config, serde_json::from_value(begun["command_line"].clone()).unwrap())
@@ -67,15 +67,18 @@ fn shown_config_trains_the_same_model() {
         let train =
             [&["train", "--train", "pairs.tsv", "--preset", "tiny", "--max-epochs", "2", "-q"], options].concat();
         let shown = dir.run(&[&train[..], &["--show-config"]].concat());
-        assert_eq!((dir.contents().len(), &shown.stderr[..]), (1, ""), "it touches a folder, or says something");
+        assert_eq!((dir.contents().len(), &shown.stderr[..]), (1, ""), "--show-config writes files or notes");
         dir.write("c.json", shown.worked());
         dir.run(&[&train[..], &["--out", "plain"]].concat()).worked();
         dir.run(&["train", "--config", "c.json", "--out", "again", "-q"]).worked();
         let model = |out: &str| dir.read(&format!("{out}/model.safetensors"));
         assert!(model("plain") == model("again"), "{options:?}: another model");
-        let ((plain, _), (again, begun)) = (told(&dir, "plain"), told(&dir, "again"));
+        let ((plain, _), (again, begun)) = (read_config(&dir, "plain"), read_config(&dir, "again"));
         assert_eq!(plain, again, "{options:?}");
-        assert!(!begun.iter().any(|part| part.contains("config")), "the file may be gone by then: {begun:?}");
+        assert!(
+            !begun.iter().any(|part| part.contains("config")),
+            "the recorded command line must not depend on the file: {begun:?}"
+        );
     }
 }
 
@@ -91,8 +94,8 @@ fn show_config_prints_every_resolved_setting() {
     let mut cli = Cli::command();
     cli.build();
     let options = cli.find_subcommand("train").unwrap().get_arguments().filter_map(|argument| argument.get_long());
-    let apart = [&NOT_SHOWN[..], &SHOWN_WHERE_GIVEN, &["help", "version", "quiet", "color"]].concat();
-    let expected: BTreeSet<&str> = options.filter(|long| !apart.contains(long)).chain(["vocabulary-size"]).collect();
+    let excluded = [&NOT_SHOWN[..], &SHOWN_IF_SET, &["help", "version", "quiet", "color"]].concat();
+    let expected: BTreeSet<&str> = options.filter(|long| !excluded.contains(long)).chain(["vocabulary-size"]).collect();
     let names: BTreeSet<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(names, expected);
     dir.run(&["train", "--resume", "--show-config"]).refused_with(2, &["--show-config cannot change with --resume"]);
@@ -111,10 +114,10 @@ fn command_line_overrides_the_config_file() {
     dir.write("b", "mi\n");
     let shown = dir.run(&[&train[..], &["--seed", "3", "--batch-sentences=4"]].concat());
     let shown = json(shown.worked());
-    let of = |key: &str| shown[key].clone();
-    assert_eq!((of("seed"), of("max-epochs"), of("no-tied-embeddings")), (json!(3), json!(1), json!(true)));
-    assert_eq!((of("train"), of("source")), (Value::Null, json!("a")), "what conflicts must yield");
-    assert_eq!((of("batch-tokens"), of("batch-sentences")), (Value::Null, json!(4)));
+    let value = |key: &str| shown[key].clone();
+    assert_eq!((value("seed"), value("max-epochs"), value("no-tied-embeddings")), (json!(3), json!(1), json!(true)));
+    assert_eq!((value("train"), value("source")), (Value::Null, json!("a")), "the command line replaces --train");
+    assert_eq!((value("batch-tokens"), value("batch-sentences")), (Value::Null, json!(4)));
 }
 
 #[test]
@@ -130,7 +133,7 @@ fn every_command_reads_a_config_file() {
     };
     let lines = translate(&["translate", "--config=c.json", "the red fox sleeps"]);
     assert!(lines.len() == 2 && lines[0].contains("rufo mi dorma ."), "{lines:?}");
-    // What follows -- is text, whatever it looks like; the option may stand before the command.
+    // The option may precede the command; after -- it is text.
     assert_eq!(translate(&["--config", "c.json", "translate", "--n-best", "1", "--", "--config", "a"]).len(), 2);
     dir.write(
         "several.json",
@@ -152,7 +155,7 @@ fn every_command_reads_a_config_file() {
     );
 }
 
-/// A preset means the sizes that it names, and a model to begin with decides its own, whatever a config says of them.
+/// Presets and base models override the sizes of a configuration file.
 #[test]
 fn preset_on_the_command_line_overrides_sizes_of_the_config() {
     let dir = TestDir::with_model();
@@ -162,19 +165,22 @@ fn preset_on_the_command_line_overrides_sizes_of_the_config() {
     assert_eq!((&preset.json()["hidden-size"], &preset.json()["learning-rate"]), (&json!(384), &json!(0.0015)));
     let from = ["train", "--config", "settings.json", "--init-from", "model", "--show-config"];
     assert!(dir.run(&from).worked().contains("\"init-from\": \"model\""));
-    // But for what the model leaves open.
+    // The base model does not determine the size of a new vocabulary.
     dir.write("open.json", json!({"vocabulary-size": 77}).to_string());
     let new = ["train", "--config", "open.json", "--init-from", "model", "--init-vocabulary", "new", "--show-config"];
     assert_eq!(dir.run(&[&new[..], &["--train", "pairs.tsv"]].concat()).json()["vocabulary-size"], 77);
-    // What presets differ in is all that a preset says.
-    let of = |preset: &str| {
+    // Presets differ in these options only.
+    let options = |preset: &str| {
         let shown = ["train", "--train", "pairs.tsv", "--preset", preset, "--show-config"];
         dir.run(&shown).json().as_object().unwrap().clone()
     };
-    let auto = of("auto");
+    let auto = options("auto");
     for preset in ["fast", "best", "tiny", "large"] {
-        let differing: Vec<String> =
-            of(preset).into_iter().filter(|(key, value)| auto.get(key) != Some(value)).map(|(key, _)| key).collect();
+        let differing: Vec<String> = options(preset)
+            .into_iter()
+            .filter(|(key, value)| auto.get(key) != Some(value))
+            .map(|(key, _)| key)
+            .collect();
         let known = ["embedding-size", "hidden-size", "attention-size", "learning-rate", "max-epochs"];
         assert!(differing.iter().all(|key| known.contains(&key.as_str())), "{preset} {differing:?}");
     }
@@ -190,13 +196,13 @@ fn config_of_a_model_trains_the_same_model() {
     dir.run(&[&config[..], &["--out", "other", "--seed", "2"]].concat()).worked();
     let model = |out: &str| dir.read(&format!("{out}/model.safetensors"));
     assert!(model("first") == model("again") && model("first") != model("other"));
-    let ((first, _), (again, begun)) = (told(&dir, "first"), told(&dir, "again"));
+    let ((first, _), (again, begun)) = (read_config(&dir, "first"), read_config(&dir, "again"));
     assert_eq!(first, again);
     assert!(
         begun.contains(&"--out=again".to_owned()) && begun.contains(&"--guided-alignment=0.5".to_owned()),
         "{begun:?}"
     );
-    // Such a command line is one again.
+    // A model trained from a configuration reproduces the training in turn.
     dir.run(&["train", "--config", "again/config.json", "-q", "--out", "third"]).worked();
     assert!(model("first") == model("third"));
     dir.run(&["train", "--config", "first/config.json", "--resume", "--out", "first"])
@@ -267,7 +273,7 @@ fn refuses_invalid_configs_in_one_line() {
     dir.run(&["train", "--config", "gone.json"]).refused_with(2, &["gone.json: cannot read this file"]);
     dir.write("binary.json", [0xff, 0xfe]);
     dir.run(&["train", "--config", "binary.json"]).refused_with(2, &["binary.json: cannot read this file"]);
-    // What an option cannot be is clap's to say, and where it is from.
+    // Invalid values get clap's message, with the name of the file.
     for (text, reason) in [
         (json!({"seed": "x"}), "at least 0"),
         (json!({"max-epochs": 1.5}), "at least 0"),

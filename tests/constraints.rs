@@ -1,5 +1,4 @@
-//! What `softalign translate` keeps to when it is asked: beginnings, phrases that must or must not be there, terms, and
-//! translations drawn by chance.
+//! Constraints of `softalign translate`: prefixes, required and avoided phrases, terms; sampling and length penalties.
 
 mod common;
 
@@ -14,7 +13,7 @@ fn translation_begins_with_the_target_prefix() {
     let text = translate(&["--prefix", "grisa ku "], "the red fox sleeps\nthe old owl runs\n\n");
     let lines: Vec<&str> = text.worked().lines().collect();
     assert!(lines[0].starts_with("grisa ku ") && lines[1].starts_with("grisa ku ") && lines[2].is_empty(), "{text:?}");
-    // Of each line its own; an empty one, and none, ask for nothing.
+    // Each line has its own prefix; an empty or missing one constrains nothing.
     let own = translate(&["--prefixes"], "the red fox sleeps\tvela\nthe red fox sleeps\t\nthe red fox sleeps\n");
     let lines: Vec<&str> = own.worked().lines().collect();
     assert!(lines[0].starts_with("vela ") && lines[1..] == ["rufo mi dorma .", "rufo mi dorma ."], "{own:?}");
@@ -31,13 +30,17 @@ fn required_and_avoided_phrases_are_respected() {
         let text = with(&["--beam", beam, "--avoid", "rufo mi", "--avoid", "dorma"]);
         assert!(!text.contains("rufo mi") && !text.contains("dorma"), "{text}");
     }
-    assert_eq!(with(&["--avoid", "rufo ku", "--avoid", "mi ."]), "rufo mi dorma .", "nothing of it was there");
+    assert_eq!(
+        with(&["--avoid", "rufo ku", "--avoid", "mi ."]),
+        "rufo mi dorma .",
+        "avoiding absent phrases changes nothing"
+    );
     let twice = translate(&["--no-repeat", "1", "--prefix", "ku ku"], "the red owl sings\n");
     let mut words: Vec<&str> = twice.worked().split_whitespace().skip(1).collect();
     let count = words.len();
     words.sort_unstable();
     words.dedup();
-    assert_eq!(words.len(), count, "what is asked for may come twice, nothing else: {twice:?}");
+    assert_eq!(words.len(), count, "only the prefix may repeat a word: {twice:?}");
 }
 
 #[test]
@@ -55,9 +58,9 @@ fn unknown_prefix_names_its_line() {
     dir.write("begun.tsv", "the red fox sleeps\tvela\nthe red fox sleeps\tzebro\n");
     let arguments = ["translate", "--model", model_path(), "--prefixes"];
     let named = dir.run(&[&arguments[..], &["--input", "begun.tsv"]].concat());
-    named.refused_with(1, &["begun.tsv:2: \"zebro\" is to be said"]);
+    named.refused_with(1, &["begun.tsv:2: \"zebro\": the model has no units"]);
     let piped = dir.run_with_input(&arguments, "the red fox sleeps\tzebro\n");
-    piped.refused_with(1, &["sentence 1: \"zebro\" is to be said"]);
+    piped.refused_with(1, &["sentence 1: \"zebro\": the model has no units"]);
     for layout in [&["--csv"][..], &["--header"], &["--columns", "1,2"]] {
         let refused = dir.run(&[&arguments[..], layout, &["the fox"]].concat());
         refused.refused_with(2, &["are for --dictionary and --terms here"]);
@@ -73,30 +76,29 @@ fn terms_are_placed_at_their_source_position() {
     let lines: Vec<&str> = text.worked().lines().collect();
     assert_eq!(lines[..2], ["rufo ku dorma ."; 2], "{text:?}");
     assert!(lines[2].contains("grisa mi"), "{text:?}");
-    let told = "the model has no units for 1 of the translations, \"zebro\" for one; such terms are left out";
-    assert_eq!(text.stderr, format!("warning: terms.tsv: {told}\n"));
+    let reason = "1 translations, such as \"zebro\", contain characters unknown to the model; these terms are ignored";
+    assert_eq!(text.stderr, format!("warning: terms.tsv: {reason}\n"));
 }
 
 #[test]
 fn samples_are_reproducible_and_differ_by_seed_and_line() {
-    let draw = |arguments: &[&str], input: &str| {
-        let drawn = translate(&[&["--sample", "--temperature", "3"], arguments].concat(), input);
-        drawn.worked().to_owned()
+    let sample = |arguments: &[&str], input: &str| {
+        translate(&[&["--sample", "--temperature", "3"], arguments].concat(), input).worked().to_owned()
     };
     let twice = "the red fox sleeps\nthe red fox sleeps\n";
-    let drawn = draw(&["--n-best", "8"], twice);
-    assert_eq!(drawn, draw(&["--n-best", "8", "--threads", "1"], twice));
-    assert_ne!(drawn, draw(&["--n-best", "8", "--seed", "2"], twice));
-    let texts = |id: &str| -> Vec<&str> { drawn.lines().filter_map(|line| line.strip_prefix(id)).collect() };
+    let sampled = sample(&["--n-best", "8"], twice);
+    assert_eq!(sampled, sample(&["--n-best", "8", "--threads", "1"], twice));
+    assert_ne!(sampled, sample(&["--n-best", "8", "--seed", "2"], twice));
+    let texts = |id: &str| -> Vec<&str> { sampled.lines().filter_map(|line| line.strip_prefix(id)).collect() };
     assert_eq!((texts("0 |||").len(), texts("1 |||").len()), (8, 8));
     assert_ne!(texts("0 |||"), texts("1 |||"));
-    assert_eq!(draw(&["--top-k", "1"], twice), "rufo mi dorma .\nrufo mi dorma .\n");
-    assert_eq!(draw(&["--top-p", "0.01"], twice), "rufo mi dorma .\nrufo mi dorma .\n");
-    assert!(draw(&["--prefix", "vela"], twice).lines().all(|line| line.starts_with("vela")));
+    assert_eq!(sample(&["--top-k", "1"], twice), "rufo mi dorma .\nrufo mi dorma .\n");
+    assert_eq!(sample(&["--top-p", "0.01"], twice), "rufo mi dorma .\nrufo mi dorma .\n");
+    assert!(sample(&["--prefix", "vela"], twice).lines().all(|line| line.starts_with("vela")));
 }
 
 #[test]
-fn of_many_draws_the_one_that_is_most_like_all() {
+fn mbr_selects_the_consensus_sample() {
     let input = "the red fox sleeps\n\nthe grey owl runs\n";
     let best = translate(&["--mbr", "20", "--n-best", "3"], input);
     let lines: Vec<&str> = best.worked().lines().collect();
@@ -121,7 +123,7 @@ fn length_penalty_follows_the_chosen_formula() {
         assert_eq!(best["translation"], "rufo mi dorma .");
         best["score"].as_f64().unwrap()
     };
-    // Four words and the end.
+    // Four words and the end symbol.
     let (sum, length) = (score("power", "0"), 5.0f64);
     for (found, expected) in [
         (score("power", "2"), sum / length.powi(2)),
@@ -163,17 +165,17 @@ fn refuses_contradictory_constraints() {
 #[test]
 fn refuses_phrases_that_are_too_long() {
     let dir = TestDir::new();
-    let (most, more) = ("a".repeat(256), "a ".repeat(129));
+    let (longest, too_long) = ("a".repeat(256), "a ".repeat(129));
     dir.write("sentence.txt", "the red fox sleeps\n");
     let run = |arguments: &[&str]| {
         dir.run(&[&["translate", "--model", model_path(), "--input", "sentence.txt"], arguments].concat())
     };
-    run(&["--require", &more]).refused_with(2, &["--require: a phrase can have 256 characters, not 258"]);
-    run(&["--avoid", &more]).refused_with(2, &["--avoid: a phrase can have 256 characters, not 258"]);
-    assert_eq!(run(&["--avoid", &most]).worked(), "rufo mi dorma .\n");
-    dir.write("terms.tsv", format!("fox\tku\nowl\t{more}\n"));
+    run(&["--require", &too_long]).refused_with(2, &["--require: a phrase can have 256 characters, not 258"]);
+    run(&["--avoid", &too_long]).refused_with(2, &["--avoid: a phrase can have 256 characters, not 258"]);
+    assert_eq!(run(&["--avoid", &longest]).worked(), "rufo mi dorma .\n");
+    dir.write("terms.tsv", format!("fox\tku\nowl\t{too_long}\n"));
     run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:2: a translation can have 256 characters, not 258"]);
-    dir.write("terms.tsv", format!("{more}\tku\n"));
+    dir.write("terms.tsv", format!("{too_long}\tku\n"));
     run(&["--terms", "terms.tsv"]).refused_with(1, &["terms.tsv:1: a term can have 256 characters, not 258"]);
 }
 
@@ -182,7 +184,7 @@ fn refuses_too_many_constrained_units() {
     let phrase = "ku mi ".repeat(20);
     let required = ["--require", &phrase].repeat(7);
     let found = translate(&required, "the red fox sleeps\n");
-    found.refused_with(1, &["280 units of this model together, and 256 can be asked for"]);
+    found.refused_with(1, &["the phrases have 280 units in total; at most 256 are allowed"]);
 }
 
 #[test]
@@ -191,5 +193,5 @@ fn refuses_a_prefix_that_is_too_long() {
     dir.write("config.json", format!("{{\"prefix\": \"{}\"}}", "ku mi ".repeat(500_000)));
     let arguments = ["translate", "--model", model_path(), "--config", "config.json"];
     let found = dir.run_with_input(&arguments, "the red fox sleeps\n");
-    found.refused_with(1, &["is too long: a translation can begin with 500 units of this model"]);
+    found.refused_with(1, &["units; at most 500 are allowed"]);
 }

@@ -1,4 +1,4 @@
-//! The fused path over whole runs: it learns what the plain path learns, and finds the translations that it finds.
+//! The fused CPU implementation against the reference over whole runs: equal losses, and equal translations.
 
 use std::path::Path;
 
@@ -14,21 +14,21 @@ use softalign::training::Optimizer;
 
 const STEPS: usize = 200;
 
-/// Pairs that can be learned: the target is the source backwards, each unit moved by one.
+/// Learnable pairs: the target is the reversed source with each unit incremented.
 fn examples() -> Vec<Example> {
-    let mut stream = SeededRng::new(1, "examples", 0);
+    let mut rng = SeededRng::new(1, "examples", 0);
     let mut example = |length: usize| {
-        let source: Vec<u32> = (0..length).map(|_| 4 + stream.below(20) as u32).collect();
+        let source: Vec<u32> = (0..length).map(|_| 4 + rng.below(20) as u32).collect();
         let target = source.iter().rev().map(|unit| unit + 1).collect();
         Example::new(source, target)
     };
     (0..512).map(|index| example(1 + index % 7)).collect()
 }
 
-/// A path to loss and gradients.
-type Gradient = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> candle_core::Result<BatchLoss>;
+/// Signature of both implementations of loss and gradients.
+type GradientFn = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> candle_core::Result<BatchLoss>;
 
-fn losses(path: Gradient) -> Vec<f64> {
+fn losses(path: GradientFn) -> Vec<f64> {
     let architecture = Architecture {
         source_vocabulary: 25,
         target_vocabulary: 26,
@@ -51,8 +51,8 @@ fn losses(path: Gradient) -> Vec<f64> {
     let examples = examples();
     let lengths: Vec<_> = examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
     let batches = bucketed(&lengths, BatchSize::Sentences(16), &mut SeededRng::new(1, "shuffle", 0));
-    let step = |(step, chosen): (usize, &Vec<usize>)| {
-        let batch = Batch::new(&examples, chosen);
+    let step = |(step, indices): (usize, &Vec<usize>)| {
+        let batch = Batch::new(&examples, indices);
         let dropout = Dropout::new(rates, 1, step as u64);
         let loss = path(&model, &batch, 0.1, &dropout, &mut gradients).unwrap();
         optimizer.step(model.parameters(), &gradients, 0.003).unwrap();
@@ -63,10 +63,16 @@ fn losses(path: Gradient) -> Vec<f64> {
 
 #[test]
 fn backends_follow_the_same_loss_for_200_steps() {
-    let [fused, plain] = [RnnSearch::gradients, RnnSearch::reference_gradients].map(|path: Gradient| losses(path));
-    assert!(plain[STEPS - 1] < 0.75 * plain[0], "nothing was learned: {} {}", plain[0], plain[STEPS - 1]);
-    for (step, (fused, plain)) in fused.iter().zip(&plain).enumerate() {
-        assert!((fused - plain).abs() < 1e-3 * plain, "step {step}: {fused} {plain}");
+    let [fused, reference] =
+        [RnnSearch::gradients, RnnSearch::reference_gradients].map(|path: GradientFn| losses(path));
+    assert!(
+        reference[STEPS - 1] < 0.75 * reference[0],
+        "nothing was learned: {} {}",
+        reference[0],
+        reference[STEPS - 1]
+    );
+    for (step, (fused, reference)) in fused.iter().zip(&reference).enumerate() {
+        assert!((fused - reference).abs() < 1e-3 * reference, "step {step}: {fused} {reference}");
     }
 }
 
@@ -83,13 +89,14 @@ fn backends_translate_1000_sentences_alike() {
     let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
-        let input = |(number, &units): (usize, &usize)| SearchInput { number, units, constraints: &constraints };
+        let input =
+            |(index, &source_units): (usize, &usize)| SearchInput { index, source_units, constraints: &constraints };
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
-        let plain = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &input, &settings).unwrap();
-        for (fused, plain) in fused.iter().zip(&plain) {
-            // Where two hypotheses score alike to the last bits, either may win.
-            let tie = (fused[0].score - plain[0].score).abs() < 1e-5;
-            assert!(fused[0].units == plain[0].units || tie, "{:?} {:?}", fused[0], plain[0]);
+        let reference = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &input, &settings).unwrap();
+        for (fused, reference) in fused.iter().zip(&reference) {
+            // Either of two hypotheses with nearly equal scores may win.
+            let tie = (fused[0].score - reference[0].score).abs() < 1e-5;
+            assert!(fused[0].units == reference[0].units || tie, "{:?} {:?}", fused[0], reference[0]);
         }
     }
 }

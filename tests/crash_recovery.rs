@@ -1,7 +1,7 @@
-//! Trainings that are killed at any moment, also while files are written, and go on until they are through: what they leave
-//! is what a run leaves that was never stopped.
+//! Training killed at random moments, even while it writes files, and resumed until it completes leaves the same files as an
+//! uninterrupted run.
 //!
-//! Quick by default. More: `KILLS=30 cargo test --release --test crash_recovery`.
+//! `KILLS=30 cargo test --release --test crash_recovery` kills more often than the default.
 #![cfg(unix)]
 
 mod common;
@@ -14,10 +14,10 @@ use common::{PAIRS, TestDir, tsv};
 use serde_json::Value;
 use softalign::random::SeededRng;
 
-/// Kills of each run by default.
+/// Default number of kills per run.
 const KILLS: u64 = 3;
-/// A moment at which nothing stands still: every step is saved, and validations are frequent.
-const RESTLESS: [&str; 10] = [
+/// Saves every step and validates often, so that kills hit writes.
+const FREQUENT_WRITES: [&str; 10] = [
     "--validate-every",
     "7",
     "--save-every",
@@ -29,7 +29,7 @@ const RESTLESS: [&str; 10] = [
     "--max-epochs",
     "12",
 ];
-/// What runs differ in.
+/// Options of each run.
 const RUNS: [&[&str]; 6] = [
     &["--units=word", "--guided-alignment=0.3", "--dropout=0.3", "--keep-best=2", "--metric=perplexity"],
     &[
@@ -56,11 +56,11 @@ fn command(dir: &TestDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// What the log tells, but for times.
+/// Validations of the log without times.
 fn log(dir: &TestDir) -> Vec<Value> {
     let mut lines: Vec<Value> =
         dir.text("out/log.jsonl").lines().map(|line| serde_json::from_str(line).expect("whole lines")).collect();
-    // What is summed over the part of an epoch that a process has trained is not the same.
+    // Progress events sum over the steps of one process, so they differ.
     lines.retain(|line| line["event"] == "validation");
     for line in &mut lines {
         line.as_object_mut().unwrap().remove("seconds");
@@ -71,44 +71,43 @@ fn log(dir: &TestDir) -> Vec<Value> {
 #[test]
 fn killed_and_resumed_run_equals_an_uninterrupted_one() {
     for (number, options) in (0..).zip(RUNS) {
-        let train = [&["train", "--train", "pairs.tsv", "--out", "out"], &RESTLESS[..], options].concat();
+        let train = [&["train", "--train", "pairs.tsv", "--out", "out"], &FREQUENT_WRITES[..], options].concat();
         let dir = |name: &str| {
             let dir = TestDir::lasting(&format!("{name}-{number}"));
             dir.write("pairs.tsv", tsv(&PAIRS).repeat(2));
             dir
         };
         let (whole, killed) = (dir("whole"), dir("killed"));
-        let began = std::time::Instant::now();
+        let start = std::time::Instant::now();
         assert!(command(&whole, &train).status().unwrap().success(), "{options:?}");
-        let took = began.elapsed();
+        let duration = start.elapsed();
 
-        let mut moments = SeededRng::new(number, "kills", 0);
+        let mut rng = SeededRng::new(number, "kills", 0);
         let mut arguments = train.clone();
         for _ in 0..kills() {
             let mut child = command(&killed, &arguments).spawn().unwrap();
-            sleep(Duration::from_secs_f64(took.as_secs_f64() * moments.uniform() / kills() as f64 * 1.5));
-            // It may be through by now.
+            sleep(Duration::from_secs_f64(duration.as_secs_f64() * rng.uniform() / kills() as f64 * 1.5));
+            // It may have finished by now.
             let _ = child.kill();
             let _ = child.wait();
             if killed.path("out/resume.safetensors").exists() {
                 arguments = vec!["train", "--out", "out", "--resume", "--save-every", "0.00001"];
             }
         }
-        let end = killed.run(&[&arguments[..], &["--quiet"]].concat());
-        end.worked();
-        let exact = |name: &&String| {
+        killed.run(&[&arguments[..], &["--quiet"]].concat()).worked();
+        let reproducible = |name: &&String| {
             name.starts_with("out/kept/")
-                || ["model.safetensors", "config.json", "attention.html"].iter().any(|exact| name.ends_with(exact))
+                || ["model.safetensors", "config.json", "attention.html"].iter().any(|end| name.ends_with(end))
         };
         let kept =
             options.iter().any(|option| option.starts_with("--keep-best=") || option.starts_with("--keep-last="));
         assert_eq!(whole.path("out/kept").exists(), kept);
-        for name in whole.contents().keys().filter(exact).filter(|name| !name.ends_with('/')) {
+        for name in whole.contents().keys().filter(reproducible).filter(|name| !name.ends_with('/')) {
             assert!(killed.path(name).exists(), "{options:?}: {name} is missing");
             assert!(whole.read(name) == killed.read(name), "{options:?}: {name}");
         }
         assert_eq!(log(&whole), log(&killed), "{options:?}");
         let names = |dir: &TestDir| dir.contents().into_keys().collect::<Vec<_>>();
-        assert_eq!(names(&whole), names(&killed), "{options:?}: a kill has left something behind");
+        assert_eq!(names(&whole), names(&killed), "{options:?}: different files");
     }
 }

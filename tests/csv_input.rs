@@ -1,4 +1,4 @@
-//! Sentence pairs as spreadsheets export them: what is recognised, what is said, and what reads them right.
+//! Sentence pairs exported by spreadsheets: options that read them, and warnings that suggest these options.
 
 mod common;
 
@@ -8,7 +8,7 @@ fn links(dir: &TestDir, file: &str, options: &[&str]) -> Outcome {
     dir.run(&[&["align", "--model", model_path(), "--format", "pharaoh", "--pairs", file], options].concat())
 }
 
-/// [`PAIRS`] as an export has them: a header, a column of numbers first, each sentence in quotes.
+/// [`PAIRS`] with a header, a leading column of numbers, and quoted sentences.
 fn export(separator: &str) -> String {
     let line = |(number, (source, target)): (usize, &(&str, &str))| {
         format!("{number}{separator}\"{source}\"{separator}\"{target}\"\r\n")
@@ -29,7 +29,7 @@ fn csv_reads_as_the_same_pairs_as_tsv() {
         let by_names = links(&dir, "export.csv", &["--csv", "--columns", "english,Translation"]);
         assert_eq!((by_names.worked(), by_names.stderr.as_str()), (plain.worked(), ""), "{separator:?}");
     }
-    // As a stream, whose later parts have no header.
+    // Long enough to be read in several chunks; only the first has the header.
     let many: String = (0..30).map(|_| tsv(&PAIRS).replace('\n', "\tCC-BY\n")).collect();
     dir.write("named.tsv", format!("en\tfr\tlicence\n{many}"));
     assert_eq!(links(&dir, "named.tsv", &["--columns", "en,fr"]).worked(), plain.worked().repeat(30));
@@ -46,10 +46,10 @@ fn warns_of_files_that_look_like_spreadsheets() {
     dir.write("header.tsv", format!("English\tFrench\n{}", tsv(&PAIRS)));
     dir.write("quotes.tsv", "the fox\tmi .\n\"the \"\"red\"\" owl\"\tku .\n");
     for (file, option) in [("header.tsv", "--header"), ("quotes.tsv", "--csv")] {
-        let told = links(&dir, file, &[]);
-        told.worked();
-        assert!(told.stderr.starts_with(&format!("warning: {file}: ")), "{told:?}");
-        assert!(told.stderr.contains(option) && told.stderr.lines().count() == 1, "{told:?}");
+        let aligned = links(&dir, file, &[]);
+        aligned.worked();
+        assert!(aligned.stderr.starts_with(&format!("warning: {file}: ")), "{aligned:?}");
+        assert!(aligned.stderr.contains(option) && aligned.stderr.lines().count() == 1, "{aligned:?}");
         let train =
             ["train", "--preset", "tiny", "--max-epochs", "1", "--train", file, "--out", file.trim_end_matches(".tsv")];
         let train = dir.run(&train);
@@ -105,7 +105,7 @@ fn training_on_csv_resumes_with_its_layout() {
 }
 
 #[test]
-fn csv_line_numbers_are_where_records_begin() {
+fn csv_line_numbers_are_those_of_record_starts() {
     let dir = TestDir::new();
     let long = "fox ".repeat(510);
     dir.write("a.csv", format!("en,la\n\"the\nfox\",\"mi\nku\"\nred,red\n{long},mi\n"));
@@ -122,7 +122,7 @@ fn csv_line_numbers_are_where_records_begin() {
     assert_eq!(lines, [2, 5, 6]);
 }
 
-/// Commas and semicolons stand in prose, with a space behind; a first line may be cut otherwise than the others.
+/// Commas and semicolons before a space are prose, and the header may use another separator than the records.
 #[test]
 fn does_not_mistake_prose_for_csv() {
     let dir = TestDir::new();
@@ -150,7 +150,7 @@ fn warns_of_spaces_before_quotes() {
 }
 
 #[test]
-fn takes_the_separator_that_excel_states() {
+fn reads_the_separator_from_excels_sep_line() {
     let dir = TestDir::new();
     dir.write("plain.tsv", "the fox, red\tmi .\n");
     dir.write("stated.csv", "\u{feff}sep=;\r\nthe fox, red;mi .\r\n");

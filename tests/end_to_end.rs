@@ -1,4 +1,4 @@
-//! From sentence pairs to translations and alignments: a tiny model learns thirty pairs by heart.
+//! From sentence pairs to translations and alignments: a tiny model memorizes thirty pairs.
 
 mod common;
 
@@ -7,27 +7,27 @@ use std::sync::LazyLock;
 use common::{Outcome, TestDir};
 use serde_json::Value;
 
-/// An invented language that puts the verb first and the colour after its noun.
-fn invented_pairs() -> Vec<(String, String)> {
-    let colours = [("red", "rufo"), ("green", "verda"), ("old", "vela")];
+/// An artificial language with the verb first and the adjective after its noun.
+fn artificial_pairs() -> Vec<(String, String)> {
+    let colors = [("red", "rufo"), ("green", "verda"), ("old", "vela")];
     let animals = [("fox", "mi"), ("owl", "ku"), ("heron", "asalo"), ("snail", "toni"), ("mole", "be")];
     let verbs = [("sleeps", "dorma"), ("sings", "kanta")];
     let mut pairs = Vec::new();
-    for (colour, hue) in colours {
+    for (color, hue) in colors {
         for (animal, name) in animals {
             for (verb, deed) in verbs {
-                pairs.push((format!("the {colour} {animal} {verb} ."), format!("{deed} la {name} {hue} .")));
+                pairs.push((format!("the {color} {animal} {verb} ."), format!("{deed} la {name} {hue} .")));
             }
         }
     }
     pairs
 }
 
-/// A folder with the pairs, and the model trained on them.
-fn learned() -> &'static TestDir {
-    static LEARNED: LazyLock<TestDir> = LazyLock::new(|| {
-        let dir = TestDir::lasting("learned");
-        let pairs = invented_pairs();
+/// A directory with the pairs and the model trained on them.
+fn trained() -> &'static TestDir {
+    static TRAINED: LazyLock<TestDir> = LazyLock::new(|| {
+        let dir = TestDir::lasting("trained");
+        let pairs = artificial_pairs();
         let lines: String = pairs.iter().map(|(source, target)| format!("{source}\t{target}\n")).collect();
         dir.write("pairs.tsv", lines);
         let train = ["train", "--train", "pairs.tsv", "--valid", "pairs.tsv", "--out", "model", "--preset", "tiny"];
@@ -36,16 +36,16 @@ fn learned() -> &'static TestDir {
         dir.run(&[&train[..], &fast, &until].concat()).worked();
         dir
     });
-    &LEARNED
+    &TRAINED
 }
 
 fn align(options: &[&str]) -> Outcome {
-    learned().run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat())
+    trained().run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat())
 }
 
 #[test]
 fn reproduces_the_training_data() {
-    let outcome = learned().run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"]);
+    let outcome = trained().run(&["evaluate", "--model", "model", "--pairs", "pairs.tsv", "--json"]);
     let scores = outcome.json();
     let score = |key: &str| scores[key].as_f64().unwrap();
     assert_eq!(scores["pairs"], 30);
@@ -56,10 +56,10 @@ fn reproduces_the_training_data() {
 
 #[test]
 fn greedy_and_beam_search_translate_line_by_line() {
-    let (sources, targets): (Vec<String>, Vec<String>) = invented_pairs().into_iter().unzip();
+    let (sources, targets): (Vec<String>, Vec<String>) = artificial_pairs().into_iter().unzip();
     for beam in ["1", "5"] {
         let arguments = ["translate", "--model", "model", "--beam", beam];
-        let outcome = learned().run_with_input(&arguments, sources.join("\n"));
+        let outcome = trained().run_with_input(&arguments, sources.join("\n"));
         assert_eq!(outcome.worked(), targets.join("\n") + "\n", "beam {beam}");
     }
 }

@@ -1,11 +1,11 @@
-//! Models that translate together.
+//! Ensembles of models.
 
 mod common;
 
 use common::{PAIRS, TestDir, model_path};
 use serde_json::Value;
 
-/// The shared model, and another one of the same pairs that began elsewhere and learnt less.
+/// A directory with `other`: a smaller model trained on the same pairs with another seed.
 fn two_models() -> TestDir {
     let dir = TestDir::with_pairs();
     let other = ["train", "--train", "pairs.tsv", "--out", "other", "--units", "word", "--preset", "tiny"];
@@ -21,12 +21,12 @@ fn evaluated(dir: &TestDir, options: &[&str]) -> Value {
 #[test]
 fn ensembles_models_of_different_sizes() {
     let dir = two_models();
-    let together = dir.run(&["translate", "--model", model_path(), "--model", "other", PAIRS[0].0]);
-    assert!(!together.worked().trim().is_empty());
+    let translated = dir.run(&["translate", "--model", model_path(), "--model", "other", PAIRS[0].0]);
+    assert!(!translated.worked().trim().is_empty());
     let perplexity = |options: &[&str]| evaluated(&dir, options)["perplexity"].as_f64().unwrap();
     let [first, second] = [model_path(), "other"].map(|model| perplexity(&["--model", model]));
     let both = perplexity(&["--ensemble", "--model", model_path(), "--model", "other"]);
-    // The logarithm of a mean is at least the mean of the logarithms.
+    // Jensen: the logarithm of a mean is at least the mean of the logarithms.
     assert!(both < (first * second).sqrt(), "{both} of {first} and {second}");
 }
 
@@ -67,6 +67,6 @@ fn refuses_ensembles_with_different_vocabularies() {
         &["evaluate", "--ensemble", "--pairs", "pairs.tsv"],
     ] {
         let outcome = dir.run(&[command, &["--quiet", "--model", model_path(), "--model", "fewer"]].concat());
-        outcome.refused_with(1, &["fewer: cuts text into other units than", "--seed"]);
+        outcome.refused_with(1, &["fewer: the vocabularies differ from those of", "--seed"]);
     }
 }

@@ -1,10 +1,10 @@
-//! `evaluate`: translations made elsewhere, how sure scores are, and systems beside each other.
+//! `evaluate`: hypotheses of other systems, confidence intervals and significance tests.
 
 mod common;
 
 use common::{Outcome, PAIRS, TestDir, model_path, tsv};
 
-/// The pairs, and translations of which each `wrong`th has another verb.
+/// A directory with pairs and a file of hypotheses per system, every `wrong`th with a wrong verb.
 fn dir_with(systems: &[(&str, usize)]) -> TestDir {
     let dir = TestDir::new();
     let pairs: Vec<(&str, &str)> = PAIRS.iter().cycle().take(60).copied().collect();
@@ -28,7 +28,7 @@ fn scores_given_hypotheses_like_its_own() {
     let dir = dir_with(&[]);
     let own = evaluate(&dir, &["--model", model_path(), "--save", "own.txt", "--json"]).json();
     let found = dir.run(&["translate", "--model", model_path(), "--input", "sources", "--quiet"]);
-    assert_eq!(found.code, Some(1), "there is no such file");
+    assert_eq!(found.code, Some(1), "the input does not exist yet");
     dir.write(
         "sources",
         dir.text("pairs.tsv").lines().map(|line| format!("{}\n", line.split_once('\t').unwrap().0)).collect::<String>(),
@@ -41,8 +41,8 @@ fn scores_given_hypotheses_like_its_own() {
     }
     assert!(own["perplexity"].is_number() && file.get("perplexity").is_none() && file.get("confidence").is_none());
     assert!(file["signature"].as_str().unwrap().starts_with("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2."));
-    let said = evaluate(&dir, &["--hypotheses", "own.txt", "--by-length"]);
-    assert!(said.worked().contains("\nTER ") && !said.worked().contains("perplexity"), "{said:?}");
+    let text = evaluate(&dir, &["--hypotheses", "own.txt", "--by-length"]);
+    assert!(text.worked().contains("\nTER ") && !text.worked().contains("perplexity"), "{text:?}");
 }
 
 #[test]
@@ -50,23 +50,23 @@ fn confidence_intervals_depend_on_the_seed_alone() {
     let dir = dir_with(&[("bad", 2), ("good", 10)]);
     let both = ["--hypotheses", "bad", "--hypotheses", "better=good", "--compare", "--confidence", "--json"];
     let all = evaluate(&dir, &both).json();
-    let [first, second] = [0, 1].map(|place| &all["models"][place]);
+    let [first, second] = [0, 1].map(|index| &all["models"][index]);
     assert!(first["name"] == "bad" && first.get("significance").is_none() && first["hypotheses"] == "bad");
     assert!(second["name"] == "better" && second.get("model_dir").is_none());
     for score in ["bleu", "chrf", "ter"] {
-        let sure = &second["confidence"][score];
-        let [mean, half] = ["mean", "half_width"].map(|key| sure[key].as_f64().unwrap());
-        assert!(half > 0.0 && (mean - second[score].as_f64().unwrap()).abs() < half, "{score}: {sure}");
-        let chance = &second["significance"][score];
+        let interval = &second["confidence"][score];
+        let [mean, half] = ["mean", "half_width"].map(|key| interval[key].as_f64().unwrap());
+        assert!(half > 0.0 && (mean - second[score].as_f64().unwrap()).abs() < half, "{score}: {interval}");
+        let p_values = &second["significance"][score];
         for test in ["bootstrap", "randomization"] {
-            assert!((0.0..0.02).contains(&chance[test].as_f64().unwrap()), "{score}: {chance}");
+            assert!((0.0..0.02).contains(&p_values[test].as_f64().unwrap()), "{score}: {p_values}");
         }
     }
     assert_eq!(all, evaluate(&dir, &both).json());
     let other = evaluate(&dir, &[&both[..], &["--seed", "2"]].concat()).json();
     assert_ne!(all["models"][0]["confidence"], other["models"][0]["confidence"]);
-    let said = evaluate(&dir, &both[..6]);
-    assert!(said.worked().contains("better beside bad\nBLEU ") && said.worked().contains(" ± "), "{said:?}");
+    let text = evaluate(&dir, &both[..6]);
+    assert!(text.worked().contains("better beside bad\nBLEU ") && text.worked().contains(" ± "), "{text:?}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn refuses_impossible_comparisons() {
     let model = model_path();
     evaluate(&dir, &["--model", model, "--model", model, "--save", "x"]).refused_with(2, &["--save is for one"]);
     evaluate(&dir, &["--model", model, "--save", "-"]).refused_with(2, &["--save needs a file"]);
-    evaluate(&dir, &["--model", model, "--save", "pairs.tsv"]).refused_with(2, &["--save pairs.tsv", "read as well"]);
+    evaluate(&dir, &["--model", model, "--save", "pairs.tsv"]).refused_with(2, &["--save pairs.tsv", "also input"]);
     let mixed = evaluate(&dir, &["--model", model, "--hypotheses", "some"]);
     assert!(mixed.code == Some(2) && mixed.stderr.contains("cannot be used with"), "{mixed:?}");
     assert!(!dir.contents().contains_key("x"));

@@ -1,11 +1,11 @@
-//! Features of words as units of their own (`--features`), and pieces of text that are never cut (`--protected-tokens`).
+//! Word features as units (`--features`), and tokens that are never split (`--protected-tokens`).
 
 mod common;
 
 use common::{QUICK, TestDir, json};
 use serde_json::Value;
 
-/// Lemma, form and features of an invented language: the last letters say tense and number.
+/// Lemma, form and features of an artificial language whose endings encode tense and number.
 fn inflections() -> String {
     let lemmas = ["dorm", "kant", "kur", "salt", "rid", "plor", "lern", "skrib"];
     let tags = [("V;PRS;SG", "as"), ("V;PST;SG", "is"), ("V;FUT;SG", "os"), ("V;PRS;PL", "asn"), ("V;PST;PL", "isn")];
@@ -26,26 +26,26 @@ fn trained() -> TestDir {
 fn inflects_words_by_their_features() {
     let dir = trained();
     let config = json(&dir.text("model/config.json"));
-    let atoms = ["⟨FUT⟩", "⟨PRS⟩", "⟨PST⟩", "⟨PL⟩", "⟨SG⟩", "⟨V⟩"];
-    assert_eq!(config["text"]["source_protected_tokens"], Value::from(atoms.to_vec()));
+    let tags = ["⟨FUT⟩", "⟨PRS⟩", "⟨PST⟩", "⟨PL⟩", "⟨SG⟩", "⟨V⟩"];
+    assert_eq!(config["text"]["source_protected_tokens"], Value::from(tags.to_vec()));
     assert!(config["text"].get("target_protected_tokens").is_none() && config["data"]["layout"]["features"] == 3);
     let translate = |arguments: &[&str], input: &str| {
         dir.run_with_input(&[&["translate", "--model", "model"], arguments].concat(), input).worked().to_owned()
     };
-    // The same lemma becomes what its features say: in the second column, as the model remembers, or where it is told.
+    // Features determine the form; they are read from the column the model saved, or from --features.
     let lines = "kanti\tV;PST;SG\nkanti\tV;FUT;SG\nsalti\tV;PRS;PL\n\n";
     assert_eq!(translate(&[], lines), "kantis\nkantos\nsaltasn\n\n");
     assert_eq!(translate(&["--features", "3"], "kanti\tx\tV PST SG\n"), "kantis\n");
     let alone = ["kanti\tV;PST;SG"];
     assert_eq!(translate(&alone, ""), "kantis\n");
-    // Aligned and measured on the files that it was trained on, without a word of their columns.
+    // `align` and `evaluate` take the columns of the training files from the model.
     let aligned = dir.run(&["align", "--model", "model", "--pairs", "forms.tsv", "--format", "jsonl"]);
     let first = json(aligned.worked().lines().next().unwrap());
     assert_eq!(first["source"], Value::from(["⟨V⟩", "⟨PRS⟩", "⟨SG⟩", "d", "o", "r", "m", "i"].to_vec()));
     let evaluated = dir.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
     let scores = evaluated.json();
     assert!(scores["exact_match"].as_f64().unwrap() > 90.0, "{scores}");
-    // The same with the columns of the pair named, and with two files, of which the sources' is one that can be translated.
+    // Explicit columns, and separate files for source and target, give the same scores.
     let column = |all: &[usize]| -> String {
         let cells =
             |line: &str| all.iter().map(|&cell| line.split('\t').nth(cell).unwrap()).collect::<Vec<_>>().join("\t");
@@ -61,13 +61,13 @@ fn inflects_words_by_their_features() {
     assert_eq!(dir.run(&[&["score", "--model", "model"][..], &sides].concat()).worked().lines().count(), 40);
     assert_eq!(dir.run(&[&["align", "--model", "model"][..], &sides].concat()).code, Some(0));
     assert_eq!(dir.run(&["score", "--model", "model", "--pairs", "forms.tsv"]).worked().lines().count(), 40);
-    // What is left as it is, is left as it was given.
+    // Unknown words are copied without their features.
     let unknown = translate(&["--unknown", "copy", "--format", "jsonl"], "ЖЖЖЖЖЖЖЖ\tV;PST\n");
     assert_eq!(
         (&json(&unknown)["source_text"], &json(&unknown)["translation"]),
         (&"ЖЖЖЖЖЖЖЖ".into(), &"ЖЖЖЖЖЖЖЖ".into())
     );
-    // A feature that was never seen is unknown, and nothing worse.
+    // Features unseen in training become unknown units.
     assert_eq!(translate(&[], "kanti\tV;SBJV\nkanti\n").lines().count(), 2);
 }
 
@@ -85,7 +85,7 @@ fn selects_feature_columns_by_name() {
     let layout = ["--columns", "lemma,form", "--features", "tags"];
     let arguments = ["train", "--train", "forms.tsv", "--out", "model", "--units", "char", "--max-epochs", "1"];
     dir.run(&[&arguments[..], &QUICK[2..], &layout].concat()).worked();
-    // What was learnt is remembered by name, and a run goes on with it.
+    // The model saves the columns by name, and resuming uses them.
     dir.run(&["train", "--out", "model", "--resume", "--max-epochs", "2", "--quiet"]).worked();
     let evaluated = dir.run(&["evaluate", "--model", "model", "--pairs", "forms.tsv", "--json"]);
     assert!(evaluated.worked().contains("exact_match"), "{evaluated:?}");
@@ -96,24 +96,24 @@ fn selects_feature_columns_by_name() {
 }
 
 #[test]
-fn names_missing_columns() {
+fn refuses_missing_or_ambiguous_columns() {
     let dir = trained();
     let train = |layout: &[&str]| dir.run(&[&["train", "--train", "forms.tsv", "--out", "new"], layout].concat());
     train(&["--features", "4"]).refused_with(1, &["forms.tsv:1: no column 4 here, only 3"]);
-    train(&["--features", "2"]).refused_with(1, &["column 2 would be a side and its features"]);
+    train(&["--features", "2"]).refused_with(1, &["column 2 is both a side and the features"]);
     train(&["--columns", "lemma,form", "--features", "tags"]).refused_with(1, &["no column is called \"lemma\""]);
     assert_eq!(train(&["--features", "0"]).code, Some(2));
     let translate = |column: &str| dir.run(&["translate", "--model", "model", "--features", column, "kanti"]);
-    translate("1").refused_with(2, &["--features needs a number from 2 on"]);
-    translate("tags").refused_with(2, &["--features needs a number from 2 on"]);
+    translate("1").refused_with(2, &["--features must be a column number of at least 2"]);
+    translate("tags").refused_with(2, &["--features must be a column number of at least 2"]);
     let sides = ["align", "--model", "model", "--source", "forms.tsv", "--target", "other.tsv", "--features", "1"];
-    dir.run(&sides).refused_with(2, &["--features needs a number from 2 on"]);
+    dir.run(&sides).refused_with(2, &["--features must be a column number of at least 2"]);
 }
 
 #[test]
 fn saved_layout_applies_to_its_own_files_alone() {
     let dir = trained();
-    // Features may be written out, and an aligner of pairs has no model.
+    // Features may be written inline; `--links-from pairs` trains an aligner without the model.
     dir.write("lemmas", "⟨V⟩⟨PST⟩⟨SG⟩kanti\n");
     dir.write("forms", "kantis\n");
     dir.write("pairs.tsv", "kanti\tkantis\nsalti saltas\tsalti saltas\n");
@@ -121,17 +121,17 @@ fn saved_layout_applies_to_its_own_files_alone() {
     assert_eq!(dir.run(&sides).worked().lines().count(), 1);
     let pairs = ["align", "--model", "model", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
     assert_eq!(dir.run(&pairs).worked().lines().count(), 2);
-    // A line without its features is told of, wherever these were looked for.
+    // A line without its feature column is reported.
     dir.write("bare", "kanti\n");
     let bare = ["score", "--model", "model", "--source", "bare", "--target", "forms"];
-    dir.run(&bare).refused_with(1, &["bare:1: no column 2 here, where the features should be"]);
+    dir.run(&bare).refused_with(1, &["bare:1: no column 2 here for the features"]);
     dir.write("named.tsv", "kanti\tkantis\n");
     let counted = ["score", "--model", "named", "--pairs", "named.tsv", "--columns", "1,2"];
     dir.write("all.tsv", format!("lemma\tform\ttags\n{}", inflections()));
     let train = ["train", "--train", "all.tsv", "--columns", "lemma,form", "--features", "tags", "--out", "named"];
     dir.run(&[&train[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
     assert_eq!(dir.run(&counted).worked().lines().count(), 1);
-    // A model of two files reads one of pairs, where the features stand behind these, and says sources as they were.
+    // A model trained on two files also reads TSV with the features in the third column, and prints sources without them.
     dir.write(
         "lines.txt",
         inflections()
@@ -150,7 +150,7 @@ fn saved_layout_applies_to_its_own_files_alone() {
     dir.run(&[&["train"], &sides[..], &["--units", "char", "--max-epochs", "1"], &QUICK[2..]].concat()).worked();
     let scored = dir.run(&["score", "--model", "sides", "--pairs", "forms.tsv", "--json"]);
     assert_eq!(json(scored.worked().lines().next().unwrap())["source_text"], "dormi");
-    // Hypotheses are those of the lines that are translated.
+    // Reranking an n-best list reads features from the input lines.
     let line = "kanti\tV;PST;SG\n";
     dir.write("lines", line);
     let found =
@@ -177,29 +177,34 @@ fn clean_leaves_good_pairs_unchanged() {
 #[test]
 fn never_splits_protected_tokens() {
     let dir = TestDir::with_pairs();
-    let atoms = ["--units", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
-    dir.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &atoms].concat()).worked();
+    let options = ["--units", "bpe", "--protected-tokens", "<2la> fox zebra", "--max-epochs", "1"];
+    dir.run(&[&["train", "--train", "pairs.tsv", "--out", "model"], &QUICK[2..], &options].concat()).worked();
     let config = json(&dir.text("model/config.json"));
-    assert_eq!(config["text"]["source_protected_tokens"], Value::from(["fox"].to_vec()), "the others stand in no pair");
+    assert_eq!(
+        config["text"]["source_protected_tokens"],
+        Value::from(["fox"].to_vec()),
+        "tokens absent from the corpus are dropped"
+    );
     let pairs = ["align", "--model", "model", "--pairs", "pairs.tsv", "--subwords", "--format", "jsonl"];
     let aligned = dir.run(&pairs);
     let units = json(aligned.worked().lines().next().unwrap());
     assert!(units["source"].as_array().unwrap().contains(&Value::from("▁fox")), "{units}");
     let refused = dir.run(&["train", "--train", "pairs.tsv", "--out", "new", "--protected-tokens", "a▁b"]);
-    refused.refused_with(2, &["--protected-tokens", "is no atom"]);
+    refused.refused_with(2, &["--protected-tokens", "cannot be a protected token"]);
     let refused = dir.run(&["train", "--train", "pairs.tsv", "--out", "new", "--tag-source", "to la"]);
-    refused.refused_with(2, &["--tag-source", "is no atom"]);
+    refused.refused_with(2, &["--tag-source", "cannot be a protected token"]);
     for [option, special] in [
         ["--protected-tokens", "</s>"],
         ["--tag-source", "<s>"],
         ["--protected-tokens", "＜unk＞"],
         ["--tag-source", "<pad>"],
     ] {
-        let normalise = ["--normalize", "nfkc", "--units", "char"];
+        let normalize = ["--normalize", "nfkc", "--units", "char"];
         let train = ["train", "--train", "pairs.tsv", "--out", "new", option, special];
-        dir.run(&[&train[..], &normalise].concat()).refused_with(2, &[option, "is no atom", "special"]);
+        dir.run(&[&train[..], &normalize].concat())
+            .refused_with(2, &[option, "cannot be a protected token", "special"]);
     }
-    // A kept vocabulary has no unit for a new tag.
+    // A vocabulary that is kept cannot gain a unit for a new tag.
     let from = ["train", "--init-from", "model", "--init-vocabulary", "keep", "--train", "pairs.tsv", "--out", "new"];
     let refused = dir.run(&[&from[..], &["--tag-source", "<2it>"]].concat());
     refused.refused_with(2, &["--init-vocabulary keep: the model has no unit for <2it>; extend"]);

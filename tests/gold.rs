@@ -1,11 +1,11 @@
-//! `evaluate` against gold alignments: how they may be written, and what is said beside the scores.
+//! `evaluate --gold`: formats of gold alignments, and the warnings and scores derived from them.
 
 mod common;
 
 use common::{Outcome, TestDir, model_path};
 use serde_json::Value;
 
-/// The links that options make of the pairs, one list a pair.
+/// Links of each pair with these options.
 fn links(dir: &TestDir, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
     let align = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh"];
     let outcome = dir.run(&[&align[..], options].concat());
@@ -16,8 +16,8 @@ fn links(dir: &TestDir, options: &[&str]) -> Vec<Vec<(usize, usize)>> {
     links
 }
 
-/// Links as a gold file has them, each written in a way of its own.
-fn written(links: &[Vec<(usize, usize)>], write: impl Fn(usize, usize) -> String) -> String {
+/// Formats links as a gold file.
+fn format_gold(links: &[Vec<(usize, usize)>], write: impl Fn(usize, usize) -> String) -> String {
     let line = |links: &Vec<(usize, usize)>| links.iter().map(|&(s, t)| write(s, t)).collect::<Vec<_>>().join(" ");
     links.iter().map(|links| line(links) + "\n").collect()
 }
@@ -32,18 +32,18 @@ fn scores(outcome: &Outcome) -> Value {
 }
 
 #[test]
-fn reads_gold_links_in_every_notation() {
+fn reads_gold_links_in_every_format() {
     let dir = TestDir::with_pairs();
     let links = links(&dir, &[]);
     let number = links.iter().map(Vec::len).sum::<usize>() as f64;
-    dir.write("pairs.gold", written(&links, |s, t| format!("{s}-{t}")));
+    dir.write("pairs.gold", format_gold(&links, |s, t| format!("{s}-{t}")));
     let from_0 = evaluate(&dir, &["--json"]);
     assert_eq!(from_0.stderr, "");
     assert_eq!((&scores(&from_0)["aer"], &scores(&from_0)["f1"]), (&0.0.into(), &1.0.into()));
-    dir.write("pairs.gold", written(&links, |s, t| format!("{}-{}", s + 1, t + 1)));
+    dir.write("pairs.gold", format_gold(&links, |s, t| format!("{}-{}", s + 1, t + 1)));
     assert_eq!(evaluate(&dir, &["--json", "--gold-base", "1"]).worked(), from_0.worked());
 
-    // Links of even target words are possible, or not there at all.
+    // Links of even target words are possible or omitted.
     let sure = links.iter().flatten().filter(|link| link.1 % 2 == 1).count() as f64;
     for (mark, precision) in [("?", 1.0), ("p", 1.0), ("", sure / number)] {
         let write = |s: usize, t: usize| match (t % 2, mark) {
@@ -51,7 +51,7 @@ fn reads_gold_links_in_every_notation() {
             (_, "") => String::new(),
             (_, mark) => format!("{s}{mark}{t}"),
         };
-        dir.write("pairs.gold", written(&links, write));
+        dir.write("pairs.gold", format_gold(&links, write));
         let scores = scores(&evaluate(&dir, &["--json"]));
         assert!((scores["precision"].as_f64().unwrap() - precision).abs() < 1e-12, "{mark}: {scores}");
         assert_eq!(scores["recall"], 1.0, "{mark}: {scores}");
@@ -61,11 +61,11 @@ fn reads_gold_links_in_every_notation() {
 #[test]
 fn warns_of_links_shifted_by_one_word() {
     let dir = TestDir::with_pairs();
-    let late: Vec<Vec<(usize, usize)>> = links(&dir, &[])
+    let shifted: Vec<Vec<(usize, usize)>> = links(&dir, &[])
         .into_iter()
         .map(|links| links.into_iter().filter(|&(_, t)| t < 3).map(|(s, t)| (s, t + 1)).collect())
         .collect();
-    dir.write("pairs.gold", written(&late, |s, t| format!("{s}-{t}")));
+    dir.write("pairs.gold", format_gold(&shifted, |s, t| format!("{s}-{t}")));
     let outcome = evaluate(&dir, &["--json"]);
     let scores = scores(&outcome);
     assert!(scores["aer"].as_f64().unwrap() > 0.1, "{scores}");
@@ -87,7 +87,7 @@ fn searches_the_threshold_only_on_request() {
     for from in ["attention", "auto", "hmm"] {
         let from = ["--links-from", from];
         let own = links(&dir, &[&from[..], &["--threshold", "0.1"]].concat());
-        dir.write("pairs.gold", written(&own, |s, t| format!("{s}-{t}")));
+        dir.write("pairs.gold", format_gold(&own, |s, t| format!("{s}-{t}")));
         let json = |options: &[&str]| scores(&evaluate(&dir, &[&["--json"], &from[..], options].concat()));
         let plain = json(&[]);
         for key in ["best_threshold", "best_threshold_aer"] {
@@ -96,7 +96,7 @@ fn searches_the_threshold_only_on_request() {
         let searched = json(&["--search-threshold"]);
         assert_eq!(searched["best_threshold_aer"], 0.0, "{from:?}: {searched}");
         assert!((0.05..=0.1).contains(&searched["best_threshold"].as_f64().unwrap()), "{searched}");
-        assert_eq!(searched["aer"], plain["aer"], "the scores are those of --threshold all the same");
+        assert_eq!(searched["aer"], plain["aer"], "AER still uses --threshold");
         assert_eq!(json(&["--threshold", &searched["best_threshold"].to_string()])["aer"], 0.0);
     }
     let words = evaluate(&dir, &["--search-threshold"]);

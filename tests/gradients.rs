@@ -1,6 +1,5 @@
-//! Derivatives written by hand against automatic differentiation and against finite differences, parameter by
-//! parameter: every score, with one head and with four, at odd sizes: batches of one, empty and ragged sequences, sizes
-//! that fill no vector.
+//! Hand-written derivatives against automatic differentiation and finite differences, for every parameter: every score
+//! with one head and with four, batches of one, empty and ragged sequences, sizes that fill no SIMD vector.
 
 #[path = "common/lexicon.rs"]
 mod lexicon;
@@ -19,7 +18,7 @@ use softalign::parameters::{ParameterSpec, Parameters};
 use softalign::random::SeededRng;
 use softalign::text::{Batch, Example, GuideWeight};
 
-/// Source and target lengths of the batches tried, `</s>` not counted.
+/// Source and target lengths of the batches, without `</s>`.
 const BATCHES: [&[(usize, usize)]; 5] =
     [&[(1, 1)], &[(0, 0)], &[(3, 0), (1, 4)], &[(5, 2), (2, 5), (9, 7), (1, 1), (0, 3)], &[(17, 33), (33, 17)]];
 
@@ -39,7 +38,7 @@ fn base() -> Architecture {
     }
 }
 
-/// Models of the paper's attention in all shapes.
+/// Architectures of various shapes with the paper's additive attention.
 fn shapes() -> Vec<Architecture> {
     vec![
         base(),
@@ -54,7 +53,7 @@ fn shapes() -> Vec<Architecture> {
     ]
 }
 
-/// Models of every score with one head and with four, at other temperatures, and in the conditional decoder.
+/// Architectures with every score: one head and four, several temperatures, and the conditional decoder.
 fn scores() -> Vec<Architecture> {
     let with = |score, heads, temperature| Architecture {
         hidden_size: 40,
@@ -62,7 +61,7 @@ fn scores() -> Vec<Architecture> {
         attention: AttentionConfig { score, heads, temperature, ..AttentionConfig::default() },
         ..base()
     };
-    let of = |&score: &ScoreName| {
+    let variants = |&score: &ScoreName| {
         let single = with(score, 1, 1.0);
         let fixed = single.attention.is_fixed();
         let others = [with(score, 4, 1.0), with(score, 1, 0.6), with(score, 4, 1.7)];
@@ -73,18 +72,18 @@ fn scores() -> Vec<Architecture> {
         };
         [single, conditional].into_iter().chain(others.into_iter().filter(move |_| !fixed))
     };
-    ScoreName::ALL.iter().flat_map(of).collect()
+    ScoreName::ALL.iter().flat_map(variants).collect()
 }
 
 fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
-    let mut stream = SeededRng::new(5, "batch", lengths.len() as u64);
-    let mut ids = |length: usize, vocabulary: usize| (0..length).map(|_| stream.below(vocabulary) as u32).collect();
+    let mut rng = SeededRng::new(5, "batch", lengths.len() as u64);
+    let mut ids = |length: usize, vocabulary: usize| (0..length).map(|_| rng.below(vocabulary) as u32).collect();
     let example = |(row, &(source, target)): (usize, &(usize, usize))| Example {
         source: ids(source, architecture.source_vocabulary),
         target: ids(target, architecture.target_vocabulary),
-        // Every other pair is guided, at every other unit, its end included.
+        // Every other pair is guided, at every other target unit, `</s>` included.
         guide: if row % 2 == 0 && !architecture.attention.is_fixed() {
-            (0..=target).step_by(2).flat_map(|unit| looks(unit, source)).collect()
+            (0..=target).step_by(2).flat_map(|unit| guide_weights(unit, source)).collect()
         } else {
             vec![]
         },
@@ -93,8 +92,8 @@ fn batch(lengths: &[(usize, usize)], architecture: &Architecture) -> Batch {
     Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>())
 }
 
-/// A guide of one target unit: to one source unit and, less, to the source's end.
-fn looks(unit: usize, source: usize) -> [GuideWeight; 2] {
+/// Guided-alignment targets of one target unit: a source unit and, with less weight, the source's `</s>`.
+fn guide_weights(unit: usize, source: usize) -> [GuideWeight; 2] {
     [(unit % (source + 1), 0.4), (source, 0.2)].map(|(source, weight)| GuideWeight {
         target: unit as u32,
         source: source as u32,
@@ -103,25 +102,25 @@ fn looks(unit: usize, source: usize) -> [GuideWeight; 2] {
 }
 
 fn parameters(architecture: &Architecture) -> Parameters {
-    // Initial weights leave gates and attention too flat to show a wrong derivative.
-    let drawn = Parameters::initialize(&architecture.parameter_spec(), 3, &Device::Cpu).unwrap();
-    let mut stream = SeededRng::new(3, "spread", 0);
-    let spread: BTreeMap<String, Tensor> = drawn
+    // With initial weights, gates and attention are too flat to expose a wrong derivative.
+    let initial = Parameters::initialize(&architecture.parameter_spec(), 3, &Device::Cpu).unwrap();
+    let mut rng = SeededRng::new(3, "spread", 0);
+    let tensors: BTreeMap<String, Tensor> = initial
         .iter()
         .map(|(name, tensor)| {
             let deviation = (1.6 / (*tensor.dims().last().unwrap() as f64).sqrt()).min(0.5);
-            let values: Vec<f32> = (0..tensor.elem_count()).map(|_| (stream.normal() * deviation) as f32).collect();
+            let values: Vec<f32> = (0..tensor.elem_count()).map(|_| (rng.normal() * deviation) as f32).collect();
             (name.clone(), Tensor::from_vec(values, tensor.shape(), &Device::Cpu).unwrap())
         })
         .collect();
-    Parameters::from_tensors(&architecture.parameter_spec(), spread).unwrap()
+    Parameters::from_tensors(&architecture.parameter_spec(), tensors).unwrap()
 }
 
-/// The model, with a lexicon if it is to have one.
+/// Builds the model, with a lexicon if the architecture has one.
 fn model(architecture: &Architecture, parameters: Parameters) -> RnnSearch {
     let sizes = [architecture.source_vocabulary, architecture.target_vocabulary];
-    let known = architecture.lexicon.then(|| Arc::new(lexicon(sizes)));
-    RnnSearch::new(architecture.clone(), parameters).unwrap().with_lexicon(known)
+    let lexicon = architecture.lexicon.then(|| Arc::new(lexicon(sizes)));
+    RnnSearch::new(architecture.clone(), parameters).unwrap().with_lexicon(lexicon)
 }
 
 fn values(tensor: &Tensor) -> Vec<f32> {
@@ -137,14 +136,14 @@ fn assert_paths_agree(architecture: &Architecture) {
     let model = model(architecture, parameters(architecture).with_grad().unwrap());
     for lengths in BATCHES {
         let batch = batch(lengths, architecture);
-        let [(loss, fused), (plain_loss, plain)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
-        let place = || format!("{lengths:?} {architecture:?}");
-        assert_eq!(loss.units, plain_loss.units);
-        assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4 * plain_loss.smoothed, "{}", place());
-        assert!((loss.guidance - plain_loss.guidance).abs() <= 1e-4 * plain_loss.guidance, "{}", place());
+        let [(loss, fused), (reference_loss, reference)] = PATHS.map(|path| run(path, &model, &batch, 0.1, &dropout()));
+        let label = || format!("{lengths:?} {architecture:?}");
+        assert_eq!(loss.units, reference_loss.units);
+        assert!((loss.smoothed - reference_loss.smoothed).abs() < 1e-4 * reference_loss.smoothed, "{}", label());
+        assert!((loss.guidance - reference_loss.guidance).abs() <= 1e-4 * reference_loss.guidance, "{}", label());
         for (name, gradient) in fused.iter() {
-            for (a, b) in values(gradient).iter().zip(values(plain.get(name).unwrap())) {
-                assert!((a - b).abs() < 5e-5 * b.abs().max(1.0), "{name} {}: {a} {b}", place());
+            for (a, b) in values(gradient).iter().zip(values(reference.get(name).unwrap())) {
+                assert!((a - b).abs() < 5e-5 * b.abs().max(1.0), "{name} {}: {a} {b}", label());
             }
         }
     }
@@ -175,14 +174,14 @@ fn gradients_match_finite_differences() {
     for architecture in shapes().into_iter().chain(scores()) {
         let start = parameters(&architecture);
         for lengths in BATCHES {
-            assert_slopes(&architecture, &start, &batch(lengths, &architecture));
+            assert_matches_finite_differences(&architecture, &start, &batch(lengths, &architecture));
         }
     }
 }
 
-/// Holds the gradient by each parameter against the slope of the loss along it, by two losses a small step apart.
+/// Compares the gradient of each parameter with the finite-difference slope of the loss along it.
 #[track_caller]
-fn assert_slopes(architecture: &Architecture, start: &Parameters, batch: &Batch) {
+fn assert_matches_finite_differences(architecture: &Architecture, start: &Parameters, batch: &Batch) {
     let loss = |moved: Parameters| {
         let model = model(architecture, moved);
         let (loss, gradients) = run(PATHS[0], &model, batch, 0.1, &dropout());
@@ -190,32 +189,31 @@ fn assert_slopes(architecture: &Architecture, start: &Parameters, batch: &Batch)
     };
     let (_, gradients) = loss(start.clone());
     for (name, gradient) in gradients.iter() {
-        let slopes: Vec<f64> = values(gradient).into_iter().map(f64::from).collect();
-        let norm = slopes.iter().map(|slope| slope * slope).sum::<f64>().sqrt();
-        // Along the gradient itself the loss is steepest: the slope is the gradient's own length. A parameter that makes
-        // no difference is moved in any direction.
+        let gradient: Vec<f64> = values(gradient).into_iter().map(f64::from).collect();
+        let norm = gradient.iter().map(|value| value * value).sum::<f64>().sqrt();
+        // The slope along the gradient is the gradient's norm. A zero gradient is tested along any direction.
         let direction: Vec<f64> = match norm {
-            0.0 => slopes.iter().map(|_| 1.0 / (slopes.len() as f64).sqrt()).collect(),
-            _ => slopes.iter().map(|slope| slope / norm).collect(),
+            0.0 => gradient.iter().map(|_| 1.0 / (gradient.len() as f64).sqrt()).collect(),
+            _ => gradient.iter().map(|value| value / norm).collect(),
         };
         let moved = |step: f64| loss(along(&architecture.parameter_spec(), start, name, &direction, step)).0;
         let slope = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
-        // Two steps together leave out how the curve bends (Richardson 1911).
+        // Richardson extrapolation cancels the error of second order.
         let measured = (4.0 * slope(0.004) - slope(0.008)) / 3.0;
-        let place = || format!("{name} in {architecture:?}, {:?}", batch.target.lengths);
-        // A loss is known to some 1e-6.
-        assert!((norm - measured).abs() < 0.01 * norm + 1e-3, "{}: {norm} {measured}", place());
+        let label = || format!("{name} in {architecture:?}, {:?}", batch.target.lengths);
+        // Losses are accurate to about 1e-6.
+        assert!((norm - measured).abs() < 0.01 * norm + 1e-3, "{}: {norm} {measured}", label());
     }
 }
 
-/// The parameters with one of them moved.
-fn along(plan: &ParameterSpec, start: &Parameters, name: &str, direction: &[f64], step: f64) -> Parameters {
+/// Returns the parameters with one of them moved by `step` along `direction`.
+fn along(spec: &ParameterSpec, start: &Parameters, name: &str, direction: &[f64], step: f64) -> Parameters {
     let mut tensors: BTreeMap<String, Tensor> =
         start.iter().map(|(name, tensor)| (name.clone(), tensor.clone())).collect();
     let tensor = &tensors[name];
     let moved: Vec<f32> =
-        values(tensor).iter().zip(direction).map(|(value, way)| (f64::from(*value) + step * way) as f32).collect();
+        values(tensor).iter().zip(direction).map(|(value, slope)| (f64::from(*value) + step * slope) as f32).collect();
     let moved = Tensor::from_vec(moved, tensor.shape(), &Device::Cpu).unwrap();
     tensors.insert(name.to_owned(), moved);
-    Parameters::from_tensors(plan, tensors).unwrap()
+    Parameters::from_tensors(spec, tensors).unwrap()
 }

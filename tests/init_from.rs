@@ -1,11 +1,11 @@
-//! `train --init-from`: a model's parameters to begin with, its units kept, extended or learnt anew.
+//! `train --init-from`: warm starts that keep, extend or relearn the base model's vocabularies.
 
 mod common;
 
 use common::{Outcome, QUICK, TestDir, json, model_path, tsv};
 use serde_json::Value;
 
-/// Other sentences of the same languages, with two new words on each side; one of the old ones is not among them.
+/// Other sentences of the same languages: two new words on each side, and one old word missing.
 const OTHERS: [(&str, &str); 6] = [
     ("the blue fox sleeps", "blua mi dorma ."),
     ("the blue owl sings", "blua ku kanta ."),
@@ -14,8 +14,8 @@ const OTHERS: [(&str, &str); 6] = [
     ("the blue owl runs", "blua ku kura ."),
     ("the red cat sleeps", "rufo sa dorma ."),
 ];
-/// Hardly anything is learnt: what the model does is what it was begun with.
-const STILL: [&str; 6] = ["--max-epochs", "1", "--learning-rate", "1e-9", "--ema-decay", "0"];
+/// Training that leaves the parameters practically unchanged.
+const FROZEN: [&str; 6] = ["--max-epochs", "1", "--learning-rate", "1e-9", "--ema-decay", "0"];
 const LEARN: [&str; 8] = ["--dropout", "0", "--learning-rate", "0.005", "--batch-sentences", "1", "--max-epochs", "30"];
 
 fn dir() -> TestDir {
@@ -38,17 +38,17 @@ fn config(dir: &TestDir, out: &str) -> Value {
 }
 
 #[test]
-fn warm_start_begins_with_the_base_models_knowledge() {
+fn warm_start_translates_like_the_base_model() {
     let dir = dir();
     let before = dir.contents();
     for (vocabulary, kept, added, dropped) in [("keep", 13, 0, 0), ("extend", 13, 2, 0), ("new", 12, 2, 1)] {
-        let done = train_from(&dir, "model", vocabulary, &[&STILL[..], &["--init-vocabulary", vocabulary]].concat());
+        let done = train_from(&dir, "model", vocabulary, &[&FROZEN[..], &["--init-vocabulary", vocabulary]].concat());
         done.worked();
         let units = format!("{kept} kept, {added} added, {dropped} dropped");
         let note = format!("initialized from model; source units: {units}; target units: {units}\n");
         assert!(done.stderr.contains(&note), "{note}: {}", done.stderr);
         let inspected = dir.run(&["inspect", vocabulary]);
-        assert!(inspected.worked().contains(&note.replace("initialized from ", "began from      ")), "{inspected:?}");
+        assert!(inspected.worked().contains(&note), "{inspected:?}");
         for sentence in ["the red owl runs", "the old fox sings"] {
             assert_eq!(translated(&dir, vocabulary, sentence), translated(&dir, "model", sentence), "{vocabulary}");
         }
@@ -79,7 +79,7 @@ fn extends_character_and_subword_vocabularies_by_characters() {
         let out = format!("{units}-extended");
         train_from(&dir, units, &out, &["--max-epochs", "1", "-q"]).worked();
         let units_of = config(&dir, &out)["from"]["units"].clone();
-        // Ż, ñ and the exclamation mark; k is new to the source alone.
+        // Ż, ñ and the exclamation mark; k is new to the source only.
         assert_eq!([&units_of[0]["added"], &units_of[1]["added"]], [source, target], "{units}: {units_of}");
     }
     let joint = ["train", "--train", "pairs.tsv", "--out", "joint", "--preset", "tiny", "--joint-vocabulary", "-q"];
@@ -103,12 +103,12 @@ fn resuming_a_warm_start_does_not_need_the_base_model() {
     std::fs::remove_dir_all(dir.path("model")).unwrap();
     dir.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "4", "-q"]).worked();
     let [whole, stopped] = ["whole", "stopped"].map(|run| dir.read(&format!("{run}/model.safetensors")));
-    assert!(whole == stopped, "a run that was stopped learns something else");
+    assert!(whole == stopped, "the resumed run differs");
     assert_eq!(config(&dir, "whole")["from"], config(&dir, "stopped")["from"]);
 }
 
 #[test]
-fn warm_start_takes_the_lexicon_along() {
+fn warm_start_keeps_the_lexicon() {
     let dir = dir();
     let entries = |out: &str| {
         let inspected = dir.run(&["inspect", out]).worked().to_owned();
@@ -117,12 +117,12 @@ fn warm_start_takes_the_lexicon_along() {
     };
     dir.train("guided", &["--guided-alignment", "--max-epochs", "1"]).worked();
     let known = entries("guided").unwrap();
-    train_from(&dir, "guided", "unguided", &[&STILL[..], &["-q"]].concat()).worked();
-    assert_eq!(entries("unguided"), Some(known), "so few pairs teach no lexicon, and the old one stays");
-    train_from(&dir, "guided", "both", &[&STILL[..], &["-q", "--guided-alignment"]].concat()).worked();
-    assert!(entries("both").unwrap() > known, "new words are in it");
-    train_from(&dir, "model", "none", &[&STILL[..], &["-q", "--guided-alignment"]].concat()).worked();
-    assert_eq!(entries("none"), None, "the model has learnt without one");
+    train_from(&dir, "guided", "unguided", &[&FROZEN[..], &["-q"]].concat()).worked();
+    assert_eq!(entries("unguided"), Some(known), "unguided training keeps the base model's lexicon");
+    train_from(&dir, "guided", "both", &[&FROZEN[..], &["-q", "--guided-alignment"]].concat()).worked();
+    assert!(entries("both").unwrap() > known, "guided training adds new words to the lexicon");
+    train_from(&dir, "model", "none", &[&FROZEN[..], &["-q", "--guided-alignment"]].concat()).worked();
+    assert_eq!(entries("none"), None, "the base model has no lexicon");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn shown_config_warm_starts_the_same_model() {
             [&value["init-from"], &value["init-vocabulary"], &value["hidden-size"]],
             [&"model".into(), &vocabulary.into(), &Value::Null]
         );
-        assert_eq!(value["learning-rate"], 0.001, "half of the usual one");
+        assert_eq!(value["learning-rate"], 0.001, "half the default");
         dir.write("c.json", shown.worked());
         let plain = format!("plain-{vocabulary}");
         train_from(&dir, "model", &plain, &options).worked();
@@ -149,14 +149,18 @@ fn shown_config_warm_starts_the_same_model() {
 }
 
 #[test]
-fn warm_starts_from_models_of_any_settings() {
+fn warm_starts_from_averaged_and_interrupted_models() {
     let dir = dir();
     dir.run(&["average", "model", model_path(), "--out", "mean"]).worked();
     dir.train("stopped", &["--max-minutes", "0.0000001"]).worked();
     for from in ["mean", "stopped"] {
         let done = train_from(&dir, from, &format!("from-{from}"), &["--max-minutes", "0.0000001"]);
         done.worked();
-        assert!(done.stderr.contains("embedding 32, hidden 32"), "time must not choose sizes: {}", done.stderr);
+        assert!(
+            done.stderr.contains("embedding 32, hidden 32"),
+            "sizes must come from the base model: {}",
+            done.stderr
+        );
     }
 }
 
@@ -186,7 +190,7 @@ fn refuses_options_that_contradict_the_base_model() {
 }
 
 #[test]
-fn refuses_a_base_that_is_no_model() {
+fn refuses_a_missing_or_damaged_base_model() {
     let dir = dir();
     std::fs::create_dir(dir.path("empty")).unwrap();
     for from in ["gone", "empty", "pairs.tsv"] {

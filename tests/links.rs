@@ -1,5 +1,4 @@
-//! Links of given pairs by the program: who has a say in them, the formats that only they have, and what is made of
-//! them.
+//! Word alignment by the program: sources of links, symmetrization, output formats, and lexicons built from links.
 
 mod common;
 
@@ -9,7 +8,7 @@ use std::path::Path;
 use common::{PAIRS, QUICK, TestDir, json, model_path, outcome, tsv};
 use serde_json::Value;
 
-/// One of [`PAIRS`] with the links that it should have, and one line of each kind that is odd.
+/// A pair of the trained languages, and one unusual line of each kind.
 const INPUT: &str = "the red fox sings\trufo mi kanta .\n\t\nfox\t\nan unseen word\tnokonata\n";
 
 fn align(dir: &TestDir, options: &[&str]) -> String {
@@ -34,16 +33,16 @@ fn every_link_source_gives_one_line_per_pair() {
     assert!(lines.lines().all(|line| !line.is_empty()), "no model is needed: {lines}");
 }
 
-/// A folder with a model and one of the other direction, and the pairs of both.
+/// A directory with models of both directions and their pairs.
 fn both_directions() -> TestDir {
     let dir = TestDir::with_model();
-    dir.write("turned.tsv", tsv(&PAIRS.map(|(source, target)| (target, source))));
-    let train = ["train", "--train", "turned.tsv", "--out", "reverse", "--max-epochs", "10", "--patience", "100"];
+    dir.write("reversed.tsv", tsv(&PAIRS.map(|(source, target)| (target, source))));
+    let train = ["train", "--train", "reversed.tsv", "--out", "reverse", "--max-epochs", "10", "--patience", "100"];
     dir.run(&[&train[..], &QUICK].concat()).worked();
     dir
 }
 
-/// Links by attention alone: a set for each line.
+/// Links from attention alone, one set per line.
 fn by_attention(dir: &TestDir, options: &[&str]) -> Vec<BTreeSet<(usize, usize)>> {
     let align = ["align", "--links-from", "attention", "--format", "pharaoh"];
     let outcome = dir.run(&[&align, options].concat());
@@ -54,11 +53,11 @@ fn by_attention(dir: &TestDir, options: &[&str]) -> Vec<BTreeSet<(usize, usize)>
 #[test]
 fn symmetrizes_both_directions() {
     let dir = both_directions();
-    let by = |way| {
+    let symmetrized = |way| {
         let models = ["--model", "model", "--reverse-model", "reverse", "--pairs", "pairs.tsv"];
         by_attention(&dir, &[&models[..], &["--symmetrize", way]].concat())
     };
-    let ways = ["intersection", "grow-diag", "grow-diag-final-and", "grow-diag-final", "union"].map(by);
+    let ways = ["intersection", "grow-diag", "grow-diag-final-and", "grow-diag-final", "union"].map(symmetrized);
     for (smaller, larger) in ways.iter().zip(&ways[1..]) {
         assert!(
             smaller.iter().zip(larger).all(|(smaller, larger)| smaller.is_subset(larger)),
@@ -67,16 +66,17 @@ fn symmetrizes_both_directions() {
     }
     let counts = ways.each_ref().map(|way| way.iter().map(BTreeSet::len).sum::<usize>());
     assert!(0 < counts[0] && counts[0] < counts[1] && counts[0] < counts[4], "{counts:?}");
-    // Whichever model comes first, both have a say, each in its own direction.
-    let turned = ["--model", "reverse", "--reverse-model", "model", "--pairs", "turned.tsv"];
-    for (way, place) in [("intersection", 0), ("union", 4)] {
-        let turned = by_attention(&dir, &[&turned[..], &["--symmetrize", way]].concat());
-        let back: Vec<BTreeSet<_>> = turned.iter().map(|links| links.iter().map(|&(s, t)| (t, s)).collect()).collect();
-        assert_eq!(back, ways[place], "{way}");
+    // Exchanging the models transposes the links.
+    let exchanged = ["--model", "reverse", "--reverse-model", "model", "--pairs", "reversed.tsv"];
+    for (way, index) in [("intersection", 0), ("union", 4)] {
+        let links = by_attention(&dir, &[&exchanged[..], &["--symmetrize", way]].concat());
+        let transposed: Vec<BTreeSet<_>> =
+            links.iter().map(|links| links.iter().map(|&(s, t)| (t, s)).collect()).collect();
+        assert_eq!(transposed, ways[index], "{way}");
     }
 }
 
-/// `scripts/reference_symmetrization.py` made the links by the algorithm of Moses' symal.
+/// `scripts/reference_symmetrization.py` generated the links with the algorithm of Moses' symal.
 #[test]
 fn symmetrizes_links_as_moses_does() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/symmetrization.json");
@@ -98,8 +98,8 @@ fn symmetrizes_links_as_moses_does() {
 fn reverse_model_changes_the_links() {
     let dir = both_directions();
     let model = ["--model", "model", "--pairs", "pairs.tsv"];
-    let with = by_attention(&dir, &[&model[..], &["--reverse-model", "reverse"]].concat());
-    assert_ne!(with, by_attention(&dir, &model));
+    let both = by_attention(&dir, &[&model[..], &["--reverse-model", "reverse"]].concat());
+    assert_ne!(both, by_attention(&dir, &model));
     let forward = ["align", "--model", "model", "--pairs", "pairs.tsv", "--reverse-model", "model"];
     dir.run(&forward).refused_with(2, &["--reverse-model model", "other way"]);
 }
@@ -117,12 +117,12 @@ fn refuses_conflicting_link_options() {
         let base = ["align", "--model", model_path(), "--pairs", "pairs.tsv"];
         dir.run(&[&base, options].concat()).refused_with(2, &[part]);
     }
-    // By pieces there is no aligner, and a reverse model has to cut alike.
+    // With --subwords no aligner is used, and the reverse model must have the same units.
     let units = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--format", "pharaoh", "--subwords"];
     let one = dir.run(&[&units[..], &["--symmetrize", "union"]].concat());
     one.refused_with(2, &["--symmetrize needs two directions"]);
     let other = dir.run(&[&units[..], &["--reverse-model", model_path()]].concat());
-    other.refused_with(2, &["cuts text into other units than the model"]);
+    other.refused_with(2, &["--subwords needs the same vocabularies"]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn links_carry_scores() {
     let attention: Value =
         serde_json::from_str(align(&dir, &["--format", "jsonl", "--links-from", "attention"]).lines().next().unwrap())
             .unwrap();
-    assert_eq!(object["attention"], attention["attention"], "the weights are the model's, whatever links are made of");
+    assert_eq!(object["attention"], attention["attention"], "attention does not depend on the source of links");
     assert_ne!(object["link_scores"], attention["link_scores"]);
 }
 
@@ -179,8 +179,8 @@ fn separates_punctuation_on_request() {
 fn extracts_a_lexicon_from_the_links() {
     let dir = TestDir::new();
     let words = [["fox", "owl", "mouse"], ["mi", "ku", "su"], ["sleeps", "sings", "runs"], ["dorma", "kanta", "kura"]];
-    let pair = |place: usize| {
-        let (animal, verb) = (place / 3, place % 3);
+    let pair = |number: usize| {
+        let (animal, verb) = (number / 3, number % 3);
         format!("{} {}\t{} {}\n", words[0][animal], words[2][verb], words[1][animal], words[3][verb])
     };
     dir.write("pairs.tsv", (0..9).map(pair).collect::<String>());
@@ -193,8 +193,8 @@ fn extracts_a_lexicon_from_the_links() {
     let fox = lines.iter().find(|line| line[0] == "fox").unwrap();
     assert_eq!((fox[1], fox[2]), ("mi", "3"), "{list}");
     assert!(fox[5].contains("fox") && fox[6].contains("mi"));
-    let nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "no-folder/words.tsv"];
-    dir.run(&nowhere).refused_with(1, &["no-folder/words.tsv"]);
+    let nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "missing/words.tsv"];
+    dir.run(&nowhere).refused_with(1, &["missing/words.tsv"]);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn links_character_sides_by_characters() {
 #[test]
 fn writes_translations_in_every_format() {
     let dir = TestDir::new();
-    // Two translations of the first line and one of the second, by what stands once in each item.
+    // Two translations of the first line and one of the second, counted by a marker of each item.
     for (format, mark, items) in [
         ("align", "</s>", 3),
         ("json", "\"rank\":", 3),
@@ -265,13 +265,13 @@ fn writes_translations_in_every_format() {
 #[test]
 fn unknown_words_are_copied_or_looked_up() {
     let dir = TestDir::new();
-    // Each word stands for the one at its place; the vocabulary has room for all words but those that stand twice.
-    let usual = PAIRS
+    // A word-for-word language; the vocabulary excludes the words that occur twice only.
+    let frequent = PAIRS
         .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
     let rare = [("heron", "asalo"), ("snail", "toni"), ("mole", "be")].map(|(animal, name)| {
         format!("red {animal} sleeps\trufo {name} dorma\ngrey {animal} sings\tgrisa {name} kanta\n")
     });
-    dir.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
+    dir.write("pairs.tsv", [frequent.concat(), rare.concat()].concat());
     let settings = ["--vocabulary-size", "12", "--guided-alignment=1", "--max-epochs", "20", "--patience", "100"];
     dir.train("model", &settings).worked();
     dir.write("in.txt", "red heron sings\n\ngrey mole sleeps\nred fox sleeps\n");
@@ -285,7 +285,7 @@ fn unknown_words_are_copied_or_looked_up() {
         run(&["--replace-unknown", "--dictionary", "words.tsv"]),
         "rufo lupo kanta\n\ngrisa mole dorma\nrufo mi dorma\n"
     );
-    // What is avoided does not come back this way.
+    // Avoided words are not copied.
     let avoided = run(&["--replace-unknown", "--avoid", "heron"]);
     assert!(avoided.starts_with("rufo <unk> kanta\n") && avoided.contains("grisa mole dorma"), "{avoided}");
 }
@@ -303,7 +303,7 @@ fn dictionary_applies_to_unknown_words_only() {
 }
 
 #[test]
-fn names_a_damaged_aligner() {
+fn reports_a_damaged_aligner() {
     let dir = TestDir::with_model();
     dir.write("model/aligner.safetensors", b"not this");
     let run = |options: &[&str]| dir.run(&[&["align", "--model", "model", "--pairs", "pairs.tsv"], options].concat());
@@ -317,15 +317,15 @@ fn names_a_damaged_aligner() {
 #[test]
 fn color_follows_the_option_and_the_terminal() {
     let dir = TestDir::with_pairs();
-    let coloured = |options: &[&str], no_color: bool| {
+    let is_colored = |options: &[&str], no_color: bool| {
         let mut command = dir.command(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
         if no_color {
             command.env("NO_COLOR", "1");
         }
         outcome(command).worked().contains('\u{1b}')
     };
-    assert!(!coloured(&[], false) && !coloured(&["--color", "never"], false));
-    assert!(coloured(&["--color", "always"], false) && coloured(&["--color", "always"], true));
+    assert!(!is_colored(&[], false) && !is_colored(&["--color", "never"], false));
+    assert!(is_colored(&["--color", "always"], false) && is_colored(&["--color", "always"], true));
 }
 
 #[test]
@@ -334,10 +334,10 @@ fn selected_pairs_keep_their_numbers() {
     let run =
         |options: &[&str]| dir.run(&[&["align", "--model", model_path(), "--pairs", "pairs.tsv"], options].concat());
     let all = run(&["--format", "jsonl"]).worked().to_owned();
-    let chosen = run(&["--format", "jsonl", "--only", "12,3"]).worked().to_owned();
+    let selected = run(&["--format", "jsonl", "--only", "12,3"]).worked().to_owned();
     let lines: Vec<&str> = all.lines().collect();
-    assert_eq!(chosen.lines().collect::<Vec<_>>(), [lines[2], lines[11]]);
-    assert!(run(&["--only", "3"]).worked().starts_with(' '), "nothing stands before the first heatmap");
+    assert_eq!(selected.lines().collect::<Vec<_>>(), [lines[2], lines[11]]);
+    assert!(run(&["--only", "3"]).worked().starts_with(' '), "the heatmap starts in the first line");
     for number in ["0", "13"] {
         run(&["--only", number]).refused_with(2, &["--only", "12 pairs"]);
     }

@@ -1,4 +1,4 @@
-//! What is kept of a text once it is done with, counted byte by byte.
+//! Memory retained after processing text, counted by the allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
@@ -11,7 +11,7 @@ use softalign::search::BeamSearch;
 use softalign::text::{Normalization, Pair, Units, Vocabulary};
 use softalign::translator::{Sentence, Translator};
 
-/// The system's allocator, which counts what is in use.
+/// The system allocator, counting bytes and blocks in use.
 struct Counting {
     bytes: AtomicIsize,
     blocks: AtomicIsize,
@@ -20,87 +20,87 @@ struct Counting {
 #[global_allocator]
 static MEMORY: Counting = Counting { bytes: AtomicIsize::new(0), blocks: AtomicIsize::new(0) };
 
-// SAFETY: all is done by the system's own; counting it allocates nothing.
+// SAFETY: delegates to the system allocator; counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.bytes.fetch_add(layout.size() as isize, Ordering::Relaxed);
         self.blocks.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are handed on.
+        // SAFETY: the caller upholds the contract of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         self.bytes.fetch_sub(layout.size() as isize, Ordering::Relaxed);
         self.blocks.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are handed on.
+        // SAFETY: the caller upholds the contract of `System`.
         unsafe { System.dealloc(block, layout) }
     }
 }
 
 impl Counting {
-    /// Bytes, and the blocks that they lie in.
+    /// Bytes and blocks in use.
     fn in_use(&self) -> [isize; 2] {
         [&self.bytes, &self.blocks].map(|count| count.load(Ordering::Relaxed))
     }
 }
 
-/// One test at a time: what they use is counted together.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Serializes tests, since the counters are global.
+fn exclusive() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Words that nobody has seen before, as a stream of codes or of another script is full of.
-fn new_word(letters: usize, chance: &mut SeededRng) -> String {
-    (0..letters).map(|_| char::from(b'a' + chance.below(26) as u8)).collect()
+/// Returns a random word.
+fn random_word(letters: usize, rng: &mut SeededRng) -> String {
+    (0..letters).map(|_| char::from(b'a' + rng.below(26) as u8)).collect()
 }
 
 #[test]
 fn memory_stays_bounded_with_new_words() {
-    const MOST: isize = 16 << 20;
-    let _alone = alone();
-    let mut chance = SeededRng::new(1, "words", 0);
+    const LIMIT: isize = 16 << 20;
+    let _lock = exclusive();
+    let mut rng = SeededRng::new(1, "words", 0);
     for units in [Units::Bpe, Units::Word, Units::Char] {
-        let learnt: Vec<String> = (0..20).map(|_| new_word(250, &mut chance)).collect();
-        let texts = learnt.iter().chain(&learnt).map(String::as_str);
+        let training: Vec<String> = (0..20).map(|_| random_word(250, &mut rng)).collect();
+        let texts = training.iter().chain(&training).map(String::as_str);
         let vocabulary = Vocabulary::train(texts, units, Normalization::default(), 300).unwrap();
         let [before, _] = MEMORY.in_use();
         for _ in 0..10_000 {
-            vocabulary.encode(&new_word(250, &mut chance)).unwrap();
+            vocabulary.encode(&random_word(250, &mut rng)).unwrap();
         }
-        let kept = MEMORY.in_use()[0] - before;
-        assert!(kept < MOST, "{units:?}: {} MiB of 10,000 words are kept", kept >> 20);
+        let retained = MEMORY.in_use()[0] - before;
+        assert!(retained < LIMIT, "{units:?}: 10,000 words retain {} MiB", retained >> 20);
     }
 }
 
-/// Works on portions of a stream. Memory fills in the first half; from then on bytes stay about the same, since working memory
-/// is used again, and hardly a block is added.
-fn does_not_grow(what: &str, mut work: impl FnMut(&[Pair])) {
+/// Processes a stream in chunks and asserts that its second half hardly needs more bytes or blocks than the first, because
+/// working memory is reused.
+fn assert_bounded(label: &str, mut process: impl FnMut(&[Pair])) {
     const HALF: usize = 60;
     let known: Vec<Pair> = include_str!("../data/test.tsv").lines().filter_map(pair).take(50).collect();
-    let mut chance = SeededRng::new(1, "portions", 0);
+    let mut rng = SeededRng::new(1, "chunks", 0);
     let mut half = || {
-        let mut most = [0, 0];
+        let mut peak = [0, 0];
         for _ in 0..HALF {
-            let odd = |pair: &Pair| match chance.below(10) {
+            let vary = |pair: &Pair| match rng.below(10) {
                 0 => Pair {
-                    source: format!("{} {}", pair.source, new_word(50, &mut chance)),
+                    source: format!("{} {}", pair.source, random_word(50, &mut rng)),
                     target: pair.target.clone(),
                 },
-                1 => Pair { source: pair.source.clone(), target: pair.source.repeat(1 + chance.below(4)) },
+                1 => Pair { source: pair.source.clone(), target: pair.source.repeat(1 + rng.below(4)) },
                 _ => pair.clone(),
             };
-            let portion: Vec<Pair> = known.iter().map(odd).collect();
-            work(&portion);
+            let chunk: Vec<Pair> = known.iter().map(vary).collect();
+            process(&chunk);
             let now = MEMORY.in_use();
-            most = std::array::from_fn(|one| now[one].max(most[one]));
+            peak = std::array::from_fn(|index| now[index].max(peak[index]));
         }
-        most
+        peak
     };
     let [[bytes, blocks], [bytes_after, blocks_after]] = [half(), half()];
-    assert!(bytes_after < bytes + bytes / 4, "{what}: {} KiB in use, then {}", bytes >> 10, bytes_after >> 10);
+    assert!(bytes_after < bytes + bytes / 4, "{label}: {} KiB in use, then {}", bytes >> 10, bytes_after >> 10);
     let lines = (HALF * known.len()) as isize;
-    assert!(blocks_after < blocks + lines / 2, "{what}: {blocks} blocks, and {blocks_after} after {lines} lines more");
+    assert!(blocks_after < blocks + lines / 2, "{label}: {blocks} blocks, {blocks_after} after {lines} more lines");
 }
 
 fn pair(line: &str) -> Option<Pair> {
@@ -110,13 +110,13 @@ fn pair(line: &str) -> Option<Pair> {
 
 #[test]
 fn streaming_releases_its_memory() {
-    let _alone = alone();
+    let _lock = exclusive();
     let translator = Translator::load_on(Path::new("checkpoints"), &Device::Cpu).unwrap();
-    does_not_grow("translate", |pairs| {
+    assert_bounded("translate", |pairs| {
         let sentences: Vec<Sentence> = pairs.iter().map(|pair| pair.source.as_str().into()).collect();
         translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {}).unwrap();
     });
-    does_not_grow("align", |pairs| {
+    assert_bounded("align", |pairs| {
         translator.align_batch(pairs, &mut |_| {}).unwrap();
     });
 }

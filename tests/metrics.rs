@@ -1,4 +1,4 @@
-//! BLEU, chrF, TER, how sure they are, and the 13a tokenisation against scores that sacrebleu computed
+//! BLEU, chrF, TER, confidence intervals, significance tests and 13a tokenization against sacrebleu
 //! (`scripts/reference_metrics.py`).
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use softalign::metrics::{
 };
 
 #[derive(Deserialize)]
-struct EncodedCorpus {
+struct ReferenceCorpus {
     name: String,
     hypotheses: Vec<String>,
     references: Vec<String>,
@@ -24,16 +24,16 @@ struct EncodedCorpus {
     tokenized: Vec<String>,
 }
 
-fn corpora() -> Vec<EncodedCorpus> {
+fn corpora() -> Vec<ReferenceCorpus> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/metrics.json");
-    let corpora: Vec<EncodedCorpus> = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
+    let corpora: Vec<ReferenceCorpus> = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
     assert!(!corpora.is_empty());
     corpora
 }
 
-fn assert_close(actual: f64, expected: f64, what: &str) {
+fn assert_close(actual: f64, expected: f64, label: &str) {
     let tolerance = 1e-6 * expected.abs().max(1.0);
-    assert!((actual - expected).abs() <= tolerance, "{what}: {actual} instead of {expected}");
+    assert!((actual - expected).abs() <= tolerance, "{label}: {actual} instead of {expected}");
 }
 
 #[test]
@@ -75,46 +75,47 @@ fn ter_matches_sacrebleu() {
     }
 }
 
-/// Translations of two systems, with what sacrebleu says of the second beside the first.
+/// Hypotheses of two systems, and sacrebleu's comparison of `system` with `baseline`.
 #[derive(Deserialize)]
 struct Systems {
     references: Vec<String>,
     baseline: Vec<String>,
     system: Vec<String>,
-    bleu: Sureness,
-    chrf: Sureness,
-    ter: Sureness,
+    bleu: ReferenceStats,
+    chrf: ReferenceStats,
+    ter: ReferenceStats,
 }
 
 #[derive(Deserialize)]
-struct Sureness {
+struct ReferenceStats {
     mean: f64,
     half_width: f64,
     bootstrap: f64,
     randomization: f64,
 }
 
-/// Draws are random, so that two programs differ by the noise of a thousand of them.
+/// Both programs draw a thousand random samples, so results differ by sampling noise.
 #[test]
 fn significance_matches_sacrebleu_within_sampling_noise() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/significance.json");
     let systems: Systems = serde_json::from_reader(BufReader::new(File::open(path).unwrap())).unwrap();
-    check_sureness::<BleuStats>(&systems, &systems.bleu, "BLEU");
-    check_sureness::<ChrfStats>(&systems, &systems.chrf, "chrF");
-    check_sureness::<TerStats>(&systems, &systems.ter, "TER");
+    check_significance::<BleuStats>(&systems, &systems.bleu, "BLEU");
+    check_significance::<ChrfStats>(&systems, &systems.chrf, "chrF");
+    check_significance::<TerStats>(&systems, &systems.ter, "TER");
 }
 
-fn check_sureness<C: SufficientStats>(systems: &Systems, expected: &Sureness, what: &str) {
-    let counts = |texts: &[String]| -> Vec<C> {
+fn check_significance<C: SufficientStats>(systems: &Systems, expected: &ReferenceStats, label: &str) {
+    let stats = |texts: &[String]| -> Vec<C> {
         texts.iter().zip(&systems.references).map(|(text, reference)| C::from_segment(text, reference)).collect()
     };
-    let (baseline, system) = (counts(&systems.baseline), counts(&systems.system));
-    let sure = confidence(&system, 1);
-    assert!((sure.mean - expected.mean).abs() < 0.1 * expected.half_width, "{what}: {sure:?}");
-    assert!((sure.half_width / expected.half_width - 1.0).abs() < 0.15, "{what}: {sure:?} {}", expected.half_width);
+    let (baseline, system) = (stats(&systems.baseline), stats(&systems.system));
+    let interval = confidence(&system, 1);
+    assert!((interval.mean - expected.mean).abs() < 0.1 * expected.half_width, "{label}: {interval:?}");
+    let ratio = interval.half_width / expected.half_width;
+    assert!((ratio - 1.0).abs() < 0.15, "{label}: {interval:?} {}", expected.half_width);
     let found = significance(&baseline, &system, 1);
     for (found, expected) in [(found.bootstrap, expected.bootstrap), (found.randomization, expected.randomization)] {
         let noise = (expected * (1.0 - expected) / 1000.0).sqrt();
-        assert!((found - expected).abs() < 5.0 * noise + 0.002, "{what}: {found} instead of {expected}");
+        assert!((found - expected).abs() < 5.0 * noise + 0.002, "{label}: {found} instead of {expected}");
     }
 }

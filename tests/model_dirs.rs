@@ -1,12 +1,12 @@
-//! Every file of a folder belongs to one run: what is there is not touched, what a run left is no dead end, and two do not
-//! share one.
+//! Ownership of a model directory: existing models and foreign files stay untouched, leftovers of interrupted runs do not
+//! block new ones, and two trainings cannot share a directory.
 
 mod common;
 
 use common::{PAIRS, QUICK, TestDir, json, tsv};
 use serde_json::Value;
 
-/// Keys by the names they have now and had in the first model directories of 0.1.
+/// File, path, current name and former name of renamed keys.
 const RENAMED: [(&str, &[&str], &str, &str); 6] = [
     ("config.json", &["text"], "normalization", "normalisation"),
     ("config.json", &["text"], "source_protected_tokens", "source_atoms"),
@@ -114,9 +114,9 @@ fn resumed_run_writes_a_missing_best_model() {
     assert!(dir.read("parts/model.safetensors") == dir.read("whole/model.safetensors"));
 }
 
-/// A command line under the shell's limit of a file's size, so that a larger one cannot be written to its end.
+/// Runs the program with a limit on the size of files it writes.
 #[cfg(target_os = "linux")]
-fn with_files_up_to(dir: &TestDir, bytes: usize, arguments: &[&str]) -> common::Outcome {
+fn run_with_file_size_limit(dir: &TestDir, bytes: usize, arguments: &[&str]) -> common::Outcome {
     let mut limited = std::process::Command::new("sh");
     let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", bytes / 512);
     limited.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_softalign"), "--threads", "1"]).args(arguments);
@@ -128,25 +128,25 @@ fn with_files_up_to(dir: &TestDir, bytes: usize, arguments: &[&str]) -> common::
 #[test]
 fn recovers_from_a_full_disk_at_the_first_checkpoint() {
     let dir = TestDir::with_pairs();
-    dir.train("room", &["--max-epochs", "1"]).worked();
-    // Room for the model, and not for what training goes on from.
-    let [model, resume] = ["model", "resume"].map(|name| dir.read(&format!("room/{name}.safetensors")).len());
+    dir.train("complete", &["--max-epochs", "1"]).worked();
+    // The limit admits the model but not the resumable state.
+    let [model, resume] = ["model", "resume"].map(|name| dir.read(&format!("complete/{name}.safetensors")).len());
     assert!(resume > 2 * model);
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "1"];
     let train = [&train[..], &QUICK].concat();
-    with_files_up_to(&dir, 2 * model, &train).refused_with(1, &["out/resume.safetensors", "cannot write"]);
+    run_with_file_size_limit(&dir, 2 * model, &train).refused_with(1, &["out/resume.safetensors", "cannot write"]);
     assert!(!dir.contents().keys().any(|name| name.contains(".tmp")), "{:?}", dir.contents().keys());
     dir.run(&train).worked();
-    assert!(dir.read("out/model.safetensors") == dir.read("room/model.safetensors"));
+    assert!(dir.read("out/model.safetensors") == dir.read("complete/model.safetensors"));
 }
 
 #[test]
-fn remains_of_a_failed_run_are_not_mistaken_for_the_next() {
+fn next_run_replaces_leftovers_of_a_failed_run() {
     let dir = TestDir::with_pairs();
     let characters =
         ["train", "--train", "pairs.tsv", "--max-epochs", "1", "--quiet", "--preset", "tiny", "--units", "char"];
     dir.run(&[&characters[..], &["--out", "fresh"]].concat()).worked();
-    // A run with words and a joint vocabulary was killed before its first checkpoint, another one while it wrote.
+    // Leftovers of a run killed before its first checkpoint, and of one killed while writing.
     dir.train("out", &["--max-epochs", "1", "--joint-vocabulary"]).worked();
     for name in ["model.safetensors", "resume.safetensors"] {
         std::fs::remove_file(dir.path("out").join(name)).unwrap();
@@ -162,7 +162,7 @@ fn remains_of_a_failed_run_are_not_mistaken_for_the_next() {
         all.filter_map(|name| name.strip_prefix(&format!("{out}/")).map(str::to_owned)).collect()
     };
     let left: Vec<String> = names("out").into_iter().filter(|name| !names("fresh").contains(name)).collect();
-    assert_eq!(left, [".notes.txt.17.tmp", "notes.txt"], "not of this run, and not ours to remove");
+    assert_eq!(left, [".notes.txt.17.tmp", "notes.txt"], "foreign files stay");
     assert_eq!(dir.text("out/log.jsonl").lines().count(), dir.text("fresh/log.jsonl").lines().count());
 }
 
@@ -172,11 +172,11 @@ fn archives_a_model_as_a_whole() {
     std::fs::rename(dir.path("model"), dir.path("checkpoints")).unwrap();
     let model = |below: &str| -> Vec<(String, Vec<u8>)> {
         let all = dir.contents().into_iter();
-        let of = all.filter_map(|(name, bytes)| Some((name.strip_prefix(below)?.to_owned(), bytes)));
-        of.filter(|(name, _)| !name.is_empty() && !name.contains('/')).collect()
+        let files = all.filter_map(|(name, bytes)| Some((name.strip_prefix(below)?.to_owned(), bytes)));
+        files.filter(|(name, _)| !name.is_empty() && !name.contains('/')).collect()
     };
     let first = model("checkpoints/");
-    // A process that was killed while it moved left this.
+    // Leftover of a process killed while archiving.
     std::fs::create_dir(dir.path("checkpoints/.previous.4194305.tmp")).unwrap();
     dir.write("checkpoints/.previous.4194305.tmp/model.safetensors", &first[0].1);
     let arguments = ["train", "--train", "pairs.tsv", "--max-epochs", "1"];
@@ -189,27 +189,27 @@ fn archives_a_model_as_a_whole() {
     assert!(!dir.contents().keys().any(|name| name.contains(".tmp")), "{:?}", dir.contents().keys());
 }
 
-/// A training that goes on until it is killed, with its folder taken.
-struct Busy(std::process::Child);
+/// A training that runs until it is killed and holds the lock of its directory.
+struct RunningTraining(std::process::Child);
 
-impl Busy {
-    fn training(dir: &TestDir, out: &str) -> Self {
+impl RunningTraining {
+    fn start(dir: &TestDir, out: &str) -> Self {
         let arguments = ["train", "--train", "pairs.tsv", "--max-epochs", "1000000", "--patience", "1000000"];
         let child = dir.command(&[&arguments[..], &QUICK, &["--out", out]].concat()).spawn().unwrap();
-        let busy = Self(child);
-        let taken = || std::fs::read_to_string(dir.path(out).join("training.lock")).is_ok_and(|text| !text.is_empty());
+        let training = Self(child);
+        let locked = || std::fs::read_to_string(dir.path(out).join("training.lock")).is_ok_and(|text| !text.is_empty());
         for _ in 0..600 {
-            if taken() && dir.path(out).join("model.safetensors").exists() {
-                return busy;
+            if locked() && dir.path(out).join("model.safetensors").exists() {
+                return training;
             }
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        panic!("the training does not begin");
+        panic!("the training does not start");
     }
 
-    /// Waits for the end that must come, and returns the exit code with all of standard error.
+    /// Waits until the training ends; returns the exit code and standard error.
     #[cfg(unix)]
-    fn end(&mut self) -> (Option<i32>, String) {
+    fn wait(&mut self) -> (Option<i32>, String) {
         for _ in 0..600 {
             if let Some(status) = self.0.try_wait().unwrap() {
                 let mut text = String::new();
@@ -227,7 +227,7 @@ impl Busy {
     }
 }
 
-impl Drop for Busy {
+impl Drop for RunningTraining {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -237,19 +237,19 @@ impl Drop for Busy {
 #[test]
 fn refuses_two_trainings_in_one_directory() {
     let dir = TestDir::with_pairs();
-    let mut busy = Busy::training(&dir, "checkpoints");
-    let process = format!("process {} on ", busy.0.id());
+    let mut running = RunningTraining::start(&dir, "checkpoints");
+    let process = format!("process {} on ", running.0.id());
     let parts = ["checkpoints: ", &process, "--out"];
     let train = [&["train", "--train", "pairs.tsv", "--max-epochs", "1"][..], &QUICK].concat();
-    // Without --out the first one's files would be moved away.
+    // Without --out, training would archive the files of the first one.
     dir.run(&train).refused_with(1, &parts);
     dir.run(&[&train[..], &["--out", "checkpoints"]].concat()).refused_with(1, &parts);
     let resume = ["train", "--resume", "--out", "checkpoints", "--quiet", "--max-epochs", "1"];
     dir.run(&resume).refused_with(1, &parts);
     dir.run(&["translate", "the red fox"]).worked();
     assert!(!dir.path("checkpoints/previous").exists());
-    busy.kill();
-    assert!(dir.path("checkpoints/training.lock").exists(), "a killed process cannot clear up");
+    running.kill();
+    assert!(dir.path("checkpoints/training.lock").exists(), "a killed process leaves its lock");
     dir.run(&resume).worked();
     assert!(!dir.path("checkpoints/training.lock").exists());
 }
@@ -258,11 +258,11 @@ fn refuses_two_trainings_in_one_directory() {
 #[test]
 fn stops_when_its_directory_is_moved_or_another_training_takes_the_path() {
     let dir = TestDir::with_pairs();
-    let mut first = Busy::training(&dir, "m");
+    let mut first = RunningTraining::start(&dir, "m");
     std::fs::rename(dir.path("m"), dir.path("moved")).unwrap();
     dir.train("m", &["--max-epochs", "2", "--seed", "7"]).worked();
     dir.train("alone", &["--max-epochs", "2", "--seed", "7"]).worked();
-    let (code, stderr) = first.end();
+    let (code, stderr) = first.wait();
     assert_eq!(code, Some(1), "{stderr}");
     assert!(stderr.contains("error: m: this directory") && stderr.contains("moved, removed or replaced"), "{stderr}");
     for name in ["model.safetensors", "target.tokenizer.json"] {
@@ -276,16 +276,16 @@ fn stops_when_its_directory_is_moved_or_another_training_takes_the_path() {
 #[test]
 fn stops_when_its_directory_is_removed() {
     let dir = TestDir::with_pairs();
-    let mut training = Busy::training(&dir, "m");
+    let mut training = RunningTraining::start(&dir, "m");
     std::fs::remove_file(dir.path("m/training.lock")).unwrap();
-    let (code, stderr) = training.end();
+    let (code, stderr) = training.wait();
     assert_eq!(code, Some(1), "{stderr}");
     assert!(stderr.contains("error: m: "), "{stderr}");
 }
 
 #[cfg(unix)]
 #[test]
-fn writes_through_no_symbolic_link_of_a_directory() {
+fn does_not_write_through_symbolic_links_in_a_model_directory() {
     use std::os::unix::fs::symlink;
     let dir = TestDir::with_model();
     std::fs::create_dir_all(dir.path("outside/.step-3.1.tmp")).unwrap();
@@ -305,7 +305,7 @@ fn writes_through_no_symbolic_link_of_a_directory() {
         assert_eq!(dir.text("file"), "outside");
         assert!(dir.path("outside/.step-3.1.tmp").exists(), "{name}");
     }
-    // The log is rewritten beside the link before the first line is added, and takes its place.
+    // The log is rewritten and replaces the link.
     dir.write("file", &log);
     std::fs::remove_file(dir.path("model/log.jsonl")).unwrap();
     symlink("../file", dir.path("model/log.jsonl")).unwrap();
@@ -314,7 +314,7 @@ fn writes_through_no_symbolic_link_of_a_directory() {
 }
 
 #[test]
-fn keeps_another_programs_model_in_checkpoints_whole() {
+fn does_not_archive_another_programs_model() {
     let dir = TestDir::with_pairs();
     std::fs::create_dir(dir.path("checkpoints")).unwrap();
     for name in ["config.json", "tokenizer.json", "model.safetensors", "generation_config.json"] {

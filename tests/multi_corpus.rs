@@ -1,18 +1,18 @@
-//! Several training files, each with what it counts and with a tag before its sentences.
+//! Training on several files, each with its weight and the tag of its sentences.
 
 mod common;
 
 use common::{PAIRS, QUICK, TestDir, json};
 use serde_json::json;
 
-/// [`PAIRS`], and the same sentences in another invented language.
+/// A directory with [`PAIRS`], and the same sources translated into another artificial language.
 fn two_languages() -> TestDir {
     let dir = TestDir::with_pairs();
     let other: String = PAIRS
         .iter()
         .map(|(source, target)| {
-            let turned: Vec<String> = target.split(' ').map(|word| word.chars().rev().collect()).collect();
-            format!("{source}\t{}\n", turned.join(" "))
+            let reversed: Vec<String> = target.split(' ').map(|word| word.chars().rev().collect()).collect();
+            format!("{source}\t{}\n", reversed.join(" "))
         })
         .collect();
     dir.write("other.tsv", other);
@@ -42,15 +42,15 @@ fn tags_let_one_model_serve_two_languages() {
         let arguments = ["score", "--model", "model", "--pairs", pairs, "--tag-source", tag];
         assert_eq!(dir.run(&arguments).worked().lines().count(), PAIRS.len());
     }
-    // The tag is no part of what was given: it is not said where a line is left as it is, nor taken for a term.
-    let kept = translate(&["--tag-source", "<2b>", "--unknown", "copy", "--format", "jsonl"], "ЖЖЖ ЩЩЩ ЮЮЮ ФФФ");
+    // The tag is no part of the source text: it is neither copied nor matched by terms.
+    let copied = translate(&["--tag-source", "<2b>", "--unknown", "copy", "--format", "jsonl"], "ЖЖЖ ЩЩЩ ЮЮЮ ФФФ");
     assert_eq!(
-        (&json(&kept)["translation"], &json(&kept)["source_text"]),
+        (&json(&copied)["translation"], &json(&copied)["source_text"]),
         (&"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into(), &"ЖЖЖ ЩЩЩ ЮЮЮ ФФФ".into())
     );
     dir.write("terms.tsv", "2b\talev\n");
-    let termed = ["--tag-source", "<2b>", "--terms", "terms.tsv"];
-    assert_eq!(translate(&termed, "the red fox sleeps"), "ofur im amrod .\n");
+    let with_terms = ["--tag-source", "<2b>", "--terms", "terms.tsv"];
+    assert_eq!(translate(&with_terms, "the red fox sleeps"), "ofur im amrod .\n");
     let aligned = ["align", "--model", "model", "--pairs", "other.tsv", "--tag-source", "<2b>", "--format", "jsonl"];
     let aligned = dir.run(&aligned);
     let first = json(aligned.worked().lines().next().unwrap());
@@ -80,7 +80,7 @@ fn resuming_keeps_corpus_weights() {
     // Batches of one: 12 pairs two or three times, 12 pairs every other epoch.
     assert!((4 * 24..4 * 48).contains(&steps("whole")) && steps("whole") == steps("parts"), "{}", steps("whole"));
     assert!((steps("whole") as f64 - 4.0 * 36.0).abs() < 24.0, "{}", steps("whole"));
-    // Where the files are now may be said; what they count stays.
+    // Paths may change on resuming; weights may not.
     dir.write("moved.tsv", dir.read("pairs.tsv"));
     let moved = ["--train", "moved.tsv", "other.tsv", "--max-epochs", "5", "--quiet"];
     dir.run(&[&["train", "--out", "parts", "--resume"], &moved[..]].concat()).worked();
@@ -88,7 +88,7 @@ fn resuming_keeps_corpus_weights() {
     dir.run(&one).refused_with(1, &["training began with 2 files, not with 1"]);
     let other = ["train", "--out", "parts", "--resume", "--train", "pairs.tsv:3", "other.tsv", "--max-epochs", "6"];
     dir.run(&other).refused_with(2, &["pairs.tsv: training began with weight 2.5 for this file"]);
-    // What stands in two files comes as often as both say.
+    // Weights of a file listed twice add up.
     let twice =
         ["--train", "pairs.tsv", "pairs.tsv:3", "--valid", "pairs.tsv", "--concat-pairs", "0", "--max-epochs", "2"];
     train(&dir, "twice", &twice).worked();
@@ -97,7 +97,7 @@ fn resuming_keeps_corpus_weights() {
     dir.run(&["train", "--out", "parts", "--resume"]).refused_with(1, &["other.tsv", "--train"]);
 }
 
-/// Two validation files are the two sides or two files of pairs, whatever the training files are; three are never none.
+/// Two validation files are either the sides of one corpus or two corpora, independently of the training files.
 #[test]
 fn resuming_keeps_validation_files() {
     let dir = two_languages();
@@ -105,9 +105,9 @@ fn resuming_keeps_validation_files() {
     dir.write("valid.en", sides.each_ref().map(|[source, _]| source.as_str()).concat());
     dir.write("valid.xx", sides.each_ref().map(|[_, target]| target.as_str()).concat());
     let mixed = ["--train", "pairs.tsv", "other.tsv", "--valid-source", "valid.en", "--valid-target", "valid.xx"];
-    let apart = ["--train", "pairs.tsv", "--valid", "pairs.tsv", "other.tsv"];
+    let two = ["--train", "pairs.tsv", "--valid", "pairs.tsv", "other.tsv"];
     let three = ["--train", "pairs.tsv", "--valid", "pairs.tsv", "other.tsv", "pairs.tsv"];
-    for (name, files) in [("mixed", &mixed[..]), ("apart", &apart), ("three", &three)] {
+    for (name, files) in [("mixed", &mixed[..]), ("two", &two), ("three", &three)] {
         let whole = format!("{name}-whole");
         train(&dir, &whole, &[files, &["--schedule", "plateau", "--max-epochs", "2"]].concat()).worked();
         train(&dir, name, &[files, &["--schedule", "plateau", "--max-epochs", "1"]].concat()).worked();
@@ -160,9 +160,9 @@ fn scores_hypotheses_of_tagged_sentences() {
 fn weight_of_one_changes_nothing() {
     let dir = two_languages();
     train(&dir, "plain", &["--train", "pairs.tsv", "--max-epochs", "2"]).worked();
-    train(&dir, "weighed", &["--train", "pairs.tsv:1", "--max-epochs", "2"]).worked();
-    assert!(dir.read("plain/model.safetensors") == dir.read("weighed/model.safetensors"));
-    // A file whose name looks as if it had a weight is a file.
+    train(&dir, "weighted", &["--train", "pairs.tsv:1", "--max-epochs", "2"]).worked();
+    assert!(dir.read("plain/model.safetensors") == dir.read("weighted/model.safetensors"));
+    // An existing file whose name ends like a weight is a file without weight.
     dir.write("pairs:3", dir.read("pairs.tsv"));
     train(&dir, "named", &["--train", "pairs:3", "--max-epochs", "2"]).worked();
     assert!(dir.read("plain/model.safetensors") == dir.read("named/model.safetensors"));
@@ -177,8 +177,8 @@ fn refuses_conflicting_corpus_options() {
     };
     refused(&["--tag-source", "<2a>"], 2, &["--tag-source has 1 tags for 2 files of --train"]);
     refused(&["--tag-source", "<a>", "<b>", "--valid", "pairs.tsv"], 2, &["2 tags for 1 files of --valid"]);
-    refused(&["--tag-source", "a b", "<b>"], 2, &["is no atom"]);
-    // Of a tagged sentence the words are numbered otherwise than in a file of links.
+    refused(&["--tag-source", "a b", "<b>"], 2, &["cannot be a protected token"]);
+    // A tag would shift the word numbers of a link file.
     let tagged = ["--tag-source", "<a>"];
     for arguments in [
         &["train", "--out", "new", "--train", "pairs.tsv", "--guide", "links"][..],
@@ -190,7 +190,7 @@ fn refuses_conflicting_corpus_options() {
     }
     for weight in ["0", "-1", "101", "NaN"] {
         let outcome = dir.run(&["train", "--out", "new", "--train", &format!("pairs.tsv:{weight}")]);
-        assert!(outcome.code == Some(2) && outcome.stderr.contains("a weight is above 0"), "{outcome:?}");
+        assert!(outcome.code == Some(2) && outcome.stderr.contains("weight must be above 0"), "{outcome:?}");
     }
     dir.run(&["train", "--out", "new", "--train", "gone.tsv:2"]).refused_with(1, &["gone.tsv", "cannot read"]);
     assert!(!dir.path("new/config.json").exists());

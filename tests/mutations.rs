@@ -1,8 +1,8 @@
-//! Damaged and hostile input of every kind: real files, changed at random and on purpose. Each is refused with a reason or
-//! can be used; none panics, aborts or takes for ever.
+//! Damaged and hostile input: real files with random mutations, and crafted files. Each is refused with an error or
+//! accepted; none panics, aborts or hangs.
 //!
-//! Quick by default. More: `SOFTALIGN_MUTATIONS=1000 cargo test --release --test mutations -- --nocapture` tries so many of
-//! each file and text, and says how many came out how.
+//! `SOFTALIGN_MUTATIONS=1000 cargo test --release --test mutations -- --nocapture` tries 1000 mutations of each file and
+//! text instead of a few, and prints how many were accepted and refused.
 
 mod common;
 
@@ -22,10 +22,10 @@ use softalign::checkpoint::ModelDir;
 use softalign::random::SeededRng;
 use softalign::text::{Column, TableFormat, WordSplitting};
 
-/// Mutations of each file and each kind of text where nothing else is asked for.
+/// Default number of mutations of each file and each text.
 const MUTATIONS: usize = 40;
-/// Far more than anything here takes.
-const FOR_EVER: Duration = Duration::from_secs(120);
+/// Limit of one mutation, far above what any takes.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const PAIR: [&str; 2] = [PAIRS[0].0, PAIRS[0].1];
 
@@ -33,18 +33,18 @@ fn mutations() -> usize {
     std::env::var("SOFTALIGN_MUTATIONS").map_or(MUTATIONS, |count| count.parse().unwrap())
 }
 
-/// Ends the process where something takes for ever.
-struct Watch(Arc<AtomicBool>);
+/// Aborts the process after [`TIMEOUT`] unless dropped.
+struct Watchdog(Arc<AtomicBool>);
 
-impl Watch {
-    fn over(what: String) -> Self {
+impl Watchdog {
+    fn start(label: String) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let watched = done.clone();
         std::thread::spawn(move || {
-            let began = Instant::now();
+            let start = Instant::now();
             while !watched.load(Ordering::Relaxed) {
-                if began.elapsed() > FOR_EVER {
-                    eprintln!("{what} takes for ever");
+                if start.elapsed() > TIMEOUT {
+                    eprintln!("{label}: timed out");
                     std::process::abort();
                 }
                 std::thread::sleep(Duration::from_millis(200));
@@ -54,39 +54,39 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Some bytes changed, put in, taken out, doubled or cut off.
-fn changed_bytes(bytes: &[u8], stream: &mut SeededRng) -> Vec<u8> {
-    const TELLING: &[u8] = b"0123456789-+.eE\"\\{}[]:, \t\n\r\0\x1b\xff\xc3";
+/// Randomly replaces, inserts, removes, repeats or truncates bytes.
+fn mutate_bytes(bytes: &[u8], rng: &mut SeededRng) -> Vec<u8> {
+    const SYNTAX: &[u8] = b"0123456789-+.eE\"\\{}[]:, \t\n\r\0\x1b\xff\xc3";
     let mut bytes = bytes.to_vec();
-    for _ in 0..=stream.below(4) {
+    for _ in 0..=rng.below(4) {
         if bytes.is_empty() {
             return bytes;
         }
-        let place = stream.below(bytes.len());
-        let byte = if stream.below(2) == 0 { stream.below(256) as u8 } else { TELLING[stream.below(TELLING.len())] };
-        match stream.below(8) {
-            0 => bytes.insert(place, byte),
-            1 => drop(bytes.remove(place)),
-            2 => bytes.truncate(place),
+        let index = rng.below(bytes.len());
+        let byte = if rng.below(2) == 0 { rng.below(256) as u8 } else { SYNTAX[rng.below(SYNTAX.len())] };
+        match rng.below(8) {
+            0 => bytes.insert(index, byte),
+            1 => drop(bytes.remove(index)),
+            2 => bytes.truncate(index),
             3 => {
-                let end = (place + 1 + stream.below(64)).min(bytes.len());
-                let piece = bytes[place..end].to_vec();
-                bytes.splice(place..place, piece);
+                let end = (index + 1 + rng.below(64)).min(bytes.len());
+                let piece = bytes[index..end].to_vec();
+                bytes.splice(index..index, piece);
             }
-            _ => bytes[place] = byte,
+            _ => bytes[index] = byte,
         }
     }
     bytes
 }
 
-/// A value somewhere in JSON replaced by one that nobody expects there, or a key taken out or renamed.
-fn changed_json(text: &str, stream: &mut SeededRng) -> Option<String> {
+/// Replaces a random JSON value by an unexpected one, or removes or renames a key.
+fn mutate_json(text: &str, rng: &mut SeededRng) -> Option<String> {
     let mut value: Value = serde_json::from_str(text).ok()?;
     let unexpected = [
         json!(null),
@@ -113,123 +113,122 @@ fn changed_json(text: &str, stream: &mut SeededRng) -> Option<String> {
             Value::Array(items) if !items.is_empty() => items.len(),
             _ => 0,
         };
-        if deeper == 0 || stream.below(4) == 0 {
+        if deeper == 0 || rng.below(4) == 0 {
             break;
         }
-        let place = stream.below(deeper);
+        let index = rng.below(deeper);
         at = match at {
-            Value::Object(entries) => entries.values_mut().nth(place)?,
-            Value::Array(items) => items.get_mut(place)?,
+            Value::Object(entries) => entries.values_mut().nth(index)?,
+            Value::Array(items) => items.get_mut(index)?,
             _ => return None,
         };
     }
     match at {
-        // JSON within JSON: the metadata of safetensors.
-        Value::String(inner) if inner.starts_with('{') && stream.below(4) > 0 => *inner = changed_json(inner, stream)?,
-        Value::Object(entries) if !entries.is_empty() && stream.below(2) == 0 => {
-            let key = entries.keys().nth(stream.below(entries.len()))?.clone();
-            let taken = entries.remove(&key)?;
-            if stream.below(2) == 0 {
-                entries.insert(format!("{key}x"), taken);
+        // Metadata of safetensors: JSON inside a string.
+        Value::String(inner) if inner.starts_with('{') && rng.below(4) > 0 => *inner = mutate_json(inner, rng)?,
+        Value::Object(entries) if !entries.is_empty() && rng.below(2) == 0 => {
+            let key = entries.keys().nth(rng.below(entries.len()))?.clone();
+            let removed = entries.remove(&key)?;
+            if rng.below(2) == 0 {
+                entries.insert(format!("{key}x"), removed);
             }
         }
-        at => *at = unexpected[stream.below(unexpected.len())].clone(),
+        at => *at = unexpected[rng.below(unexpected.len())].clone(),
     }
     Some(value.to_string())
 }
 
-/// The header of a safetensors file changed as JSON, or its length, or numbers behind it.
-fn changed_tensors(bytes: &[u8], stream: &mut SeededRng) -> Option<Vec<u8>> {
+/// Mutates the header of a safetensors file, its length, or tensor values.
+fn mutate_safetensors(bytes: &[u8], rng: &mut SeededRng) -> Option<Vec<u8>> {
     let length = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?) as usize;
     let (header, data) = (std::str::from_utf8(bytes.get(8..8 + length)?).ok()?, bytes.get(8 + length..)?);
-    match stream.below(4) {
+    match rng.below(4) {
         0 => {
             let lengths = [0, 1, 7, length as u64 - 1, length as u64 + 1, u64::from(u32::MAX), u64::MAX, 100_000_000];
-            Some([&lengths[stream.below(lengths.len())].to_le_bytes()[..], &bytes[8..]].concat())
+            Some([&lengths[rng.below(lengths.len())].to_le_bytes()[..], &bytes[8..]].concat())
         }
         1 => {
             let mut data = data.to_vec();
             let numbers = [f32::NAN, f32::INFINITY, -1e38, 1e-42, -1.0, 2.0];
-            for _ in 0..=stream.below(3) {
-                let place = 4 * stream.below((data.len() / 4).max(1));
-                let number = numbers[stream.below(numbers.len())].to_le_bytes();
-                data.get_mut(place..place + 4)?.copy_from_slice(&number);
+            for _ in 0..=rng.below(3) {
+                let index = 4 * rng.below((data.len() / 4).max(1));
+                let number = numbers[rng.below(numbers.len())].to_le_bytes();
+                data.get_mut(index..index + 4)?.copy_from_slice(&number);
             }
             Some([&bytes[..8 + length], &data].concat())
         }
         _ => {
-            let header = changed_json(header, stream)?;
+            let header = mutate_json(header, rng)?;
             Some([&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat())
         }
     }
 }
 
-/// A line of a file of JSON values changed as JSON.
-fn changed_line(text: &str, stream: &mut SeededRng) -> Option<String> {
+/// Mutates one line of a JSONL file.
+fn mutate_jsonl(text: &str, rng: &mut SeededRng) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let line = stream.below(lines.len().max(1));
-    let changed = changed_json(lines.get(line)?, stream)?;
-    lines[line] = changed;
+    let line = rng.below(lines.len().max(1));
+    lines[line] = mutate_json(lines.get(line)?, rng)?;
     Some(lines.join("\n") + "\n")
 }
 
-fn changed(name: &str, bytes: &[u8], stream: &mut SeededRng) -> Vec<u8> {
+fn mutate(name: &str, bytes: &[u8], rng: &mut SeededRng) -> Vec<u8> {
     let structured = match std::str::from_utf8(bytes) {
-        _ if stream.below(3) == 0 => None,
-        Ok(text) if name.ends_with(".json") => changed_json(text, stream).map(String::into_bytes),
-        Ok(text) if name.ends_with(".jsonl") => changed_line(text, stream).map(String::into_bytes),
-        _ if name.ends_with(".safetensors") => changed_tensors(bytes, stream),
+        _ if rng.below(3) == 0 => None,
+        Ok(text) if name.ends_with(".json") => mutate_json(text, rng).map(String::into_bytes),
+        Ok(text) if name.ends_with(".jsonl") => mutate_jsonl(text, rng).map(String::into_bytes),
+        _ if name.ends_with(".safetensors") => mutate_safetensors(bytes, rng),
         _ => None,
     };
-    structured.unwrap_or_else(|| changed_bytes(bytes, stream))
+    structured.unwrap_or_else(|| mutate_bytes(bytes, rng))
 }
 
-/// A model's folder with all files that there may be.
+/// A model directory with all optional files.
 fn trained_model() -> TestDir {
-    let place = TestDir::with_pairs();
+    let test_dir = TestDir::with_pairs();
     let options = ["--guided-alignment", "0.1", "--keep-attention", "--max-epochs", "2"];
-    place.train("model", &options).worked();
-    place
+    test_dir.train("model", &options).worked();
+    test_dir
 }
 
-/// The files of its folder.
-fn files(place: &TestDir) -> BTreeMap<String, Vec<u8>> {
+/// Files of the model directory, by path.
+fn files(test_dir: &TestDir) -> BTreeMap<String, Vec<u8>> {
     let is_file = |name: &str| name.starts_with("model/") && !name.ends_with('/') && !name.ends_with(".html");
-    place.contents().into_iter().filter(|(name, _)| is_file(name)).collect()
+    test_dir.contents().into_iter().filter(|(name, _)| is_file(name)).collect()
 }
 
-/// Runs `work` on each of some mutations; says how many were taken and how many refused.
-fn each(what: &str, count: usize, mut work: impl FnMut(&mut SeededRng) -> bool) {
-    let (mut taken, mut refused) = (0, 0);
+/// Runs `try_one` on `count` random mutations and prints how many it accepted and refused.
+fn try_mutations(label: &str, count: usize, mut try_one: impl FnMut(&mut SeededRng) -> bool) {
+    let (mut accepted, mut refused) = (0, 0);
     for number in 0..count as u64 {
-        let _watch = Watch::over(format!("{what}, mutation {number}"));
-        let mut stream = SeededRng::new(7, what, number);
-        match catch_unwind(AssertUnwindSafe(|| work(&mut stream))) {
-            Ok(true) => taken += 1,
+        let _watchdog = Watchdog::start(format!("{label}, mutation {number}"));
+        let mut rng = SeededRng::new(7, label, number);
+        match catch_unwind(AssertUnwindSafe(|| try_one(&mut rng))) {
+            Ok(true) => accepted += 1,
             Ok(false) => refused += 1,
-            Err(_) => panic!("{what}, mutation {number} panics"),
+            Err(_) => panic!("{label}, mutation {number} panics"),
         }
     }
-    println!("{what}: {taken} taken, {refused} refused");
+    println!("{label}: {accepted} accepted, {refused} refused");
 }
 
 #[test]
 fn damaged_directories_never_panic() {
-    let place = trained_model();
-    let dir = ModelDir::new(&place.path("model"));
+    let test_dir = trained_model();
+    let dir = ModelDir::new(&test_dir.path("model"));
     assert!(use_model_dir(&dir, PAIR));
-    let files = files(&place);
+    let files = files(&test_dir);
     for (name, bytes) in &files {
-        each(name, mutations(), |stream| {
-            place.write(name, changed(name, bytes, stream));
+        try_mutations(name, mutations(), |rng| {
+            test_dir.write(name, mutate(name, bytes, rng));
             use_model_dir(&dir, PAIR)
         });
-        place.write(name, bytes);
+        test_dir.write(name, bytes);
     }
     assert!(use_model_dir(&dir, PAIR), "the restored directory works");
 }
 
-/// What those meet who do more with a damaged model than translate: curves of logs that are none, training that stood nowhere.
+/// Covers damage that translation does not read: logs, saved attention and resumable training state.
 #[test]
 fn no_command_panics_on_a_damaged_directory() {
     const COMMANDS: [&str; 7] = [
@@ -241,25 +240,25 @@ fn no_command_panics_on_a_damaged_directory() {
         "train --init-from model --train pairs.tsv --out next --max-epochs 1",
         "train --resume --out model --max-epochs 3",
     ];
-    let place = trained_model();
-    let files = files(&place);
-    std::fs::create_dir(place.path("sound")).unwrap();
+    let test_dir = trained_model();
+    let files = files(&test_dir);
+    std::fs::create_dir(test_dir.path("sound")).unwrap();
     for (name, bytes) in &files {
-        place.write(&name.replace("model/", "sound/"), bytes);
+        test_dir.write(&name.replace("model/", "sound/"), bytes);
     }
-    // No code reads these.
+    // No command reads these.
     let read = |name: &&String| !name.ends_with(".svg") && !name.ends_with("resume.json");
     for name in files.keys().filter(read) {
-        each(&format!("commands with {name}"), mutations().div_ceil(10), |stream| {
+        try_mutations(&format!("commands with {name}"), mutations().div_ceil(10), |rng| {
             for (name, bytes) in &files {
-                place.write(name, bytes);
+                test_dir.write(name, bytes);
             }
             for made in ["mean", "next"] {
-                let _ = std::fs::remove_dir_all(place.path(made));
+                let _ = std::fs::remove_dir_all(test_dir.path(made));
             }
-            place.write(name, changed(name, &files[name], stream));
+            test_dir.write(name, mutate(name, &files[name], rng));
             let worked = COMMANDS.map(|command| {
-                let outcome = place.run(&command.split(' ').chain(["--quiet"]).collect::<Vec<_>>());
+                let outcome = test_dir.run(&command.split(' ').chain(["--quiet"]).collect::<Vec<_>>());
                 let ended = matches!(outcome.code, Some(0 | 1)) && !outcome.stderr.contains("panicked");
                 assert!(ended, "{name}: {command}: {outcome:?}");
                 outcome.code == Some(0)
@@ -292,26 +291,26 @@ fn crafted_contents() -> [(&'static str, Vec<u8>); 14] {
 /// Covers missing, empty, foreign and exchanged files, directories in their place, and circular links.
 #[test]
 fn crafted_directories_never_panic() {
-    let place = trained_model();
-    let dir = ModelDir::new(&place.path("model"));
-    let files = files(&place);
+    let test_dir = trained_model();
+    let dir = ModelDir::new(&test_dir.path("model"));
+    let files = files(&test_dir);
     let contents = crafted_contents();
     for name in files.keys() {
-        let path = place.path(name);
+        let path = test_dir.path(name);
         let attack = |label: &str, prepare: &dyn Fn()| {
-            let _watch = Watch::over(format!("{name}: {label}"));
+            let _watchdog = Watchdog::start(format!("{name}: {label}"));
             println!("{name}: {label}");
             prepare();
             use_model_dir(&dir, PAIR);
         };
         for (label, bytes) in &contents {
-            attack(label, &|| place.write(name, bytes));
+            attack(label, &|| test_dir.write(name, bytes));
         }
         for (other, bytes) in files.iter().filter(|(other, _)| *other != name) {
-            attack(&format!("contents of {other}"), &|| place.write(name, bytes));
+            attack(&format!("contents of {other}"), &|| test_dir.write(name, bytes));
         }
-        attack("first half", &|| place.write(name, &files[name][..files[name].len() / 2]));
-        attack("twice", &|| place.write(name, files[name].repeat(2)));
+        attack("first half", &|| test_dir.write(name, &files[name][..files[name].len() / 2]));
+        attack("twice", &|| test_dir.write(name, files[name].repeat(2)));
         attack("missing", &|| std::fs::remove_file(&path).unwrap());
         attack("directory", &|| std::fs::create_dir(&path).unwrap());
         std::fs::remove_dir(&path).unwrap();
@@ -320,79 +319,77 @@ fn crafted_directories_never_panic() {
             attack("circular link", &|| std::os::unix::fs::symlink(&path, &path).unwrap());
             std::fs::remove_file(&path).unwrap();
         }
-        place.write(name, &files[name]);
+        test_dir.write(name, &files[name]);
     }
     assert!(use_model_dir(&dir, PAIR), "the restored directory works");
 }
 
 #[test]
 fn no_input_text_panics() {
-    let place = TestDir::with_pairs();
+    let test_dir = TestDir::with_pairs();
     let corpus = [
         "the red fox\trufo mi\n\n\t\na\tb\tc\n\"q\"\"\tx\"\ty\n",
         "a,b\n\"c, \"\"d\"\"\",\"e\nf\"\n;\n",
         "\u{feff}source;target\n1;2\r\n",
         "日本語\tשלום\u{202e}\n\u{0}\t\u{1b}[2J\n",
     ];
-    let path = place.path("mutated");
+    let path = test_dir.path("mutated");
     for (number, text) in corpus.into_iter().enumerate() {
-        each(&format!("corpus {number}"), mutations(), |stream| {
-            std::fs::write(&path, changed_bytes(text.as_bytes(), stream)).unwrap();
-            let columns =
-                (stream.below(2) == 0).then(|| [1 + stream.below(3), 1 + stream.below(3)].map(Column::Number));
-            let features = (stream.below(2) == 0).then(|| Column::Number(1 + stream.below(4)));
-            let layout = TableFormat { csv: stream.below(2) == 0, header: stream.below(2) == 0, columns, features };
+        try_mutations(&format!("corpus {number}"), mutations(), |rng| {
+            std::fs::write(&path, mutate_bytes(text.as_bytes(), rng)).unwrap();
+            let columns = (rng.below(2) == 0).then(|| [1 + rng.below(3), 1 + rng.below(3)].map(Column::Number));
+            let features = (rng.below(2) == 0).then(|| Column::Number(1 + rng.below(4)));
+            let layout = TableFormat { csv: rng.below(2) == 0, header: rng.below(2) == 0, columns, features };
             use_config(&String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
-            use_corpus(&path, &layout, 1 + stream.below(4))
+            use_corpus(&path, &layout, 1 + rng.below(4))
         });
     }
     for (number, text) in ["0-0 1-1 2?3 4p5", "10-2 3-", "", "1–2 ١-٢"].into_iter().enumerate() {
-        each(&format!("gold {number}"), mutations(), |stream| {
-            use_gold(&String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)))
+        try_mutations(&format!("gold {number}"), mutations(), |rng| {
+            use_gold(&String::from_utf8_lossy(&mutate_bytes(text.as_bytes(), rng)))
         });
     }
     let arguments =
         ["--columns=1,2", "--only=1,2", "--max-minutes=5", "--guided-alignment=0.5", "--threads=2", "--n-best=3"];
     for (argument, command) in arguments.into_iter().zip(["train", "align", "train", "train", "translate", "translate"])
     {
-        each(argument, mutations(), |stream| {
+        try_mutations(argument, mutations(), |rng| {
             let (name, value) = argument.split_once('=').unwrap();
-            let changed = changed_bytes(value.as_bytes(), stream);
-            let argument = format!("{name}={}", String::from_utf8_lossy(&changed));
+            let mutated = mutate_bytes(value.as_bytes(), rng);
+            let argument = format!("{name}={}", String::from_utf8_lossy(&mutated));
             use_arguments([command, &argument])
         });
     }
 }
 
-/// What a fuzzer led by coverage came upon, an input a line in hexadecimal digits (`scripts/fuzz.sh --seeds` writes them).
+/// Inputs found by the fuzzer, one hexadecimal line each; `scripts/fuzz.sh --seeds` writes them.
 #[test]
 fn fuzzer_findings_stay_fixed() {
-    let place = TestDir::new();
+    let test_dir = TestDir::new();
     let vocabulary = vocabulary();
     let seeds = include_str!("fuzz/seeds.txt");
     for (number, line) in seeds.lines().enumerate() {
-        let _watch = Watch::over(format!("seed {}", number + 1));
-        let byte = |place: usize| u8::from_str_radix(&line[place..place + 2], 16).unwrap();
+        let _watchdog = Watchdog::start(format!("seed {}", number + 1));
+        let byte = |index: usize| u8::from_str_radix(&line[index..index + 2], 16).unwrap();
         let bytes: Vec<u8> = (0..line.len()).step_by(2).map(byte).collect();
-        use_bytes(&vocabulary, &bytes, &place.path("seed"));
+        use_bytes(&vocabulary, &bytes, &test_dir.path("seed"));
     }
     assert!(seeds.lines().count() > 100);
 }
 
-/// Any text becomes units, and those that the vocabulary covers become the text again.
 #[test]
 fn any_text_survives_encoding_and_decoding() {
-    let place = trained_model();
-    let checkpoint = ModelDir::new(&place.path("model")).load().unwrap();
+    let test_dir = trained_model();
+    let checkpoint = ModelDir::new(&test_dir.path("model")).load().unwrap();
     for (number, text) in ["the red fox sleeps", "é ▁ </s> <unk>", "नमस्ते\u{200d}\u{301} 🦊"].into_iter().enumerate()
     {
-        each(&format!("text {number}"), mutations(), |stream| {
-            let text = String::from_utf8_lossy(&changed_bytes(text.as_bytes(), stream)).replace('\n', " ");
+        try_mutations(&format!("text {number}"), mutations(), |rng| {
+            let text = String::from_utf8_lossy(&mutate_bytes(text.as_bytes(), rng)).replace('\n', " ");
             use_text(&checkpoint.source, &text);
-            let cut = checkpoint.source.segment(&text, WordSplitting::Whitespace).unwrap();
-            let known = cut.unknown_share() == 0.0 && !text.contains(['▁', '<']);
+            let segmented = checkpoint.source.segment(&text, WordSplitting::Whitespace).unwrap();
+            let known = segmented.unknown_share() == 0.0 && !text.contains(['▁', '<']);
             if known && text == text.split_whitespace().collect::<Vec<_>>().join(" ") {
-                assert_eq!(checkpoint.source.decode(&cut.ids), text);
+                assert_eq!(checkpoint.source.decode(&segmented.ids), text);
             }
             true
         });

@@ -1,7 +1,7 @@
-//! Numbers at their limits: parameters that are zero, tiny, denormal or huge, sentences of one unit and of five hundred,
-//! batches of one pair and of thousands, vocabularies of one word. Attention stays a distribution, and outputs stay finite.
+//! Extreme inputs: zero, tiny, denormal and huge parameters, sentences of one and of five hundred units, batches of one
+//! pair and of thousands, vocabularies of one word. Attention must remain a distribution, and outputs finite.
 //!
-//! How long these take is what `cargo bench --bench throughput -- extremes` tells.
+//! `cargo bench --bench throughput -- extremes` measures their speed.
 
 #[path = "common/paths.rs"]
 mod paths;
@@ -31,7 +31,7 @@ fn architecture(score: ScoreName, decoder: DecoderKind) -> Architecture {
     }
 }
 
-/// A model whose parameters all went through `change`.
+/// A model with `change` applied to every parameter.
 fn model(architecture: Architecture, change: impl Fn(f32) -> f32) -> RnnSearch {
     let mut parameters = Parameters::initialize(&architecture.parameter_spec(), 1, &Device::Cpu).unwrap();
     for (_, tensor) in parameters.iter_mut() {
@@ -42,47 +42,47 @@ fn model(architecture: Architecture, change: impl Fn(f32) -> f32) -> RnnSearch {
     RnnSearch::new(architecture, parameters.with_grad().unwrap()).unwrap()
 }
 
-/// Pairs of such lengths, of any units but the marks of beginnings and ends.
+/// Random pairs of these source and target lengths, without start and end symbols.
 fn examples(lengths: &[(usize, usize)], vocabularies: [usize; 2]) -> Vec<Example> {
-    let mut stream = SeededRng::new(1, "units", 0);
+    let mut rng = SeededRng::new(1, "units", 0);
     let mut units = |length: usize, vocabulary: usize| -> Vec<u32> {
-        (0..length).map(|_| UNKNOWN + stream.below(vocabulary - UNKNOWN as usize) as u32).collect()
+        (0..length).map(|_| UNKNOWN + rng.below(vocabulary - UNKNOWN as usize) as u32).collect()
     };
     lengths.iter().map(|&(s, t)| Example::new(units(s, vocabularies[0]), units(t, vocabularies[1]))).collect()
 }
 
-/// Attention sums to 1, and losses, gradients and translations are finite.
-fn check(model: &RnnSearch, examples: &[Example], what: &str) {
+/// Asserts that attention sums to 1 and that losses, gradients and scores are finite.
+fn check(model: &RnnSearch, examples: &[Example], label: &str) {
     let batch = Batch::new(examples, &(0..examples.len()).collect::<Vec<_>>());
     for pair in model.force_decode(&batch, 0.1).unwrap() {
-        assert!(pair.log_probability().is_finite() && pair.smoothed.is_finite(), "{what}: a loss");
+        assert!(pair.log_probability().is_finite() && pair.smoothed.is_finite(), "{label}: loss");
         for row in &pair.weights {
             let sum: f32 = row.iter().sum();
-            assert!((sum - 1.0).abs() < 1e-4 && row.iter().all(|weight| *weight >= 0.0), "{what}: attention {row:?}");
+            assert!((sum - 1.0).abs() < 1e-4 && row.iter().all(|weight| *weight >= 0.0), "{label}: attention {row:?}");
         }
     }
     for path in PATHS {
         let (loss, gradients) = run(path, model, &batch, 0.1, &Dropout::none());
-        assert!(loss.smoothed.is_finite(), "{what}: a loss");
+        assert!(loss.smoothed.is_finite(), "{label}: loss");
         for (name, gradient) in gradients.iter() {
             let values: Vec<f32> = gradient.flatten_all().unwrap().to_vec1().unwrap();
-            assert!(values.iter().all(|value| value.is_finite()), "{what}: a gradient of {name}");
+            assert!(values.iter().all(|value| value.is_finite()), "{label}: gradient of {name}");
         }
     }
     let sources: Vec<Source> = examples.iter().take(3).map(|example| example.source.clone().into()).collect();
     for hypotheses in search_all(&[model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap() {
-        assert!(hypotheses.iter().all(|one| one.score.is_finite()), "{what}: a score");
+        assert!(hypotheses.iter().all(|one| one.score.is_finite()), "{label}: score");
     }
 }
 
 #[test]
 fn parameters_of_any_magnitude_give_finite_results() {
-    let some = examples(&[(1, 1), (5, 3), (2, 7), (9, 9)], [12, 14]);
+    let mixed = examples(&[(1, 1), (5, 3), (2, 7), (9, 9)], [12, 14]);
     for decoder in [DecoderKind::Bahdanau, DecoderKind::Conditional] {
         for score in ScoreName::ALL {
             for factor in [0.0, 1e-42, 1e-38, 1e-20, 1.0, 1e3, 1e6] {
                 let model = model(architecture(*score, decoder), |value| value * factor);
-                check(&model, &some, &format!("{} × {factor:e}", score.name()));
+                check(&model, &mixed, &format!("{} × {factor:e}", score.name()));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Where results go: files, links, pipes and devices.
+//! Destinations of results: files, symbolic links, pipes and devices.
 
 mod common;
 
@@ -25,9 +25,9 @@ fn refuses_outputs_that_overwrite_inputs_or_each_other() {
         outcome.refused_with(2, &["name"]);
     }
     assert_eq!(dir.contents(), before);
-    let to_nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "/dev/null"];
+    let to_null = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "/dev/null"];
     if cfg!(unix) {
-        dir.run(&[&to_nowhere[..], &["--output", "/dev/null"]].concat()).worked();
+        dir.run(&[&to_null[..], &["--output", "/dev/null"]].concat()).worked();
     }
 }
 
@@ -57,7 +57,7 @@ fn dash_means_standard_output() {
 
 #[cfg(unix)]
 #[test]
-fn open_descriptors_are_appended_to() {
+fn output_to_an_open_descriptor_appends() {
     let dir = TestDir::new();
     let run = |redirection: &str, output: &str| {
         dir.write("log", "kept\n");
@@ -102,7 +102,6 @@ fn closed_pipe_is_no_failure() {
     }
 }
 
-/// Whoever looks only at the beginning of one result wants the other one whole.
 #[test]
 fn closed_pipe_keeps_other_outputs() {
     let dir = TestDir::new();
@@ -134,7 +133,7 @@ fn refuses_to_overwrite_files_of_a_model() {
         dir.run(arguments).refused_with(2, &["part of a model"]);
     }
     assert!(dir.contents() == before);
-    dir.run(&["translate", "--model", "model", "--output", "model/said.txt", "the fox"]).worked();
+    dir.run(&["translate", "--model", "model", "--output", "model/translation.txt", "the fox"]).worked();
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The whole model against PyTorch: logits, attention, loss, every gradient, and the losses of ten training steps.
+//! The model against PyTorch: logits, attention, loss, every gradient, and the losses of ten training steps.
 //!
-//! `scripts/reference_model.py` made the values in `tests/reference/`; no Python is needed here.
+//! `scripts/reference_model.py` generated the values in `tests/reference/`; these tests need no Python.
 
 #[path = "common/paths.rs"]
 mod paths;
@@ -13,12 +13,13 @@ use candle_core::{Device, Tensor};
 use paths::{PATHS, run};
 use serde::Deserialize;
 use softalign::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
+use softalign::model::reference::ReferenceModel;
 use softalign::model::{Architecture, Dropout, DropoutRates, RnnSearch, UnitLexicon};
 use softalign::parameters::Parameters;
 use softalign::text::{BEGIN, Batch, Example, PaddedBatch};
 use softalign::training::Optimizer;
 
-/// Models of every score, with one head and with several, at other temperatures, of other shapes, and of either decoder.
+/// Reference models: every score, one head and several, various temperatures and shapes, both decoders.
 const VARIANTS: [&str; 20] = [
     "plain",
     "tied",
@@ -43,7 +44,7 @@ const VARIANTS: [&str; 20] = [
 ];
 
 #[derive(Deserialize)]
-struct Steps {
+struct OptimizerConfig {
     learning_rate: f64,
     max_gradient_norm: f64,
 }
@@ -51,7 +52,7 @@ struct Steps {
 #[derive(Deserialize)]
 struct Values {
     architecture: Architecture,
-    /// Source, target and share.
+    /// Source unit, target unit and share.
     #[serde(default)]
     lexicon: Vec<(u32, u32, f32)>,
     label_smoothing: f64,
@@ -60,7 +61,7 @@ struct Values {
     loss: f64,
     gradient_norm: f64,
     log_probabilities: Vec<f64>,
-    optimizer: Steps,
+    optimizer: OptimizerConfig,
     losses: Vec<f64>,
 }
 
@@ -78,19 +79,19 @@ impl Reference {
         };
         let values: Values = serde_json::from_str(&std::fs::read_to_string(path("json")).unwrap()).unwrap();
         let tensors = candle_core::safetensors::load(path("safetensors"), &Device::Cpu).unwrap();
-        // The files' sequences end with </s>, which a batch appends by itself.
-        let bare = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
+        // Sequences of the files end with </s>, which `Batch` appends itself.
+        let without_end = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
         let examples: Vec<Example> = values
             .sources
             .iter()
             .zip(&values.targets)
-            .map(|(source, target)| Example::new(bare(source), bare(target)))
+            .map(|(source, target)| Example::new(without_end(source), without_end(target)))
             .collect();
         let batch = Batch::new(&examples, &(0..examples.len()).collect::<Vec<_>>());
         Self { architecture: values.architecture.clone(), values, tensors, batch }
     }
 
-    /// The tensors whose names begin with `prefix`.
+    /// Tensors whose names start with `prefix`, which is removed.
     fn group(&self, prefix: &str) -> BTreeMap<String, Tensor> {
         let named = self.tensors.iter().filter_map(|(name, tensor)| Some((name.strip_prefix(prefix)?, tensor)));
         named.map(|(name, tensor)| (name.to_owned(), tensor.clone())).collect()
@@ -117,7 +118,7 @@ fn flat(tensor: &Tensor) -> Vec<f32> {
     tensor.flatten_all().unwrap().to_vec1().unwrap()
 }
 
-/// Largest difference, relative to the reference's own size where that is above 1.
+/// Largest difference, relative to reference values above 1.
 fn difference(ours: &[f32], theirs: &[f32]) -> f32 {
     assert_eq!(ours.len(), theirs.len());
     ours.iter().zip(theirs).map(|(a, b)| (a - b).abs() / b.abs().max(1.0)).fold(0.0, f32::max)
@@ -129,7 +130,8 @@ fn annotations_and_attention_match_pytorch() {
         let reference = Reference::load(variant);
         let model = reference.model();
         let source: &PaddedBatch = &reference.batch.source;
-        let annotations = model.annotate(source, &Dropout::none()).unwrap();
+        let encoder = ReferenceModel::new(model.architecture(), model.parameters()).unwrap();
+        let annotations = encoder.annotate(source, &Dropout::none()).unwrap();
         let ours = annotations.values.broadcast_mul(&annotations.mask.unsqueeze(2).unwrap()).unwrap();
         assert!(difference(&flat(&ours), &flat(&reference.tensors["annotations"])) < 1e-5, "{variant}");
 
@@ -162,9 +164,9 @@ fn logits_match_pytorch() {
                 let logits = decoding.step(&rows, &rows.iter().map(before).collect::<Vec<_>>()).logits;
                 let ours = logits.chunks_exact(reference.architecture.target_vocabulary);
                 for (row, ours) in ours.enumerate().filter(|&(row, _)| step < target.lengths[row]) {
-                    // The reference has one sentence's rows after the other's.
-                    let place = target.lengths[..row].iter().sum::<usize>() + step;
-                    assert!(difference(ours, &theirs[place]) < 1e-5, "{variant}, sentence {row}, step {step}");
+                    // The reference concatenates the rows of all sentences.
+                    let index = target.lengths[..row].iter().sum::<usize>() + step;
+                    assert!(difference(ours, &theirs[index]) < 1e-5, "{variant}, sentence {row}, step {step}");
                 }
             }
             Ok(())
@@ -219,12 +221,12 @@ fn backends_apply_the_same_dropout_masks() {
         let reference = Reference::load(variant);
         let model = reference.model();
         let rates = DropoutRates { embeddings: 0.2, annotations: 0.3, states: 0.4, readout: 0.5 };
-        let [(loss, fused), (plain_loss, plain)] =
+        let [(loss, fused), (reference_loss, expected)] =
             PATHS.map(|path| run(path, &model, &reference.batch, 0.1, &Dropout::new(rates, 1, 7)));
-        assert!((loss.smoothed - plain_loss.smoothed).abs() < 1e-4, "{variant}");
+        assert!((loss.smoothed - reference_loss.smoothed).abs() < 1e-4, "{variant}");
         for (name, gradient) in fused.iter() {
-            let difference = difference(&flat(gradient), &flat(plain.get(name).unwrap()));
-            // As the plain path's products are rounded: 1.2e-5 on ARM, less on x86-64.
+            let difference = difference(&flat(gradient), &flat(expected.get(name).unwrap()));
+            // Rounding of the reference's products: 1.2e-5 on ARM, less on x86-64.
             assert!(difference < 2e-5, "{variant} {name}: {difference}");
         }
     }
@@ -236,12 +238,12 @@ fn padding_changes_nothing() {
     let model = reference.model();
     let values = &reference.values;
     for force in [RnnSearch::force_decode, RnnSearch::reference_force_decode] {
-        for (sentence, together) in force(&model, &reference.batch, 0.0).unwrap().iter().enumerate() {
-            let bare = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
-            let example = Example::new(bare(&values.sources[sentence]), bare(&values.targets[sentence]));
+        for (sentence, batched) in force(&model, &reference.batch, 0.0).unwrap().iter().enumerate() {
+            let without_end = |ids: &Vec<u32>| ids[..ids.len() - 1].to_vec();
+            let example = Example::new(without_end(&values.sources[sentence]), without_end(&values.targets[sentence]));
             let alone = force(&model, &Batch::new(&[example], &[0]), 0.0).unwrap().remove(0);
-            assert!((alone.log_probability() - together.log_probability()).abs() < 1e-5);
-            for (a, b) in alone.weights.iter().zip(&together.weights) {
+            assert!((alone.log_probability() - batched.log_probability()).abs() < 1e-5);
+            for (a, b) in alone.weights.iter().zip(&batched.weights) {
                 assert!(difference(a, b) < 1e-6);
             }
         }

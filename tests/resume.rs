@@ -1,4 +1,4 @@
-//! `train --resume`: what it refuses, every option that clap knows but for a few among it, and that it goes on exactly.
+//! `train --resume`: a resumed run equals an uninterrupted one, and options that could change it are refused.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::{Outcome, PAIRS, QUICK, TestDir, json, tsv};
 use serde_json::Value;
 use softalign::cli::Cli;
 
-/// Options that may go with --resume, together where one needs the other.
+/// Options allowed with --resume, grouped where one requires the other.
 const ALLOWED: [&[&str]; 10] = [
     &["--out=out"],
     &["--train=pairs.tsv"],
@@ -22,8 +22,8 @@ const ALLOWED: [&[&str]; 10] = [
     &["--save-every=1"],
 ];
 
-/// `--name` with a value that clap takes, if the option has one.
-fn given(argument: &Arg) -> String {
+/// Returns `--name` or `--name=value` with a value clap accepts.
+fn example(argument: &Arg) -> String {
     let name = argument.get_long().unwrap();
     let choices = argument.get_possible_values();
     match (argument.get_action(), choices.first()) {
@@ -31,8 +31,8 @@ fn given(argument: &Arg) -> String {
         (_, Some(choice)) => format!("--{name}={}", choice.get_name()),
         (_, None) => {
             let values = ["1", "1,2"].map(|value| format!("--{name}={value}"));
-            let taken = |option: &&String| Cli::try_parse_from(["softalign", "train", option]).is_ok();
-            values.iter().find(taken).unwrap_or_else(|| panic!("--{name} takes none of {values:?}")).clone()
+            let accepted = |option: &&String| Cli::try_parse_from(["softalign", "train", option]).is_ok();
+            values.iter().find(accepted).unwrap_or_else(|| panic!("--{name} takes none of {values:?}")).clone()
         }
     }
 }
@@ -48,10 +48,9 @@ fn resume_refuses_every_other_option() {
     let train = command.find_subcommand("train").unwrap();
     let name = |option: &str| option.trim_start_matches("--").split('=').next().unwrap().to_owned();
     let allowed: Vec<String> = ALLOWED.concat().into_iter().chain(["--resume"]).map(name).collect();
-    let settled =
-        train.get_arguments().filter(|argument| !allowed.iter().any(|name| argument.get_long() == Some(name)));
+    let fixed = train.get_arguments().filter(|argument| !allowed.iter().any(|name| argument.get_long() == Some(name)));
     let mut refused = Vec::new();
-    for option in settled.map(given) {
+    for option in fixed.map(example) {
         resume(&dir, &[&option]).refused_with(2, &[&format!("--{} cannot change with --resume", name(&option))]);
         refused.push(name(&option));
     }
@@ -67,12 +66,12 @@ fn resume_refuses_every_other_option() {
 fn resume_accepts_limits() {
     let dir = TestDir::with_pairs();
     for options in [&[&[][..]], &ALLOWED[..], &[&["--quiet", "--device=cpu"]]].concat() {
-        // There is nothing to resume, which is found only after the options.
+        // There is nothing to resume, which is detected only after the options are checked.
         resume(&dir, options).refused_with(1, &["no resumable training state"]);
     }
 }
 
-/// A run may end between saving its last step and judging it.
+/// A run may end after saving its last step but before validating it.
 #[test]
 fn next_run_validates_the_final_checkpoint() {
     let dir = TestDir::with_pairs();
@@ -81,13 +80,13 @@ fn next_run_validates_the_final_checkpoint() {
     dir.train("cut", &[&options[..], &["1"]].concat()).worked();
     let log = dir.text("cut/log.jsonl");
     std::fs::remove_file(dir.path("cut/log.jsonl")).unwrap();
-    // Where the log cannot be written there is no validation.
+    // An unwritable log makes the run fail before it validates.
     std::fs::create_dir(dir.path("cut/log.jsonl")).unwrap();
-    let go_on = ["train", "--resume", "--out", "cut", "--max-epochs", "2", "--save-every", "0.00001", "--quiet"];
-    dir.run(&go_on).refused_with(1, &["log.jsonl: cannot write this file"]);
+    let resume = ["train", "--resume", "--out", "cut", "--max-epochs", "2", "--save-every", "0.00001", "--quiet"];
+    dir.run(&resume).refused_with(1, &["log.jsonl: cannot write this file"]);
     std::fs::remove_dir(dir.path("cut/log.jsonl")).unwrap();
     dir.write("cut/log.jsonl", log);
-    dir.run(&go_on).worked();
+    dir.run(&resume).worked();
     assert!(dir.read("whole/model.safetensors") == dir.read("cut/model.safetensors"));
     let last_loss = |out: &str| {
         let log = dir.text(&format!("{out}/log.jsonl"));
@@ -96,9 +95,8 @@ fn next_run_validates_the_final_checkpoint() {
     assert_eq!(last_loss("whole"), last_loss("cut"));
 }
 
-/// A run that goes on after its time takes no step more.
 #[test]
-fn run_beyond_its_time_limit_ends_at_once() {
+fn resumed_run_beyond_its_time_limit_takes_no_step() {
     let dir = TestDir::with_pairs();
     dir.train("out", &["--max-minutes", "0.0001"]).worked();
     let steps = || json(&dir.text("out/resume.json"))["step"].clone();
@@ -118,15 +116,15 @@ fn bpe_dropout_resumes_within_an_epoch() {
     ]
     .concat();
     let run = |out: &str, more: &[&str]| dir.run(&[&options[..], &["--out", out], more].concat()).worked().to_owned();
-    let cut_anew = ["--bpe-dropout", "0.3", "--validate-every", "4"];
-    run("whole", &[&cut_anew[..], &["--max-epochs", "3"]].concat());
-    run("stopped", &[&cut_anew[..], &["--max-minutes", "0.0000001"]].concat());
+    let resegmented = ["--bpe-dropout", "0.3", "--validate-every", "4"];
+    run("whole", &[&resegmented[..], &["--max-epochs", "3"]].concat());
+    run("stopped", &[&resegmented[..], &["--max-minutes", "0.0000001"]].concat());
     let resume = ["train", "--out", "stopped", "--resume", "--max-epochs", "3", "--max-minutes", "60", "--quiet"];
     dir.run(&resume).worked();
     let [whole, stopped] = ["whole", "stopped"].map(|run| dir.read(&format!("{run}/model.safetensors")));
-    assert!(whole == stopped, "a run that was stopped learns something else");
+    assert!(whole == stopped, "the resumed run differs");
     run("plain", &["--bpe-dropout", "0", "--max-epochs", "3", "--validate-every", "4"]);
-    assert!(whole != dir.read("plain/model.safetensors"), "nothing is cut anew");
+    assert!(whole != dir.read("plain/model.safetensors"), "BPE dropout has no effect");
     for wrong in ["1", "-0.1", "nan"] {
         dir.train("wrong", &["--bpe-dropout", wrong]).refused_with(2, &["--bpe-dropout"]);
     }
@@ -140,10 +138,10 @@ fn moving_average_resumes_exactly() {
     dir.train("stopped", &[&options[..], &["--max-epochs", "2"]].concat()).worked();
     dir.run(&["train", "--out", "stopped", "--resume", "--max-epochs", "4", "--quiet"]).worked();
     let [whole, stopped] = ["whole", "stopped"].map(|run| dir.read(&format!("{run}/model.safetensors")));
-    assert!(whole == stopped, "a run that was stopped keeps another model");
+    assert!(whole == stopped, "the resumed run differs");
     let plain = dir.train("plain", &["--ema-decay", "0", "--max-epochs", "4", "--schedule", "plateau"]);
     plain.worked();
-    assert!(whole != dir.read("plain/model.safetensors"), "the average is the parameters themselves");
+    assert!(whole != dir.read("plain/model.safetensors"), "the moving average has no effect");
     for wrong in ["1", "-0.1", "nan"] {
         dir.train("wrong", &["--ema-decay", wrong]).refused_with(2, &["--ema-decay"]);
     }
@@ -251,15 +249,15 @@ fn same_seed_gives_the_same_bytes() {
         dir.train(out, &["--max-epochs", "2", "--seed", seed]).worked();
     }
     let [a, b, c] = ["a", "b", "c"].map(|out| dir.read(&format!("{out}/model.safetensors")));
-    assert!(a == b, "the same seed, and yet another model");
-    assert!(a != c, "another seed, and yet the same model");
+    assert!(a == b, "the same seed gives another model");
+    assert!(a != c, "another seed gives the same model");
     assert_eq!(config_of(&dir, "a"), config_of(&dir, "b"));
     for name in ["source.tokenizer.json", "target.tokenizer.json"] {
         assert_eq!(dir.text(&format!("a/{name}")), dir.text(&format!("b/{name}")));
     }
 }
 
-/// config.json but for how the training was begun, which names the folder.
+/// config.json without the invocation, which names the directory.
 fn config_of(dir: &TestDir, out: &str) -> Value {
     let mut config = json(&dir.text(&format!("{out}/config.json")));
     let begun = config.as_object_mut().unwrap().remove("begun").unwrap();
@@ -271,15 +269,15 @@ fn config_of(dir: &TestDir, out: &str) -> Value {
 #[test]
 fn two_epochs_resumed_for_two_equal_four() {
     let dir = TestDir::with_pairs();
-    // Dropout, so that a resumed run must draw the numbers that the whole run draws.
+    // With dropout, the resumed run must draw the same random numbers.
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--dropout", "0.2"];
-    // What is planned for four epochs is no plan for two.
+    // The default schedule depends on the number of epochs; plateau does not.
     let settings =
         [&settings[..], &["--batch-sentences", "2", "--hidden-size", "32", "--schedule", "plateau"]].concat();
     let state = |out: &str| Tensors::read(&dir.read(&format!("{out}/resume.safetensors"))).without_metadata();
     dir.run(&[&settings[..], &["--out", "whole", "--max-epochs", "4"]].concat()).worked();
     dir.run(&[&settings[..], &["--out", "parts", "--max-epochs", "2"]].concat()).worked();
-    assert!(state("parts") != state("whole"), "two epochs are not four");
+    assert!(state("parts") != state("whole"), "two epochs equal four");
     dir.run(&["train", "--out", "parts", "--resume", "--quiet", "--max-epochs", "4"]).worked();
     assert!(dir.read("parts/model.safetensors") == dir.read("whole/model.safetensors"));
     assert_eq!(config_of(&dir, "parts"), config_of(&dir, "whole"));
@@ -293,7 +291,7 @@ fn resumes_within_an_epoch_exactly() {
     let dir = TestDir::with_pairs();
     let settings = ["--max-epochs", "3", "--schedule", "plateau"];
     dir.train("whole", &settings).worked();
-    // So short a time ends the run after its first step.
+    // The time limit ends the run after its first step.
     dir.train("parts", &[&settings[..], &["--max-minutes", "0.0000001"]].concat()).worked();
     let progress = json(&dir.text("parts/resume.json"));
     assert_eq!((&progress["step"], &progress["epoch"]), (&Value::from(1), &Value::from(0)));
@@ -303,7 +301,7 @@ fn resumes_within_an_epoch_exactly() {
     assert!(parts == whole, "parameters or moments differ");
 }
 
-/// The first pairs of the shipped corpus.
+/// The first lines of the shipped corpus.
 fn shipped_pairs(count: usize) -> String {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/train.tsv")).unwrap();
     text.split_inclusive('\n').take(count).collect()
@@ -312,7 +310,7 @@ fn shipped_pairs(count: usize) -> String {
 #[test]
 fn resumed_run_keeps_guided_alignment() {
     let dir = TestDir::new();
-    // So many that attention is guided without being asked for.
+    // Enough pairs to enable guided alignment by default.
     dir.write("pairs.tsv", shipped_pairs(2200));
     let settings = ["train", "--train", "pairs.tsv", "--quiet", "--preset", "tiny", "--units", "word"];
     let sizes = ["--hidden-size", "16", "--embedding-size", "16", "--attention-size", "16", "--batch-sentences", "256"];
@@ -323,7 +321,7 @@ fn resumed_run_keeps_guided_alignment() {
     train("whole", &["--max-epochs", "2"]);
     assert!(dir.text("whole/config.json").contains("\"guidance\": 0.1"));
     train("epochs", &["--max-epochs", "1"]);
-    // So short a time ends the run after its first step.
+    // The time limit ends the run after its first step.
     train("middle", &["--max-epochs", "2", "--max-minutes", "0.0000001"]);
     for out in ["epochs", "middle"] {
         dir.run(&["train", "--out", out, "--resume", "--quiet", "--max-epochs", "2", "--max-minutes", "60"]).worked();

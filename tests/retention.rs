@@ -1,25 +1,25 @@
-//! `train --keep-best` and `--keep-last`: models of a run beside the best one, each a whole model.
+//! `train --keep-best` and `--keep-last`: further complete models of a run.
 
 mod common;
 
 use common::{PAIRS, QUICK, TestDir, json, tsv};
 
-/// Seven validations of which the last is not always the best.
+/// Options of a run with seven validations.
 const RUN: [&str; 6] = ["--max-epochs", "7", "--metric", "perplexity", "--schedule", "plateau"];
 
 fn train(dir: &TestDir, out: &str, options: &[&str]) {
     dir.train(out, &[&RUN[..], options].concat()).worked();
 }
 
-/// The log's validations: steps with a figure.
-fn validations(dir: &TestDir, out: &str, figure: &str) -> Vec<(u64, f64)> {
+/// Steps of the log's validations with one of their scores.
+fn validations(dir: &TestDir, out: &str, score: &str) -> Vec<(u64, f64)> {
     let lines = dir.text(&format!("{out}/log.jsonl"));
     let lines = lines.lines().map(json);
     let validations = lines.filter(|line| line["event"] == "validation");
-    validations.map(|line| (line["step"].as_u64().unwrap(), line[figure].as_f64().unwrap())).collect()
+    validations.map(|line| (line["step"].as_u64().unwrap(), line[score].as_f64().unwrap())).collect()
 }
 
-/// The names below `kept`, in order.
+/// Sorted names of the directories in `kept`.
 fn kept(dir: &TestDir, out: &str) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(dir.path(&format!("{out}/kept")))
         .unwrap()
@@ -33,12 +33,12 @@ fn names(steps: impl IntoIterator<Item = u64>) -> Vec<String> {
     steps.into_iter().map(|step| format!("step-{step:06}")).collect()
 }
 
-/// Everything below a folder's `kept`, config.json's command line aside, which names the folder.
+/// All files below `kept`, with empty contents for config.json, whose command line names the directory.
 fn kept_bytes(dir: &TestDir, out: &str) -> Vec<(String, Vec<u8>)> {
     let below = format!("{out}/kept/");
     let all = dir.contents().into_iter();
-    let of = all.filter_map(|(name, bytes)| Some((name.strip_prefix(&below)?.to_owned(), bytes)));
-    of.map(|(name, bytes)| if name.ends_with("config.json") { (name, Vec::new()) } else { (name, bytes) }).collect()
+    let files = all.filter_map(|(name, bytes)| Some((name.strip_prefix(&below)?.to_owned(), bytes)));
+    files.map(|(name, bytes)| if name.ends_with("config.json") { (name, Vec::new()) } else { (name, bytes) }).collect()
 }
 
 #[test]
@@ -52,20 +52,20 @@ fn keep_best_writes_whole_models_that_average() {
     steps.sort_unstable();
     let models = names(steps);
     assert_eq!(kept(&dir, "out"), models);
-    let of_best = format!("out/kept/step-{:06}", best[0].0);
-    assert!(dir.read("out/model.safetensors") == dir.read(&format!("{of_best}/model.safetensors")));
+    let best_path = format!("out/kept/step-{:06}", best[0].0);
+    assert!(dir.read("out/model.safetensors") == dir.read(&format!("{best_path}/model.safetensors")));
     let paths: Vec<String> = models.iter().map(|name| format!("out/kept/{name}")).collect();
     for path in &paths {
         dir.run(&["translate", "--model", path, "the red fox sleeps"]).worked();
         dir.run(&["align", "--model", path, "--pairs", "pairs.tsv", "--format", "pharaoh"]).worked();
         dir.run(&["inspect", path]).worked();
-        // One of those that are kept is no training that could go on, and nothing is trained over it.
+        // A kept model has no resumable state, and training does not overwrite it.
         dir.train(path, &[]).refused_with(1, &[path, "holds a model"]);
         #[cfg(unix)]
         for name in ["config.json", "source.tokenizer.json", "aligner.safetensors", "lexicon.safetensors"] {
             use std::os::unix::fs::MetadataExt;
-            let of = |folder_of: &str| std::fs::metadata(dir.path(folder_of).join(name)).unwrap().ino();
-            assert_eq!(of(path), of("out"), "{name} is there twice");
+            let inode = |model: &str| std::fs::metadata(dir.path(model).join(name)).unwrap().ino();
+            assert_eq!(inode(path), inode("out"), "{name} is not a hard link");
         }
     }
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
@@ -94,14 +94,14 @@ fn resumed_run_keeps_the_same_checkpoints() {
         let parts = ["--schedule", "plateau", "--metric", "perplexity", "--max-epochs"];
         dir.train("whole", &[&parts[..], &["5"], options].concat()).worked();
         dir.train("parts", &[&parts[..], &["3"], options].concat()).worked();
-        // The run before may not have got to keep what it had saved, or to remove what it no longer wanted.
+        // A killed run may leave a model missing, an outdated one, or a partial one.
         let newest = format!("parts/kept/{}", kept(&dir, "parts").pop().unwrap());
         std::fs::remove_dir_all(dir.path(&newest)).unwrap();
         for left in ["step-000001", "step-999999", ".step-000003.17.tmp"] {
             std::fs::create_dir(dir.path("parts/kept").join(left)).unwrap();
             dir.write(&format!("parts/kept/{left}/config.json"), "half");
         }
-        dir.write("parts/kept/step-999999/model.safetensors", "of later");
+        dir.write("parts/kept/step-999999/model.safetensors", "from a later step");
         let resume = ["train", "--out", "parts", "--resume", "--quiet", "--max-epochs"];
         dir.run(&[&resume[..], &["3"]].concat()).worked();
         assert!(dir.path(&newest).join("model.safetensors").exists(), "{options:?}");
@@ -115,15 +115,14 @@ fn resumed_run_keeps_the_same_checkpoints() {
     }
 }
 
-/// It goes on where the disk did.
 #[test]
-fn next_run_keeps_what_could_not_be_kept() {
+fn resumed_run_keeps_models_that_could_not_be_written() {
     let dir = TestDir::with_pairs();
     train(&dir, "whole", &["--keep-last", "2"]);
     dir.train("out", &["--max-epochs", "1", "--metric", "perplexity", "--schedule", "plateau", "--keep-last", "2"])
         .worked();
     std::fs::remove_dir_all(dir.path("out/kept")).unwrap();
-    // No folder can be made here.
+    // A file prevents creating the directory.
     dir.write("out/kept", "");
     let resume = ["train", "--out", "out", "--resume", "--quiet", "--max-epochs", "7"];
     dir.run(&resume).refused_with(1, &["out/kept/step-0000", "cannot keep the model"]);
@@ -143,7 +142,7 @@ fn archives_kept_models_and_removes_nothing_else() {
     dir.write("checkpoints/kept/notes.txt", "mine");
     let oldest = kept(&dir, "checkpoints").remove(1);
     dir.write(&format!("checkpoints/kept/{oldest}/translations.txt"), "mine");
-    // Without the best model there is still something to lose.
+    // Kept models are protected even without the best model.
     for name in ["model.safetensors", "resume.safetensors"] {
         std::fs::remove_file(dir.path("checkpoints").join(name)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! How probable given translations are, and lists of hypotheses ranked anew.
+//! Log probabilities of given translations, and reranking of n-best lists.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn correct_target_scores_higher_and_words_sum_to_it() {
         let perplexity = (-total / units as f64).exp();
         assert!((pair["perplexity"].as_f64().unwrap() / perplexity - 1.0).abs() < 1e-3);
     }
-    // What translate says of its translation, score says of it too.
+    // `score` agrees with the score of `translate`.
     let sums = ["--length-penalty", "0", "--coverage-penalty", "0", "--format", "jsonl"];
     let found = dir.run(&[&["translate", "--model", model_path()], &sums[..], &["the old owl sleeps"]].concat());
     let found = found.json();
@@ -76,9 +76,9 @@ fn reranks_an_n_best_list() {
     let sums = rank(&["--length-penalty", "0"]);
     let first = sums.worked().lines().next().unwrap();
     assert!((first.rsplit(' ').next().unwrap().parse::<f64>().unwrap() - sum).abs() < 1e-3, "{first}");
-    // A list that translate wrote.
-    let written = dir.run(&["translate", "--model", model_path(), "--input", "sentences", "--n-best", "3"]);
-    dir.write("list", written.worked());
+    // A list written by `translate`.
+    let n_best = dir.run(&["translate", "--model", model_path(), "--input", "sentences", "--n-best", "3"]);
+    dir.write("list", n_best.worked());
     assert_eq!(rank(&[]).worked().lines().count(), 6);
 }
 
@@ -91,12 +91,12 @@ fn refuses_input_that_cannot_be_scored() {
         dir.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"])
     };
     rank("1 ||| a\n").refused_with(1, &["list:1: no sentence 1"]);
-    rank("0 ||| a\na ||| b\n").refused_with(1, &["list:2: \"a\" is no sentence's number"]);
+    rank("0 ||| a\na ||| b\n").refused_with(1, &["list:2: \"a\" is not a sentence number"]);
     rank("0 a\n").refused_with(1, &["list:1"]);
     assert_eq!(rank("").worked(), "");
     dir.run(&["score", "--model", model_path(), "--input", "-", "--rerank", "-"]).refused_with(2, &["cannot be both"]);
     dir.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--output", "list"])
-        .refused_with(2, &["list", "read as well"]);
+        .refused_with(2, &["list", "also input"]);
     dir.run(&["score", "--model", model_path(), "--input", "sentences", "--rerank", "list", "--length-penalty", "-1"])
         .refused_with(2, &["--length-penalty"]);
 }

@@ -1,4 +1,4 @@
-//! Beam search on both paths of the model: the same hypotheses, whatever computes them.
+//! Search with the fused and the reference implementation finds the same hypotheses.
 
 #[path = "common/lexicon.rs"]
 mod lexicon;
@@ -33,19 +33,19 @@ fn model(seed: u64) -> RnnSearch {
         attention: AttentionConfig::default(),
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), seed, &Device::Cpu).unwrap();
-    let known = architecture.lexicon.then(|| Arc::new(lexicon([31, 140])));
-    RnnSearch::new(architecture, parameters).unwrap().with_lexicon(known)
+    let lexicon = architecture.lexicon.then(|| Arc::new(lexicon([31, 140])));
+    RnnSearch::new(architecture, parameters).unwrap().with_lexicon(lexicon)
 }
 
 fn sources() -> Vec<Source> {
-    let mut stream = SeededRng::new(2, "sources", 0);
+    let mut rng = SeededRng::new(2, "sources", 0);
     [1, 7, 3, 12, 1, 5]
         .iter()
-        .map(|&length| (0..length).map(|_| 4 + stream.below(27) as u32).collect::<Vec<u32>>().into())
+        .map(|&length| (0..length).map(|_| 4 + rng.below(27) as u32).collect::<Vec<u32>>().into())
         .collect()
 }
 
-fn assert_alike(a: &[Hypothesis], b: &[Hypothesis]) {
+fn assert_close(a: &[Hypothesis], b: &[Hypothesis]) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
         assert_eq!((&a.units, a.finished), (&b.units, b.finished));
@@ -65,18 +65,19 @@ fn backends_find_the_same_hypotheses() {
         let sources = sources();
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
         let constraints = DecodingConstraints::default();
-        let input = |(number, &units): (usize, &usize)| SearchInput { number, units, constraints: &constraints };
+        let input =
+            |(index, &source_units): (usize, &usize)| SearchInput { index, source_units, constraints: &constraints };
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
         let run = |scorer: &mut dyn Scorer| search(scorer, &input, &settings).unwrap();
-        let plain = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
+        let reference = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
         let fused = RnnSearch::with_packed(&models, PackingMode::Inference, |weights| {
             Ok(run(&mut EnsembleScorer::cpu(weights, &padded)))
         })
         .unwrap();
         let in_batches = search_all(&models, &sources, &settings.into(), &mut |_| {}).unwrap();
-        for ((plain, fused), in_batches) in plain.iter().zip(&fused).zip(&in_batches) {
-            assert_alike(plain, fused);
-            assert_alike(fused, in_batches);
+        for ((reference, fused), in_batches) in reference.iter().zip(&fused).zip(&in_batches) {
+            assert_close(reference, fused);
+            assert_close(fused, in_batches);
         }
     }
 }
@@ -85,11 +86,11 @@ fn backends_find_the_same_hypotheses() {
 fn search_is_independent_of_its_batch() {
     let model = model(5);
     let sources = sources();
-    let together = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
-    for (source, together) in sources.iter().zip(&together) {
+    let batched = search_all(&[&model], &sources, &BeamSearch::default().into(), &mut |_| {}).unwrap();
+    for (source, batched) in sources.iter().zip(&batched) {
         let alone =
             search_all(&[&model], std::slice::from_ref(source), &BeamSearch::default().into(), &mut |_| {}).unwrap();
-        assert_alike(&alone[0], together);
+        assert_close(&alone[0], batched);
     }
 }
 
@@ -107,30 +108,28 @@ fn empty_sources_have_empty_translations() {
     assert!(found[0][0].units.is_empty() && found[2][0].units.is_empty() && found[0][0].finished);
 }
 
-/// Both paths of the model, drawing by the same chance, draw the same.
 #[test]
 fn samples_agree_across_backends_and_batches() {
     let (first, second) = (model(3), model(4));
     let models = [&first, &second];
     let sources = sources();
-    let chance = SamplingConfig { temperature: 0.8, top_k: Some(20), top_p: 0.95 };
+    let sampling = SamplingConfig { temperature: 0.8, top_k: Some(20), top_p: 0.95 };
     let (scoring, limits) =
         (HypothesisScoring::default(), LengthLimits { no_repeat: Some(2), ..LengthLimits::default() });
-    let settings = SampleSearch { draws: 3, chance, scoring, limits, seed: 7, first: 10 };
-    let together = search_all(&models, &sources, &Search::Draws(settings), &mut |_| {}).unwrap();
+    let settings = SampleSearch { samples: 3, sampling, scoring, limits, seed: 7, first: 10 };
+    let batched = search_all(&models, &sources, &Search::Sample(settings), &mut |_| {}).unwrap();
     let constraints = DecodingConstraints::default();
-    for (number, (source, together)) in sources.iter().zip(&together).enumerate() {
+    for (number, (source, batched)) in sources.iter().zip(&batched).enumerate() {
         let padded = PaddedBatch::new([source.units.as_slice()].into_iter());
-        let input = [SearchInput { number, units: padded.lengths[0], constraints: &constraints }];
-        let plain = sample(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &input, &settings).unwrap();
-        assert_alike(&plain[0], together);
+        let input = [SearchInput { index: number, source_units: padded.lengths[0], constraints: &constraints }];
+        let reference = sample(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &input, &settings).unwrap();
+        assert_close(&reference[0], batched);
         let moved = SampleSearch { first: 10 + number, ..settings };
-        let alone = search_all(&models, std::slice::from_ref(source), &Search::Draws(moved), &mut |_| {}).unwrap();
-        assert_alike(&alone[0], together);
+        let alone = search_all(&models, std::slice::from_ref(source), &Search::Sample(moved), &mut |_| {}).unwrap();
+        assert_close(&alone[0], batched);
     }
 }
 
-/// What search says of its hypothesis is what forced decoding says of it.
 #[test]
 fn ensemble_search_agrees_with_forced_scores() {
     let models = [model(1), model(2), model(4)];
@@ -146,9 +145,9 @@ fn ensemble_search_agrees_with_forced_scores() {
         let batch = Batch::new(&examples, &[index]);
         let forced: Vec<ForcedScores> =
             models.iter().map(|model| model.force_decode(&batch, 0.0).unwrap().remove(0)).collect();
-        let together = ForcedScores::ensemble_mean(&forced);
-        assert!((together.log_probability() - one.log_probability).abs() < 1e-3);
-        for (a, b) in together.weights.iter().flatten().zip(one.attention.iter().flatten()) {
+        let mean = ForcedScores::ensemble_mean(&forced);
+        assert!((mean.log_probability() - one.log_probability).abs() < 1e-3);
+        for (a, b) in mean.weights.iter().flatten().zip(one.attention.iter().flatten()) {
             assert!((a - b).abs() < 1e-5);
         }
     }

@@ -1,4 +1,4 @@
-//! What shells and `man` are given, and help that cannot be written.
+//! Shell completions, manual pages, and help written to a full disk.
 
 mod common;
 
@@ -11,7 +11,7 @@ fn completions_cover_commands_and_options_in_every_shell() {
         let script = dir.run(&["completions", shell]);
         let script = script.worked();
         for word in COMMANDS.into_iter().chain(["keep-attention", "coverage-penalty"]) {
-            assert!(script.contains(word), "{shell} does not know {word}");
+            assert!(script.contains(word), "{shell} completions lack {word}");
         }
     }
     let refused = dir.run(&["completions", "csh"]);
@@ -27,13 +27,13 @@ fn every_command_has_a_manual_page() {
         let text = page(&format!("-{command}"));
         assert_eq!(dir.run(&["man", command]).worked(), text);
         assert!(text.contains(&format!(".TH softalign-{command} 1")), "{text}");
-        assert!(page("").contains(&format!("softalign\\-{command}(1)")), "{command} is not named");
+        assert!(page("").contains(&format!("softalign\\-{command}(1)")), "{command} is not listed");
     }
     assert!(page("-train").contains("\\-\\-guided\\-alignment"));
     assert_eq!(dir.run(&["man"]).worked(), page(""));
     dir.run(&["man", "trian"]).refused_with(2, &["train, translate"]);
     dir.write("file", "");
-    dir.run(&["man", "--out", "file"]).refused_with(1, &["file: cannot make this folder"]);
+    dir.run(&["man", "--out", "file"]).refused_with(1, &["file: cannot create this directory"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -43,8 +43,11 @@ fn unwritable_help_is_a_failure() {
     for arguments in [&["--help"][..], &["train", "--help"], &["--version"], &["man"], &["completions", "bash"]] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let output = dir.command(arguments).stdout(full).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
-        assert!(said.starts_with("error: ") && said.contains("No space") && said.lines().count() == 1, "{said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
+        assert!(
+            stderr.starts_with("error: ") && stderr.contains("No space") && stderr.lines().count() == 1,
+            "{stderr}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What signals do to a training.
+//! Effects of signals on training and translation.
 #![cfg(unix)]
 
 mod common;
@@ -14,10 +14,10 @@ use common::{TestDir, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_shutdown;
 
-/// How long anything here may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Limit of any wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A training without end, which validates often.
+/// Training that never ends and validates often.
 const ENDLESS: [&str; 14] = [
     "train",
     "--train",
@@ -35,11 +35,11 @@ const ENDLESS: [&str; 14] = [
     "--learning-rate=1e-9",
 ];
 
-/// Starts a program for which no signal is ignored, though `nohup` or a shell's background have it so for the tests: what is
-/// handled here comes as by default to those who are started from here.
+/// Starts a program with default signal handling, even if the tests run under `nohup` or in a shell's background: signals
+/// with a handler here are reset to the default in children.
 fn start(mut program: Command) -> Child {
-    static HANDLED: Once = Once::new();
-    HANDLED.call_once(|| {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             register_conditional_shutdown(signal, 128 + signal, Arc::new(AtomicBool::new(true))).unwrap();
         }
@@ -51,34 +51,34 @@ fn send(signal: &str, child: &Child) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Waits for its end, which must come.
+/// Waits until the process exits; panics after [`TIMEOUT`].
 #[track_caller]
-fn end(mut child: Child) -> ExitStatus {
+fn wait(mut child: Child) -> ExitStatus {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > TIMEOUT {
             let _ = child.kill();
-            panic!("it goes on");
+            panic!("the process is still running");
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Sends a signal when the training has said something, and gives its exit code.
+/// Sends a signal once standard error contains `marker`, and returns the exit code.
 #[track_caller]
-fn code_after(training: Command, signal: &str, said: &str) -> Option<i32> {
+fn code_after(training: Command, signal: &str, marker: &str) -> Option<i32> {
     let mut child = start(training);
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let (mut seen, began) = (String::new(), Instant::now());
-    while !seen.contains(said) && began.elapsed() < PATIENCE {
+    while !seen.contains(marker) && began.elapsed() < TIMEOUT {
         assert!(stderr.read_line(&mut seen).unwrap() > 0, "ended early: {seen}");
     }
     send(signal, &child);
     std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-    end(child).code()
+    wait(child).code()
 }
 
 #[test]
@@ -95,7 +95,6 @@ fn every_signal_saves_a_resumable_model() {
     }
 }
 
-/// What is there stays until there is something to put in its place.
 #[test]
 fn stopping_during_preparation_changes_nothing() {
     let dir = TestDir::with_pairs();
@@ -105,9 +104,9 @@ fn stopping_during_preparation_changes_nothing() {
         ["train", "--train", "pairs.tsv", "--out", "checkpoints", "--preset", "tiny", "--max-epochs", "1", "-q"];
     dir.run(&first).worked();
     let before = dir.contents();
-    // Sizes are tried for the time given, which takes a moment.
+    // With --max-minutes, preparation measures speed to choose model sizes, which takes a moment.
     let training = dir.command(&["train", "--train", "pairs.tsv", "--max-minutes", "600"]);
-    let code = code_after(training, "-INT", "repeat another one's source");
+    let code = code_after(training, "-INT", "repeat another source");
     assert!(code == Some(130) && dir.contents() == before, "{code:?}");
 }
 
@@ -120,12 +119,12 @@ fn stopped_before_first_validation_can_resume() {
 }
 
 #[test]
-fn names_the_training_that_has_not_written_a_model_yet() {
+fn loading_reports_a_training_without_a_model_yet() {
     let dir = TestDir::with_pairs();
     let first =
         ["train", "--train", "pairs.tsv", "--out", "checkpoints", "--preset", "tiny", "--max-epochs", "1", "-q"];
     dir.run(&first).worked();
-    // A plain training of the shipped pairs moves the model to previous/.
+    // Training with default arguments archives the model as previous/.
     std::fs::create_dir(dir.path("data")).unwrap();
     std::fs::copy(dir.path("pairs.tsv"), dir.path("data/train.tsv")).unwrap();
     std::fs::copy(dir.path("pairs.tsv"), dir.path("data/validation.tsv")).unwrap();
@@ -134,14 +133,14 @@ fn names_the_training_that_has_not_written_a_model_yet() {
     let mut child = start(dir.command(&training));
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let (mut seen, began) = (String::new(), Instant::now());
-    while !seen.contains("attention is") && began.elapsed() < PATIENCE {
+    while !seen.contains("attention is") && began.elapsed() < TIMEOUT {
         assert!(stderr.read_line(&mut seen).unwrap() > 0, "ended early: {seen}");
     }
     std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
     let process = format!("process {}", child.id());
     let refused = dir.run(&["translate", "the red fox"]);
     send("-KILL", &child);
-    end(child);
+    wait(child);
     refused.refused_with(1, &["checkpoints: ", &process, "training here", "previous model is in checkpoints/previous"]);
     dir.run(&["translate", "the red fox"]).refused_with(1, &["model.safetensors", "cannot read"]);
 }
@@ -154,7 +153,7 @@ fn ignored_signals_stay_ignored() {
     training.args(["-c", ignoring, env!("CARGO_BIN_EXE_softalign")]).args(&ENDLESS[..10]);
     training.args(["200", "--validate-every", "100"]).current_dir(dir.path(""));
     training.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
-    assert_eq!(code_after(training, "-HUP", "attention is"), Some(0), "a hangup ended it");
+    assert_eq!(code_after(training, "-HUP", "attention is"), Some(0), "SIGHUP ended the training");
 }
 
 #[test]
@@ -168,11 +167,11 @@ fn interrupted_results_leave_no_files() {
         let unfinished = || dir.contents().keys().any(|name| name.ends_with(".tmp"));
         let began = Instant::now();
         while !unfinished() {
-            assert!(began.elapsed() < PATIENCE);
+            assert!(began.elapsed() < TIMEOUT);
             std::thread::sleep(Duration::from_millis(5));
         }
         send(signal, &child);
-        assert_eq!(end(child).signal(), Some(number));
+        assert_eq!(wait(child).signal(), Some(number));
         assert!(!unfinished(), "{signal} leaves a file");
         assert_eq!(dir.text("out.txt"), "what was there\n");
     }

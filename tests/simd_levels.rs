@@ -1,6 +1,6 @@
-//! What processors without AVX-512, or without AVX2, compute: the same, to the last few bits.
+//! Results at every SIMD level agree up to rounding.
 //!
-//! One test in a file of its own, because the limit holds for the whole process.
+//! A file of its own because the limit applies to the whole process.
 
 #[path = "common/paths.rs"]
 mod paths;
@@ -33,7 +33,7 @@ fn all_simd_levels_agree() {
     }
 }
 
-/// Loss, gradients, moved parameters and translations of one model, each with what rounding may change.
+/// Loss, gradients, updated parameters and translations of one model, each with its tolerance.
 fn results() -> Vec<(String, (Vec<f32>, f32))> {
     let architecture = Architecture {
         source_vocabulary: 90,
@@ -50,8 +50,8 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), 4, &Device::Cpu).unwrap();
     let model = RnnSearch::new(architecture, parameters).unwrap();
-    let mut stream = SeededRng::new(1, "levels", 0);
-    let mut ids = |length: usize| (0..length).map(|_| 4 + stream.below(86) as u32).collect::<Vec<u32>>();
+    let mut rng = SeededRng::new(1, "levels", 0);
+    let mut ids = |length: usize| (0..length).map(|_| 4 + rng.below(86) as u32).collect::<Vec<u32>>();
     let examples: Vec<Example> =
         [(3, 9), (21, 4), (1, 1), (8, 8)].map(|(source, target)| Example::new(ids(source), ids(target))).into();
     let batch = Batch::new(&examples, &[0, 1, 2, 3]);
@@ -65,11 +65,11 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
     Optimizer::new(model.parameters(), 1.0, None).unwrap().step(model.parameters(), &gradients, 0.01).unwrap();
     let values = |tensor: &candle_core::Tensor| tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
     for (name, gradient) in gradients.iter() {
-        results.push((format!("gradient by {name}"), (values(gradient), 2e-5)));
+        results.push((format!("gradient of {name}"), (values(gradient), 2e-5)));
     }
-    // Adam's first step divides each gradient by its own size, so that the smallest say only which way.
+    // Adam's first step keeps only the sign of a gradient, so tiny gradients may flip: compare the recurrent weights only.
     for (name, parameter) in model.parameters().iter().filter(|(name, _)| name.ends_with("weight_hh")) {
-        results.push((format!("moved {name}"), (values(parameter), 1e-3)));
+        results.push((format!("updated {name}"), (values(parameter), 1e-3)));
     }
     results
 }

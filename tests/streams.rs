@@ -1,4 +1,4 @@
-//! Pipes: what came in is answered when the input pauses, in order, and an input without end needs no end.
+//! Streaming through pipes: output is flushed in order whenever the input pauses, and endless input is supported.
 
 mod common;
 
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use common::{PAIRS, TestDir, model_path};
 
-/// Far more than an answer takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Limit of any wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A command between two pipes.
+/// A command with piped input and output.
 struct Piped {
     child: Child,
     input: Option<ChildStdin>,
@@ -42,12 +42,12 @@ impl Piped {
     }
 
     fn read(&self) -> String {
-        self.lines.recv_timeout(PATIENCE).expect("an answer while the input pauses")
+        self.lines.recv_timeout(TIMEOUT).expect("a line of output while the input pauses")
     }
 
-    fn end(mut self) {
+    fn finish(mut self) {
         drop(self.input.take());
-        assert!(self.lines.recv_timeout(PATIENCE).is_err(), "no more than was asked");
+        assert!(self.lines.recv_timeout(TIMEOUT).is_err(), "unexpected output");
         assert!(self.child.wait().unwrap().success());
     }
 }
@@ -66,12 +66,12 @@ fn flushes_when_input_pauses() {
             piped.write(&format!("{source}\n"));
             assert_eq!(&piped.read(), expected);
         }
-        // Several at once, an empty one among them, and half of one.
+        // Several lines at once, an empty one among them, and half a line.
         piped.write(&format!("{}\n\n{}\n{}", PAIRS[3].0, PAIRS[4].0, &PAIRS[5].0[..5]));
         assert_eq!([piped.read(), piped.read(), piped.read()], [&whole[3], "", &whole[4]].map(str::to_owned));
         piped.write(&format!("{}\n", &PAIRS[5].0[5..]));
         assert_eq!(&piped.read(), &whole[5]);
-        piped.end();
+        piped.finish();
     }
 }
 
@@ -82,14 +82,14 @@ fn aligns_pairs_as_they_arrive() {
         let mut piped = Piped::start(&dir, &["align", "--pairs", "-", "--format", format]);
         for (number, (source, target)) in PAIRS.iter().enumerate().take(3) {
             piped.write(&format!("{source}\t{target}\n"));
-            let answer = piped.read();
+            let line = piped.read();
             match format {
-                "jsonl" => assert!(answer.contains(&format!("\"id\":{number},")), "{answer}"),
+                "jsonl" => assert!(line.contains(&format!("\"id\":{number},")), "{line}"),
                 "tsv" => while piped.lines.recv_timeout(Duration::from_millis(300)).is_ok() {},
-                _ => assert!(answer.starts_with("0-0"), "{answer}"),
+                _ => assert!(line.starts_with("0-0"), "{line}"),
             }
         }
-        piped.end();
+        piped.finish();
     }
 }
 
@@ -104,12 +104,12 @@ fn endless_input_stops_with_its_reader() {
         let mut input = child.stdin.take().unwrap();
         let line =
             if arguments[0] == "align" { "the red fox sleeps\trufo mi dorma .\n" } else { "the red fox sleeps\n" };
-        // Ends when nobody reads.
+        // Ends when the pipe is closed.
         let writer = std::thread::spawn(move || while input.write_all(line.repeat(100).as_bytes()).is_ok() {});
         let mut output = BufReader::new(child.stdout.take().unwrap());
         for _ in 0..3 {
-            let mut answer = String::new();
-            assert!(output.read_line(&mut answer).unwrap() > 1);
+            let mut line = String::new();
+            assert!(output.read_line(&mut line).unwrap() > 1);
         }
         drop(output);
         child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Event files of a training, beside its log. `scripts/check_tensorboard.py` has TensorBoard itself read them.
+//! TensorBoard event files of a training. `scripts/check_tensorboard.py` reads them with TensorBoard itself.
 
 mod common;
 
@@ -6,15 +6,15 @@ use common::TestDir;
 
 const FILES: [&str; 2] = ["out/events.out.tfevents.000001.softalign", "out/events.out.tfevents.000002.softalign"];
 
-/// How many records a file has; each must be whole.
+/// Returns the number of records of an event file; each must be complete.
 fn records(file: &[u8]) -> usize {
-    let (mut place, mut records) = (0, 0);
-    while place < file.len() {
-        let length = u64::from_le_bytes(file[place..place + 8].try_into().unwrap()) as usize;
-        place += 8 + 4 + length + 4;
+    let (mut offset, mut records) = (0, 0);
+    while offset < file.len() {
+        let length = u64::from_le_bytes(file[offset..offset + 8].try_into().unwrap()) as usize;
+        offset += 8 + 4 + length + 4;
         records += 1;
     }
-    assert_eq!(place, file.len(), "the last record is cut short");
+    assert_eq!(offset, file.len(), "the last record is truncated");
     records
 }
 
@@ -29,7 +29,7 @@ fn writes_tensorboard_events_per_run() {
     assert_eq!((times("brain.Event:2"), times("training/loss"), times("validation/bleu")), (1, 1, 5));
     assert_eq!((times("attention/end"), times("training/step"), times("training/learning_rate")), (5, 0, 1));
     dir.run(&["train", "--out", "out", "--resume", "--max-epochs", "6", "-q"]).worked();
-    assert!(dir.read(FILES[0]) == first, "a run that goes on has a file of its own");
+    assert!(dir.read(FILES[0]) == first, "a resumed run writes a new file");
     assert_eq!(records(&dir.read(FILES[1])), 2 + lines() - logged);
     let inspected = dir.run(&["inspect", "out"]);
     assert!(inspected.worked().contains("file            events.out.tfevents.000001.softalign"));
@@ -44,10 +44,10 @@ fn archives_and_removes_events_with_their_model() {
     let dir = TestDir::with_pairs();
     let train = ["train", "--train", "pairs.tsv", "--tensorboard", "--max-epochs", "1", "--preset", "tiny", "-q"];
     dir.run(&train).worked();
-    let moved = dir.read("checkpoints/events.out.tfevents.000001.softalign");
+    let archived = dir.read("checkpoints/events.out.tfevents.000001.softalign");
     dir.write("checkpoints/events.out.tfevents.1700000000.host", "another program's");
     dir.run(&train).worked();
-    assert!(dir.read("checkpoints/previous/events.out.tfevents.000001.softalign") == moved);
+    assert!(dir.read("checkpoints/previous/events.out.tfevents.000001.softalign") == archived);
     let events: Vec<String> =
         dir.contents().into_keys().filter(|name| name.starts_with("checkpoints/events")).collect();
     let expected = ["000001.softalign", "1700000000.host"].map(|end| format!("checkpoints/events.out.tfevents.{end}"));
@@ -60,8 +60,8 @@ fn unwritable_events_fail_before_training() {
     dir.train("out", &["--max-epochs", "1", "--tensorboard"]).worked();
     let last = format!("out/events.out.tfevents.{}.softalign", u64::MAX);
     dir.write(&last, "there is no number after this one");
-    let go_on = ["train", "--out", "out", "--resume", "--max-epochs", "2", "-q"];
-    dir.run(&go_on).refused_with(1, &[&last, "cannot write this file"]);
+    let resume = ["train", "--out", "out", "--resume", "--max-epochs", "2", "-q"];
+    dir.run(&resume).refused_with(1, &[&last, "cannot write this file"]);
     std::fs::remove_file(dir.path(&last)).unwrap();
-    dir.run(&go_on).worked();
+    dir.run(&resume).worked();
 }

@@ -1,4 +1,4 @@
-//! What a training leaves to look at: samples, curves, and attention being learnt.
+//! Samples, curves and recorded attention of a training.
 
 mod common;
 
@@ -15,13 +15,13 @@ fn lines(text: &str) -> Vec<Value> {
 fn records_attention_at_each_validation() {
     let dir = TestDir::with_pairs();
     dir.train("out", &BRIEF).worked();
-    let kept = lines(&dir.text("out/attention.jsonl"));
-    assert_eq!(kept.iter().map(|line| line["step"].as_u64().unwrap()).collect::<Vec<_>>(), [6, 12, 18, 24]);
+    let recorded = lines(&dir.text("out/attention.jsonl"));
+    assert_eq!(recorded.iter().map(|line| line["step"].as_u64().unwrap()).collect::<Vec<_>>(), [6, 12, 18, 24]);
     let words = |line: &Value| -> Vec<[Value; 2]> {
         line["pairs"].as_array().unwrap().iter().map(|pair| [pair["source"].clone(), pair["target"].clone()]).collect()
     };
-    for line in &kept {
-        assert_eq!((words(line).len(), words(line)), (5, words(&kept[0])), "the same pairs each time");
+    for line in &recorded {
+        assert_eq!((words(line).len(), words(line)), (5, words(&recorded[0])), "the same pairs each time");
         for row in line["pairs"].as_array().unwrap().iter().flat_map(|pair| pair["weights"].as_array().unwrap()) {
             let sum: u64 = row.as_array().unwrap().iter().map(|weight| weight.as_u64().unwrap()).sum();
             assert!((995..=1005).contains(&sum), "{row}");
@@ -47,7 +47,7 @@ fn resumed_run_writes_the_same_page() {
     let plateau = ["--schedule", "plateau"];
     dir.train("whole", &[&BRIEF[..], &plateau].concat()).worked();
     dir.train("parts", &[&BRIEF[..2], &["--max-epochs", "1", "--keep-attention"], &plateau].concat()).worked();
-    // What stands beyond the last step, and what is damaged, is dropped.
+    // Lines after the last checkpoint and damaged lines are dropped.
     let damaged = format!("{}{{\"step\":18,\"pairs\":[]}}\n{{\"step\":1", dir.text("parts/attention.jsonl"));
     dir.write("parts/attention.jsonl", damaged);
     dir.run(&["train", "--resume", "--out", "parts", "--max-epochs", "2", "--quiet"]).worked();
@@ -57,14 +57,14 @@ fn resumed_run_writes_the_same_page() {
 }
 
 #[test]
-fn samples_are_stable_and_beside_their_references() {
+fn samples_are_stable_and_shown_with_references() {
     let dir = TestDir::with_pairs();
-    let loud: Vec<&str> = QUICK.into_iter().filter(|option| *option != "--quiet").collect();
+    let options: Vec<&str> = QUICK.into_iter().filter(|option| *option != "--quiet").collect();
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "2"];
-    let outcome = dir.run(&[&train, &loud[..]].concat());
+    let outcome = dir.run(&[&train, &options[..]].concat());
     outcome.worked();
     let references: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("    = ")).collect();
-    assert_eq!(references.len(), 4, "two for each validation: {}", outcome.stderr);
+    assert_eq!(references.len(), 4, "two per validation: {}", outcome.stderr);
     assert_eq!(references[..2], references[2..]);
     let log = lines(&dir.text("out/log.jsonl"));
     assert_eq!(references[0].trim_start_matches("    = "), log.last().unwrap()["samples"][0]["reference"]);

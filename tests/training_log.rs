@@ -1,4 +1,4 @@
-//! What training tells while it runs, in the log and on the terminal.
+//! Reports of training in the log and on the terminal.
 
 mod common;
 
@@ -9,13 +9,13 @@ use common::{TestDir, json, model_path};
 use serde_json::Value;
 
 #[test]
-fn log_has_one_object_per_line_with_the_promised_fields() {
+fn log_has_one_object_per_line_with_the_documented_fields() {
     let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
     let lines: Vec<Value> = log.lines().map(json).collect();
-    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    let (progress, validations) = (of("progress"), of("validation"));
+    let events = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    let (progress, validations) = (events("progress"), events("validation"));
     assert_eq!(progress.len() + validations.len(), lines.len());
-    assert_eq!(validations.len(), 10, "one for each epoch");
+    assert_eq!(validations.len(), 10, "one per epoch");
     assert!(!progress.is_empty());
     for (line, keys) in [
         (progress[0], &["epoch", "step", "loss", "learning_rate", "tokens_per_second", "seconds"][..]),
@@ -38,11 +38,11 @@ fn names_in_tables(page: &str, heading: &str) -> BTreeSet<String> {
 
 #[test]
 fn docs_explain_every_key_of_the_log() {
-    let of_lines = names_in_tables("reference/model-directory.md", "Log");
-    let of_attention = names_in_tables("guide/attention.md", "Attention diagnostics");
+    let log_keys = names_in_tables("reference/model-directory.md", "Log");
+    let attention_keys = names_in_tables("guide/attention.md", "Attention diagnostics");
     let log = std::fs::read_to_string(Path::new(model_path()).join("log.jsonl")).unwrap();
     for line in log.lines().map(json) {
-        for (object, explained) in [(&line, &of_lines), (&line["attention"], &of_attention)] {
+        for (object, explained) in [(&line, &log_keys), (&line["attention"], &attention_keys)] {
             for (key, _) in object.as_object().into_iter().flatten() {
                 assert!(explained.contains(key), "{key} is in no table of docs/");
             }
@@ -61,24 +61,24 @@ fn every_validation_reports_attention_statistics() {
             let share = attention[key].as_f64().unwrap_or_else(|| panic!("{key} is missing: {line}"));
             assert!((0.0..=1.000_001).contains(&share), "{key} is {share}");
         }
-        // Five columns at most: four words and the end.
+        // At most five columns: four words and `</s>`.
         assert!((0.0..=5.0f64.ln() + 1e-6).contains(&attention["entropy"].as_f64().unwrap()), "{line}");
         assert!((-1.0..=1.0).contains(&attention["diagonality"].as_f64().unwrap()), "{line}");
     }
     let entropy = |line: &Value| line["attention"]["entropy"].as_f64().unwrap();
     let validations: Vec<&Value> = lines.iter().filter(|line| line["event"] == "validation").collect();
-    assert!(entropy(validations[9]) < entropy(validations[0]), "what is learnt makes attention sharper");
+    assert!(entropy(validations[9]) < entropy(validations[0]), "training sharpens attention");
 }
 
 #[test]
 fn warns_once_of_flat_attention() {
     let dir = TestDir::with_pairs();
     let sizes = ["--embedding-size", "8", "--hidden-size", "8", "--attention-size", "8", "--batch-sentences", "1"];
-    // So low a learning rate learns nothing; six validations, of which the fourth is the first that is late enough.
-    let nothing =
+    // The learning rate is too low to learn. Of six validations, the fourth is the first late enough for the warning.
+    let untrained =
         ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--units", "word"];
     let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100"];
-    let outcome = dir.run(&[&train[..], &sizes, &nothing].concat());
+    let outcome = dir.run(&[&train[..], &sizes, &untrained].concat());
     outcome.worked();
     assert_eq!(outcome.stderr.matches("    attention: flatness ").count(), 6, "{outcome:?}");
     let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("warning: attention")).collect();
@@ -96,6 +96,6 @@ fn training_notes_are_plain_lines_on_standard_error() {
     let outcome = dir.run(&["train", "--train", "pairs.tsv", "--out", "out", "--preset", "tiny", "--max-epochs", "1"]);
     outcome.worked();
     assert!(outcome.stderr.contains("12 training pairs"), "{outcome:?}");
-    assert!(!outcome.stderr.contains(['\r', '\u{1b}']), "nothing for terminals: {outcome:?}");
-    assert!(!outcome.stdout.contains('\u{1b}'), "no colours: {outcome:?}");
+    assert!(!outcome.stderr.contains(['\r', '\u{1b}']), "terminal control characters: {outcome:?}");
+    assert!(!outcome.stdout.contains('\u{1b}'), "colors: {outcome:?}");
 }

@@ -1,4 +1,4 @@
-//! `softalign translate` as its users call it: where sentences come from, what is said of them, and what comes out.
+//! `softalign translate`: sources of sentences, warnings, output, and the interactive mode.
 
 mod common;
 
@@ -20,9 +20,9 @@ fn dash_among_the_sentences_reads_standard_input() {
 
 #[test]
 fn warns_of_a_sentence_without_quotes() {
-    let loose = translate(&["the", "red", "fox", "sleeps"], "");
-    assert_eq!(loose.worked().lines().count(), 4, "every argument has its line all the same");
-    assert!(loose.stderr.starts_with("warning: 4 words") && loose.stderr.contains("quotes"), "{loose:?}");
+    let unquoted = translate(&["the", "red", "fox", "sleeps"], "");
+    assert_eq!(unquoted.worked().lines().count(), 4, "every argument is a sentence");
+    assert!(unquoted.stderr.starts_with("warning: 4 words") && unquoted.stderr.contains("quotes"), "{unquoted:?}");
     for arguments in [&["the red fox sleeps", "the"][..], &["the"], &["the", ""]] {
         assert_eq!(translate(arguments, "").stderr, "", "{arguments:?}");
     }
@@ -47,14 +47,14 @@ fn n_best_translations_are_numbered() {
     assert_eq!(numbers, ["0", "0", "1", "2", "2"], "{links}");
     let table = n_best("tsv");
     assert!(table.starts_with("sentence\trank\tsource\t"), "{table}");
-    let mut of: Vec<&str> = table.lines().skip(1).map(|line| &line[..3]).collect();
-    of.dedup();
-    assert_eq!(of, ["0\t1", "0\t2", "2\t1", "2\t2"], "{table}");
+    let mut ranks: Vec<&str> = table.lines().skip(1).map(|line| &line[..3]).collect();
+    ranks.dedup();
+    assert_eq!(ranks, ["0\t1", "0\t2", "2\t1", "2\t2"], "{table}");
     let alone = translate(&["--format", "pharaoh"], "the red fox sings\n");
-    assert!(!alone.worked().contains('|'), "one translation has the line to itself: {alone:?}");
+    assert!(!alone.worked().contains('|'), "a single translation has no number: {alone:?}");
 }
 
-/// Units may spell one text in several ways; the shipped model's do so in each of these lines.
+/// Different units may spell the same text, as hypotheses of the shipped model do for each of these lines.
 #[test]
 fn n_best_texts_are_distinct() {
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
@@ -67,9 +67,9 @@ fn n_best_texts_are_distinct() {
             listed.lines().map(|line| line.split(" ||| ").nth(1).unwrap().to_owned()).collect::<Vec<_>>()
         };
         let found = best("5", "5");
-        let different: BTreeSet<&String> = found.iter().collect();
-        assert_eq!(different.len(), found.len(), "{found:?}");
-        assert_eq!(best("3", "5"), found[..3], "the beam makes up for those left out");
+        let distinct: BTreeSet<&String> = found.iter().collect();
+        assert_eq!(distinct.len(), found.len(), "{found:?}");
+        assert_eq!(best("3", "5"), found[..3], "duplicates are replaced from the beam");
     }
 }
 
@@ -80,14 +80,14 @@ fn warns_once_of_lines_in_another_language() {
     assert_eq!(translated.worked().lines().count(), 5);
     assert!(translated.stderr.starts_with("warning: lines 2 and 4: mostly unknown"), "{translated:?}");
     assert!(translated.stderr.contains("--unknown copy") && translated.stderr.lines().count() == 1, "{translated:?}");
-    let kept = translate(&["--unknown", "copy"], input);
-    let lines: Vec<&str> = kept.worked().lines().collect();
+    let copied = translate(&["--unknown", "copy"], input);
+    let lines: Vec<&str> = copied.worked().lines().collect();
     assert_eq!(lines[..4], ["rufo mi dorma .", "日本語です", "", "Привет zebra"]);
     let copied = translate(&["--unknown", "copy", "--format", "jsonl", "--n-best", "2"], input);
     let copied: Vec<Value> = copied.worked().lines().map(json).collect();
-    let of_fourth: Vec<&Value> = copied.iter().filter(|item| item["id"] == 3).collect();
-    assert_eq!((of_fourth.len(), &of_fourth[0]["unknown"]), (1, &Value::from(1.0)));
-    assert_eq!(of_fourth[0]["attention"], serde_json::json!([[1.0, 0.0], [0.0, 1.0]]));
+    let fourth: Vec<&Value> = copied.iter().filter(|item| item["id"] == 3).collect();
+    assert_eq!((fourth.len(), &fourth[0]["unknown"]), (1, &Value::from(1.0)));
+    assert_eq!(fourth[0]["attention"], serde_json::json!([[1.0, 0.0], [0.0, 1.0]]));
     let known = copied.iter().find(|item| item["id"] == 0).unwrap();
     assert_eq!(known["unknown"], Value::from(0.0));
 }
@@ -109,12 +109,12 @@ fn json_has_the_original_text_and_a_schema_version() {
     let item = outcome.json();
     assert_eq!(item["source_text"], "  the red\u{a0} fox  sleeps ");
     assert_eq!(item["schema"], 1);
-    assert!(item.get("target_text").is_none(), "that is the translation: {item}");
+    assert!(item.get("target_text").is_none(), "the translation is the target: {item}");
 }
 
-/// What a terminal shows of the program when this is typed there.
+/// Terminal output of the program when `typed` is entered.
 #[cfg(target_os = "linux")]
-fn at_a_terminal(options: &str, typed: &str) -> String {
+fn run_in_terminal(options: &str, typed: &str) -> String {
     use std::io::Write;
     use std::process::{Command, Stdio};
     let program = format!("\"$PROGRAM\" --threads 1 translate --model \"$MODEL\" {options}");
@@ -138,31 +138,30 @@ fn at_a_terminal(options: &str, typed: &str) -> String {
 #[cfg(target_os = "linux")]
 #[test]
 fn repl_answers_sentences_and_commands() {
-    let shown = at_a_terminal("", ":align\nthe red fox sleeps\n:align\n:helo\n:help\n:quit\n");
-    for part in ["nothing has been translated", "rufo mi dorma .", "</s>", "there is no :helo", "Ctrl-R"] {
+    let shown = run_in_terminal("", ":align\nthe red fox sleeps\n:align\n:helo\n:help\n:quit\n");
+    for part in ["nothing has been translated", "rufo mi dorma .", "</s>", "unknown command :helo", "Ctrl-R"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    // Arrow up brings back what was typed before.
-    let again = at_a_terminal("--quiet", "the old fox runs\n:nope\n\u{1b}[A\u{1b}[A\n:q\n");
+    // Arrow up recalls previous input.
+    let again = run_in_terminal("--quiet", "the old fox runs\n:nope\n\u{1b}[A\u{1b}[A\n:q\n");
     assert_eq!(again.matches("vela mi kura .").count(), 2, "{again}");
-    // Options are those of any other way to give sentences.
-    let several = at_a_terminal("--n-best 2", "the red fox sleeps\n:q\n");
+    // Options apply to interactive input.
+    let several = run_in_terminal("--n-best 2", "the red fox sleeps\n:q\n");
     assert!(several.contains("0 ||| rufo mi dorma . ||| ") && several.matches(" ||| ").count() == 4, "{several}");
     let dir = TestDir::new();
-    let place = dir.path("said.txt");
-    at_a_terminal(&format!("--output {}", place.display()), "the red fox sleeps\nthe old fox runs\n:q\n");
-    assert_eq!(dir.text("said.txt"), "rufo mi dorma .\nvela mi kura .\n");
-    // What is asked between them is no result.
-    at_a_terminal(
-        &format!("--format jsonl --output {}", place.display()),
+    let path = dir.path("output.txt");
+    run_in_terminal(&format!("--output {}", path.display()), "the red fox sleeps\nthe old fox runs\n:q\n");
+    assert_eq!(dir.text("output.txt"), "rufo mi dorma .\nvela mi kura .\n");
+    // Output of commands is not written to the file.
+    run_in_terminal(
+        &format!("--format jsonl --output {}", path.display()),
         "the red fox sleeps\n:align\nthe old fox runs\n:q\n",
     );
-    assert_eq!(dir.text("said.txt").lines().map(|line| common::json(line)["id"].clone()).collect::<Vec<_>>(), [0, 1]);
-    let cut = at_a_terminal("--quiet", &format!("{}\n:q\n", "fox ".repeat(510)));
-    assert!(cut.contains("line 1: longer than 500 units"), "{cut}");
+    assert_eq!(dir.text("output.txt").lines().map(|line| common::json(line)["id"].clone()).collect::<Vec<_>>(), [0, 1]);
+    let truncated = run_in_terminal("--quiet", &format!("{}\n:q\n", "fox ".repeat(510)));
+    assert!(truncated.contains("line 1: longer than 500 units"), "{truncated}");
 }
 
-/// Nor do they depend on what else is translated beside.
 #[test]
 fn results_are_independent_of_threads_and_batch() {
     let dir = TestDir::with_pairs();

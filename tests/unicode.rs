@@ -1,5 +1,5 @@
-//! Unicode's forms: whatever characters are written with, the same text trains the same model, and gets the same units and
-//! links; and its words are the user's own.
+//! Unicode normalization: equivalent text trains the same model and gets the same units and links, while words keep the
+//! form of the input.
 
 mod common;
 
@@ -19,7 +19,7 @@ const ALL: [Normalization; 5] = [
 ];
 const KINDS: [Units; 3] = [Units::Bpe, Units::Word, Units::Char];
 
-/// Texts with what makes them other texts in NFD, in NFKC or in lower case.
+/// Texts that NFD, NFKC or lowercasing change.
 const TEXTS: [&str; 12] = [
     "",
     " ",
@@ -35,27 +35,27 @@ const TEXTS: [&str; 12] = [
     "👩‍👩‍👧 👍🏽 ▁ </s>",
 ];
 
-fn learnt(units: Units, normalization: Normalization) -> Vocabulary {
+fn train_vocabulary(units: Units, normalization: Normalization) -> Vocabulary {
     Vocabulary::train(TEXTS.into_iter().chain(TEXTS), units, normalization, 500).unwrap()
 }
 
-/// Each unit belongs to a word, each word has a unit but where units hold several marks, and words stand in the text as they
-/// are.
+/// Asserts that each unit belongs to a word, that each word has a unit (unless a unit spans several marks), and that words
+/// are substrings of the text.
 #[track_caller]
 fn check_words(vocabulary: &Vocabulary, text: &str) {
     for words in [WordSplitting::Whitespace, WordSplitting::Punctuation, vocabulary.units().words()] {
-        let cut = vocabulary.segment(text, words).unwrap();
-        assert_eq!(cut.ids, vocabulary.encode(text).unwrap());
-        assert!(cut.word_of_unit.is_sorted(), "{text:?}");
-        let mut seen = cut.word_of_unit.clone();
+        let segmented = vocabulary.segment(text, words).unwrap();
+        assert_eq!(segmented.ids, vocabulary.encode(text).unwrap());
+        assert!(segmented.word_of_unit.is_sorted(), "{text:?}");
+        let mut seen = segmented.word_of_unit.clone();
         seen.dedup();
-        let every = seen == (0..cut.words.len()).collect::<Vec<_>>();
-        assert!(every || words == WordSplitting::Punctuation, "{text:?} {words:?} {}", vocabulary.normalization());
+        let complete = seen == (0..segmented.words.len()).collect::<Vec<_>>();
+        assert!(complete || words == WordSplitting::Punctuation, "{text:?} {words:?} {}", vocabulary.normalization());
         let joined: String =
-            cut.words.iter().flat_map(|word| word.chars()).filter(|one| !one.is_whitespace()).collect();
+            segmented.words.iter().flat_map(|word| word.chars()).filter(|one| !one.is_whitespace()).collect();
         assert_eq!(joined, text.split_whitespace().collect::<String>(), "{words:?}");
         let mut rest = text;
-        for word in &cut.words {
+        for word in &segmented.words {
             rest = &rest[rest.find(word.as_str()).expect("a word of the text") + word.len()..];
         }
     }
@@ -65,7 +65,7 @@ fn check_words(vocabulary: &Vocabulary, text: &str) {
 fn words_are_those_of_the_input() {
     for normalization in ALL {
         for units in KINDS {
-            let vocabulary = learnt(units, normalization);
+            let vocabulary = train_vocabulary(units, normalization);
             for text in TEXTS {
                 check_words(&vocabulary, text);
                 let decoded = vocabulary.decode(&vocabulary.encode(text).unwrap());
@@ -73,11 +73,11 @@ fn words_are_those_of_the_input() {
             }
         }
     }
-    let words = |text| learnt(Units::Char, NFC).segment(text, WordSplitting::Characters).unwrap().words;
+    let words = |text| train_vocabulary(Units::Char, NFC).segment(text, WordSplitting::Characters).unwrap().words;
     assert_eq!(words("e\u{301}t"), ["e\u{301}", "t"]);
     assert_eq!(words("\u{1112}\u{1161}\u{11ab}"), ["\u{1112}\u{1161}\u{11ab}"]);
-    let unknown = learnt(Units::Char, NFC).segment("o\u{308}", WordSplitting::Characters).unwrap();
-    assert_eq!(unknown.units, ["o\u{308}"], "an unknown one as the text has it");
+    let unknown = train_vocabulary(Units::Char, NFC).segment("o\u{308}", WordSplitting::Characters).unwrap();
+    assert_eq!(unknown.units, ["o\u{308}"], "unknown units keep the form of the text");
 }
 
 #[test]
@@ -87,11 +87,11 @@ fn words_survive_any_text() {
         "각", "ﬁ", "\u{a8}", "ﷺ", "\u{fdfa}", "\u{958}", "\u{93c}", "\u{3099}", "か", " ", "\u{3000}", ".", "≠",
         "\u{f73}",
     ];
-    let mut stream = SeededRng::new(1, "texts", 0);
+    let mut rng = SeededRng::new(1, "texts", 0);
     let vocabularies: Vec<Vocabulary> =
-        ALL.into_iter().flat_map(|normalization| KINDS.map(|units| learnt(units, normalization))).collect();
+        ALL.into_iter().flat_map(|normalization| KINDS.map(|units| train_vocabulary(units, normalization))).collect();
     for _ in 0..400 {
-        let text: String = (0..1 + stream.below(12)).map(|_| PARTS[stream.below(PARTS.len())]).collect();
+        let text: String = (0..1 + rng.below(12)).map(|_| PARTS[rng.below(PARTS.len())]).collect();
         vocabularies.iter().for_each(|vocabulary| check_words(vocabulary, &text));
         let composed = NormalForm::Nfc.apply(&text);
         for vocabulary in vocabularies.iter().filter(|one| one.normalization().form != NormalForm::None) {
@@ -102,7 +102,7 @@ fn words_survive_any_text() {
     }
 }
 
-/// Two invented languages with accents.
+/// Parallel sentences with accents.
 const PAIRS: [(&str, &str); 8] = [
     ("Le chat est là", "Kočka spí ."),
     ("Le thé est là", "Čaj spí ."),
@@ -114,9 +114,9 @@ const PAIRS: [(&str, &str); 8] = [
     ("un chat est là", "kočka spí ."),
 ];
 
-/// The same text with accents that stand apart.
-fn taken_apart(text: &str) -> String {
-    const APART: [(&str, &str); 10] = [
+/// Decomposes the accents of the test data.
+fn decompose(text: &str) -> String {
+    const DECOMPOSED: [(&str, &str); 10] = [
         ("é", "e\u{301}"),
         ("è", "e\u{300}"),
         ("à", "a\u{300}"),
@@ -128,20 +128,20 @@ fn taken_apart(text: &str) -> String {
         ("ž", "z\u{30c}"),
         ("Ž", "Z\u{30c}"),
     ];
-    APART.into_iter().fold(text.to_owned(), |text, (whole, parts)| text.replace(whole, parts))
+    DECOMPOSED.into_iter().fold(text.to_owned(), |text, (whole, parts)| text.replace(whole, parts))
 }
 
-/// The pairs in either form, and some lines in one and some in the other; enough of them to have some held out.
+/// A directory with composed, decomposed and mixed pairs, enough of them to hold some out.
 fn dir() -> TestDir {
     let dir = TestDir::new();
     let numbered = |number: usize| PAIRS.map(|(source, target)| format!("{source} {number}\t{target} {number}\n"));
     let composed: String = (0..5).flat_map(numbered).collect();
     let mixed = composed.lines().enumerate().map(|(number, line)| match number % 3 {
-        0 => taken_apart(line) + "\n",
+        0 => decompose(line) + "\n",
         _ => format!("{line}\n"),
     });
     dir.write("mixed.tsv", mixed.collect::<String>());
-    dir.write("apart.tsv", taken_apart(&composed));
+    dir.write("decomposed.tsv", decompose(&composed));
     dir.write("pairs.tsv", composed);
     dir
 }
@@ -151,7 +151,7 @@ fn train(dir: &TestDir, pairs: &str, out: &str, options: &[&str]) {
     dir.run(&[&arguments, &QUICK[..], options].concat()).worked();
 }
 
-/// A training on equivalent texts: its label, its options, and the files that must be equal.
+/// Label and options of a training, and the files that must be equal for equivalent texts.
 const EQUIVALENT: [(&str, &[&str], &[&str]); 2] = [
     (
         "bpe",
@@ -177,15 +177,15 @@ const EQUIVALENT: [(&str, &[&str], &[&str]); 2] = [
 fn equivalent_text_trains_the_same_model() {
     let dir = dir();
     for (label, options, files) in EQUIVALENT {
-        for pairs in ["pairs", "apart", "mixed"] {
+        for pairs in ["pairs", "decomposed", "mixed"] {
             train(&dir, &format!("{pairs}.tsv"), &format!("{pairs}-{label}"), options);
         }
-        for (file, other) in files.iter().flat_map(|file| [(file, "apart"), (file, "mixed")]) {
+        for (file, other) in files.iter().flat_map(|file| [(file, "decomposed"), (file, "mixed")]) {
             let [one, other] = ["pairs", other].map(|pairs| dir.read(&format!("{pairs}-{label}/{file}")));
             assert!(one == other, "{label}: {file} differs");
         }
     }
-    assert!(!dir.path("pairs-char/aligner.safetensors").exists(), "characters need no aligner");
+    assert!(!dir.path("pairs-char/aligner.safetensors").exists(), "character models have no aligner");
 }
 
 #[test]
@@ -203,21 +203,20 @@ fn equivalent_text_has_the_same_links_and_translations() {
         &["--model", "bpe", "--format", "pharaoh", "--words", "punctuation"],
         &["--links-from", "pairs", "--format", "pharaoh"],
     ] {
-        assert_eq!(align("pairs.tsv", links), align("apart.tsv", links), "{links:?}");
+        assert_eq!(align("pairs.tsv", links), align("decomposed.tsv", links), "{links:?}");
     }
     // Words and translations keep the form of the input.
-    let text = align("apart.tsv", &["--model", "bpe", "--format", "jsonl"]);
+    let text = align("decomposed.tsv", &["--model", "bpe", "--format", "jsonl"]);
     let first = json(text.lines().next().unwrap());
     assert_eq!(first["source"][3], "la\u{300}");
     assert_eq!(first["target"][0], "Koc\u{30c}ka");
     let translate = |text: &str| dir.run(&["translate", "--model", "bpe", text]).worked().to_owned();
     assert_eq!(translate("un e\u{301}le\u{300}ve"), translate("un élève"));
-    // A saved aligner of pairs in one form links those in the other.
-    let keep = ["--links-from", "pairs", "--save-aligner", "kept", "--format", "pharaoh"];
-    assert_eq!(align("apart.tsv", &keep), align("pairs.tsv", &["--aligner", "kept", "--format", "pharaoh"]));
+    // A saved aligner links text in either form.
+    let save = ["--links-from", "pairs", "--save-aligner", "kept", "--format", "pharaoh"];
+    assert_eq!(align("decomposed.tsv", &save), align("pairs.tsv", &["--aligner", "kept", "--format", "pharaoh"]));
 }
 
-/// What is asked of translations is read as all text is.
 #[test]
 fn constraints_are_normalized_like_the_model() {
     let dir = dir();
@@ -227,14 +226,14 @@ fn constraints_are_normalized_like_the_model() {
     };
     let text = translate(&[]);
     let word = text.split_whitespace().find(|word| !word.is_ascii()).expect("a word with an accent");
-    for avoided in [word, &word.to_uppercase(), &taken_apart(word)] {
+    for avoided in [word, &word.to_uppercase(), &decompose(word)] {
         let other = translate(&["--avoid", avoided]);
         assert!(other.split_whitespace().all(|other| other != word), "{avoided}: {other}");
     }
-    dir.write("terms.tsv", format!("{}\t{}\n", taken_apart("LÀ"), taken_apart(&word.to_uppercase())));
-    let said = translate(&["--terms", "terms.tsv", "--avoid", "Pes"]);
-    assert!(said.contains(word), "{said}");
-    let contradiction = ["--require", word, "--avoid", &taken_apart(&word.to_uppercase())];
+    dir.write("terms.tsv", format!("{}\t{}\n", decompose("LÀ"), decompose(&word.to_uppercase())));
+    let text = translate(&["--terms", "terms.tsv", "--avoid", "Pes"]);
+    assert!(text.contains(word), "{text}");
+    let contradiction = ["--require", word, "--avoid", &decompose(&word.to_uppercase())];
     let refused = dir.run(&[&["translate", "--model", "model", "le chat"], &contradiction[..]].concat());
     refused.refused_with(2, &["forbids what --prefix, --require or --terms ask for"]);
 }
@@ -242,18 +241,19 @@ fn constraints_are_normalized_like_the_model() {
 #[test]
 fn warns_once_of_mixed_normal_forms() {
     let dir = dir();
-    let said = |pairs: &str, options: &[&str]| {
+    let warnings = |pairs: &str, options: &[&str]| {
         let arguments = ["train", "--train", pairs, "--out", "model", "--max-epochs", "1", "--preset", "tiny"];
         let outcome = dir.run(&[&arguments, options].concat());
         outcome.worked();
         std::fs::remove_dir_all(dir.path("model")).unwrap();
-        let lines = outcome.stderr.lines().filter(|line| line.contains("forms are mixed"));
+        let lines = outcome.stderr.lines().filter(|line| line.contains("mixed Unicode normalization forms"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
-    assert!(said("pairs.tsv", &[]).is_empty() && said("apart.tsv", &[]).is_empty());
-    let warning = "warning: mixed.tsv: Unicode's forms are mixed, 28 of 80 texts are not in NFC; all are read in NFC";
-    assert_eq!(said("mixed.tsv", &[]), [warning]);
-    let kept = said("mixed.tsv", &["--normalize", "none"]);
+    assert!(warnings("pairs.tsv", &[]).is_empty() && warnings("decomposed.tsv", &[]).is_empty());
+    let warning = "warning: mixed.tsv: mixed Unicode normalization forms, 28 of 80 texts are not in NFC; all are \
+        normalized to NFC";
+    assert_eq!(warnings("mixed.tsv", &[]), [warning]);
+    let kept = warnings("mixed.tsv", &["--normalize", "none"]);
     assert!(kept.len() == 1 && kept[0].contains("the same word in two forms is two words"), "{kept:?}");
 }
 
@@ -262,15 +262,15 @@ fn model_keeps_its_normal_form() {
     let dir = dir();
     train(&dir, "pairs.tsv", "plain", &["--normalize", "none", "--max-epochs", "2"]);
     train(&dir, "pairs.tsv", "model", &["--max-epochs", "2"]);
-    let said = |model: &str| dir.run(&["inspect", model]).worked().to_owned();
-    assert!(said("plain").contains("normalisation   none\n") && said("model").contains("normalisation   NFC\n"));
+    let inspect = |model: &str| dir.run(&["inspect", model]).worked().to_owned();
+    assert!(inspect("plain").contains("normalization   none\n") && inspect("model").contains("normalization   NFC\n"));
     assert!(dir.read("plain/model.safetensors").len() == dir.read("model/model.safetensors").len());
     let resume = ["train", "--out", "model", "--resume", "--max-epochs", "3", "--quiet"];
     dir.run(&[&resume[..], &["--normalize", "nfkc"]].concat()).refused_with(2, &["--normalize", "--resume"]);
     dir.run(&[&resume[..], &["--lowercase"]].concat()).refused_with(2, &["--lowercase", "--resume"]);
     dir.run(&resume).worked();
-    assert!(said("model").contains("normalisation   NFC\n"));
-    // One from before says nothing of it.
+    assert!(inspect("model").contains("normalization   NFC\n"));
+    // Configurations of older models lack the normalization.
     let mut config = json(&dir.text("plain/config.json"));
     config["text"].as_object_mut().unwrap().remove("normalization").unwrap();
     let align = ["align", "--model", "plain", "--pairs", "mixed.tsv", "--format", "jsonl"];
@@ -278,7 +278,7 @@ fn model_keeps_its_normal_form() {
     dir.write("plain/config.json", config.to_string());
     assert_eq!(dir.run(&align).worked(), aligned);
     let both = ["translate", "--model", "plain", "--model", "model", "un chat"];
-    dir.run(&both).refused_with(1, &["cuts text into other units"]);
+    dir.run(&both).refused_with(1, &["the vocabularies differ"]);
     // Files that contradict each other are refused.
     for form in ["nfc", "nfkc"] {
         config["text"]["normalization"] = serde_json::json!({"form": form, "lowercase": false});
@@ -299,34 +299,34 @@ fn references_are_normalized_like_the_model() {
         let outcome = dir.run(&["evaluate", "--model", model, "--pairs", pairs, "--json"]);
         (outcome.json(), outcome.stderr)
     };
-    let (small, note) = evaluate("small", "apart.tsv");
+    let (small, note) = evaluate("small", "decomposed.tsv");
     assert!(small["bleu"].as_f64().unwrap() > 90.0, "{small}");
     assert!(small["signature"].as_str().unwrap().contains("|case:lc|"));
-    assert!(note.contains("as this model writes (NFC, lower case); 40 of 40 were written otherwise"), "{note}");
-    assert_eq!(evaluate("small", "pairs.tsv").0, small, "in whichever form");
+    assert!(note.contains("like the model's text (NFC, lower case); 40 of 40 changed"), "{note}");
+    assert_eq!(evaluate("small", "pairs.tsv").0, small, "scores do not depend on the form");
     let (large, note) = evaluate("large", "pairs.tsv");
     assert!(large["bleu"].as_f64().unwrap() > 90.0 && !note.contains("references"), "{large} {note}");
     assert!(large["signature"].as_str().unwrap().contains("|case:mixed|"));
-    assert_eq!(evaluate("large", "apart.tsv").0, large);
+    assert_eq!(evaluate("large", "decomposed.tsv").0, large);
     let both = ["evaluate", "--pairs", "pairs.tsv", "--model", "large", "--model", "small"];
-    assert!(dir.run(&both).stderr.contains("NFC for one and NFC, lower case for another: their scores do not compare"));
+    assert!(dir.run(&both).stderr.contains("NFC and NFC, lower case: the scores are not comparable"));
     let validated = dir.text("small/log.jsonl");
     let last = json(validated.lines().last().unwrap());
     assert!(last["bleu"].as_f64().unwrap() > 50.0, "{last}");
-    let shouted = dir.run(&["translate", "--model", "small", "LE CHAT EST LA\u{300} 3"]).worked().to_owned();
-    assert_eq!(shouted, dir.run(&["translate", "--model", "small", "le chat est là 3"]).worked());
+    let upper_case = dir.run(&["translate", "--model", "small", "LE CHAT EST LA\u{300} 3"]).worked().to_owned();
+    assert_eq!(upper_case, dir.run(&["translate", "--model", "small", "le chat est là 3"]).worked());
 }
 
 #[test]
 fn dictionary_lookup_ignores_the_normal_form() {
     let dir = TestDir::new();
-    // The vocabulary has room for all words but those that stand twice.
-    let usual = common::PAIRS
+    // The vocabulary excludes the words that occur twice only.
+    let frequent = common::PAIRS
         .map(|(source, target)| format!("{}\t{}\n", source.trim_start_matches("the "), target.trim_end_matches(" .")));
     let rare = [("héron", "asalo"), ("élan", "toni")].map(|(animal, name)| {
         format!("red {animal} sleeps\trufo {name} dorma\ngrey {animal} sings\tgrisa {name} kanta\n")
     });
-    dir.write("pairs.tsv", [usual.concat(), rare.concat()].concat());
+    dir.write("pairs.tsv", [frequent.concat(), rare.concat()].concat());
     let settings = ["--vocabulary-size", "12", "--guided-alignment=1", "--max-epochs", "20", "--patience", "100"];
     train(&dir, "pairs.tsv", "model", &settings);
     let translate = |text: &str, words: &str| {
@@ -334,19 +334,23 @@ fn dictionary_lookup_ignores_the_normal_form() {
         dir.run(&arguments).worked().to_owned()
     };
     dir.write("composed.words", "héron\tlupo\n");
-    dir.write("apart.words", taken_apart("héron\tlupo\n"));
+    dir.write("decomposed.words", decompose("héron\tlupo\n"));
     let text = "red héron sings";
-    for words in ["composed.words", "apart.words"] {
+    for words in ["composed.words", "decomposed.words"] {
         assert_eq!(translate(text, words), "rufo lupo kanta\n");
-        assert_eq!(translate(&taken_apart(text), words), "rufo lupo kanta\n");
+        assert_eq!(translate(&decompose(text), words), "rufo lupo kanta\n");
     }
-    assert_eq!(translate("red e\u{301}lan sings", "apart.words"), "rufo e\u{301}lan kanta\n", "the user's own word");
+    assert_eq!(
+        translate("red e\u{301}lan sings", "decomposed.words"),
+        "rufo e\u{301}lan kanta\n",
+        "copied words keep the form of the input"
+    );
 }
 
 #[test]
 fn duplicates_are_found_across_normal_forms() {
     let dir = dir();
-    dir.write("twice.tsv", dir.text("pairs.tsv") + &dir.text("apart.tsv"));
+    dir.write("twice.tsv", dir.text("pairs.tsv") + &dir.text("decomposed.tsv"));
     let found = dir.run(&["clean", "--pairs", "twice.tsv"]);
     assert!(found.worked().contains("duplicate          40   50.0 %"), "{found:?}");
 }

@@ -1,10 +1,10 @@
-//! Attention taught by links that the user gives.
+//! Guided alignment with the user's own links (`--guide`).
 
 mod common;
 
 use common::{Outcome, PAIRS, QUICK, TestDir, tsv};
 
-/// Pairs, and links of them that nobody would learn from the text: every target word comes from the last source word.
+/// A directory with pairs and links that contradict the text: every target word is linked to the last source word.
 fn dir() -> TestDir {
     let dir = TestDir::new();
     dir.write("pairs.tsv", tsv(&PAIRS));
@@ -29,11 +29,11 @@ fn user_alignments_guide_attention() {
         dir.run(&align).worked().to_owned()
     };
     assert_eq!(links("model"), "3-0 3-1 3-2 3-3\n".repeat(PAIRS.len()));
-    let said = dir.run(&["inspect", "model"]);
-    assert!(said.worked().contains("attention taught the links of guide, with weight 1"), "{said:?}");
-    // Without a weight the usual one counts, and units are found in the user's own words.
-    train(&dir, "usual", &["--guide", "guide", "--max-epochs", "1"]).worked();
-    assert!(dir.text("usual/config.json").contains("\"guidance\": 0.1"));
+    let inspected = dir.run(&["inspect", "model"]);
+    assert!(inspected.worked().contains("attention guided by the links of guide, with weight 1"), "{inspected:?}");
+    // The default weight, and links of words mapped to the model's units.
+    train(&dir, "default", &["--guide", "guide", "--max-epochs", "1"]).worked();
+    assert!(dir.text("default/config.json").contains("\"guidance\": 0.1"));
 }
 
 #[test]
@@ -45,10 +45,10 @@ fn resumed_user_alignments_equal_an_uninterrupted_run() {
     let resume = ["train", "--out", "parts", "--resume", "--max-epochs", "3", "--quiet"];
     dir.run(&resume).worked();
     assert_eq!(dir.read("parts/model.safetensors"), dir.read("plain/model.safetensors"));
-    // Other links, and none, are refused; the same ones elsewhere will do.
+    // Missing or different links are refused; the same links under another name are accepted.
     std::fs::rename(dir.path("guide"), dir.path("moved")).unwrap();
     let longer = ["train", "--out", "parts", "--resume", "--max-epochs", "4", "--quiet"];
-    dir.run(&longer).refused_with(1, &["guide: attention is taught by this file", "--guide"]);
+    dir.run(&longer).refused_with(1, &["guide: file of links for guided alignment not found", "--guide"]);
     dir.write("other", "0-0\n".repeat(PAIRS.len()));
     dir.run(&[&longer[..], &["--guide", "other"]].concat()).refused_with(1, &["other: not the links"]);
     dir.run(&[&longer[..], &["--guide", "moved"]].concat()).worked();
@@ -60,9 +60,9 @@ fn refuses_invalid_user_alignments() {
     dir.write("short", "0-0\n");
     dir.write("beyond", "0-4\n".repeat(PAIRS.len()));
     dir.write("broken", "0-0\n0:0\n".repeat(PAIRS.len() / 2));
-    let refused = |options: &[&str], code: i32, said: &str| {
-        train(&dir, "model", options).refused_with(code, &[said]);
-        assert!(!dir.path("model").exists(), "a folder was made for nothing");
+    let refused = |options: &[&str], code: i32, part: &str| {
+        train(&dir, "model", options).refused_with(code, &[part]);
+        assert!(!dir.path("model").exists(), "a directory was created");
     };
     refused(&["--guide", "short"], 1, "short: 1 lines for 12 training pairs");
     refused(&["--guide", "beyond"], 1, "beyond:1: link 0-4 points beyond");

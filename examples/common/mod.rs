@@ -1,5 +1,5 @@
-//! What all examples need: a command line, and sequences as tensors.
-#![allow(dead_code, reason = "each example needs a part of this")]
+//! The command line of the examples, and sequences as tensors.
+#![allow(dead_code, reason = "each example uses only some of these")]
 
 use std::fmt::Display;
 
@@ -7,26 +7,26 @@ use candle_core::{Device::Cpu, Result, Tensor};
 use clap::{Args, Parser};
 use softalign::text::PaddedBatch;
 
-/// What examples that learn are asked.
+/// Options of examples that train.
 #[derive(Args)]
 pub struct Run {
-    /// Learn for a moment only
+    /// Train briefly
     #[arg(long)]
     pub quick: bool,
-    /// What everything random is drawn by
+    /// Seed of all random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-/// The arguments, or the help that was asked for. To be called first.
+/// Parses the command line, or prints help and exits. Must be called before any thread starts.
 pub fn arguments<A: Parser>() -> A {
-    // SAFETY: no other thread runs yet, so nobody reads the environment meanwhile. Candle asks this variable at every
-    // product, and the tensors of these examples are too small to be worth a second thread.
+    // SAFETY: no other thread runs yet. Candle reads this variable at every product; the tensors of these examples are too
+    // small to profit from more threads.
     unsafe { std::env::set_var("RAYON_NUM_THREADS", "1") };
     A::try_parse().unwrap_or_else(|error| if error.use_stderr() { refuse(error) } else { error.exit() })
 }
 
-/// One line on what is wrong with the command line, and exit code 2.
+/// Prints a one-line error and exits with code 2.
 pub fn refuse(error: impl Display) -> ! {
     let message = error.to_string();
     let line = message.lines().next().unwrap_or_default();
@@ -34,7 +34,7 @@ pub fn refuse(error: impl Display) -> ! {
     std::process::exit(2)
 }
 
-/// Ids and mask, `[batch, length]` each; the mask is 1 on real positions and 0 on padding.
+/// Returns ids and mask, `[batch, length]` each; the mask is 1 on real positions and 0 on padding.
 pub fn tensors(sequences: &PaddedBatch) -> Result<(Tensor, Tensor)> {
     let shape = (sequences.batch(), sequences.length);
     let real = |&length| (0..sequences.length).map(move |position| f32::from(position < length));

@@ -1,8 +1,8 @@
-//! A lexicon for models of the tests.
+//! A lexicon for test models.
 
 use softalign::model::UnitLexicon;
 
-/// None to four translations for each source unit, between vocabularies of these sizes.
+/// A lexicon with zero to four translations per source unit; `sizes` are the source and target vocabulary sizes.
 pub fn lexicon(sizes: [usize; 2]) -> UnitLexicon {
     let (mut starts, mut units, mut shares) = (vec![0], Vec::new(), Vec::new());
     for source in 0..sizes[0] {

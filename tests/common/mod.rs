@@ -1,5 +1,5 @@
-//! The program as a user meets it: a fresh folder, a command line, and what came of it.
-#![allow(dead_code, reason = "each test program needs a part of this")]
+//! The program as users run it: a fresh directory, a command line and its outcome.
+#![allow(dead_code, reason = "each test program uses only some of these")]
 
 pub mod tensors;
 
@@ -27,7 +27,7 @@ pub const COMMANDS: [&str; 11] = [
     "man",
 ];
 
-/// Two invented languages: sentences of four words, translated word for word but for the article.
+/// Artificial parallel sentences, translated word for word except for the article.
 pub const PAIRS: [(&str, &str); 12] = [
     ("the red fox sleeps", "rufo mi dorma ."),
     ("the red owl sleeps", "rufo ku dorma ."),
@@ -43,7 +43,7 @@ pub const PAIRS: [(&str, &str); 12] = [
     ("the red owl runs", "rufo ku kura ."),
 ];
 
-/// A model that a few seconds suffice for, and that learns [`PAIRS`].
+/// Options of a model that learns [`PAIRS`] within seconds.
 pub const QUICK: [&str; 19] = [
     "--units",
     "word",
@@ -66,18 +66,18 @@ pub const QUICK: [&str; 19] = [
     "--quiet",
 ];
 
-/// Pairs as a TSV file has them.
+/// Formats pairs as TSV.
 pub fn tsv(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(|(source, target)| format!("{source}\t{target}\n")).collect()
 }
 
-/// One value of JSON.
+/// Parses one JSON value.
 #[track_caller]
 pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// What became of a command.
+/// Exit code and output of a command.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: Option<i32>,
@@ -86,47 +86,47 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The command worked; gives its standard output.
+    /// Asserts success and returns standard output.
     #[track_caller]
     pub fn worked(&self) -> &str {
         assert_eq!(self.code, Some(0), "{self:?}");
         &self.stdout
     }
 
-    /// The command worked, and its standard output is one value of JSON.
+    /// Asserts success and parses standard output as one JSON value.
     #[track_caller]
     pub fn json(&self) -> Value {
         json(self.worked())
     }
 
-    /// The command failed with this code, wrote no result, and said why in one line that a user can read.
+    /// Asserts failure with this code, empty standard output and a one-line error readable by users. Returns the line.
     #[track_caller]
     pub fn refused(&self, code: i32) -> &str {
         assert_eq!(self.code, Some(code), "{self:?}");
-        assert_eq!(self.stdout, "", "a failed command has no result");
+        assert_eq!(self.stdout, "", "a failed command prints no result");
         let message = self.stderr.strip_suffix('\n').unwrap_or(&self.stderr);
         assert!(message.starts_with("error: ") && !message.contains('\n'), "not one line of error: {message}");
         for internal in ["panicked", "backtrace", "::", "Some(", "Err("] {
-            assert!(!message.contains(internal), "{internal:?} is no word for users: {message}");
+            assert!(!message.contains(internal), "internal term {internal:?}: {message}");
         }
         assert!(message.len() < 300, "too long for one line: {message}");
         message
     }
 
-    /// The command failed with this code, wrote no result, and said why in one line that holds each of these.
+    /// Asserts failure as [`Self::refused`] does, with an error line that contains every part.
     #[track_caller]
     pub fn refused_with(&self, code: i32, parts: &[&str]) {
         let message = self.refused(code);
         for part in parts {
-            assert!(message.contains(part), "{part:?} is not said: {message}");
+            assert!(message.contains(part), "{part:?} is missing: {message}");
         }
     }
 }
 
-/// A fresh folder in which commands run.
+/// A fresh working directory for commands.
 pub struct TestDir {
     path: PathBuf,
-    /// Removes the folder in the end, if it should not last.
+    /// Removes a temporary directory when dropped.
     _temporary: Option<TempDir>,
 }
 
@@ -136,7 +136,7 @@ impl TestDir {
         Self { path: temporary.path().to_owned(), _temporary: Some(temporary) }
     }
 
-    /// An empty one for all tests of a program, which stays in the build folder until the next run.
+    /// Creates an empty directory shared by all tests of a program; it stays in the build directory until the next run.
     pub fn lasting(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", env!("CARGO_CRATE_NAME")));
         if path.exists() {
@@ -146,14 +146,14 @@ impl TestDir {
         Self { path, _temporary: None }
     }
 
-    /// One that holds [`PAIRS`] as pairs.tsv.
+    /// Creates a directory with [`PAIRS`] as pairs.tsv.
     pub fn with_pairs() -> Self {
         let dir = Self::new();
         dir.write("pairs.tsv", tsv(&PAIRS));
         dir
     }
 
-    /// One that holds a copy of the trained model as `model`.
+    /// Creates a directory with pairs.tsv and a copy of the trained model as `model`.
     pub fn with_model() -> Self {
         let dir = Self::with_pairs();
         std::fs::create_dir(dir.path("model")).unwrap();
@@ -179,16 +179,16 @@ impl TestDir {
         String::from_utf8(self.read(name)).unwrap()
     }
 
-    /// All files below, by path, with their bytes; folders by their path and a slash.
+    /// Bytes of all files in the tree by path; directories have a trailing slash.
     pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
         contents(&self.path)
     }
 
-    /// A command that will run here, with no terminal, one thread and nothing on standard input.
+    /// A command with this working directory, no terminal, one thread and empty standard input.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_softalign"));
         command.args(["--threads", "1"]).args(arguments).current_dir(&self.path);
-        // Backtraces are switched on, since a user's shell may do so: none may show.
+        // A user's shell may enable backtraces; none must be printed.
         command.env("COLUMNS", "100").env("RUST_BACKTRACE", "1").env_remove("NO_COLOR").env_remove("SOFTALIGN_MODEL");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -204,14 +204,14 @@ impl TestDir {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.as_ref().to_vec();
-        // A command may fail before it has read everything.
+        // A command may fail before it reads all input.
         let writer = std::thread::spawn(move || stdin.write_all(&input).is_ok());
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
         Outcome::from(output)
     }
 
-    /// Runs [`QUICK`] training on pairs.tsv into `out`, with more options.
+    /// Trains on pairs.tsv with [`QUICK`] and more options, writing to `out`.
     pub fn train(&self, out: &str, options: &[&str]) -> Outcome {
         let arguments = ["train", "--train", "pairs.tsv", "--out", out];
         self.run(&[&arguments, &QUICK[..], options].concat())
@@ -225,7 +225,7 @@ impl From<std::process::Output> for Outcome {
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command until it exits.
 pub fn outcome(mut command: Command) -> Outcome {
     Outcome::from(command.output().unwrap())
 }
@@ -246,7 +246,7 @@ fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// A model that knows [`PAIRS`], trained once for each test program.
+/// Directory of a model that has learned [`PAIRS`], trained once per test program.
 pub fn model() -> &'static Path {
     static MODEL: LazyLock<PathBuf> = LazyLock::new(|| {
         let dir = TestDir::lasting("model");
@@ -257,7 +257,7 @@ pub fn model() -> &'static Path {
     &MODEL
 }
 
-/// The trained model's path, for a command line.
+/// The trained model's path as a command-line argument.
 pub fn model_path() -> &'static str {
     model().to_str().unwrap()
 }

@@ -1,17 +1,17 @@
-//! Both paths to loss and gradients: fused on a CPU, and candle's own operations.
+//! Both implementations of loss and gradients: fused CPU kernels, and candle's operations as the reference.
 
 use candle_core::Result;
 use softalign::model::{BatchLoss, Dropout, RnnSearch};
 use softalign::parameters::Gradients;
 use softalign::text::Batch;
 
-/// One of the paths.
+/// Signature of both implementations.
 pub type Path = fn(&RnnSearch, &Batch, f64, &Dropout, &mut Gradients) -> Result<BatchLoss>;
 
-/// Fused, plain.
+/// Fused, reference.
 pub const PATHS: [Path; 2] = [RnnSearch::gradients, RnnSearch::reference_gradients];
 
-/// Loss and gradients of a batch, written over what was there before.
+/// Returns the loss and gradients of a batch. The gradients start non-zero: they must be overwritten, not accumulated.
 pub fn run(path: Path, model: &RnnSearch, batch: &Batch, smoothing: f64, dropout: &Dropout) -> (BatchLoss, Gradients) {
     let mut gradients = Gradients::zeros(model.parameters()).unwrap();
     for (name, _) in model.parameters().iter() {

@@ -1,4 +1,4 @@
-//! What is in a safetensors file.
+//! Contents of a safetensors file.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ impl Tensors {
         [&(header.len() as u64).to_le_bytes()[..], &header, &self.data].concat()
     }
 
-    /// All but the metadata, which holds times.
+    /// Header and data without the metadata, which contains timestamps.
     pub fn without_metadata(mut self) -> (Value, Vec<u8>) {
         self.header.as_object_mut().unwrap().remove("__metadata__");
         (self.header, self.data)

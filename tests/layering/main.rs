@@ -1,5 +1,5 @@
-//! The order of the layers that `src/lib.rs` draws: each room uses only those above it, and inside a room no two files
-//! use each other.
+//! The layers documented in `src/lib.rs`: each top-level module uses only those listed before it, and the files of a module
+//! form no cycle.
 
 mod tokens;
 mod uses;
@@ -7,10 +7,10 @@ mod uses;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-use uses::{Sources, Use, room};
+use uses::{Sources, Use, top_level};
 
-/// For each room, from the bottom up, the rooms that it uses beside itself: no others, and no fewer. What stands under
-/// `#[cfg(test)]` may use [`FOR_TESTS`] as well.
+/// Top-level modules from the bottom up, each with exactly the other modules it uses. Code under `#[cfg(test)]` may also
+/// use [`FOR_TESTS`].
 const USES: [(&str, &[&str]); 22] = [
     ("error", &[]),
     ("random", &[]),
@@ -118,105 +118,105 @@ const USES: [(&str, &[&str]); 22] = [
     ("main", &["cli", "commands"]),
 ];
 
-/// A room that unit tests draw their data from.
+/// Module that unit tests generate data with.
 const FOR_TESTS: &str = "random";
 
-/// Other people's crates that must not spread, with the rooms that know them.
-const KNOWN_TO: [(&str, &[&str]); 2] = [("clap", &["cli", "main", "trainer", "training"]), ("tokenizers", &["text"])];
+/// External crates restricted to the modules listed.
+const RESTRICTED: [(&str, &[&str]); 2] = [("clap", &["cli", "main", "trainer", "training"]), ("tokenizers", &["text"])];
 
-/// What is wrong with the order of the rooms, one line each.
-fn out_of_order(sources: &Sources, order: &[(&str, &[&str])]) -> Vec<String> {
-    let rooms: BTreeSet<&str> = sources.modules().map(room).filter(|room| !room.is_empty()).collect();
-    let named: BTreeSet<&str> = order.iter().map(|(room, _)| *room).collect();
-    let homeless = rooms.difference(&named).map(|room| format!("{room} has no place in the order of layers"));
-    let gone = named.difference(&rooms).map(|room| format!("src has no {room}; does the order of layers still hold?"));
-    let mut wrong: Vec<String> = homeless.chain(gone).collect();
-    for (place, (room, allowed)) in order.iter().enumerate() {
-        let lower: Vec<&str> = order[..place].iter().map(|(lower, _)| *lower).collect();
-        let uses: Vec<&Use> = sources.uses_of_room(room).filter(|used| named.contains(used.room())).collect();
-        wrong.extend(wrong_uses(room, allowed, &uses));
+/// Violations of the order of layers, one line each.
+fn layer_violations(sources: &Sources, order: &[(&str, &[&str])]) -> Vec<String> {
+    let modules: BTreeSet<&str> = sources.modules().map(top_level).filter(|module| !module.is_empty()).collect();
+    let listed: BTreeSet<&str> = order.iter().map(|(module, _)| *module).collect();
+    let unlisted = modules.difference(&listed).map(|module| format!("{module} is missing from the list of layers"));
+    let absent = listed.difference(&modules).map(|module| format!("src has no {module}, which the list contains"));
+    let mut violations: Vec<String> = unlisted.chain(absent).collect();
+    for (index, (module, allowed)) in order.iter().enumerate() {
+        let lower: Vec<&str> = order[..index].iter().map(|(lower, _)| *lower).collect();
+        let uses: Vec<&Use> = sources.uses_by(module).filter(|used| listed.contains(used.top_level())).collect();
+        violations.extend(forbidden_uses(module, allowed, &uses));
         for other in *allowed {
             if !lower.contains(other) {
-                wrong.push(format!("{room} may use {other}, which does not stand before it"));
+                violations.push(format!("{module} may use {other}, which is not listed before it"));
             }
-            if !uses.iter().any(|used| !used.in_tests && used.room() == *other) {
-                wrong.push(format!("{room} may use {other}, but does not: take it out of the list"));
+            if !uses.iter().any(|used| !used.in_tests && used.top_level() == *other) {
+                violations.push(format!("{module} may use {other}, but does not: remove it from the list"));
             }
         }
     }
-    wrong
+    violations
 }
 
-/// The first use of each other room in each file that is not allowed, one line each.
-fn wrong_uses(room: &str, allowed: &[&str], uses: &[&Use]) -> Vec<String> {
+/// The first forbidden use of each other module in each file, one line each.
+fn forbidden_uses(module: &str, allowed: &[&str], uses: &[&Use]) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let mut wrong = Vec::new();
+    let mut violations = Vec::new();
     for used in uses {
-        let other = used.room();
-        let fine = other == room || allowed.contains(&other) || (used.in_tests && other == FOR_TESTS);
-        if !fine && seen.insert((&used.module, other)) {
+        let other = used.top_level();
+        let permitted = other == module || allowed.contains(&other) || (used.in_tests && other == FOR_TESTS);
+        if !permitted && seen.insert((&used.module, other)) {
             let may = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") };
-            wrong.push(format!("{}: {room} uses {}, but may use only {may}", used.place, used.path));
+            violations.push(format!("{}: {module} uses {}, but may use only {may}", used.location, used.path));
         }
     }
-    wrong
+    violations
 }
 
-/// Uses of crates by rooms that should not know them, one line each.
-fn spread_crates(sources: &Sources) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (name, rooms) in KNOWN_TO {
-        let users = sources.uses.iter().filter(|used| !used.of_this_crate && used.room() == name);
-        let foreign = users.filter(|used| !rooms.contains(&room(&used.module)));
-        wrong.extend(foreign.map(|used| format!("{}: only {rooms:?} may use {name}", used.place)));
+/// Uses of restricted crates by other modules, one line each.
+fn crate_violations(sources: &Sources) -> Vec<String> {
+    let mut violations = Vec::new();
+    for (name, modules) in RESTRICTED {
+        let users = sources.uses.iter().filter(|used| !used.of_this_crate && used.top_level() == name);
+        let forbidden = users.filter(|used| !modules.contains(&top_level(&used.module)));
+        violations.extend(forbidden.map(|used| format!("{}: only {modules:?} may use {name}", used.location)));
     }
-    wrong
+    violations
 }
 
-/// Which files of its own room each file uses outside of tests, with the place of the first use.
+/// For each file, the files of its own top-level module it uses outside of tests, with the location of the first use.
 fn files_by_file(sources: &Sources) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut graph: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for used in sources.uses.iter().filter(|used| used.of_this_crate && !used.in_tests) {
         let definer = sources.definer(&used.path);
-        if definer != used.module && room(&definer) == room(&used.module) {
-            graph.entry(used.module.clone()).or_default().entry(definer).or_insert_with(|| used.place.clone());
+        if definer != used.module && top_level(&definer) == top_level(&used.module) {
+            graph.entry(used.module.clone()).or_default().entry(definer).or_insert_with(|| used.location.clone());
         }
     }
     graph
 }
 
-/// The shortest way from one file to another by uses, both included.
-fn way(graph: &BTreeMap<String, BTreeMap<String, String>>, from: &str, to: &str) -> Option<Vec<String>> {
-    let mut ways = VecDeque::from([vec![from.to_owned()]]);
+/// The shortest path of uses from one file to another, both included.
+fn shortest_path(graph: &BTreeMap<String, BTreeMap<String, String>>, from: &str, to: &str) -> Option<Vec<String>> {
+    let mut paths = VecDeque::from([vec![from.to_owned()]]);
     let mut seen = BTreeSet::new();
-    while let Some(way) = ways.pop_front() {
-        let last = way.last()?;
+    while let Some(path) = paths.pop_front() {
+        let last = path.last()?;
         if last == to {
-            return Some(way);
+            return Some(path);
         }
         for next in graph.get(last).into_iter().flat_map(BTreeMap::keys) {
             if seen.insert(next.clone()) {
-                ways.push_back([&way[..], std::slice::from_ref(next)].concat());
+                paths.push_back([&path[..], std::slice::from_ref(next)].concat());
             }
         }
     }
     None
 }
 
-/// Circles of files that use each other, one line each.
-fn circles(sources: &Sources) -> Vec<String> {
+/// Cycles of files that use each other, one line each.
+fn cycles(sources: &Sources) -> Vec<String> {
     let graph = files_by_file(sources);
-    let mut wrong = Vec::new();
+    let mut violations = Vec::new();
     let mut seen: BTreeSet<BTreeSet<String>> = BTreeSet::new();
     for (from, used) in &graph {
-        for (to, place) in used {
-            let Some(back) = way(&graph, to, from) else { continue };
+        for (to, location) in used {
+            let Some(back) = shortest_path(&graph, to, from) else { continue };
             if seen.insert(back.iter().cloned().collect()) {
-                wrong.push(format!("{place}: {from} -> {}", back.join(" -> ")));
+                violations.push(format!("{location}: {from} -> {}", back.join(" -> ")));
             }
         }
     }
-    wrong
+    violations
 }
 
 fn sources() -> Sources {
@@ -224,30 +224,30 @@ fn sources() -> Sources {
 }
 
 #[track_caller]
-fn assert_none(wrong: &[String]) {
-    assert!(wrong.is_empty(), "the order of layers does not hold:\n{}", wrong.join("\n"));
+fn assert_none(violations: &[String]) {
+    assert!(violations.is_empty(), "the order of layers is violated:\n{}", violations.join("\n"));
 }
 
 #[test]
-fn every_room_uses_only_its_allowed_layers() {
-    assert_none(&out_of_order(&sources(), &USES));
+fn modules_use_only_their_allowed_layers() {
+    assert_none(&layer_violations(&sources(), &USES));
 }
 
 #[test]
-fn crates_stay_in_their_rooms() {
-    assert_none(&spread_crates(&sources()));
+fn restricted_crates_stay_in_their_modules() {
+    assert_none(&crate_violations(&sources()));
 }
 
 #[test]
-fn files_of_a_room_form_no_cycle() {
-    assert_none(&circles(&sources()));
+fn files_of_a_module_form_no_cycle() {
+    assert_none(&cycles(&sources()));
 }
 
-/// Two rooms, of which the upper may use the lower, and does.
+/// Layers of the test sources: `upper` may use `lower`, and does.
 const ORDER: [(&str, &[&str]); 3] = [("lower", &[]), ("random", &[]), ("upper", &["lower"])];
 
 fn with_upper(text: &str) -> Sources {
-    Sources::of(&[
+    Sources::new(&[
         ("lower.rs", ""),
         ("random.rs", ""),
         ("upper/mod.rs", "use crate::lower::A;"),
@@ -265,9 +265,12 @@ fn finds_a_forbidden_use_in_any_form() {
         "use super::super::random::SeededRng;",
         "#[cfg(test)]\nfn f() {}\nuse crate::random::SeededRng;",
     ] {
-        let wrong = out_of_order(&with_upper(text), &ORDER);
-        assert_eq!(wrong.len(), 1, "{text}: {wrong:?}");
-        assert!(wrong[0].contains("upper uses random") && wrong[0].contains("may use only lower"), "{wrong:?}");
+        let violations = layer_violations(&with_upper(text), &ORDER);
+        assert_eq!(violations.len(), 1, "{text}: {violations:?}");
+        assert!(
+            violations[0].contains("upper uses random") && violations[0].contains("may use only lower"),
+            "{violations:?}"
+        );
     }
 }
 
@@ -281,31 +284,31 @@ fn accepts_allowed_uses() {
         "#[cfg(test)]\nmod tests { use crate::random::SeededRng; use super::*; }",
         "macro_rules! m { () => { $crate::random::SeededRng } }",
     ] {
-        assert_eq!(out_of_order(&with_upper(text), &ORDER), Vec::<String>::new(), "{text}");
+        assert_eq!(layer_violations(&with_upper(text), &ORDER), Vec::<String>::new(), "{text}");
     }
-    let main = Sources::of(&[("lower.rs", ""), ("main.rs", "fn main() { softalign::lower::run() }")]);
-    assert_eq!(out_of_order(&main, &[("lower", &[]), ("main", &["lower"])]), Vec::<String>::new());
+    let main = Sources::new(&[("lower.rs", ""), ("main.rs", "fn main() { softalign::lower::run() }")]);
+    assert_eq!(layer_violations(&main, &[("lower", &[]), ("main", &["lower"])]), Vec::<String>::new());
 }
 
 #[test]
-fn allowed_list_has_no_unused_entry() {
-    let said = |order: &[(&str, &[&str])], part: &str| {
-        let wrong = out_of_order(&with_upper(""), order);
-        assert!(wrong.len() == 1 && wrong[0].contains(part), "{part}: {wrong:?}");
+fn list_of_layers_must_match_the_sources() {
+    let reports = |order: &[(&str, &[&str])], part: &str| {
+        let violations = layer_violations(&with_upper(""), order);
+        assert!(violations.len() == 1 && violations[0].contains(part), "{part}: {violations:?}");
     };
-    said(&[ORDER[0], ORDER[1], ("upper", &["lower", "random"])], "upper may use random, but does not");
-    said(&[ORDER[0], ("upper", &["lower"])], "random has no place");
-    said(&[ORDER[0], ORDER[1], ORDER[2], ("cellar", &[])], "src has no cellar");
-    said(&[ORDER[2], ORDER[0], ORDER[1]], "lower, which does not stand before it");
+    reports(&[ORDER[0], ORDER[1], ("upper", &["lower", "random"])], "upper may use random, but does not");
+    reports(&[ORDER[0], ("upper", &["lower"])], "random is missing");
+    reports(&[ORDER[0], ORDER[1], ORDER[2], ("absent", &[])], "src has no absent");
+    reports(&[ORDER[2], ORDER[0], ORDER[1]], "lower, which is not listed before it");
     let only_in_tests = with_upper("#[cfg(test)]\nmod tests { use crate::random::SeededRng; }");
-    assert_eq!(out_of_order(&only_in_tests, &[ORDER[0], ORDER[1], ("upper", &["lower", "random"])]).len(), 1);
+    assert_eq!(layer_violations(&only_in_tests, &[ORDER[0], ORDER[1], ("upper", &["lower", "random"])]).len(), 1);
 }
 
 #[test]
-fn finds_a_crate_outside_its_room() {
+fn finds_a_restricted_crate_outside_its_modules() {
     for text in ["use clap::Args;", "#[derive(clap::ValueEnum)]\nenum E {}", "use {anyhow::Result, clap as c};"] {
-        assert_eq!(spread_crates(&Sources::of(&[("text/mod.rs", text)])).len(), 1, "{text}");
-        assert_eq!(spread_crates(&Sources::of(&[("cli/mod.rs", text)])).len(), 0, "{text}");
+        assert_eq!(crate_violations(&Sources::new(&[("text/mod.rs", text)])).len(), 1, "{text}");
+        assert_eq!(crate_violations(&Sources::new(&[("cli/mod.rs", text)])).len(), 0, "{text}");
     }
 }
 
@@ -327,7 +330,7 @@ fn finds_any_cycle() {
         &[("a/mod.rs", "mod b; struct A; fn f() { b::g() }"), ("a/b.rs", "use super::A;")],
         &[("a/mod.rs", "mod b; pub use b::B; struct A(B);"), ("a/b.rs", "use super::A;")],
     ] {
-        let found = circles(&Sources::of(files));
+        let found = cycles(&Sources::new(files));
         assert_eq!(found.len(), 1, "{files:?}: {found:?}");
     }
 }
@@ -344,6 +347,6 @@ fn accepts_acyclic_uses() {
         ],
         &[("a/mod.rs", facade), ("a/b.rs", "use super::C;"), ("a/c.rs", "/// As in [`super::B`]\nfn f() {}")],
     ] {
-        assert_eq!(circles(&Sources::of(files)), Vec::<String>::new(), "{files:?}");
+        assert_eq!(cycles(&Sources::new(files)), Vec::<String>::new(), "{files:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! Rust source as names and signs, without comments and literals.
+//! Tokens of Rust source, without comments and literals.
 
-/// A name, or a sign: `::`, or a single character.
+/// An identifier or number, `::`, or another single character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
     pub text: &'a str,
@@ -14,7 +14,6 @@ impl Token<'_> {
     }
 }
 
-/// All tokens of a text.
 pub fn tokens(text: &str) -> Vec<Token<'_>> {
     let (mut found, mut rest, mut line) = (Vec::new(), text, 1);
     while let Some(first) = rest.chars().next() {
@@ -30,12 +29,12 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// The length of the name, or the number, that a text begins with.
+/// Length of the identifier or number at the start.
 fn name(text: &str) -> usize {
     text.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(text.len())
 }
 
-/// The length of the comment that a text begins with.
+/// Length of the comment at the start.
 fn comment(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         Some(text.find('\n').unwrap_or(text.len()))
@@ -44,7 +43,7 @@ fn comment(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of the string or character that a text begins with; of a lifetime's quote.
+/// Length of the string or character literal at the start; 1 for the quote of a lifetime.
 fn literal(text: &str) -> Option<usize> {
     let marks = text.trim_start_matches(['b', 'c']);
     let marks = marks.strip_prefix('r').unwrap_or(marks);
@@ -66,7 +65,7 @@ fn literal(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of what stands before a closing quote, with the quote.
+/// Length up to and including the closing quote.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (index, character) in text.char_indices() {

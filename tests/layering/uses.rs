@@ -1,4 +1,4 @@
-//! Which file uses which: a reader of just so much Rust as the order of layers needs.
+//! Uses between files, found by a minimal parser of Rust paths and `use` declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -6,52 +6,52 @@ use std::path::Path;
 
 use crate::tokens::{Token, tokens};
 
-/// What one file names of another place: by a `use`, or by a path in its code.
+/// One use of an item by a file, through a `use` declaration or a path in its code.
 #[derive(Clone, Debug)]
 pub struct Use {
-    /// The module that the file is, from the crate's root: `aligner::learn`; the root itself is ``.
+    /// Path of the file's module from the crate root, such as `aligner::em`; empty for the root.
     pub module: String,
-    /// What is named, from the crate's root, or with the name of another crate in front.
+    /// Path of the used item from the crate root, or starting with the name of another crate.
     pub path: String,
     pub of_this_crate: bool,
-    /// Whether it stands under `#[cfg(test)]`.
+    /// True under `#[cfg(test)]`.
     pub in_tests: bool,
     /// File and line.
-    pub place: String,
+    pub location: String,
 }
 
 impl Use {
-    /// The first name of the path: a room, or another crate.
-    pub fn room(&self) -> &str {
-        room(&self.path)
+    /// The used top-level module or external crate.
+    pub fn top_level(&self) -> &str {
+        top_level(&self.path)
     }
 }
 
-/// The first name of a path.
-pub fn room(path: &str) -> &str {
+/// The first segment of a path.
+pub fn top_level(path: &str) -> &str {
     path.split("::").next().unwrap_or_default()
 }
 
-/// The files of a crate.
+/// Modules of a crate and their uses.
 pub struct Sources {
     modules: BTreeSet<String>,
-    /// What each module imports, by its name there.
-    names: BTreeMap<String, BTreeMap<String, String>>,
+    /// Imported paths of each module by local name.
+    imports: BTreeMap<String, BTreeMap<String, String>>,
     pub uses: Vec<Use>,
 }
 
 impl Sources {
-    /// From the files below a folder.
+    /// Reads all Rust files below a directory.
     pub fn below(dir: &Path) -> Self {
         let files = source_files(dir, "");
-        Self::of(&files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect::<Vec<_>>())
+        Self::new(&files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect::<Vec<_>>())
     }
 
-    /// From files by their path below `src`, with their text.
-    pub fn of(files: &[(&str, &str)]) -> Self {
+    /// Parses files given as path below `src` and text.
+    pub fn new(files: &[(&str, &str)]) -> Self {
         let mut sources = Self {
             modules: files.iter().map(|(file, _)| module_of(file)).collect(),
-            names: BTreeMap::new(),
+            imports: BTreeMap::new(),
             uses: Vec::new(),
         };
         for (file, text) in files {
@@ -60,17 +60,17 @@ impl Sources {
         sources
     }
 
-    /// The modules that are files.
+    /// Modules with a file of their own.
     pub fn modules(&self) -> impl Iterator<Item = &str> {
         self.modules.iter().map(String::as_str)
     }
 
-    /// What the files of a room use of this crate.
-    pub fn uses_of_room(&self, name: &str) -> impl Iterator<Item = &Use> {
-        self.uses.iter().filter(move |used| used.of_this_crate && room(&used.module) == name)
+    /// Uses of this crate's items by the files of a top-level module.
+    pub fn uses_by(&self, name: &str) -> impl Iterator<Item = &Use> {
+        self.uses.iter().filter(move |used| used.of_this_crate && top_level(&used.module) == name)
     }
 
-    /// The file that defines what a path names: re-exports are followed.
+    /// The module that defines the item of a path; re-exports are followed.
     pub fn definer(&self, path: &str) -> String {
         let (mut at, mut rest) = (String::new(), path);
         while !rest.is_empty() {
@@ -79,8 +79,8 @@ impl Sources {
             if self.modules.contains(&below) {
                 (at, rest) = (below, after);
             } else {
-                let passed_on = self.names.get(&at).and_then(|names| names.get(name));
-                return passed_on.map_or(at, |path| self.definer(&joined(path, after)));
+                let reexported = self.imports.get(&at).and_then(|imports| imports.get(name));
+                return reexported.map_or(at, |path| self.definer(&joined(path, after)));
             }
         }
         at
@@ -90,21 +90,21 @@ impl Sources {
         let (module, tokens) = (module_of(file), tokens(text));
         let (mentions, tests) = (mentions(&tokens), test_items(&tokens));
         let in_tests = |mention: &Mention| tests.iter().any(|tests| tests.contains(&mention.token));
-        let mut names = BTreeMap::new();
-        let mut handed_on = BTreeMap::new();
+        let mut imports = BTreeMap::new();
+        let mut reexports = BTreeMap::new();
         for mention in &mentions {
             let in_tests = in_tests(mention);
-            let found = self.absolute(&module, &names, &mention.segments, in_tests);
+            let found = self.absolute(&module, &imports, &mention.segments, in_tests);
             let of_this_crate = found.is_some();
             let path = found.unwrap_or_else(|| mention.segments.join("::"));
-            let place = format!("src/{file}:{}", tokens[mention.token].line);
-            let used = Use { module: module.clone(), path: path.clone(), of_this_crate, in_tests, place };
+            let location = format!("src/{file}:{}", tokens[mention.token].line);
+            let used = Use { module: module.clone(), path: path.clone(), of_this_crate, in_tests, location };
             match mention.imported_as {
                 Some(name) if of_this_crate => {
                     let from_below = path.strip_prefix(&module).is_some_and(|rest| rest.starts_with("::"));
-                    names.insert(name.to_owned(), path);
-                    if mention.handed_on && from_below {
-                        handed_on.insert(name, used);
+                    imports.insert(name.to_owned(), path);
+                    if mention.reexported && from_below {
+                        reexports.insert(name, used);
                     } else {
                         self.uses.push(used);
                     }
@@ -113,22 +113,22 @@ impl Sources {
                 _ => self.uses.push(used),
             }
         }
-        // What a file hands on from the files below it is used only if the file itself names it too.
+        // A re-export from a submodule counts as a use only if the file also names the item.
         for mention in mentions.iter().filter(|mention| mention.imported_as.is_none() && !in_tests(mention)) {
-            self.uses.extend(handed_on.remove(mention.segments[0]));
+            self.uses.extend(reexports.remove(mention.segments[0]));
         }
-        self.names.insert(module, names);
+        self.imports.insert(module, imports);
     }
 
-    /// A path from the crate's root; none if it leads to another crate or to something of the file's own.
+    /// Resolves a path from the crate root; `None` for items of other crates or of the file itself.
     fn absolute(
         &self,
         module: &str,
-        names: &BTreeMap<String, String>,
+        imports: &BTreeMap<String, String>,
         segments: &[&str],
         in_tests: bool,
     ) -> Option<String> {
-        // Tests are a module of their own inside the file.
+        // Tests are in a submodule of the file's module.
         let mut base: Vec<&str> = module.split("::").filter(|name| !name.is_empty()).collect();
         base.extend(in_tests.then_some("tests"));
         let (&head, mut rest) = segments.split_first()?;
@@ -144,7 +144,7 @@ impl Sources {
                 }
             }
             _ if self.modules.contains(&joined(module, head)) => return Some(joined(module, &segments.join("::"))),
-            _ => return names.get(head).map(|path| joined(path, &rest.join("::"))),
+            _ => return imports.get(head).map(|path| joined(path, &rest.join("::"))),
         }
         Some(joined(&base.join("::"), &rest.join("::")))
     }
@@ -160,7 +160,7 @@ fn module_of(file: &str) -> String {
     if path == "lib" { String::new() } else { path.to_owned() }
 }
 
-/// Rust files below a folder: their path from there on, and their text.
+/// Relative paths and text of the Rust files below a directory.
 fn source_files(dir: &Path, before: &str) -> Vec<(String, String)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap() {
@@ -176,18 +176,18 @@ fn source_files(dir: &Path, before: &str) -> Vec<(String, String)> {
     files
 }
 
-/// A path as it is written.
+/// A path as written.
 struct Mention<'a> {
     segments: Vec<&'a str>,
-    /// By which name a `use` makes it known, if it stands in one.
+    /// Local name introduced by a `use`.
     imported_as: Option<&'a str>,
-    /// Whether it stands in a `pub use`.
-    handed_on: bool,
-    /// Its first token, by number.
+    /// True in a `pub use`.
+    reexported: bool,
+    /// Index of its first token.
     token: usize,
 }
 
-/// All paths of a file: those of `use` first, since a path of the code may begin with a name from there.
+/// All paths of a file, those of `use` first because other paths may start with an imported name.
 fn mentions<'a>(tokens: &[Token<'a>]) -> Vec<Mention<'a>> {
     let (mut imports, mut paths) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -203,7 +203,7 @@ fn mentions<'a>(tokens: &[Token<'a>]) -> Vec<Mention<'a>> {
             use_tree(tokens, &mut at, &[], ["pub", ")"].contains(&before), &mut imports);
         } else if tokens[at].is_name() && !["::", ".", "$"].contains(&before) {
             let token = at;
-            paths.push(Mention { segments: path(tokens, &mut at), imported_as: None, handed_on: false, token });
+            paths.push(Mention { segments: path(tokens, &mut at), imported_as: None, reexported: false, token });
         } else {
             at += 1;
         }
@@ -212,12 +212,12 @@ fn mentions<'a>(tokens: &[Token<'a>]) -> Vec<Mention<'a>> {
     imports
 }
 
-/// What a `use` names from a token on, which is moved behind it: `a::b`, `a::{b, c::d}`, `a as b`, `a::*`.
+/// Parses the tree of a `use` and advances `at` past it: `a::b`, `a::{b, c::d}`, `a as b`, `a::*`.
 fn use_tree<'a>(
     tokens: &[Token<'a>],
     at: &mut usize,
     before: &[&'a str],
-    handed_on: bool,
+    reexported: bool,
     found: &mut Vec<Mention<'a>>,
 ) {
     let token = *at;
@@ -227,7 +227,7 @@ fn use_tree<'a>(
         while tokens[*at].text != "}" {
             match tokens[*at].text {
                 "," => *at += 1,
-                _ => use_tree(tokens, at, &segments, handed_on, found),
+                _ => use_tree(tokens, at, &segments, reexported, found),
             }
         }
         *at += 1;
@@ -245,10 +245,10 @@ fn use_tree<'a>(
         "*" => *at += 1,
         _ => {}
     }
-    found.push(Mention { segments, imported_as, handed_on, token });
+    found.push(Mention { segments, imported_as, reexported, token });
 }
 
-/// The names `a::b::c` from a token on, which is moved behind them and behind a `::` that no name follows.
+/// Parses `a::b::c` and advances `at` past it and a trailing `::`.
 fn path<'a>(tokens: &[Token<'a>], at: &mut usize) -> Vec<&'a str> {
     let mut segments = Vec::new();
     while tokens.get(*at).is_some_and(Token::is_name) {
@@ -262,7 +262,7 @@ fn path<'a>(tokens: &[Token<'a>], at: &mut usize) -> Vec<&'a str> {
     segments
 }
 
-/// The tokens of items under `#[cfg(test)]`.
+/// Token ranges of items under `#[cfg(test)]`.
 fn test_items(tokens: &[Token]) -> Vec<Range<usize>> {
     const MARK: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
     let is_mark = |tokens: &[Token]| tokens.iter().map(|token| token.text).eq(MARK);
@@ -270,7 +270,7 @@ fn test_items(tokens: &[Token]) -> Vec<Range<usize>> {
     begins.map(|(begin, _)| begin..end_of_item(tokens, begin + MARK.len())).collect()
 }
 
-/// Where an item ends: at its semicolon, or at the brace that closes it.
+/// Index after the semicolon or closing brace that ends an item.
 fn end_of_item(tokens: &[Token], begin: usize) -> usize {
     let mut depth = 0;
     for (index, token) in tokens.iter().enumerate().skip(begin) {

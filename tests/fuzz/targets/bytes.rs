@@ -1,4 +1,4 @@
-//! Bytes as each reader of text meets them.
+//! Fuzzes every reader of text with raw bytes.
 #![no_main]
 
 #[path = "../../common/corrupt.rs"]

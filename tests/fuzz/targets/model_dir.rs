@@ -1,5 +1,5 @@
-//! A model's folder of which one file is what the fuzzer makes of it. SOFTALIGN_FUZZ_MODEL is the folder, which belongs to
-//! the fuzzer, and SOFTALIGN_FUZZ_FILE the file.
+//! Fuzzes one file of a model directory. SOFTALIGN_FUZZ_MODEL names the directory, which the fuzzer may overwrite, and
+//! SOFTALIGN_FUZZ_FILE the file.
 #![no_main]
 
 #[path = "../../common/corrupt.rs"]
@@ -12,8 +12,8 @@ use corrupt::use_model_dir;
 use libfuzzer_sys::fuzz_target;
 use softalign::checkpoint::ModelDir;
 
-static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| PathBuf::from(variable("SOFTALIGN_FUZZ_MODEL")));
-static FILE: LazyLock<PathBuf> = LazyLock::new(|| FOLDER.join(variable("SOFTALIGN_FUZZ_FILE")));
+static MODEL_DIR: LazyLock<PathBuf> = LazyLock::new(|| PathBuf::from(variable("SOFTALIGN_FUZZ_MODEL")));
+static FILE: LazyLock<PathBuf> = LazyLock::new(|| MODEL_DIR.join(variable("SOFTALIGN_FUZZ_FILE")));
 
 fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; scripts/fuzz.sh sets it"))
@@ -21,5 +21,5 @@ fn variable(name: &str) -> String {
 
 fuzz_target!(|bytes: &[u8]| {
     std::fs::write(&*FILE, bytes).expect("the file can be written");
-    use_model_dir(&ModelDir::new(&FOLDER), ["the red fox sleeps", "rufo mi dorma ."]);
+    use_model_dir(&ModelDir::new(&MODEL_DIR), ["the red fox sleeps", "rufo mi dorma ."]);
 });
