@@ -155,7 +155,7 @@ fn refuses_invalid_attention_options() {
         (&["--attention", "mean", "--heads", "2"], &["--heads", "score", "mean"]),
         (&["--attention", "last", "--attention-temperature", "2"], &["--attention-temperature", "score"]),
         (&["--attention", "mean", "--hard-attention"], &["--hard-attention", "score"]),
-        (&["--attention", "last", "--guided-alignment=0.2"], &["--guided-alignment", "score", "last"]),
+        (&["--attention", "last", "--guided-alignment=0.2"], &["--guided-alignment", "learned attention", "last"]),
         (&["--heads", "many"], &["--heads", "many"]),
         (&["--attention-temperature", "warm"], &["--attention-temperature", "warm"]),
         (&["--attention"], &["--attention"]),

@@ -258,8 +258,9 @@ fn truncates_enormous_pairs_for_links_and_names_them() {
     let lines: Vec<&str> = outcome.worked().lines().collect();
     assert_eq!(lines.len(), PAIRS.len() + 3);
     assert!(lines[PAIRS.len()].contains(" 1799-1799"), "a long pair is linked to its end");
-    let warning = "warning: lines 14 and 15: longer than 2000 words; only the beginning was linked\n";
-    assert_eq!(outcome.stderr, warning);
+    // A slow machine also shows progress.
+    let messages: Vec<&str> = outcome.stderr.lines().filter(|line| !line.starts_with("aligning: ")).collect();
+    assert_eq!(messages, ["warning: lines 14 and 15: longer than 2000 words; only the beginning was linked"]);
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn accepts_directories_with_an_equals_sign() {
     assert!(dir.text("length.svg").contains(">rate=0.1</text>"));
     evaluate(&dir, &["--model", "high rate=rate=0.1", "--figure", "length.svg"]).worked();
     assert!(dir.text("length.svg").contains(">high rate</text>"));
-    evaluate(&dir, &["--model", "rate=0.2"]).refused_with(1, &["rate=0.2", "no such folder"]);
+    evaluate(&dir, &["--model", "rate=0.2"]).refused_with(1, &["rate=0.2", "no such directory"]);
     evaluate(&dir, &["--model", "=rate=0.1"]).refused_with(2, &["=rate=0.1", "NAME=DIR"]);
 }
 
