@@ -99,7 +99,7 @@ fn refuses_impossible_comparisons() {
     evaluate(&dir, &["--hypotheses", "x=none"]).refused_with(1, &["x=none: no such file"]);
     evaluate(&dir, &["--hypotheses", "some", "--compare"]).refused_with(2, &["--compare needs several"]);
     let model = model_path();
-    evaluate(&dir, &["--model", model, "--model", model, "--save", "x"]).refused_with(2, &["--save is for one"]);
+    evaluate(&dir, &["--model", model, "--model", model, "--save", "x"]).refused_with(2, &["--save accepts only one"]);
     evaluate(&dir, &["--model", model, "--save", "-"]).refused_with(2, &["--save needs a file"]);
     evaluate(&dir, &["--model", model, "--save", "pairs.tsv"]).refused_with(2, &["--save pairs.tsv", "also input"]);
     let mixed = evaluate(&dir, &["--model", model, "--hypotheses", "some"]);

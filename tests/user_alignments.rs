@@ -69,6 +69,6 @@ fn refuses_invalid_user_alignments() {
     refused(&["--guide", "broken"], 1, "broken:2: \"0:0\" is not a link");
     refused(&["--guide", "none"], 1, "none");
     refused(&["--guide", "guide", "--guided-alignment=0"], 2, "--guide has no effect");
-    refused(&["--guide", "guide", "--attention", "mean"], 2, "--guide need a score");
+    refused(&["--guide", "guide", "--attention", "mean"], 2, "--guide need learned attention");
     refused(&["--guide", "guide", "--source-units", "char"], 2, "--guide need words");
 }
