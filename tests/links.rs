@@ -214,7 +214,7 @@ fn ranks_a_wrong_pair_as_noisy() {
     assert_eq!(array.as_array(), Some(&lines));
     assert_eq!((&lines[0]["line"], &lines[0]["target"]), (&Value::from(5), &Value::from(pairs[4].1)));
     assert!(lines.iter().all(|pair| pair["suspicion"].is_number() && pair["score"].is_number()), "{lines:?}");
-    dir.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--noisy", "--format json"]);
+    dir.run(&[&options[..], &["--format", "svg"]].concat()).refused_with(2, &["--noisy", "json or jsonl"]);
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn selected_pairs_keep_their_numbers() {
     assert_eq!(selected.lines().collect::<Vec<_>>(), [lines[2], lines[11]]);
     assert!(run(&["--only", "3"]).worked().starts_with(' '), "the heatmap starts in the first line");
     for number in ["0", "13"] {
-        run(&["--only", number]).refused_with(2, &["--only", "12 pairs"]);
+        run(&["--only", number]).refused_with(2, &["--only", "from 1 to 12"]);
     }
     assert_eq!(run(&["--only", "3", "--noisy"]).code, Some(2));
 }
