@@ -22,7 +22,7 @@ fn refuses_outputs_that_overwrite_inputs_or_each_other() {
         &["evaluate", "--pairs", "pairs.tsv", "--figure", "pairs.tsv"],
     ] {
         let outcome = dir.run(&[&arguments[..1], &["--model", model_path()], &arguments[1..]].concat());
-        outcome.refused_with(2, &["name"]);
+        outcome.refused_with(2, &["choose"]);
     }
     assert_eq!(dir.contents(), before);
     let to_null = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "/dev/null"];

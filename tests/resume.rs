@@ -213,9 +213,9 @@ fn resume_from_another_directory_names_the_missing_file() {
         command.current_dir(dir.path("elsewhere"));
         common::outcome(command)
     };
-    resume(&["../model"]).refused_with(1, &["../model: pairs.tsv: ", "not here", "--train"]);
+    resume(&["../model"]).refused_with(1, &["../model: pairs.tsv: ", "was not found", "--train"]);
     let training = ["../model", "--train", "../pairs.tsv"];
-    resume(&training).refused_with(1, &["../model: valid.tsv: ", "not here", "--valid"]);
+    resume(&training).refused_with(1, &["../model: valid.tsv: ", "was not found", "--valid"]);
     resume(&[&training[..], &["--valid", "../valid.tsv"]].concat()).worked();
     resume(&["../sides"]).refused_with(1, &["a.txt: ", "--source and --target"]);
 }
