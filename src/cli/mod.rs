@@ -15,7 +15,6 @@ mod search;
 mod symmetrize;
 mod train;
 mod translate;
-mod value_enums;
 
 use std::path::PathBuf;
 
