@@ -27,9 +27,9 @@ pub struct AlignArgs {
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = AlignmentFormat::Text)]
-    pub format: AlignmentFormat,
+    /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz, .svg or .tsv; else text].
+    #[arg(long, value_enum)]
+    pub format: Option<AlignmentFormat>,
 
     #[command(flatten)]
     pub(crate) links: LinkArgs,

@@ -1,6 +1,6 @@
 //! Arguments of word links and attention, and output formats.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -117,6 +117,21 @@ pub enum TranslationFormat {
     Svg,
     /// Weights in the text format of Nematus.
     Nematus,
+}
+
+impl AlignmentFormat {
+    /// Returns the format that the extension of a file name stands for, if any.
+    pub fn from_extension(path: &Path) -> Option<Self> {
+        Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Self::Html,
+            "json" => Self::Json,
+            "jsonl" | "ndjson" => Self::Jsonl,
+            "npz" => Self::Npz,
+            "svg" => Self::Svg,
+            "tsv" => Self::Tsv,
+            _ => return None,
+        })
+    }
 }
 
 impl TranslationFormat {

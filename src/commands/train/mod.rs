@@ -119,7 +119,7 @@ fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
     let translations = translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {})?;
     let mut output = Output::open(Path::new("-"))?;
-    let heatmap = heatmap(&output);
+    let heatmap = heatmap(output.is_terminal());
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
             writeln!(out, "\n{}\n{}\n", escape_controls(&sentence.text), escape_controls(&translations[0].text))?;
