@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::kernels::simd::instruction_set;
 use names::{GLOBAL, MODEL_VARIABLE};
 
 pub use align::AlignArgs;
@@ -37,7 +38,7 @@ pub use translate::{TranslateArgs, UnknownLines};
 
 /// Train a small translation model with attention on your own sentence pairs, translate with it, and align words.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 110, propagate_version = true)]
+#[command(version, long_version = long_version(), max_term_width = 110, propagate_version = true)]
 pub struct Cli {
     /// Command to run.
     #[command(subcommand)]
@@ -73,6 +74,17 @@ pub struct Cli {
     /// The command line without the program's name, with the options of `--config` in place of that option.
     #[arg(skip)]
     pub command_line: Vec<String>,
+}
+
+/// Returns the version with the commit, the features and the instruction set in use.
+fn long_version() -> String {
+    let features = if cfg!(feature = "cuda") { "cli, cuda" } else { "cli" };
+    format!(
+        "{}\ncommit {}\nfeatures {features}\ninstruction set {}",
+        env!("CARGO_PKG_VERSION"),
+        env!("SOFTALIGN_COMMIT"),
+        instruction_set()
+    )
 }
 
 /// Compute device.
