@@ -138,7 +138,7 @@ fn run_in_terminal(options: &str, typed: &str) -> String {
 #[cfg(target_os = "linux")]
 #[test]
 fn repl_draws_colored_heatmaps() {
-    let shown = at_a_terminal("--color always", "the red fox sleeps\n:align\n:q\n");
+    let shown = run_in_terminal("--color always", "the red fox sleeps\n:align\n:q\n");
     assert!(shown.contains("\u{1b}[48;5;252m") && !shown.contains('\u{241b}'), "{shown}");
 }
 
@@ -152,7 +152,7 @@ fn repl_changes_options_and_saves_alignments() {
          the red fox sleeps\n:align\n:q\n",
         figure.display()
     );
-    let shown = at_a_terminal("--color never", &typed);
+    let shown = run_in_terminal("--color never", &typed);
     for part in [
         "saved ",
         "figure.pdf: .pdf cannot be written",

@@ -28,7 +28,7 @@ pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use evaluate::EvaluateArgs;
 pub use explicit_args::ExplicitArgs;
-pub use links::{AlignmentFormat, AttentionArgs, LinkArgs, TranslationFormat, View};
+pub use links::{AlignmentFormat, AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
 pub use pairs::{LayoutArgs, PairArgs};
 pub use score::ScoreArgs;
 pub use search::{ConstraintArgs, SearchArgs};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::links::{AttentionArgs, LinkArgs, TranslationFormat, View};
+use super::links::{AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
 use super::pairs::LayoutArgs;
 use super::search::{ConstraintArgs, SearchArgs};
@@ -56,9 +56,8 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) attention: AttentionArgs,
 
-    /// Kind of figure that --format svg draws.
-    #[arg(long, value_enum, default_value_t = View::Matrix)]
-    pub view: View,
+    #[command(flatten)]
+    pub(crate) figures: FigureArgs,
 
     /// Treatment of lines that are more than half unknown to the model, such as text in another language.
     #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]

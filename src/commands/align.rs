@@ -12,7 +12,7 @@ use super::lexicon_tsv::{ListFormat, lexicon_forms, write_lexicon, write_noisy_p
 use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, given_pairs};
-use super::render_options::{RenderOptions, alignment_format, check_view, item, renderer};
+use super::render_options::{RenderOptions, alignment_format, check_figures, item, renderer};
 use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, AlignmentFormat};
@@ -58,7 +58,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let options = RenderOptions {
         format,
         title,
-        view: args.view,
+        figures: args.figures.style(),
         probabilities: args.probs,
         notation: args.notation.notation(),
         n_best: false,
@@ -151,7 +151,7 @@ impl AlignInput {
 /// Rejects options that exclude each other.
 fn check(args: &AlignArgs, format: AlignmentFormat) -> Result<()> {
     LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
-    check_view(args.view, Some(format))?;
+    check_figures(args.figures.style(), Some(format))?;
     if args.probs && format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs needs --format pharaoh; the other formats include scores".to_owned()));
     }

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use colorchoice::ColorChoice;
 
 use super::output_file::Output;
 use crate::alignment::LinkFormat;
-use crate::cli::{AlignmentFormat, TranslationFormat, View};
-use crate::error::{UsageError, usage};
-use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, UnitAlignment};
+use crate::cli::{AlignmentFormat, TranslationFormat};
+use crate::error::usage;
+use crate::render::{
+    Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, SvgStyle, SvgView, Tsv, UnitAlignment,
+};
 use crate::translator::{ForcedAlignment, LinkedPair, Linker};
 
 /// Output options of alignments.
@@ -17,8 +19,7 @@ pub struct RenderOptions {
     pub format: AlignmentFormat,
     /// Title of the document.
     pub title: String,
-    /// Kind of figure.
-    pub view: View,
+    pub figures: SvgStyle,
     /// True if links have scores.
     pub probabilities: bool,
     /// Notation of links.
@@ -82,7 +83,7 @@ fn check_extension(output: &Path, format: Option<AlignmentFormat>) -> Result<()>
 /// # Errors
 /// The format is not meant for a terminal, and the output is one ([`UsageError`]).
 pub fn renderer(options: RenderOptions, linker: &Linker, output: &Output) -> Result<Box<dyn Renderer>> {
-    let RenderOptions { format, title, view, probabilities, notation, n_best } = options;
+    let RenderOptions { format, title, figures, probabilities, notation, n_best } = options;
     if output.is_terminal() && matches!(format, AlignmentFormat::Npz | AlignmentFormat::Html) {
         return usage("this format is not for a terminal; choose a file with --output");
     }
@@ -96,23 +97,19 @@ pub fn renderer(options: RenderOptions, linker: &Linker, output: &Output) -> Res
         AlignmentFormat::Tsv => Box::new(Tsv::default()),
         AlignmentFormat::Nematus => Box::new(Nematus),
         AlignmentFormat::Html => Box::new(Html::new(title, linker.min_link_score())),
-        AlignmentFormat::Svg => Box::new(Svg::new(drawn(view))),
+        AlignmentFormat::Svg => Box::new(Svg::new(figures)),
     })
 }
 
-/// Rejects --view for formats without figures.
-pub fn check_view(view: View, format: Option<AlignmentFormat>) -> Result<()> {
-    if view != View::Matrix && format != Some(AlignmentFormat::Svg) {
-        bail!(UsageError("--view needs --format svg; html shows both views".to_owned()));
+/// Rejects the options of figures for other formats.
+pub fn check_figures(style: SvgStyle, format: Option<AlignmentFormat>) -> Result<()> {
+    if style != SvgStyle::default() && format != Some(AlignmentFormat::Svg) {
+        return usage("--view, --numbers, --font-size and --width need --format svg");
+    }
+    if style.numbers && style.view == SvgView::Links {
+        return usage("--numbers needs --view matrix");
     }
     Ok(())
-}
-
-fn drawn(view: View) -> render::SvgView {
-    match view {
-        View::Matrix => render::SvgView::Matrix,
-        View::Links => render::SvgView::Links,
-    }
 }
 
 /// Returns a pair for renderers, with the alignment of units beside that of words if `with_units`.

@@ -10,7 +10,7 @@ use candle_core::Device;
 use super::console::Console;
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::for_each_chunk;
-use super::render_options::{check_view, translation_format};
+use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
@@ -146,7 +146,7 @@ fn is_word(text: &str) -> bool {
 /// Rejects options that exclude each other.
 fn check(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<()> {
     LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
-    check_view(args.view, format)?;
+    check_figures(args.figures.style(), format)?;
     if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
         bail!(UsageError(
             "--csv, --header and --columns need --dictionary or --terms: sentences are whole lines".to_owned()

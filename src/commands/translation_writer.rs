@@ -42,7 +42,7 @@ impl TranslationWriter {
         let options = RenderOptions {
             format,
             title,
-            view: args.view,
+            figures: args.figures.style(),
             probabilities: false,
             notation: LinkFormat::default(),
             n_best: args.n_best > 1,
