@@ -25,6 +25,11 @@ pub trait Stage: Send {
     fn advance(&mut self, _count: usize) {}
 }
 
+/// Returns a number with its noun, as in `1 pair` or `2 pairs`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A reporter that shows nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;

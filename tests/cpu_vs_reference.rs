@@ -39,7 +39,7 @@ fn losses(path: GradientFn) -> Vec<f64> {
         tied_output: true,
         initial_state: InitialState::Mean,
         lexicon: false,
-        decoder: DecoderKind::default(),
+        decoder: DecoderKind::Bahdanau,
         attention: AttentionConfig::default(),
     };
     let parameters =

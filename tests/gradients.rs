@@ -33,7 +33,7 @@ fn base() -> Architecture {
         tied_output: true,
         initial_state: InitialState::Mean,
         lexicon: false,
-        decoder: DecoderKind::default(),
+        decoder: DecoderKind::Bahdanau,
         attention: AttentionConfig::default(),
     }
 }

@@ -90,7 +90,7 @@ fn parameters_of_any_magnitude_give_finite_results() {
 
 #[test]
 fn batches_of_lengths_1_and_500_work() {
-    let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
+    let model = model(architecture(ScoreName::default(), DecoderKind::Bahdanau), |value| value);
     check(&model, &examples(&[(1, 1)], [12, 14]), "one unit");
     check(&model, &examples(&[(500, 500)], [12, 14]), "five hundred units");
     check(&model, &examples(&[(500, 1), (1, 500), (1, 1), (0, 0)], [12, 14]), "both");
@@ -98,7 +98,7 @@ fn batches_of_lengths_1_and_500_work() {
 
 #[test]
 fn batches_of_thousands_of_pairs_work() {
-    let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
+    let model = model(architecture(ScoreName::default(), DecoderKind::Bahdanau), |value| value);
     let lengths: Vec<(usize, usize)> = (0..4096).map(|number| (number % 4, number % 3)).collect();
     check(&model, &examples(&lengths, [12, 14]), "4,096 pairs");
 }
@@ -109,10 +109,10 @@ fn one_word_vocabularies_and_unknown_sentences_work() {
     let small = Architecture {
         source_vocabulary: one,
         target_vocabulary: one,
-        ..architecture(ScoreName::default(), DecoderKind::default())
+        ..architecture(ScoreName::default(), DecoderKind::Bahdanau)
     };
     check(&model(small, |value| value), &examples(&[(3, 2), (1, 1)], [one, one]), "one word");
     let unknown = vec![Example::new(vec![UNKNOWN; 6], vec![UNKNOWN; 5])];
-    let model = model(architecture(ScoreName::default(), DecoderKind::default()), |value| value);
+    let model = model(architecture(ScoreName::default(), DecoderKind::Bahdanau), |value| value);
     check(&model, &unknown, "all unknown");
 }

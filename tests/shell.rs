@@ -26,7 +26,9 @@ fn every_command_has_a_manual_page() {
     for command in COMMANDS {
         let text = page(&format!("-{command}"));
         assert_eq!(dir.run(&["man", command]).worked(), text);
-        assert!(text.contains(&format!(".TH softalign-{command} 1")), "{text}");
+        for part in [&*format!(".TH softalign-{command} 1"), "EXIT STATUS", "ENVIRONMENT", "FILES"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
         assert!(page("").contains(&format!("softalign\\-{command}(1)")), "{command} is not listed");
     }
     assert!(page("-train").contains("\\-\\-guided\\-alignment"));

@@ -45,7 +45,7 @@ fn results() -> Vec<(String, (Vec<f32>, f32))> {
         tied_output: true,
         initial_state: InitialState::Mean,
         lexicon: false,
-        decoder: DecoderKind::default(),
+        decoder: DecoderKind::Bahdanau,
         attention: AttentionConfig::default(),
     };
     let parameters = Parameters::initialize(&architecture.parameter_spec(), 4, &Device::Cpu).unwrap();

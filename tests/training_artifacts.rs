@@ -60,7 +60,7 @@ fn resumed_run_writes_the_same_page() {
 fn samples_are_stable_and_shown_with_references() {
     let dir = TestDir::with_pairs();
     let options: Vec<&str> = QUICK.into_iter().filter(|option| *option != "--quiet").collect();
-    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "2"];
+    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--max-epochs", "2", "--verbose"];
     let outcome = dir.run(&[&train, &options[..]].concat());
     outcome.worked();
     let references: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("    = ")).collect();

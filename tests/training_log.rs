@@ -77,7 +77,7 @@ fn warns_once_of_flat_attention() {
     // The learning rate is too low to learn. Of six validations, the fourth is the first late enough for the warning.
     let untrained =
         ["--learning-rate", "0.000000001", "--validate-every", "150", "--max-epochs", "75", "--units", "word"];
-    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100"];
+    let train = ["train", "--train", "pairs.tsv", "--out", "out", "--patience", "100", "--verbose"];
     let outcome = dir.run(&[&train[..], &sizes, &untrained].concat());
     outcome.worked();
     assert_eq!(outcome.stderr.matches("    attention: flatness ").count(), 6, "{outcome:?}");
@@ -85,7 +85,7 @@ fn warns_once_of_flat_attention() {
     assert_eq!(warnings.len(), 1, "{outcome:?}");
     assert!(warnings[0].contains("--guided-alignment"), "{outcome:?}");
     let before = outcome.stderr.split("warning: attention").next().unwrap();
-    assert_eq!(before.matches("validation:").count(), 4, "{outcome:?}");
+    assert_eq!(before.matches("  perplexity ").count(), 4, "{outcome:?}");
     let log = dir.text("out/log.jsonl");
     assert_eq!(json(log.lines().last().unwrap())["attention"]["collapse"], "flat");
 }

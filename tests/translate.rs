@@ -137,6 +137,40 @@ fn run_in_terminal(options: &str, typed: &str) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn repl_draws_colored_heatmaps() {
+    let shown = run_in_terminal("--color always", "the red fox sleeps\n:align\n:q\n");
+    assert!(shown.contains("\u{1b}[48;5;252m") && !shown.contains('\u{241b}'), "{shown}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn repl_changes_options_and_saves_alignments() {
+    let dir = TestDir::new();
+    let figure = dir.path("figure.svg");
+    let typed = format!(
+        "the red fox sleeps\n:save {}\n:save figure.pdf\n:beam 0\n:beam 2\n:hard\n:temperature x\n:model nowhere\n\
+         the red fox sleeps\n:align\n:q\n",
+        figure.display()
+    );
+    let shown = run_in_terminal("--color never", &typed);
+    for part in [
+        "saved ",
+        "figure.pdf: .pdf cannot be written",
+        ":beam needs a number",
+        "beam size 2",
+        "hard attention",
+        ":temperature needs a number",
+        "nowhere: no such directory",
+        "100",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(shown.matches("rufo mi dorma .").count(), 2, "{shown}");
+    assert!(dir.text("figure.svg").starts_with("<svg "));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn repl_answers_sentences_and_commands() {
     let shown = run_in_terminal("", ":align\nthe red fox sleeps\n:align\n:helo\n:help\n:quit\n");
     for part in ["nothing has been translated", "rufo mi dorma .", "</s>", "unknown command :helo", "Ctrl-R"] {

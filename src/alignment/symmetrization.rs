@@ -12,16 +12,18 @@ use super::Link;
 
 /// Heuristic that combines the links of two directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Symmetrization {
     /// Links in both directions: high precision.
     Intersection,
     /// Links in either direction: high recall.
     Union,
-    /// Intersection, grown by links of the union that neighbor a link and cover an unlinked word.
+    /// The intersection, extended by neighboring links of the union that cover an unlinked word, in the order of Moses'
+    /// symal.
     GrowDiag,
-    /// [`Self::GrowDiag`], then links of either direction of which at least one word is unlinked.
+    /// grow-diag, extended by links of either direction that cover an unlinked word.
     GrowDiagFinal,
-    /// [`Self::GrowDiag`], then links of either direction of which both words are unlinked.
+    /// grow-diag, extended by links of either direction between two unlinked words.
     GrowDiagFinalAnd,
 }
 

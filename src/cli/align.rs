@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::links::{AlignmentFormat, AttentionArgs, LinkArgs, View};
+use super::links::{AlignmentFormat, AttentionArgs, FigureArgs, LinkArgs};
 use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
 use super::symmetrize::NotationArgs;
@@ -27,9 +27,9 @@ pub struct AlignArgs {
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = AlignmentFormat::Text)]
-    pub format: AlignmentFormat,
+    /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz, .svg or .tsv; else text].
+    #[arg(long, value_enum)]
+    pub format: Option<AlignmentFormat>,
 
     #[command(flatten)]
     pub(crate) links: LinkArgs,
@@ -51,9 +51,8 @@ pub struct AlignArgs {
     )]
     pub gold_base: u8,
 
-    /// Kind of figure that --format svg draws.
-    #[arg(long, value_enum, default_value_t = View::Matrix)]
-    pub view: View,
+    #[command(flatten)]
+    pub(crate) figures: FigureArgs,
 
     /// Save the aligner that --links-from pairs trains in this directory, for --aligner.
     #[arg(long, value_name = "DIR", help_heading = "Links")]

@@ -6,6 +6,36 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
+/// Sections of every manual page, in roff.
+const SECTIONS: &str = r#".SH "EXIT STATUS"
+.TP
+0
+Success, also if the reader of standard output closed it.
+.TP
+1
+The work failed; standard error says why.
+.TP
+2
+The command line was wrong.
+.TP
+128 + N
+Signal N stopped the program.
+.SH ENVIRONMENT
+.TP
+SOFTALIGN_MODEL
+Default of \-\-model.
+.TP
+NO_COLOR
+Disables colors unless \-\-color is given.
+.SH FILES
+.TP
+checkpoints/
+Default directory of the model: config.json, the tokenizers, model.safetensors, the aligner and the lexicon.
+.TP
+data/
+The shipped corpus.
+"#;
+
 /// Arguments of `softalign completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -64,6 +94,7 @@ impl ManArgs {
             let man = Man::new(command.clone());
             let mut page = Vec::new();
             man.render(&mut page).expect("memory can be written to");
+            page.extend_from_slice(SECTIONS.as_bytes());
             (man.get_filename(), page)
         };
         std::iter::once(&cli).chain(cli.get_subcommands()).map(page).collect()

@@ -1,12 +1,15 @@
 //! Arguments of word links and attention, and output formats.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::alignment::Symmetrization;
+use crate::render::{SvgSize, SvgStyle, SvgView};
 use crate::text::WordSplitting;
 use crate::translator::{LinkOptions, LinksFrom};
+
+const FIGURES: &str = "Figures (--format svg)";
 
 /// Settings of word links.
 #[derive(Clone, Debug, Default, Args)]
@@ -62,13 +65,37 @@ pub struct AttentionArgs {
     pub head: Option<usize>,
 }
 
-/// Kind of figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum View {
-    /// Heatmap of the weights, with a dot on each link.
-    Matrix,
-    /// Curves between linked words.
-    Links,
+/// Style of the figures of --format svg.
+#[derive(Clone, Debug, Args)]
+pub struct FigureArgs {
+    /// Kind of figure.
+    #[arg(long, value_enum, default_value_t = SvgView::Matrix, help_heading = FIGURES)]
+    pub view: SvgView,
+
+    /// Write the weights in percent into the cells, in bold for links.
+    #[arg(long, help_heading = FIGURES)]
+    pub numbers: bool,
+
+    /// Font size in pixels; the figure is scaled with it [default: 13].
+    #[arg(long, value_name = "PX", value_parser = parse_pixels, conflicts_with = "width", help_heading = FIGURES)]
+    pub font_size: Option<f64>,
+
+    /// Width of the figure in pixels [default: as wide as needed].
+    #[arg(long, value_name = "PX", value_parser = parse_pixels, help_heading = FIGURES)]
+    pub width: Option<f64>,
+}
+
+impl FigureArgs {
+    /// Returns the style of figures.
+    pub fn style(&self) -> SvgStyle {
+        let size = self.font_size.map(SvgSize::FontSize).or(self.width.map(SvgSize::Width));
+        SvgStyle { view: self.view, numbers: self.numbers, size }
+    }
+}
+
+fn parse_pixels(text: &str) -> Result<f64, String> {
+    let pixels = text.parse().ok().filter(|pixels| (1.0..=10_000.0).contains(pixels));
+    pixels.ok_or_else(|| "expected a number of pixels from 1 to 10000".to_owned())
 }
 
 /// Output formats of `softalign align`.
@@ -90,7 +117,7 @@ pub enum AlignmentFormat {
     Nematus,
     /// Self-contained page to explore the alignments in a browser.
     Html,
-    /// Stacked vector figures; see --view.
+    /// Stacked vector figures; see Figures.
     Svg,
 }
 
@@ -113,10 +140,25 @@ pub enum TranslationFormat {
     Tsv,
     /// Self-contained page to explore the translations and alignments in a browser.
     Html,
-    /// Vector figures, one for each translation; see --view.
+    /// Vector figures, one for each translation; see Figures.
     Svg,
     /// Weights in the text format of Nematus.
     Nematus,
+}
+
+impl AlignmentFormat {
+    /// Returns the format that the extension of a file name stands for, if any.
+    pub fn from_extension(path: &Path) -> Option<Self> {
+        Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Self::Html,
+            "json" => Self::Json,
+            "jsonl" | "ndjson" => Self::Jsonl,
+            "npz" => Self::Npz,
+            "svg" => Self::Svg,
+            "tsv" => Self::Tsv,
+            _ => return None,
+        })
+    }
 }
 
 impl TranslationFormat {

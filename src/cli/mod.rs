@@ -15,12 +15,12 @@ mod search;
 mod symmetrize;
 mod train;
 mod translate;
-mod value_enums;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::kernels::simd::instruction_set;
 use names::{GLOBAL, MODEL_VARIABLE};
 
 pub use align::AlignArgs;
@@ -28,7 +28,7 @@ pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use evaluate::EvaluateArgs;
 pub use explicit_args::ExplicitArgs;
-pub use links::{AlignmentFormat, AttentionArgs, LinkArgs, TranslationFormat, View};
+pub use links::{AlignmentFormat, AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
 pub use pairs::{LayoutArgs, PairArgs};
 pub use score::ScoreArgs;
 pub use search::{ConstraintArgs, SearchArgs};
@@ -38,7 +38,7 @@ pub use translate::{TranslateArgs, UnknownLines};
 
 /// Train a small translation model with attention on your own sentence pairs, translate with it, and align words.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 110, propagate_version = true)]
+#[command(version, long_version = long_version(), max_term_width = 110, propagate_version = true)]
 pub struct Cli {
     /// Command to run.
     #[command(subcommand)]
@@ -74,6 +74,17 @@ pub struct Cli {
     /// The command line without the program's name, with the options of `--config` in place of that option.
     #[arg(skip)]
     pub command_line: Vec<String>,
+}
+
+/// Returns the version with the commit, the features and the instruction set in use.
+fn long_version() -> String {
+    let features = if cfg!(feature = "cuda") { "cli, cuda" } else { "cli" };
+    format!(
+        "{}\ncommit {}\nfeatures {features}\ninstruction set {}",
+        env!("CARGO_PKG_VERSION"),
+        env!("SOFTALIGN_COMMIT"),
+        instruction_set()
+    )
 }
 
 /// Compute device.

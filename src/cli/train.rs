@@ -99,6 +99,11 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "tag_source", help_heading = "Training")]
     pub guide: Option<PathBuf>,
 
+    /// Also print attention statistics and sample translations at each validation.
+    #[arg(long, conflicts_with = "quiet", help_heading = "Training")]
+    #[serde(skip)]
+    pub verbose: bool,
+
     /// Print the resolved settings as JSON, as --config takes them, and exit.
     #[arg(long, help_heading = "Training")]
     #[serde(skip)]

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::links::{AttentionArgs, LinkArgs, TranslationFormat, View};
+use super::links::{AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
 use super::pairs::LayoutArgs;
 use super::search::{ConstraintArgs, SearchArgs};
 
 /// Arguments of `softalign translate`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   softalign translate \"They bought a black hat yesterday.\"
   softalign translate --model my-model --input sentences.txt --output out.txt
@@ -46,9 +46,9 @@ pub struct TranslateArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub n_best: u16,
 
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = TranslationFormat::Text)]
-    pub format: TranslationFormat,
+    /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz or .svg; else text].
+    #[arg(long, value_enum)]
+    pub format: Option<TranslationFormat>,
 
     #[command(flatten)]
     pub(crate) links: LinkArgs,
@@ -56,9 +56,8 @@ pub struct TranslateArgs {
     #[command(flatten)]
     pub(crate) attention: AttentionArgs,
 
-    /// Kind of figure that --format svg draws.
-    #[arg(long, value_enum, default_value_t = View::Matrix)]
-    pub view: View,
+    #[command(flatten)]
+    pub(crate) figures: FigureArgs,
 
     /// Treatment of lines that are more than half unknown to the model, such as text in another language.
     #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]

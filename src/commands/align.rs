@@ -12,7 +12,7 @@ use super::lexicon_tsv::{ListFormat, lexicon_forms, write_lexicon, write_noisy_p
 use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, given_pairs};
-use super::render_options::{RenderOptions, check_view, item, renderer};
+use super::render_options::{RenderOptions, alignment_format, check_figures, item, renderer};
 use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, AlignmentFormat};
@@ -23,8 +23,12 @@ use crate::text::{LineNumbers, Pair, PairStream, WordSplitting, without_features
 use crate::text::{PairFiles, SHIPPED_TEST};
 use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom};
 
+/// Largest number of pairs that --format svg draws without --only.
+const MAX_FIGURES: usize = 50;
+
 pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
-    check(args)?;
+    let format = alignment_format(args.format, &args.output)?;
+    check(args, format)?;
     // Only a model's directory records the layout of its training files.
     let of_model = args.aligner.is_none() && args.links.links_from != LinksFrom::Pairs;
     let model = of_model.then(|| args.model[0].as_path());
@@ -52,9 +56,9 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let gold = args.gold.as_ref().map(read).transpose()?;
     let title = files.title();
     let options = RenderOptions {
-        format: args.format,
+        format,
         title,
-        view: args.view,
+        figures: args.figures.style(),
         probabilities: args.probs,
         notation: args.notation.notation(),
         n_best: false,
@@ -64,7 +68,8 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         files: &files,
         words: linker.words[0],
         gold,
-        renderer: renderer(options, &linker, &output),
+        format,
+        renderer: renderer(options, &linker, &output)?,
         output,
         lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
         noise: Vec::new(),
@@ -144,24 +149,24 @@ impl AlignInput {
 }
 
 /// Rejects options that exclude each other.
-fn check(args: &AlignArgs) -> Result<()> {
+fn check(args: &AlignArgs, format: AlignmentFormat) -> Result<()> {
     LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
-    check_view(args.view, Some(args.format))?;
-    if args.probs && args.format != AlignmentFormat::Pharaoh {
+    check_figures(args.figures.style(), Some(format))?;
+    if args.probs && format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs needs --format pharaoh; the other formats include scores".to_owned()));
     }
-    if args.notation.notation() != LinkFormat::default() && args.format != AlignmentFormat::Pharaoh {
+    if args.notation.notation() != LinkFormat::default() && format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--reverse and --link-base need --format pharaoh".to_owned()));
     }
     if args.save_aligner.is_some() && args.links.links_from != LinksFrom::Pairs {
         bail!(UsageError("--save-aligner needs --links-from pairs".to_owned()));
     }
-    if args.gold.is_some() && (args.format != AlignmentFormat::Html || args.subwords) {
+    if args.gold.is_some() && (format != AlignmentFormat::Html || args.subwords) {
         bail!(UsageError(
             "--gold needs --format html without --subwords; to compute AER, use evaluate --gold".to_owned()
         ));
     }
-    if args.noisy && ListFormat::new(args.format).is_none() {
+    if args.noisy && ListFormat::new(format).is_none() {
         bail!(UsageError("--noisy needs --format text, tsv, json or jsonl".to_owned()));
     }
     Ok(())
@@ -189,6 +194,7 @@ struct AlignmentWriter<'a> {
     /// Word splitting of the source.
     words: WordSplitting,
     gold: Option<Vec<Gold>>,
+    format: AlignmentFormat,
     renderer: Box<dyn Renderer>,
     output: Output,
     /// Lexicon with its output, if requested.
@@ -214,7 +220,10 @@ impl AlignmentWriter<'_> {
             self.noise.push(linked.noise_features());
             return Ok(());
         }
-        let with_units = self.args.format == AlignmentFormat::Html && !self.args.subwords;
+        if self.format == AlignmentFormat::Svg && self.args.only.is_empty() && id >= MAX_FIGURES {
+            bail!(UsageError(format!("more than {MAX_FIGURES} pairs for --format svg; choose some with --only")));
+        }
+        let with_units = self.format == AlignmentFormat::Html && !self.args.subwords;
         let texts = [&*given.source, &*given.target];
         let item = Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, texts, linked, with_units) };
         self.output.with(|out| self.renderer.item(out, &item))
@@ -224,7 +233,7 @@ impl AlignmentWriter<'_> {
     fn finish(mut self, pairs: &[Pair], numbers: &LineNumbers) -> Result<()> {
         let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
         if self.args.noisy {
-            let format = ListFormat::new(self.args.format).unwrap_or(ListFormat::Table);
+            let format = ListFormat::new(self.format).unwrap_or(ListFormat::Table);
             self.output.with(|out| write_noisy_pairs(out, format, &given, &self.noise, numbers))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;

@@ -50,6 +50,11 @@ impl Console {
         let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
     }
 
+    /// Prints rendered text, in which control characters are escaped already, as it is.
+    pub fn show(&self, rendered: &[u8]) {
+        let _ = std::io::stderr().write_all(rendered);
+    }
+
     /// Prints a warning unless the console is quiet.
     pub fn warn(&self, line: impl AsRef<str>) {
         self.note(format!("warning: {}", line.as_ref()));

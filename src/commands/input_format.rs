@@ -12,20 +12,20 @@ use crate::text::{FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN};
 use crate::translator::Sentence;
 
 /// Format of input lines.
-pub struct SentenceLines<'a> {
+pub struct SentenceLines {
     /// Index of the cell of features.
     features: Option<usize>,
     /// True if the next cell is the prefix of the translation.
     prefixes: bool,
-    tag: Option<&'a str>,
+    tag: Option<String>,
 }
 
-impl<'a> SentenceLines<'a> {
+impl SentenceLines {
     /// Returns the format that the options and the training of the model define. `tag` precedes each sentence.
     ///
     /// # Errors
     /// The column of features is a name, since lines have no header ([`UsageError`]).
-    pub fn new(layout: &LayoutArgs, tag: Option<&'a str>, model: &Path) -> Result<Self> {
+    pub fn new(layout: &LayoutArgs, tag: Option<&str>, model: &Path) -> Result<Self> {
         let trained_with = || ModelDir::new(model).layout()?.features.map(|_| FIRST_FEATURES_COLUMN);
         let features = match &layout.features {
             None => trained_with(),
@@ -33,7 +33,7 @@ impl<'a> SentenceLines<'a> {
             Some(_) => bail!(UsageError(FEATURES_COLUMN_ERROR.to_owned())),
         };
         let features = features.map(|number| number - 1);
-        Ok(Self { features, prefixes: false, tag })
+        Ok(Self { features, prefixes: false, tag: tag.map(str::to_owned) })
     }
 
     /// Sets whether lines have prefixes.
@@ -58,7 +58,7 @@ impl<'a> SentenceLines<'a> {
         if text.trim().is_empty() {
             return Sentence { text: text.to_owned(), prefix_len: 0, target_prefix };
         }
-        let tag = self.tag.map(|tag| format!("{tag} "));
+        let tag = self.tag.as_ref().map(|tag| format!("{tag} "));
         let prefix = tag.unwrap_or_default() + &features;
         Sentence { text: format!("{prefix}{text}"), prefix_len: prefix.len(), target_prefix }
     }

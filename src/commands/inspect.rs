@@ -16,6 +16,7 @@ use crate::cli::InspectArgs;
 use crate::render::clock;
 use crate::render::readable;
 use crate::render::{SCHEMA, escape_controls_by_line};
+use crate::reporter::counted;
 use crate::text::Units;
 use crate::training::Schedule;
 
@@ -117,19 +118,19 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     let files = data.training_files.join(" and ");
     writeln!(
         out,
-        "trained on      {files}: {} pairs, sha256 {}",
-        data.training_pairs,
+        "trained on      {files}: {}, sha256 {}",
+        counted(data.training_pairs, "pair"),
         data.fingerprint.chars().take(12).collect::<String>()
     )?;
     writeln!(
         out,
-        "validated on    {}: {} pairs",
+        "validated on    {}: {}",
         match data.validation_files.join(" and ") {
             files if !files.is_empty() => files,
             _ if data.validated_on_training => "the training pairs".to_owned(),
             _ => "held-out pairs".to_owned(),
         },
-        data.validation_pairs
+        counted(data.validation_pairs, "pair")
     )?;
     writeln!(
         out,
@@ -144,7 +145,11 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
     };
     let minutes = settings.max_minutes.map(|minutes| format!(" or {minutes} minutes")).unwrap_or_default();
     let share = |share: Option<f64>| share.unwrap_or_default();
-    writeln!(out, "                learning rate {schedule}; at most {} epochs{minutes}", settings.max_epochs)?;
+    writeln!(
+        out,
+        "                learning rate {schedule}; at most {}{minutes}",
+        counted(settings.max_epochs as usize, "epoch")
+    )?;
     writeln!(
         out,
         "                BPE dropout {}, concatenated pairs {}, EMA decay {}",
@@ -153,7 +158,12 @@ fn describe_training(out: &mut dyn Write, checkpoint: &Checkpoint) -> std::io::R
         share(settings.average)
     )?;
     let Some(begun) = &checkpoint.config.begun else { return Ok(()) };
-    writeln!(out, "command         softalign {} (on {} threads)", begun.command_line.join(" "), begun.threads)
+    writeln!(
+        out,
+        "command         softalign {} (on {})",
+        begun.command_line.join(" "),
+        counted(begun.threads, "thread")
+    )
 }
 
 /// Writes the best and the last validation.

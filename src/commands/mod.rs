@@ -22,6 +22,7 @@ mod signals;
 mod symmetrize;
 mod train;
 mod translate;
+mod translation_setup;
 mod translation_writer;
 
 use std::process::ExitCode;

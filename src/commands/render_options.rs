@@ -1,13 +1,17 @@
 //! Renderers of alignments by their options.
 
-use anyhow::{Result, bail};
+use std::path::Path;
+
+use anyhow::Result;
 use colorchoice::ColorChoice;
 
 use super::output_file::Output;
 use crate::alignment::LinkFormat;
-use crate::cli::{AlignmentFormat, View};
-use crate::error::UsageError;
-use crate::render::{self, Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, Tsv, UnitAlignment};
+use crate::cli::{AlignmentFormat, TranslationFormat};
+use crate::error::usage;
+use crate::render::{
+    Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, SvgStyle, SvgView, Tsv, UnitAlignment,
+};
 use crate::translator::{ForcedAlignment, LinkedPair, Linker};
 
 /// Output options of alignments.
@@ -15,8 +19,7 @@ pub struct RenderOptions {
     pub format: AlignmentFormat,
     /// Title of the document.
     pub title: String,
-    /// Kind of figure.
-    pub view: View,
+    pub figures: SvgStyle,
     /// True if links have scores.
     pub probabilities: bool,
     /// Notation of links.
@@ -25,11 +28,67 @@ pub struct RenderOptions {
     pub n_best: bool,
 }
 
-/// Returns the renderer that the options describe.
-pub fn renderer(options: RenderOptions, linker: &Linker, output: &Output) -> Box<dyn Renderer> {
-    let RenderOptions { format, title, view, probabilities, notation, n_best } = options;
+/// Extensions of figures and documents that need another program, with the way to get there.
+const CONVERTED: [(&str, &str); 4] = [
+    ("pdf", "write an .svg file and convert it with rsvg-convert"),
+    ("png", "write an .svg file and convert it with rsvg-convert"),
+    ("xlsx", "write a .tsv file and open it in the spreadsheet"),
+    ("docx", "write an .svg or .html file and insert it"),
+];
+
+/// Returns the format of alignments: `--format`, else by the extension of the output file, else text.
+///
+/// # Errors
+/// The extension contradicts `--format` or stands for a format that cannot be written ([`UsageError`]).
+pub fn alignment_format(format: Option<AlignmentFormat>, output: &Path) -> Result<AlignmentFormat> {
+    check_extension(output, format)?;
+    Ok(format.or_else(|| AlignmentFormat::from_extension(output)).unwrap_or(AlignmentFormat::Text))
+}
+
+/// Returns the format of translations like [`alignment_format`]; `None` is text without alignments. A .tsv file may hold text.
+///
+/// # Errors
+/// Those of [`alignment_format`].
+pub fn translation_format(format: Option<TranslationFormat>, output: &Path) -> Result<Option<AlignmentFormat>> {
     match format {
-        AlignmentFormat::Text => Box::new(heatmap(output)),
+        Some(TranslationFormat::Text) if AlignmentFormat::from_extension(output) == Some(AlignmentFormat::Tsv) => {
+            Ok(None)
+        }
+        Some(format) => {
+            check_extension(output, Some(format.alignment_format().unwrap_or(AlignmentFormat::Text)))?;
+            Ok(format.alignment_format())
+        }
+        None => {
+            check_extension(output, None)?;
+            Ok(AlignmentFormat::from_extension(output).filter(|&format| format != AlignmentFormat::Tsv))
+        }
+    }
+}
+
+fn check_extension(output: &Path, format: Option<AlignmentFormat>) -> Result<()> {
+    let extension = output.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if let Some((_, advice)) = CONVERTED.iter().find(|(other, _)| *other == extension) {
+        return usage(format!("{}: .{extension} cannot be written; {advice}", output.display()));
+    }
+    let (Some(format), Some(implied)) = (format, AlignmentFormat::from_extension(output)) else { return Ok(()) };
+    // A .json file may hold one object per line.
+    if format != implied && (implied, format) != (AlignmentFormat::Json, AlignmentFormat::Jsonl) {
+        return usage(format!("{}: .{extension} contradicts --format; change one of them", output.display()));
+    }
+    Ok(())
+}
+
+/// Returns the renderer that the options describe.
+///
+/// # Errors
+/// The format is not meant for a terminal, and the output is one ([`UsageError`]).
+pub fn renderer(options: RenderOptions, linker: &Linker, output: &Output) -> Result<Box<dyn Renderer>> {
+    let RenderOptions { format, title, figures, probabilities, notation, n_best } = options;
+    if output.is_terminal() && matches!(format, AlignmentFormat::Npz | AlignmentFormat::Html) {
+        return usage("this format is not for a terminal; choose a file with --output");
+    }
+    Ok(match format {
+        AlignmentFormat::Text => Box::new(heatmap(output.is_terminal())),
         AlignmentFormat::Json => Box::new(Json::default()),
         AlignmentFormat::Jsonl => Box::new(Json::lines()),
         AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities, numbered: n_best, link_format: notation }),
@@ -38,23 +97,19 @@ pub fn renderer(options: RenderOptions, linker: &Linker, output: &Output) -> Box
         AlignmentFormat::Tsv => Box::new(Tsv::default()),
         AlignmentFormat::Nematus => Box::new(Nematus),
         AlignmentFormat::Html => Box::new(Html::new(title, linker.min_link_score())),
-        AlignmentFormat::Svg => Box::new(Svg::new(drawn(view))),
-    }
+        AlignmentFormat::Svg => Box::new(Svg::new(figures)),
+    })
 }
 
-/// Rejects --view for formats without figures.
-pub fn check_view(view: View, format: Option<AlignmentFormat>) -> Result<()> {
-    if view != View::Matrix && format != Some(AlignmentFormat::Svg) {
-        bail!(UsageError("--view needs --format svg; html shows both views".to_owned()));
+/// Rejects the options of figures for other formats.
+pub fn check_figures(style: SvgStyle, format: Option<AlignmentFormat>) -> Result<()> {
+    if style != SvgStyle::default() && format != Some(AlignmentFormat::Svg) {
+        return usage("--view, --numbers, --font-size and --width need --format svg");
+    }
+    if style.numbers && style.view == SvgView::Links {
+        return usage("--numbers needs --view matrix");
     }
     Ok(())
-}
-
-fn drawn(view: View) -> render::SvgView {
-    match view {
-        View::Matrix => render::SvgView::Matrix,
-        View::Links => render::SvgView::Links,
-    }
 }
 
 /// Returns a pair for renderers, with the alignment of units beside that of words if `with_units`.
@@ -78,9 +133,8 @@ pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_uni
     }
 }
 
-/// Returns a heatmap renderer for the output, with the terminal's width and color setting.
-pub fn heatmap(output: &Output) -> Heatmap {
-    let terminal = output.is_terminal();
+/// Returns a heatmap renderer with the color setting and, in a terminal, its width.
+pub fn heatmap(terminal: bool) -> Heatmap {
     let size = if terminal { terminal_size::terminal_size() } else { None };
     let color = match ColorChoice::global() {
         ColorChoice::Always | ColorChoice::AlwaysAnsi => true,

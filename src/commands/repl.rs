@@ -2,131 +2,211 @@
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
+use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow, bail};
+use candle_core::Device;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{Behavior, Config, Editor};
 
 use super::console::Console;
-use super::input_format::SentenceLines;
+use super::output_file::{Output, ensure_distinct_paths};
+use super::render_options::{alignment_format, heatmap};
+use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
-use crate::translator::{LineWarnings, Request, Translation, Translator};
+use crate::cli::TranslateArgs;
+use crate::translator::{LineWarnings, Sentence, Translation};
 
 const GREETING: &str = "Type a sentence to translate it, :help for help, Ctrl-D to quit.";
-const HELP: &str = ":align, :a  show the alignment of the last translation
-:help, :h   show this help
-:quit, :q   quit, like Ctrl-D
+const HELP: &str = ":align, :a        show the alignment of the last translation
+:save FILE        save that alignment (.svg, .html, .json, .tsv, .npz or text)
+:beam N           set the beam size
+:hard             switch hard attention on or off
+:temperature T    set the softmax temperature of attention
+:model DIR        translate with another model
+:help, :h         show this help
+:quit, :q         quit, like Ctrl-D
 The up and down keys recall earlier lines, Ctrl-R searches them, Ctrl-C
 clears the line. Lines that start with a colon and a letter are commands;
 put a space before the colon to translate one.";
 
 /// Parsed input line.
+#[derive(Debug, PartialEq)]
 enum ReplInput<'a> {
     Nothing,
     Sentence(&'a str),
-    Align,
-    Help,
-    Quit,
-    /// Unknown command.
-    Unknown(&'a str),
+    /// Name of a command, and the rest of the line.
+    Command(&'a str, &'a str),
 }
 
 impl<'a> ReplInput<'a> {
     fn parse(line: &'a str) -> Self {
         let command = line.strip_prefix(':').filter(|rest| rest.starts_with(char::is_alphabetic));
         match (command.map(str::trim_end), line.trim()) {
-            (Some("align" | "a"), _) => Self::Align,
-            (Some("help" | "h"), _) => Self::Help,
-            (Some("quit" | "q"), _) => Self::Quit,
-            (Some(_), text) => Self::Unknown(text.split_whitespace().next().unwrap_or(text)),
+            (Some(command), _) => {
+                let (name, argument) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+                Self::Command(name, argument.trim())
+            }
             (None, "") => Self::Nothing,
             (None, sentence) => Self::Sentence(sentence),
         }
     }
 }
 
-/// Translates what the user types until the end of input.
-///
-/// # Errors
-/// The terminal, the model or the output fails.
-pub fn run_repl(
-    translator: &Translator,
-    request: &Request,
-    form: &SentenceLines,
-    results: &mut TranslationWriter,
-    console: &Console,
-) -> Result<()> {
-    console.note(GREETING);
-    // The prompt goes to the terminal, results go to the output.
-    let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
-    let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
-    let mut repl = Repl { translator, request, form, results, console, count: 0, last: None };
-    loop {
-        match editor.readline("> ") {
-            Ok(typed) => {
-                // Pasted text may have several lines.
-                for line in typed.lines() {
-                    if repl.answer(line)?.is_break() {
-                        return Ok(());
-                    }
-                }
-            }
-            Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => return Ok(()),
-            Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
-                console.warn("the input is not UTF-8; set the terminal to UTF-8");
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// State of the interactive translator.
-struct Repl<'a, 'r> {
-    translator: &'a Translator,
-    request: &'a Request,
-    form: &'a SentenceLines<'a>,
-    results: &'a mut TranslationWriter<'r>,
+/// Interactive translator.
+pub struct Repl<'a> {
+    /// Options, which commands change.
+    args: TranslateArgs,
+    setup: TranslationSetup,
+    results: TranslationWriter,
+    device: &'a Device,
     console: &'a Console,
     /// Number of translated sentences.
     count: usize,
-    last: Option<Translation>,
+    last: Option<(Sentence, Translation)>,
 }
 
-impl Repl<'_, '_> {
+impl<'a> Repl<'a> {
+    /// Returns an interactive translator with these options.
+    pub fn new(
+        args: &TranslateArgs,
+        setup: TranslationSetup,
+        results: TranslationWriter,
+        device: &'a Device,
+        console: &'a Console,
+    ) -> Self {
+        Self { args: args.clone(), setup, results, device, console, count: 0, last: None }
+    }
+
+    /// Answers what the user types until the end of input.
+    ///
+    /// # Errors
+    /// The terminal, the model or the output fails.
+    pub fn run(mut self) -> Result<()> {
+        self.console.note(GREETING);
+        // The prompt goes to the terminal, results go to the output.
+        let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(true).build();
+        let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
+        loop {
+            match editor.readline("> ") {
+                Ok(typed) => {
+                    // Pasted text may have several lines.
+                    for line in typed.lines() {
+                        if self.answer(line)?.is_break() {
+                            return self.results.finish();
+                        }
+                    }
+                }
+                Err(ReadlineError::Interrupted) => {}
+                Err(ReadlineError::Eof) => return self.results.finish(),
+                Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                    self.console.warn("the input is not UTF-8; set the terminal to UTF-8");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
     /// Executes a line; breaks after `:quit`.
     fn answer(&mut self, line: &str) -> Result<ControlFlow<()>> {
-        let console = self.console;
         match ReplInput::parse(line) {
             ReplInput::Nothing => {}
-            ReplInput::Quit => return Ok(ControlFlow::Break(())),
-            ReplInput::Help => console.say(HELP),
-            ReplInput::Unknown(command) => console.say(format!("unknown command {command}; :help lists the commands")),
-            ReplInput::Align => match &self.last {
-                None => console.say("nothing has been translated yet"),
-                Some(translation) => console.say(self.results.heatmap(translation)?.trim_end_matches('\n')),
-            },
             ReplInput::Sentence(sentence) => self.translate(sentence)?,
+            ReplInput::Command("quit" | "q", _) => return Ok(ControlFlow::Break(())),
+            ReplInput::Command(name, argument) => {
+                if let Err(reason) = self.execute(name, argument) {
+                    self.console.say(format!("{reason:#}"));
+                }
+            }
         }
         Ok(ControlFlow::Continue(()))
     }
 
+    fn execute(&mut self, name: &str, argument: &str) -> Result<()> {
+        match name {
+            "help" | "h" => self.console.say(HELP),
+            "align" | "a" => self.align()?,
+            "save" => self.save(argument)?,
+            "beam" => {
+                let beam = argument.parse().ok().filter(|beam| (1..=1000).contains(beam));
+                let beam = beam.context(":beam needs a number from 1 to 1000")?;
+                self.change(format!("beam size {beam}"), |args| {
+                    (args.search.beam, args.search.sample, args.search.mbr) = (beam, false, None);
+                })?;
+            }
+            "hard" => {
+                let hard = !self.args.attention.hard_attention;
+                let state = if hard { "hard attention" } else { "soft attention" };
+                self.change(state.to_owned(), |args| args.attention.hard_attention = hard)?;
+            }
+            "temperature" => {
+                let temperature: f64 = argument.parse().context(":temperature needs a number, such as 0.5")?;
+                self.change(format!("attention temperature {temperature}"), |args| {
+                    args.attention.attention_temperature = Some(temperature);
+                })?;
+            }
+            "model" if argument.is_empty() => bail!(":model needs a directory"),
+            "model" => self.change(format!("model {argument}"), |args| args.model = vec![argument.into()])?,
+            _ => bail!("unknown command :{name}; :help lists the commands"),
+        }
+        Ok(())
+    }
+
+    /// Changes options; if they are invalid, the former ones stay.
+    fn change(&mut self, message: String, change: impl FnOnce(&mut TranslateArgs)) -> Result<()> {
+        let mut args = self.args.clone();
+        change(&mut args);
+        let setup = TranslationSetup::new(&args, self.device, self.console)?;
+        self.results.set_model(&args, &setup.translator, self.console)?;
+        (self.args, self.setup) = (args, setup);
+        self.console.note(message);
+        Ok(())
+    }
+
     fn translate(&mut self, sentence: &str) -> Result<()> {
-        let sentence = self.form.read(sentence.to_owned());
-        if let Err(reason) = self.translator.check_target_prefix(&sentence) {
+        let TranslationSetup { translator, request, form } = &self.setup;
+        let sentence = [form.read(sentence.to_owned())];
+        if let Err(reason) = translator.check_target_prefix(&sentence[0]) {
             self.console.say(format!("{reason:#}"));
             return Ok(());
         }
-        let sentence = [sentence];
-        let request = self.request.from_sentence(self.count);
-        let mut found = self.translator.translate_batch(&sentence, &request, &mut |_| {})?;
+        let mut found = translator.translate_batch(&sentence, &request.from_sentence(self.count), &mut |_| {})?;
         let mut warnings = LineWarnings::default();
         warnings.add_translation(self.count, &found[0][0]);
         self.results.report(&warnings, self.console);
         self.results.write(self.count, &sentence, &found)?;
         self.count += 1;
-        self.last = Some(found.remove(0).remove(0));
+        let [sentence] = sentence;
+        self.last = Some((sentence, found.remove(0).remove(0)));
+        Ok(())
+    }
+
+    fn last(&self) -> Result<&(Sentence, Translation)> {
+        self.last.as_ref().ok_or_else(|| anyhow!("nothing has been translated yet"))
+    }
+
+    fn align(&self) -> Result<()> {
+        let mut drawn = Vec::new();
+        heatmap(self.console.is_terminal()).matrix(&mut drawn, &self.last()?.1.alignment.by_words())?;
+        self.console.show(&drawn);
+        Ok(())
+    }
+
+    /// Writes the last translation to a file, in the format of its extension.
+    fn save(&self, path: &str) -> Result<()> {
+        let (sentence, translation) = self.last()?;
+        if path.is_empty() {
+            bail!(":save needs a file name, such as hat.svg");
+        }
+        let path = Path::new(path);
+        let format = alignment_format(None, path)?;
+        ensure_distinct_paths([], [("--output", self.args.output.as_path()), (":save", path)])?;
+        let (args, output) = (&self.args, Output::open(path)?);
+        let mut file = TranslationWriter::new(args, Some(format), &self.setup.translator, output, self.console)?;
+        file.write(0, std::slice::from_ref(sentence), &[vec![translation.clone()]])?;
+        file.finish()?;
+        self.console.note(format!("saved {}", path.display()));
         Ok(())
     }
 }
@@ -137,14 +217,17 @@ mod tests {
 
     #[test]
     fn distinguishes_commands_from_sentences() {
-        let is = |line: &str, expected: fn(&ReplInput) -> bool| assert!(expected(&ReplInput::parse(line)), "{line:?}");
-        is(":a", |input| matches!(input, ReplInput::Align));
-        is(":help ", |input| matches!(input, ReplInput::Help));
-        is(":quit", |input| matches!(input, ReplInput::Quit));
-        is(":quti now", |input| matches!(input, ReplInput::Unknown(":quti")));
-        is(" :quit", |input| matches!(input, ReplInput::Sentence(":quit")));
-        is(": what?", |input| matches!(input, ReplInput::Sentence(": what?")));
-        is(":)", |input| matches!(input, ReplInput::Sentence(":)")));
-        is("  ", |input| matches!(input, ReplInput::Nothing));
+        use ReplInput::{Command, Nothing, Sentence};
+        for (line, expected) in [
+            (":a", Command("a", "")),
+            (":help ", Command("help", "")),
+            (":save  my file.svg", Command("save", "my file.svg")),
+            (" :quit", Sentence(":quit")),
+            (": what?", Sentence(": what?")),
+            (":)", Sentence(":)")),
+            ("  ", Nothing),
+        ] {
+            assert_eq!(ReplInput::parse(line), expected);
+        }
     }
 }

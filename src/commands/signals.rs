@@ -1,7 +1,6 @@
 //! Termination signals: SIGINT (Ctrl-C), SIGTERM (batch systems), SIGHUP (closed connections).
 
 use std::fmt;
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -33,7 +32,8 @@ pub struct Signals {
 impl Signals {
     /// Installs handlers: the first signal requests a stop, the second ends the program immediately. Signals that the parent
     /// process ignores (`nohup`) stay ignored. If a handler cannot be installed, the signal keeps its default action.
-    pub fn listen() -> Self {
+    /// `announce` prints the message that the work is stopping.
+    pub fn listen(announce: impl Fn(&str) + Send + 'static) -> Self {
         let (last, asked) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         for signal in TERMINATION.into_iter().filter(|&signal| !is_ignored(signal)) {
             // Registered in this order, so that the first signal finds the condition false.
@@ -43,15 +43,15 @@ impl Signals {
         }
         let takes_steps = Arc::new(AtomicBool::new(false));
         let (seen, in_steps) = (Arc::clone(&last), Arc::clone(&takes_steps));
-        let announce = move || {
+        let wait = move || {
             while seen.load(Ordering::Relaxed) == 0 {
                 std::thread::sleep(POLL_INTERVAL);
             }
             let when = if in_steps.load(Ordering::Relaxed) { " after this step" } else { "" };
-            let _ = writeln!(std::io::stderr(), "\nstopping{when}; a second signal stops immediately");
+            announce(&format!("stopping{when}; a second signal stops immediately"));
         };
         // Without this thread, only the message is missing.
-        let _ = std::thread::Builder::new().spawn(announce);
+        let _ = std::thread::Builder::new().spawn(wait);
         Self { last, asked, takes_steps }
     }
 

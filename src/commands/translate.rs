@@ -8,41 +8,30 @@ use anyhow::{Context, Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::input_format::SentenceLines;
-use super::load_model::translator;
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::for_each_chunk;
-use super::render_options::check_view;
-use super::repl::run_repl;
-use super::search::{constrained, glossary_format, request};
+use super::render_options::{check_figures, translation_format};
+use super::repl::Repl;
+use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
-use crate::cli::{TranslateArgs, UnknownLines};
+use crate::cli::{AlignmentFormat, TranslateArgs};
 use crate::error::UsageError;
-use crate::text::{LineStream, Units, WordSplitting, count_lines, read_table, word_spans};
-use crate::translator::{Dictionary, LineWarnings, LinkOptions, Sentence, Translator};
+use crate::text::{LineStream, Units, WordSplitting, count_lines, word_spans};
+use crate::translator::{LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
-    let request = request(&args.search, Some(&args.constraints), args.n_best)?;
-    check(args)?;
-    let form = SentenceLines::new(&args.layout, args.tag_source.as_deref(), &args.model[0])?
-        .with_prefixes(args.constraints.prefixes);
+    let format = translation_format(args.format, &args.output)?;
+    check(args, format)?;
     let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
     let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
     ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
     let output = Output::open(&args.output)?;
-    let dictionary = match &args.dictionary {
-        Some(path) => Some(Dictionary::from_pairs(read_table(path, &glossary_format(&args.layout))?)),
-        None => args.replace_unknown.then(Dictionary::default),
-    };
-    let translator = translator(&args.model, &args.attention, args.links.words, device)?
-        .with_dictionary(dictionary)
-        .with_unknown_copied(args.unknown == UnknownLines::Copy);
-    let translator = constrained(translator, &args.constraints, &args.layout, console)?;
-    let mut results = TranslationWriter::new(args, &translator, output, console)?;
+    let setup = TranslationSetup::new(args, device, console)?;
+    let mut results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
     if interactive {
-        run_repl(&translator, &request, &form, &mut results, console)?;
-        return results.finish();
+        return Repl::new(args, setup, results, device, console).run();
     }
+    let TranslationSetup { translator, request, form } = setup;
     let mut sentences = Sentences::new(args);
     warn_of_unquoted_sentence(args, &translator, console);
     let mut warnings = LineWarnings::default();
@@ -155,9 +144,9 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Rejects options that exclude each other.
-fn check(args: &TranslateArgs) -> Result<()> {
+fn check(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<()> {
     LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
-    check_view(args.view, args.format.alignment_format())?;
+    check_figures(args.figures.style(), format)?;
     if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
         bail!(UsageError(
             "--csv, --header and --columns need --dictionary or --terms: sentences are whole lines".to_owned()
@@ -166,7 +155,7 @@ fn check(args: &TranslateArgs) -> Result<()> {
     if !args.links.links_from.uses_attention() {
         bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));
     }
-    if args.links.reverse_model.is_some() && args.format.alignment_format().is_none() {
+    if args.links.reverse_model.is_some() && format.is_none() {
         bail!(UsageError("--reverse-model needs a --format with links, such as json".to_owned()));
     }
     Ok(())

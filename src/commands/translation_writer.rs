@@ -4,41 +4,51 @@ use anyhow::Result;
 
 use super::console::Console;
 use super::output_file::Output;
-use super::render_options::{RenderOptions, heatmap, item, renderer};
+use super::render_options::{RenderOptions, item, renderer};
 use crate::alignment::LinkFormat;
-use crate::cli::{TranslateArgs, TranslationFormat};
+use crate::cli::{AlignmentFormat, TranslateArgs, UnknownLines};
 use crate::render::{Item, Renderer};
 use crate::text::Pair;
 use crate::translator::{LineWarnings, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator};
 
 /// Writer of translations.
-pub struct TranslationWriter<'a> {
-    args: &'a TranslateArgs,
+pub struct TranslationWriter {
+    n_best: u16,
+    unknown: UnknownLines,
+    /// Adds the alignment of units beside that of words.
+    with_units: bool,
     output: Output,
     /// Linker and renderer, unless the output is text.
     alignments: Option<(Linker, Box<dyn Renderer>)>,
 }
 
-impl<'a> TranslationWriter<'a> {
-    /// Returns the writer that the options describe.
+impl TranslationWriter {
+    /// Returns a writer of alignments in this format, or of text without one.
     ///
     /// # Errors
-    /// The linker cannot be built.
-    pub fn new(args: &'a TranslateArgs, translator: &Translator, output: Output, console: &Console) -> Result<Self> {
-        let Some(format) = args.format.alignment_format() else { return Ok(Self { args, output, alignments: None }) };
-        let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
-        let linker = Linker::with_options(&links, Some(translator), &[], console)?;
+    /// The linker cannot be built, or the format is not for a terminal.
+    pub fn new(
+        args: &TranslateArgs,
+        format: Option<AlignmentFormat>,
+        translator: &Translator,
+        output: Output,
+        console: &Console,
+    ) -> Result<Self> {
+        let with_units = format == Some(AlignmentFormat::Html) && !args.subwords;
+        let writer = Self { n_best: args.n_best, unknown: args.unknown, with_units, output, alignments: None };
+        let Some(format) = format else { return Ok(writer) };
+        let linker = build_linker(args, translator, console)?;
         let title = "translations".to_owned();
         let options = RenderOptions {
             format,
             title,
-            view: args.view,
+            figures: args.figures.style(),
             probabilities: false,
             notation: LinkFormat::default(),
             n_best: args.n_best > 1,
         };
-        let renderer = renderer(options, &linker, &output);
-        Ok(Self { args, output, alignments: Some((linker, renderer)) })
+        let renderer = renderer(options, &linker, &writer.output)?;
+        Ok(Self { alignments: Some((linker, renderer)), ..writer })
     }
 
     /// Writes the translations of a chunk whose first sentence has index `first`, and flushes.
@@ -47,17 +57,16 @@ impl<'a> TranslationWriter<'a> {
     /// Writing fails.
     pub fn write(&mut self, first: usize, sentences: &[Sentence], translations: &[Vec<Translation>]) -> Result<()> {
         let Some((linker, renderer)) = &mut self.alignments else {
-            write_texts(&mut self.output, translations, first, self.args.n_best)?;
+            write_texts(&mut self.output, translations, first, self.n_best)?;
             return self.output.flush();
         };
         for written in link_translations(translations, sentences, first, linker)? {
             let texts = [sentences[written.id - first].given(), &*written.translation.text];
-            let units = self.args.format == TranslationFormat::Html && !self.args.subwords;
             let item = Item {
                 rank: Some(written.rank),
                 translation: Some(&written.translation.text),
                 score: written.translation.score,
-                ..item(written.id, texts, &written.linked, units)
+                ..item(written.id, texts, &written.linked, self.with_units)
             };
             self.output.with(|out| renderer.item(out, &item))?;
         }
@@ -67,18 +76,19 @@ impl<'a> TranslationWriter<'a> {
     /// Prints warnings about lines with incomplete or unreliable results.
     pub fn report(&self, warnings: &LineWarnings, console: &Console) {
         warnings.report_truncated(console);
-        warnings.report_unknown(self.args.unknown.consequence(), console);
+        warnings.report_unknown(self.unknown.consequence(), console);
         warnings.report_unmet(console);
     }
 
-    /// Returns the heatmap of a translation.
+    /// Links words by another model from now on.
     ///
     /// # Errors
-    /// It cannot be drawn.
-    pub fn heatmap(&self, translation: &Translation) -> Result<String> {
-        let mut drawn = Vec::new();
-        heatmap(&self.output).matrix(&mut drawn, &translation.alignment.by_words())?;
-        Ok(String::from_utf8(drawn)?)
+    /// The linker cannot be built.
+    pub fn set_model(&mut self, args: &TranslateArgs, translator: &Translator, console: &Console) -> Result<()> {
+        if let Some((linker, _)) = &mut self.alignments {
+            *linker = build_linker(args, translator, console)?;
+        }
+        Ok(())
     }
 
     /// Completes the output.
@@ -91,6 +101,11 @@ impl<'a> TranslationWriter<'a> {
         }
         self.output.finish()
     }
+}
+
+fn build_linker(args: &TranslateArgs, translator: &Translator, console: &Console) -> Result<Linker> {
+    let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
+    Linker::with_options(&links, Some(translator), &[], console)
 }
 
 /// Translation with its links.

@@ -27,6 +27,18 @@ pub fn limit_simd(level: SimdLevel) {
     MAX_LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
+/// Returns the name of the instruction set that [`dispatch`] uses on this processor.
+pub fn instruction_set() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    return match (pulp::x86::V4::try_new(), pulp::x86::V3::try_new()) {
+        (Some(_), _) => "AVX-512",
+        (None, Some(_)) => "AVX2",
+        (None, None) => "SSE2",
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    return if cfg!(target_arch = "aarch64") { "NEON" } else { "scalar" };
+}
+
 /// Runs an operation with the best instruction set that the processor supports and [`limit_simd`] allows.
 #[inline(always)]
 pub fn dispatch<Op: WithSimd>(operation: Op) -> Op::Output {

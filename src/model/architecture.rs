@@ -18,23 +18,25 @@ const MAX_VOCABULARY: usize = 10_000_000;
 /// Summary of the annotations that initializes the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum InitialState {
     /// Mean of all annotations.
     Mean,
-    /// Backward encoder's state at the first word (Bahdanau et al. 2014, appendix A.2.2).
+    /// Backward encoder state at the first word (Bahdanau et al. 2014, appendix A.2.2).
+    #[cfg_attr(feature = "cli", value(alias = "backward_first"))]
     BackwardFirst,
 }
 
 /// Recurrence of the decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum DecoderKind {
-    /// One cell, which consumes the previous word and the context; s_{t-1} queries attention (Bahdanau et al. 2014,
-    /// appendix A.2.2).
-    #[default]
+    /// One GRU cell: attention is queried by the state before the previous word (Bahdanau et al. 2014).
     Bahdanau,
-    /// Two cells: the first consumes the previous word, its state queries attention, and the second consumes the
-    /// context (Sennrich et al. 2017, "Nematus", section 2: the conditional GRU).
+    /// Two GRU cells: the first reads the previous word and queries attention, the second the context (Sennrich et al.
+    /// 2017).
+    #[default]
     Conditional,
 }
 
@@ -62,7 +64,7 @@ pub struct Architecture {
     pub lexicon: bool,
     /// Recurrence of the decoder. Omitted from config.json for the paper's, as in models saved before there was a
     /// choice.
-    #[serde(default, skip_serializing_if = "DecoderKind::is_default")]
+    #[serde(default = "DecoderKind::unrecorded", skip_serializing_if = "DecoderKind::is_unrecorded")]
     pub decoder: DecoderKind,
     /// Attention. Omitted from config.json for the paper's, as in models saved before there was a choice.
     #[serde(default, skip_serializing_if = "AttentionConfig::is_default")]
@@ -104,8 +106,13 @@ impl fmt::Display for DecoderKind {
 }
 
 impl DecoderKind {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
+    /// Decoder of models whose config.json names none.
+    fn unrecorded() -> Self {
+        Self::Bahdanau
+    }
+
+    fn is_unrecorded(&self) -> bool {
+        *self == Self::unrecorded()
     }
 }
 

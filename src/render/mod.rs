@@ -25,7 +25,7 @@ pub use nematus::Nematus;
 pub use npz::Npz;
 pub use numbers::{clock, readable};
 pub use pharaoh::Pharaoh;
-pub use svg::{Svg, SvgView};
+pub use svg::{Svg, SvgSize, SvgStyle, SvgView};
 pub use tensorboard::{event_file_header, scalars_event};
 pub use tsv::Tsv;
 

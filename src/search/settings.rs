@@ -121,12 +121,13 @@ impl Default for HypothesisScoring {
 
 /// Formula of length normalization. The length counts `</s>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LengthFormula {
-    /// `log p / lengthᵅ`; the mean per unit if α = 1.
+    /// `log p / length^A`.
     Power,
-    /// `log p / ((5 + length) / 6)ᵅ` (Wu et al. 2016, section 7).
+    /// `log p / ((5 + length) / 6)^A` (Wu et al. 2016, section 7).
     Wu,
-    /// `log p + α · length` (He et al. 2016, "Improved Neural Machine Translation with SMT Features").
+    /// `log p + A * length` (He et al. 2016, "Improved Neural Machine Translation with SMT Features").
     Reward,
 }
 

@@ -13,20 +13,21 @@ const LENGTH_SMOOTHING: f64 = 10.0;
 
 /// Reason to omit a pair. If several apply, the first of these counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum NoiseKind {
     /// A side has no words.
     Empty,
-    /// A side has too many words.
+    /// A side has more words than --max-words.
     Long,
-    /// Both sides are equal.
+    /// Both sides are identical.
     Identical,
     /// The pair occurred before.
     Duplicate,
-    /// Most letters of a side are in scripts foreign to that side.
+    /// A side is mostly in a script that is unusual for that side.
     Script,
-    /// The length ratio differs far from that of the corpus.
+    /// The length ratio of the sides exceeds --max-proportion.
     Proportion,
-    /// The noise score is high compared with other pairs.
+    /// The words align worse than those of other pairs; see --noisy.
     Suspicious,
 }
 

@@ -13,14 +13,15 @@ use unicode_normalization_alignments::{IsNormalized, is_nfc, is_nfc_quick, is_nf
 /// Unicode normal form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum NormalForm {
-    /// Unchanged text.
+    /// Canonical composition: e with a combining accent becomes é.
+    Nfc,
+    /// Compatibility composition: also replaces the ligature ﬁ with fi and full-width with ordinary letters.
+    Nfkc,
+    /// No normalization: the same word in two forms is two words.
     #[default]
     None,
-    /// Canonical composition: `e` and a combining accent become `é`.
-    Nfc,
-    /// Compatibility composition: `ﬁ` becomes `fi` and `²` becomes `2` as well.
-    Nfkc,
 }
 
 /// Normalization of text. The default, none, applies to models saved before this setting existed.

@@ -19,12 +19,13 @@ pub(super) const SPACE: &str = "▁";
 /// Kind of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Units {
-    /// Subwords by byte-pair encoding (Sennrich et al. 2016), the usual choice for sentences.
+    /// Subwords by byte-pair encoding (Sennrich et al. 2016), suited to sentences.
     Bpe,
-    /// Whole words, with punctuation split off.
+    /// Words, with punctuation split off.
     Word,
-    /// Characters, for pronunciation, inflection and the like.
+    /// Characters, suited to pronunciation and inflection.
     Char,
 }
 

@@ -12,16 +12,19 @@ pub const LONGEST_WORD: usize = 1000;
 
 /// Definition of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum WordSplitting {
-    /// Text between white space.
+    /// Split at whitespace.
     #[default]
     Whitespace,
-    /// Text between white space, with punctuation and symbols split off at its ends but not inside, as in `l'été` or
+    /// Split at whitespace, and split punctuation and symbols off both ends of words, not inside, as in `l'été` or
     /// `well-known`.
     Punctuation,
     /// As [`Self::Punctuation`], but each character of scripts without spaces is a word; for terminology.
+    #[cfg_attr(feature = "cli", value(skip))]
     Terms,
     /// Each character other than white space, for texts in character units.
+    #[cfg_attr(feature = "cli", value(skip))]
     Characters,
 }
 

@@ -8,7 +8,7 @@ use super::sources::{TrainingPairs, TrainingSources};
 use super::user_alignments::UserAlignments;
 use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
 use crate::random::SeededRng;
-use crate::reporter::Reporter;
+use crate::reporter::{Reporter, counted};
 use crate::text::{EncodedCorpus, NormalForm, Normalization, NormalizationStats, Pair, PairFiles, Vocabulary};
 
 /// Maximum number of held-out validation pairs.
@@ -91,8 +91,8 @@ fn hold_out(
     let mut distinct: Vec<Pair> = usable().filter(|pair| seen.insert(source(pair))).cloned().collect();
     if distinct.len() < MIN_TO_HOLD_OUT {
         reporter.warn(&format!(
-            "only {} distinct sources: validating on the training pairs, so scores do not show quality on new sentences",
-            distinct.len()
+            "only {}: validating on the training pairs, so scores do not show quality on new sentences",
+            counted(distinct.len(), "distinct source")
         ));
         return None;
     }
@@ -153,9 +153,9 @@ fn encode(
     let stage = reporter.stage("tokenizing sentences", None);
     let corpus = EncodedCorpus::new(pairs, source, target, max_length)?;
     drop(stage);
-    for (count, reason) in [(corpus.empty, "have an empty side"), (corpus.too_long, "are too long")] {
+    for (count, reason) in [(corpus.empty, "with an empty side"), (corpus.too_long, "longer than --max-length")] {
         if count > 0 {
-            reporter.note(&format!("{name}: {count} pairs left out because they {reason}"));
+            reporter.note(&format!("{name}: left out {} {reason}", counted(count, "pair")));
         }
     }
     ensure!(

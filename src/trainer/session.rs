@@ -19,7 +19,7 @@ use crate::error::usage;
 use crate::model::{RnnSearch, UnitLexicon};
 use crate::parameters::Parameters;
 use crate::render::clock;
-use crate::reporter::Reporter;
+use crate::reporter::{Reporter, counted};
 use crate::text::{EncodedCorpus, Pair, TextSettings};
 use crate::training::{
     AlignmentTargets, EpochData, Observer, Optimizer, ResolvedConfig, StopReason, TrainConfig, TrainState,
@@ -482,12 +482,14 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
 /// Describes why a run ended, and where the model is.
 fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainState, model_dir: &ModelDir) -> String {
     let cause = match reason {
-        StopReason::Epochs => format!("{} epochs completed", settings.max_epochs),
+        StopReason::Epochs => format!("{} completed", counted(settings.max_epochs as usize, "epoch")),
         StopReason::Time if progress.step <= 1 => {
             "time limit reached before the first step; --resume with more --max-minutes continues".to_owned()
         }
         StopReason::Time => "time limit reached; --resume with more --max-minutes continues".to_owned(),
-        StopReason::Patience => format!("no improvement for {} validations", settings.patience.unwrap_or_default()),
+        StopReason::Patience => {
+            format!("no improvement for {}", counted(settings.patience.unwrap_or_default() as usize, "validation"))
+        }
         StopReason::Interrupted => "interrupted; --resume continues from here".to_owned(),
     };
     let kept = match settings.keep {
@@ -495,8 +497,8 @@ fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainStat
         None => String::new(),
     };
     format!(
-        "{cause}: {} steps in {}; the best model (step {}) is in {}{kept}",
-        progress.step,
+        "{cause}: {} in {}; the best model (step {}) is in {}{kept}",
+        counted(progress.step as usize, "step"),
         clock(Duration::from_secs_f64(progress.seconds)),
         progress.best_step,
         model_dir.path().display()

@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 /// Learning rate schedule after warmup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Schedule {
-    /// Decay whenever validation stops improving.
+    /// Multiplied by --decay when validations stop improving.
     #[default]
     Plateau,
-    /// Cosine decay to 0 over the planned epochs or time (Loshchilov & Hutter 2017).
+    /// Cosine decay to 0 over the planned epochs or minutes (Loshchilov & Hutter 2017).
     Cosine,
-    /// Constant for 60 % of the training, then cosine decay to 0: warmup-stable-decay (Hu et al. 2024, "MiniCPM",
+    /// Constant, then cosine decay to 0 in the last two fifths of the planned epochs or minutes (Hu et al. 2024,
     /// section 4; Hägele et al. 2024).
     Hold,
 }

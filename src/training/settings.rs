@@ -10,12 +10,14 @@ use crate::text::{BatchSize, Example, bucketed};
 /// Validation metric that selects the best model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Metric {
     /// BLEU of greedy translations.
     Bleu,
     /// chrF of greedy translations.
     Chrf,
     /// Share of greedy translations that equal the reference.
+    #[cfg_attr(feature = "cli", value(alias = "exact_match"))]
     ExactMatch,
     /// Perplexity of the references.
     Perplexity,

@@ -34,15 +34,16 @@ pub const MAX_LINKED_WORDS: usize = 2000;
 
 /// Source of link scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LinksFrom {
-    /// Attention, and the statistical aligner trained with the model, if there is one.
+    /// Attention, combined with the model's statistical aligner if there is one.
     #[default]
     Auto,
-    /// Attention alone.
+    /// Attention only.
     Attention,
-    /// A saved statistical aligner alone.
+    /// The model's statistical aligner (HMM) only.
     Hmm,
-    /// A statistical aligner trained on the given pairs alone; no model is needed.
+    /// A statistical aligner trained on the given pairs only; needs no model.
     Pairs,
 }
 

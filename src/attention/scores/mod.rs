@@ -29,8 +29,9 @@ macro_rules! scores {
     ($($(#[$attribute:meta])* $name:ident = $module:ident::$spec:ident, $label:literal, $about:literal);+ $(;)?) => {
         /// Attention score.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
         pub enum ScoreName {
-            $($(#[$attribute])* #[doc = $about] #[serde(rename = $label)] $name),+
+            $($(#[$attribute])* #[doc = $about] #[serde(rename = $label)] #[cfg_attr(feature = "cli", value(name = $label))] $name),+
         }
 
         impl ScoreName {
@@ -41,13 +42,6 @@ macro_rules! scores {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => $label),+
-                }
-            }
-
-            /// Short description for the help.
-            pub fn about(self) -> &'static str {
-                match self {
-                    $(Self::$name => $about),+
                 }
             }
 

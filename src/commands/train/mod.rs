@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 use serde_json::Value;
 
-use reporter::TrainingDisplay;
+use reporter::{TrainingDisplay, progress_bar};
 
 use super::console::Console;
 use super::output_file::Output;
@@ -48,8 +48,10 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
     if args.show_config && !args.resume {
         return show_config(args, &out, device, console);
     }
-    let signals = Signals::listen();
-    let display = TrainingDisplay::new(console, &signals);
+    let bar = progress_bar(console);
+    let announcing = bar.clone();
+    let signals = Signals::listen(move |line| announcing.suspend(|| Console::new(false).say(line)));
+    let display = TrainingDisplay::new(console, &signals, bar, args.verbose);
     let session = if args.resume {
         reject_fixed_options(&given.names)?;
         Session::resume(&out, &args.config, &args.sources(), device, &display)
@@ -67,7 +69,9 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
     if let Some(stopped) = signals.asked() {
         bail!(stopped);
     }
-    show(&out, &finished.validation, device)?;
+    if !console.is_quiet() {
+        show(&out, &finished.validation, device)?;
+    }
     finished.unrecorded
 }
 
@@ -119,7 +123,7 @@ fn show(out: &Path, pairs: &[Pair], device: &Device) -> Result<()> {
     let sentences: Vec<Sentence> = pairs.iter().take(SHOWN).map(|pair| Sentence::from(&pair.source)).collect();
     let translations = translator.translate_batch(&sentences, &BeamSearch::default().into(), &mut |_| {})?;
     let mut output = Output::open(Path::new("-"))?;
-    let heatmap = heatmap(&output);
+    let heatmap = heatmap(output.is_terminal());
     for (sentence, translations) in sentences.iter().zip(&translations) {
         output.with(|out| {
             writeln!(out, "\n{}\n{}\n", escape_controls(&sentence.text), escape_controls(&translations[0].text))?;

@@ -24,18 +24,16 @@ pub struct TrainingDisplay<'a> {
     console: &'a Console,
     signals: &'a Signals,
     bar: ProgressBar,
+    /// Prints details of validations.
+    verbose: bool,
     monitor: Mutex<Option<CollapseMonitor>>,
     last_line: Mutex<Instant>,
 }
 
 impl<'a> TrainingDisplay<'a> {
     /// Returns a display; nothing is drawn before the first epoch.
-    pub fn new(console: &'a Console, signals: &'a Signals) -> Self {
-        let visible = console.is_terminal() && !console.is_quiet();
-        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        bar.set_style(style("{prefix} {bar:16} {pos}/{len}  {wide_msg}"));
-        Self { console, signals, bar, monitor: Mutex::new(None), last_line: Mutex::new(Instant::now()) }
+    pub fn new(console: &'a Console, signals: &'a Signals, bar: ProgressBar, verbose: bool) -> Self {
+        Self { console, signals, bar, verbose, monitor: Mutex::new(None), last_line: Mutex::new(Instant::now()) }
     }
 
     /// Watches attention of a model with these settings for collapse.
@@ -55,12 +53,13 @@ impl<'a> TrainingDisplay<'a> {
         self.bar.inc(1);
         // Assumes constant speed.
         let left = report.seconds * (1.0 / report.done - 1.0);
+        // A narrow terminal cuts off the end.
         let figures = format!(
-            "step {}  loss {}  {:.0} tokens/s  {} left",
-            report.step,
+            "{} left  loss {}  {:.0} tokens/s  step {}",
+            clock(Duration::try_from_secs_f64(left).unwrap_or_default()),
             readable(report.loss, 3),
             report.tokens_per_second,
-            clock(Duration::try_from_secs_f64(left).unwrap_or_default()),
+            report.step,
         );
         let mut last_line = locked(&self.last_line);
         if !self.console.is_terminal() && last_line.elapsed() >= LINE_EVERY {
@@ -74,27 +73,41 @@ impl<'a> TrainingDisplay<'a> {
         let epochs = progress.epochs_begun();
         let scores = &report.scores;
         self.line(&format!(
-            "epoch {epochs}  step {}  {}  validation: loss {}  perplexity {}  BLEU {:.2}  chrF {:.2}  exact {:.1} %{}",
-            progress.step,
+            "epoch {epochs}  {}  perplexity {}  BLEU {:.2}  chrF {:.2}  exact {:.1} %{}",
             clock(Duration::from_secs_f64(progress.seconds)),
-            readable(report.loss, 3),
             readable(report.perplexity, 2),
             scores.bleu,
             scores.chrf,
             scores.exact_match,
             if best { "  ← best" } else { "" }
         ));
-        if let Some(health) = &report.attention {
-            self.line(&format!("    {}", attention_line(health)));
-            if let Some(warning) = locked(&self.monitor).as_mut().and_then(|monitor| monitor.warning(progress, health))
-            {
-                self.line(&format!("warning: {warning}"));
-            }
+        if self.verbose {
+            self.details(progress, report);
+        }
+        let Some(stats) = &report.attention else { return };
+        if let Some(warning) = locked(&self.monitor).as_mut().and_then(|monitor| monitor.warning(progress, stats)) {
+            self.line(&format!("warning: {warning}"));
+        }
+    }
+
+    fn details(&self, progress: &TrainState, report: &ValidationReport) {
+        self.line(&format!("    step {}  loss {}", progress.step, readable(report.loss, 3)));
+        if let Some(stats) = &report.attention {
+            self.line(&format!("    {}", attention_line(stats)));
         }
         for Sample { source, reference, translation, .. } in report.samples.iter().take(SHOWN) {
             self.line(&format!("    {source}\n    = {reference}\n    → {translation}"));
         }
     }
+}
+
+/// Returns the progress bar of a training, which is drawn only in a terminal.
+pub fn progress_bar(console: &Console) -> ProgressBar {
+    let visible = console.is_terminal() && !console.is_quiet();
+    let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    bar.set_style(style("{prefix} {bar:10} {pos}/{len}  {wide_msg}"));
+    bar
 }
 
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -34,7 +34,7 @@ pub fn write_stacked(figures: &[Figure], out: &mut dyn Write) -> Result<()> {
     let width = layouts.iter().map(|layout| layout.width.ceil()).fold(0.0, f64::max);
     let bodies: Vec<(String, f64)> = layouts.iter().map(FigureLayout::body).collect();
     let height: f64 = bodies.iter().map(|(_, height)| height).sum();
-    write_start(out, width, height)?;
+    write_start(out, [width, height], [width, height])?;
     let mut top = 0.0;
     for (body, height) in &bodies {
         if let [_] = figures {

@@ -12,14 +12,16 @@ use crate::alignment::Alignment;
 const END: &str = "</s>";
 /// Size of a cell.
 const CELL: usize = 24;
+/// Font size of numbers in cells.
+const NUMBER_SIZE: usize = 10;
 /// Gap before the column of the source's end.
 const END_GAP: usize = 8;
 /// RGB of the darkest shade.
 const DARK: [f64; 3] = [23.0, 64.0, 115.0];
 
-/// Draws the matrix of a pair.
-pub fn matrix(item: &Item) -> Drawing {
-    MatrixLayout::new(item.alignment).drawing(item)
+/// Draws the matrix of a pair, with the weights in percent if `numbers`.
+pub fn matrix(item: &Item, numbers: bool) -> Drawing {
+    MatrixLayout::new(item.alignment).drawing(item, numbers)
 }
 
 /// Legend of the shades.
@@ -76,12 +78,16 @@ impl MatrixLayout {
         self.top + row * CELL
     }
 
-    fn drawing(&self, item: &Item) -> Drawing {
+    fn drawing(&self, item: &Item, numbers: bool) -> Drawing {
         let (columns, rows) = (self.source.texts.len(), self.target.texts.len());
         let mut body = String::new();
         self.cells(&mut body, item.alignment);
         body.push_str(&self.grid());
-        self.dots(&mut body, item);
+        if numbers {
+            self.numbers(&mut body, item);
+        } else {
+            self.dots(&mut body, item);
+        }
         self.target_labels(&mut body);
         self.source_labels(&mut body);
         let words = item.alignment.source().iter().map(String::as_str).chain([END]);
@@ -132,10 +138,28 @@ impl MatrixLayout {
     fn dots(&self, body: &mut String, item: &Item) {
         for link in item.links {
             let weight = item.alignment.row(link.target)[link.source];
-            let ink = if weight > 0.5 { "white" } else { "black" };
+            let ink = ink(weight);
             let (x, y) = (self.x(link.source) + CELL / 2, self.y(link.target) + CELL / 2);
             body.push_str(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"3\" fill=\"{ink}\"/>\n"));
         }
+    }
+
+    /// Weights of at least 0.5 % in percent, in bold where there is a link.
+    fn numbers(&self, body: &mut String, item: &Item) {
+        body.push_str(&format!("<g font-size=\"{NUMBER_SIZE}\" text-anchor=\"middle\">\n"));
+        for (row, (weights, end)) in item.alignment.rows().zip(item.alignment.end_weights()).enumerate() {
+            for (column, &weight) in weights.iter().chain([end]).enumerate() {
+                let percent = (100.0 * weight).round();
+                if percent >= 1.0 {
+                    let (x, y) = (self.x(column) + CELL / 2, self.y(row) + CELL / 2 + NUMBER_SIZE / 3);
+                    let linked = item.links.iter().any(|link| (link.source, link.target) == (column, row));
+                    let bold = if linked { " font-weight=\"bold\"" } else { "" };
+                    let ink = ink(weight);
+                    body.push_str(&format!("<text x=\"{x}\" y=\"{y}\" fill=\"{ink}\"{bold}>{percent}</text>\n"));
+                }
+            }
+        }
+        body.push_str("</g>\n");
     }
 
     fn target_labels(&self, body: &mut String) {
@@ -182,6 +206,11 @@ impl MatrixLayout {
         };
         body.push_str(&format!("<text {place}>{text}</text>\n"));
     }
+}
+
+/// Color of marks on a cell.
+fn ink(weight: f32) -> &'static str {
+    if weight > 0.5 { "white" } else { "black" }
 }
 
 /// Color of a weight; white for 0 and NaN.

@@ -17,26 +17,58 @@ const HEADING: usize = 24;
 
 /// Content of a sentence's figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum SvgView {
-    /// Attention matrix.
+    /// Heatmap of the weights, with a dot on each link.
     #[default]
     Matrix,
-    /// Links as curves between words.
+    /// Curves between linked words.
     Links,
+}
+
+/// Style of figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SvgStyle {
+    /// Content.
+    pub view: SvgView,
+    /// Writes the weights in percent into the cells of a matrix.
+    pub numbers: bool,
+    /// Size that the document is scaled to; unscaled by default.
+    pub size: Option<SvgSize>,
+}
+
+/// Size of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SvgSize {
+    /// Height of the font, in pixels.
+    FontSize(f64),
+    /// Width of the document, in pixels.
+    Width(f64),
+}
+
+impl SvgStyle {
+    /// Factor of the scaled size of a document of this width.
+    fn scale(&self, width: usize) -> f64 {
+        match self.size {
+            None => 1.0,
+            Some(SvgSize::FontSize(size)) => size / FONT_SIZE as f64,
+            Some(SvgSize::Width(scaled)) => scaled / width as f64,
+        }
+    }
 }
 
 /// Renders a figure per sentence. Drawings are kept until the end, since a document starts with its size.
 #[derive(Default)]
 pub struct Svg {
-    view: SvgView,
+    style: SvgStyle,
     /// Drawings with their sentences' numbers, from 1.
     drawings: Vec<(String, Drawing)>,
 }
 
 impl Svg {
-    /// Creates a renderer of the given view.
-    pub fn new(view: SvgView) -> Self {
-        Self { view, ..Self::default() }
+    /// Creates a renderer of figures in this style.
+    pub fn new(style: SvgStyle) -> Self {
+        Self { style, ..Self::default() }
     }
 }
 
@@ -46,8 +78,8 @@ impl Renderer for Svg {
             Some(rank) if rank > 1 => format!("{}.{rank}", item.id + 1),
             _ => (item.id + 1).to_string(),
         };
-        let drawing = match self.view {
-            SvgView::Matrix => matrix::matrix(item),
+        let drawing = match self.style.view {
+            SvgView::Matrix => matrix::matrix(item, self.style.numbers),
             SvgView::Links => links::links(item),
         };
         self.drawings.push((number, drawing));
@@ -57,12 +89,13 @@ impl Renderer for Svg {
     fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
         let drawings = std::mem::take(&mut self.drawings);
         let heading = if drawings.len() > 1 { HEADING } else { 0 };
-        let scale = (self.view == SvgView::Matrix && !drawings.is_empty()).then(matrix::scale);
+        let scale = (self.style.view == SvgView::Matrix && !drawings.is_empty()).then(matrix::scale);
         let all = || drawings.iter().map(|(_, drawing)| drawing).chain(&scale);
         let width = all().map(|drawing| drawing.width).max().unwrap_or(2 * MARGIN);
         let height = all().map(|drawing| drawing.height).sum::<usize>() + heading * drawings.len();
         let height = height.max(2 * MARGIN);
-        write_start(out, width, height)?;
+        let scale_factor = self.style.scale(width);
+        write_start(out, [width, height].map(|side| scale_factor * side as f64), [width, height])?;
         let mut top = 0;
         for (number, drawing) in &drawings {
             if heading > 0 {
@@ -161,6 +194,26 @@ mod tests {
     }
 
     #[test]
+    fn scales_the_document() {
+        for (size, expected) in
+            [(SvgSize::Width(360.0), "360\" height=\"570"), (SvgSize::FontSize(6.5), "90\" height=\"142.5")]
+        {
+            let mut svg = Svg::new(SvgStyle { size: Some(size), ..SvgStyle::default() });
+            let text = String::from_utf8(samples::render(&mut svg)).unwrap();
+            assert!(text.contains(&format!(" width=\"{expected}\" viewBox=\"0 0 180 285\"")), "{text}");
+        }
+    }
+
+    #[test]
+    fn writes_weights_in_percent() {
+        let mut svg = Svg::new(SvgStyle { numbers: true, ..SvgStyle::default() });
+        let text = String::from_utf8(samples::render(&mut svg)).unwrap();
+        for part in ["fill=\"white\" font-weight=\"bold\">90</text>", "fill=\"black\">25</text>"] {
+            assert!(text.contains(part) && !text.contains("<circle"), "{part}: {text}");
+        }
+    }
+
+    #[test]
     fn omits_the_number_of_a_single_sentence() {
         assert!(!render([&["a"], &["b"]], &[vec![1.0, 0.0]]).contains("bold"));
     }
@@ -209,7 +262,7 @@ mod tests {
 
     #[test]
     fn draws_links_as_curves() {
-        let mut svg = Svg::new(SvgView::Links);
+        let mut svg = Svg::new(SvgStyle { view: SvgView::Links, ..SvgStyle::default() });
         let text = String::from_utf8(samples::render(&mut svg)).unwrap();
         assert_eq!(text.matches("<path ").count(), 3, "one for each link: {text}");
         assert!(text.contains("<text x=\"20\" y=\"21\">the</text>"), "{text}");
@@ -221,7 +274,7 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let alignment = Alignment::from_rows(words(&["א", "ב"]), words(&["a", "b"]), &vec![vec![0.5, 0.5, 0.0]; 2]);
         let scores = LinkScores::from_attention(&alignment);
-        let (mut svg, mut out) = (Svg::new(SvgView::Links), Vec::new());
+        let (mut svg, mut out) = (Svg::new(SvgStyle { view: SvgView::Links, ..SvgStyle::default() }), Vec::new());
         svg.item(&mut out, &samples::item(0, &alignment, &scores, &[])).unwrap();
         svg.finish(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -1,5 +1,6 @@
 //! Explanation of the chosen configuration to the user.
 
+use crate::reporter::counted;
 use crate::text::{CorpusStats, LineKind};
 use crate::training::{Schedule, TrainingSettings};
 
@@ -22,14 +23,15 @@ pub(super) fn data(stats: &CorpusStats) -> String {
         0..=4 => String::new(),
         percent => format!("; {percent} % of the sources are repeated"),
     };
-    format!("{} pairs of {kind}{repeated}", stats.pairs)
+    format!("{} of {kind}{repeated}", counted(stats.pairs, "pair"))
 }
 
 /// Describes the length of training and the learning rate schedule.
 pub(super) fn length(settings: &TrainingSettings) -> String {
+    let epochs = counted(settings.max_epochs as usize, "epoch");
     let limit = match settings.max_minutes {
-        Some(minutes) => format!("{minutes} minutes, or {} epochs", settings.max_epochs),
-        None => format!("{} epochs", settings.max_epochs),
+        Some(minutes) => format!("{minutes} minutes, or {epochs}"),
+        None => epochs,
     };
     match settings.schedule {
         Schedule::Plateau => format!("at most {limit}; training ends when validation stops improving"),
@@ -47,5 +49,5 @@ pub(super) fn warning(stats: &CorpusStats) -> Option<String> {
         VERY_FEW..FEW => "expect good translations only of sentences much like these",
         _ => return None,
     };
-    Some(format!("{} pairs are few: {expectation}", stats.pairs))
+    Some(format!("few pairs ({}): {expectation}", stats.pairs))
 }

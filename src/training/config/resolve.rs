@@ -6,7 +6,7 @@ use super::auto::AutoConfig;
 use super::{GUIDED_ALIGNMENT, Preset, TrainConfig, explain};
 use crate::attention::{AttentionConfig, SelectionMode};
 use crate::error::{UsageError, usage};
-use crate::model::{Architecture, DecoderKind, DropoutRates, InitialState};
+use crate::model::{Architecture, DropoutRates, InitialState};
 use crate::text::{BatchSize, CorpusStats, NormalForm, Normalization, Pair, ProtectedTokens, TextSettings, Units};
 use crate::training::{Metric, Retention, Schedule, TrainingSettings};
 
@@ -185,7 +185,7 @@ impl ResolvedConfig {
             tied_output: !given.no_tied_embeddings,
             initial_state: given.initial_state.unwrap_or(InitialState::Mean),
             lexicon: self.base.as_ref().map_or(self.guidance().is_some(), |base| base.lexicon),
-            decoder: given.decoder.unwrap_or(DecoderKind::Conditional),
+            decoder: given.decoder.unwrap_or_default(),
             attention: self.attention(),
         }
     }
