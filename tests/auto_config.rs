@@ -37,7 +37,7 @@ fn units_follow_each_sides_lines() {
     let (source, target, notes) = units(&tsv(&PAIRS), &[]);
     assert_eq!((&source[..], &target[..]), ("bpe", "bpe"));
     assert!(notes.contains("pairs of sentences of 4.0 and 4.0 words on average\n"), "{notes}");
-    assert!(notes.contains("few pairs (12 pairs): expect"), "{notes}");
+    assert!(notes.contains("few pairs (12): expect"), "{notes}");
     let (few_words, _) = resolve(&tsv(&PAIRS), &FEW_STEPS);
     assert_eq!(few_words["training"]["concat_pairs"], 0.2);
     let (letters, _) = resolve(&tsv(&PAIRS), &[&FEW_STEPS[..], &["--units", "char"]].concat());

@@ -139,7 +139,7 @@ fn run_in_terminal(options: &str, typed: &str) -> String {
 #[test]
 fn repl_draws_colored_heatmaps() {
     let shown = run_in_terminal("--color always", "the red fox sleeps\n:align\n:q\n");
-    assert!(shown.contains("\u{1b}[48;5;252m") && !shown.contains('\u{241b}'), "{shown}");
+    assert!(shown.contains("\u{1b}[48;5;") && !shown.contains('\u{241b}'), "{shown}");
 }
 
 #[cfg(target_os = "linux")]

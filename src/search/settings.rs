@@ -123,11 +123,11 @@ impl Default for HypothesisScoring {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LengthFormula {
-    /// `log p / length^A`.
+    /// log p / length^A.
     Power,
-    /// `log p / ((5 + length) / 6)^A` (Wu et al. 2016, section 7).
+    /// log p / ((5 + length) / 6)^A (Wu et al. 2016, section 7).
     Wu,
-    /// `log p + A * length` (He et al. 2016, "Improved Neural Machine Translation with SMT Features").
+    /// log p + A * length (He et al. 2016).
     Reward,
 }
 

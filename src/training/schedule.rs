@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Schedule {
-    /// Multiplied by --decay when validations stop improving.
-    #[default]
-    Plateau,
-    /// Cosine decay to 0 over the planned epochs or minutes (Loshchilov & Hutter 2017).
-    Cosine,
     /// Constant, then cosine decay to 0 in the last two fifths of the planned epochs or minutes (Hu et al. 2024,
     /// section 4; Hägele et al. 2024).
     Hold,
+    /// Cosine decay to 0 over the planned epochs or minutes (Loshchilov & Hutter 2017).
+    Cosine,
+    /// Multiplied by --decay when validations stop improving.
+    #[default]
+    Plateau,
 }
 
 /// Share of the training after which [`Schedule::Hold`] decays.
