@@ -160,7 +160,7 @@ fn repl_changes_options_and_saves_alignments() {
         "beam size 2",
         "hard attention",
         ":temperature needs a number",
-        "nowhere: no such directory",
+        "nowhere: no model here",
         "100",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");

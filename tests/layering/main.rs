@@ -124,7 +124,19 @@ const FOR_TESTS: &str = "random";
 const RESTRICTED: [(&str, &[&str]); 2] = [
     (
         "clap",
-        &["alignment", "attention", "cli", "main", "model", "render", "search", "text", "trainer", "training", "translator"],
+        &[
+            "alignment",
+            "attention",
+            "cli",
+            "main",
+            "model",
+            "render",
+            "search",
+            "text",
+            "trainer",
+            "training",
+            "translator",
+        ],
     ),
     ("tokenizers", &["text"]),
 ];
