@@ -29,6 +29,24 @@ fn saved_aligner_links_other_text() {
 }
 
 #[test]
+fn prior_links_what_few_pairs_cannot() {
+    let dir = dir_with_aligner();
+    dir.run(&[&TRAIN_ALIGNER[..], &["pharaoh", "--quiet"]].concat()).worked();
+    dir.write("few.tsv", "sleeps the fox\tmi dorma\nsleeps the unicorn\tnokona dorma\n");
+    let few = ["align", "--pairs", "few.tsv", "--links-from", "pairs", "--format", "pharaoh"];
+    let links = |options: &[&str]| dir.run(&[&few, options].concat()).worked().to_owned();
+    let with_prior = links(&["--prior", "kept", "--save-aligner", "more"]);
+    assert_eq!(with_prior, "0-1 2-0\n0-1 2-0\n");
+    assert_ne!(links(&[]), with_prior);
+    assert_eq!(links(&["--prior", model_path()]).lines().count(), 2, "a model's aligner is a prior as well");
+    // The new aligner still knows the words of the prior.
+    let old = ["align", "--pairs", "pairs.tsv", "--format", "pharaoh", "--aligner"];
+    let [before, after] = ["kept", "more"].map(|aligner| dir.run(&[&old[..], &[aligner]].concat()).worked().to_owned());
+    assert_eq!(before, after);
+    dir.run(&[&few[..], &["--prior", "none"]].concat()).refused_with(1, &["none: no statistical aligner here"]);
+}
+
+#[test]
 fn refuses_to_train_over_a_saved_aligner() {
     let dir = dir_with_aligner();
     dir.run(&[&TRAIN_ALIGNER[..], &["pharaoh", "--quiet"]].concat()).worked();
