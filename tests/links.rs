@@ -244,7 +244,24 @@ fn lexicon_has_no_translations_of_words_without_counterpart() {
     let by_word = lexicon(&["--sort", "word", "--min-count", "100"]);
     assert!(!by_word.is_empty() && by_word.len() < by_count.len(), "{by_word:?}");
     assert!(by_word.is_sorted_by(|a, b| a.0 <= b.0) && by_word.iter().all(|entry| entry.2 >= 100), "{by_word:?}");
-    dir.run(&["align", "--pairs", "pairs.tsv", "--min-count", "2"]).refused_with(2, &["--lexicon"]);
+}
+
+#[test]
+fn prior_links_what_few_pairs_cannot() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", pairs_with_articles());
+    dir.write("few.tsv", "A unicorn sleeps near a dog.\tNokona dorma u Pero.\n");
+    let align = |pairs: &str, options: &[&str]| {
+        let base = ["align", "--pairs", pairs, "--format", "pharaoh", "--threshold", "0.4"];
+        dir.run(&[&base, options].concat()).worked().to_owned()
+    };
+    align("pairs.tsv", &["--links-from", "pairs", "--save-aligner", "kept"]);
+    let gold = "1-0 2-1 3-2 5-3\n";
+    assert_ne!(align("few.tsv", &["--links-from", "pairs"]), gold);
+    assert_eq!(align("few.tsv", &["--links-from", "pairs", "--prior", "kept", "--save-aligner", "more"]), gold);
+    align("few.tsv", &["--links-from", "pairs", "--prior", model_path()]);
+    let [before, after] = ["kept", "more"].map(|aligner| align("pairs.tsv", &["--aligner", aligner]));
+    assert_eq!(before, after, "the new aligner knows the words of its prior");
 }
 
 #[test]

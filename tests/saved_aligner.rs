@@ -29,24 +29,6 @@ fn saved_aligner_links_other_text() {
 }
 
 #[test]
-fn prior_links_what_few_pairs_cannot() {
-    let dir = dir_with_aligner();
-    dir.run(&[&TRAIN_ALIGNER[..], &["pharaoh", "--quiet"]].concat()).worked();
-    dir.write("few.tsv", "sleeps the fox\tmi dorma\nsleeps the unicorn\tnokona dorma\n");
-    let few = ["align", "--pairs", "few.tsv", "--links-from", "pairs", "--format", "pharaoh"];
-    let links = |options: &[&str]| dir.run(&[&few, options].concat()).worked().to_owned();
-    let with_prior = links(&["--prior", "kept", "--save-aligner", "more"]);
-    assert_eq!(with_prior, "0-1 2-0\n0-1 2-0\n");
-    assert_ne!(links(&[]), with_prior);
-    assert_eq!(links(&["--prior", model_path()]).lines().count(), 2, "a model's aligner is a prior as well");
-    // The new aligner still knows the words of the prior.
-    let old = ["align", "--pairs", "pairs.tsv", "--format", "pharaoh", "--aligner"];
-    let [before, after] = ["kept", "more"].map(|aligner| dir.run(&[&old[..], &[aligner]].concat()).worked().to_owned());
-    assert_eq!(before, after);
-    dir.run(&[&few[..], &["--prior", "none"]].concat()).refused_with(1, &["none: no statistical aligner here"]);
-}
-
-#[test]
 fn refuses_to_train_over_a_saved_aligner() {
     let dir = dir_with_aligner();
     dir.run(&[&TRAIN_ALIGNER[..], &["pharaoh", "--quiet"]].concat()).worked();
@@ -108,6 +90,11 @@ fn refuses_invalid_aligner_options() {
     let refused = |arguments: &[&str], code: i32, part: &str| dir.run(arguments).refused_with(code, &[part]);
     refused(&["align", "--pairs", "new.tsv", "--aligner", "none"], 1, "none: no statistical aligner here");
     refused(&["align", "--pairs", "new.tsv", "--aligner", "broken"], 1, "aligner.safetensors: damaged");
+    refused(
+        &["align", "--pairs", "new.tsv", "--links-from", "pairs", "--prior", "none"],
+        1,
+        "none: no statistical aligner",
+    );
     refused(&["align", "--pairs", "new.tsv", "--save-aligner", "x"], 2, "--links-from pairs");
     refused(&["align", "--pairs", "new.tsv", "--model", model_path(), "--reverse"], 2, "--format pharaoh");
     let over_model =

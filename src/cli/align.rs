@@ -56,7 +56,7 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) figures: FigureArgs,
 
-    /// Direction of the links. `symmetrize` combines a file of forward links and one of backward links.
+    /// Direction of the links. softalign symmetrize combines a file of forward links and one of backward links.
     #[arg(long, value_enum, default_value_t = LinkDirection::Both, help_heading = "Links")]
     pub direction: LinkDirection,
 
@@ -94,7 +94,7 @@ pub struct AlignArgs {
     pub min_count: usize,
 
     /// Order of the lexicon.
-    #[arg(long, value_enum, default_value_t = LexiconOrder::Count, requires = "lexicon")]
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = LexiconOrder::Count, requires = "lexicon")]
     pub sort: LexiconOrder,
 
     /// List all pairs instead of their alignments, the most likely mistranslations first.

@@ -143,7 +143,7 @@ impl LinkOptions {
     fn check_directions(&self, both: bool) -> Result<()> {
         for (given, option) in [
             (self.symmetrization.is_some(), "--symmetrize needs two directions"),
-            (self.direction == LinkDirection::Backward, "--direction backward needs another direction"),
+            (self.direction == LinkDirection::Backward, "--direction backward needs a model of that direction"),
         ] {
             ensure!(both || !given, UsageError(format!("{option}: add --reverse-model")));
         }
