@@ -53,6 +53,21 @@ fn recovers_links_of_an_artificial_language() {
 }
 
 #[test]
+fn prior_improves_links_of_few_pairs() {
+    let (pairs, gold) = pairs(1500);
+    let (prior, few) = (aligner::train(&pairs[40..], NormalForm::Nfc, &|_| {}), &pairs[..40]);
+    let hits = |aligner: &WordAligner| -> usize {
+        let of_pair =
+            |(pair, gold): (&Pair, &Vec<Link>)| links_of(aligner, pair).iter().filter(|l| gold.contains(l)).count();
+        few.iter().zip(&gold).map(of_pair).sum()
+    };
+    let total: usize = gold[..40].iter().map(Vec::len).sum();
+    let alone = hits(&aligner::train(few, NormalForm::Nfc, &|_| {}));
+    let with_prior = hits(&aligner::train_with_prior(few, &prior, &|_| {}));
+    assert!(with_prior > alone && with_prior * 20 > total * 19, "{alone}, with prior {with_prior} of {total}");
+}
+
+#[test]
 fn aligner_is_independent_of_thread_count() {
     let (pairs, _) = pairs(600);
     let with = |threads: usize| -> SerializedAligner {

@@ -113,6 +113,8 @@ fn refuses_conflicting_link_options() {
         (&["--links-from", "pairs", "--reverse-model", "x"], "--links-from"),
         (&["--probs", "--format", "json"], "--probs"),
         (&["--threshold", "1.5"], "--threshold"),
+        (&["--direction", "forward", "--symmetrize", "union"], "--direction"),
+        (&["--prior", "x"], "--links-from pairs"),
     ] {
         let base = ["align", "--model", model_path(), "--pairs", "pairs.tsv"];
         dir.run(&[&base, options].concat()).refused_with(2, &[part]);
@@ -195,6 +197,98 @@ fn extracts_a_lexicon_from_the_links() {
     assert!(fox[5].contains("fox") && fox[6].contains("mi"));
     let nowhere = ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--lexicon", "missing/words.tsv"];
     dir.run(&nowhere).refused_with(1, &["missing/words.tsv"]);
+}
+
+/// English has articles, the other language has none and capitalizes nouns.
+fn pairs_with_articles() -> String {
+    let nouns = [("fox", "Mi"), ("owl", "Ku"), ("mouse", "Su"), ("cat", "Gato"), ("dog", "Pero")];
+    let verbs = [("sleeps", "dorma"), ("sings", "kanta"), ("runs", "kura")];
+    let places = [("on", "na"), ("behind", "za"), ("near", "u")];
+    let pair = |number: usize| {
+        let noun = |shift: usize| nouns[(number / shift + number / 45) % 5];
+        let [noun, other, verb, place] = [noun(1), noun(3), verbs[number / 5 % 3], places[number / 15 % 3]];
+        match number % 4 {
+            0 => format!("A {} {}.\t{} {}.\n", noun.0, verb.0, noun.1, verb.1),
+            1 => format!(
+                "{}s {} {} a {}.\t{} {} {} {}.\n",
+                noun.0, verb.0, place.0, other.0, noun.1, verb.1, place.1, other.1
+            ),
+            _ => format!(
+                "A {} {} {} a {}.\t{} {} {} {}.\n",
+                noun.0, verb.0, place.0, other.0, noun.1, verb.1, place.1, other.1
+            ),
+        }
+    };
+    (0..900).map(pair).collect()
+}
+
+#[test]
+fn lexicon_has_no_translations_of_words_without_counterpart() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", pairs_with_articles());
+    let lexicon = |options: &[&str]| -> Vec<(String, String, usize)> {
+        let base =
+            ["align", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh", "--lexicon", "words"];
+        dir.run(&[&base, options].concat()).worked();
+        let list = dir.text("words");
+        let cells = list.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+        cells.map(|cells| (cells[0].to_owned(), cells[1].to_owned(), cells[2].parse().unwrap())).collect()
+    };
+    let by_count = lexicon(&[]);
+    assert!(by_count.iter().all(|(word, ..)| !word.eq_ignore_ascii_case("a")), "{by_count:?}");
+    assert!(by_count.is_sorted_by(|a, b| a.2 >= b.2), "{by_count:?}");
+    for (word, translation) in [("on", "na"), ("fox", "Mi"), ("sleeps", "dorma")] {
+        let found = by_count.iter().find(|entry| entry.0 == word).unwrap();
+        assert_eq!(found.1, translation, "nouns keep their capitals: {by_count:?}");
+    }
+    let by_word = lexicon(&["--sort", "word", "--min-count", "100"]);
+    assert!(!by_word.is_empty() && by_word.len() < by_count.len(), "{by_word:?}");
+    assert!(by_word.is_sorted_by(|a, b| a.0 <= b.0) && by_word.iter().all(|entry| entry.2 >= 100), "{by_word:?}");
+}
+
+#[test]
+fn prior_links_what_few_pairs_cannot() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", pairs_with_articles());
+    dir.write("few.tsv", "A unicorn sleeps near a dog.\tNokona dorma u Pero.\n");
+    let align = |pairs: &str, options: &[&str]| {
+        let base = ["align", "--pairs", pairs, "--format", "pharaoh", "--threshold", "0.4"];
+        dir.run(&[&base, options].concat()).worked().to_owned()
+    };
+    align("pairs.tsv", &["--links-from", "pairs", "--save-aligner", "kept"]);
+    let gold = "1-0 2-1 3-2 5-3\n";
+    assert_ne!(align("few.tsv", &["--links-from", "pairs"]), gold);
+    assert_eq!(align("few.tsv", &["--links-from", "pairs", "--prior", "kept", "--save-aligner", "more"]), gold);
+    align("few.tsv", &["--links-from", "pairs", "--prior", model_path()]);
+    let [before, after] = ["kept", "more"].map(|aligner| align("pairs.tsv", &["--aligner", aligner]));
+    assert_eq!(before, after, "the new aligner knows the words of its prior");
+}
+
+#[test]
+fn links_of_both_directions_symmetrize_to_those_of_align() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", pairs_with_articles());
+    let align = |options: &[&str]| {
+        let base = ["align", "--links-from", "pairs", "--pairs", "pairs.tsv", "--format", "pharaoh"];
+        dir.run(&[&base, options].concat()).worked().to_owned()
+    };
+    let [forward, backward] = ["forward", "backward"].map(|direction| {
+        let links = align(&["--direction", direction]);
+        dir.write(direction, &links);
+        links
+    });
+    assert!(forward != backward && align(&["--direction", "both"]) == align(&[]));
+    for way in ["intersection", "union", "grow-diag-final-and"] {
+        let links = dir.run(&["symmetrize", "forward", "backward", "--way", way]).worked().to_owned();
+        assert_eq!(links, align(&["--symmetrize", way]), "{way}");
+    }
+    let scores = align(&["--direction", "forward", "--probs"]);
+    let without: Vec<&str> = scores.split_whitespace().map(|link| link.split_once(':').unwrap().0).collect();
+    assert_eq!(without, forward.split_whitespace().collect::<Vec<_>>(), "the scores belong to the same links");
+    let attention =
+        ["align", "--model", model_path(), "--pairs", "pairs.tsv", "--links-from", "attention", "--only", "1"];
+    dir.run(&[&attention[..], &["--direction", "forward"]].concat()).worked();
+    dir.run(&[&attention[..], &["--direction", "backward"]].concat()).refused_with(2, &["--reverse-model"]);
 }
 
 #[test]

@@ -90,6 +90,11 @@ fn refuses_invalid_aligner_options() {
     let refused = |arguments: &[&str], code: i32, part: &str| dir.run(arguments).refused_with(code, &[part]);
     refused(&["align", "--pairs", "new.tsv", "--aligner", "none"], 1, "none: no statistical aligner here");
     refused(&["align", "--pairs", "new.tsv", "--aligner", "broken"], 1, "aligner.safetensors: damaged");
+    refused(
+        &["align", "--pairs", "new.tsv", "--links-from", "pairs", "--prior", "none"],
+        1,
+        "none: no statistical aligner",
+    );
     refused(&["align", "--pairs", "new.tsv", "--save-aligner", "x"], 2, "--links-from pairs");
     refused(&["align", "--pairs", "new.tsv", "--model", model_path(), "--reverse"], 2, "--format pharaoh");
     let over_model =

@@ -25,45 +25,108 @@ const BLOCK: usize = 256;
 /// Trains an aligner on sentence pairs; large corpora are subsampled. Words are compared in the normal form `form`.
 /// `on_progress` receives numbers of processed pairs, which sum to [`EM_ITERATIONS`] times all pairs.
 pub fn train(pairs: &[Pair], form: NormalForm, on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
+    estimate(pairs, form, None, on_progress)
+}
+
+/// As [`train`], with the links that another aligner found in its own training as a prior, in that aligner's normal
+/// form. The new aligner knows the words of both.
+pub fn train_with_prior(pairs: &[Pair], prior: &WordAligner, on_progress: &(dyn Fn(usize) + Sync)) -> WordAligner {
+    estimate(pairs, prior.form, Some(prior), on_progress)
+}
+
+fn estimate(
+    pairs: &[Pair],
+    form: NormalForm,
+    prior: Option<&WordAligner>,
+    on_progress: &(dyn Fn(usize) + Sync),
+) -> WordAligner {
     let step = pairs.len().div_ceil(MAX_PAIRS).max(1);
-    let mut words = [AlignerVocab::default(), AlignerVocab::default()];
+    // The prior's words keep their ids.
+    let mut words = prior.map_or_else(Default::default, |prior| prior.words.clone());
     let pairs = to_ids(pairs.iter().step_by(step), form, &mut words);
-    let [sources, targets] = words.each_ref().map(|words| words.words().len());
-    let mut table = TranslationTable::uniform(WordPairs::from_corpus(&pairs, sources));
-    let mut null = [targets, sources].map(|words| vec![1.0 / words.max(1) as f32; words]);
-    let mut jumps = [JumpDistribution::initial(), JumpDistribution::initial()];
-    let link_counts = LinkCounts::zeros(table.pairs.len());
-    let null_counts = [targets, sources].map(LinkCounts::zeros);
+    let sizes = words.each_ref().map(|words| words.words().len());
+    let mut em = Em::new(&pairs, sizes, prior);
     for iteration in 0..EM_ITERATIONS {
-        let hmm = iteration >= ITERATIONS[0];
+        // A prior has jumps, which Model 1 would ignore.
+        let hmm = prior.is_some() || iteration >= ITERATIONS[0];
+        let jump_counts = em.expect(&pairs, hmm, &|count| on_progress(count * step));
+        em.maximize(jump_counts, hmm);
+    }
+    let mut counts =
+        [count(pairs.iter().map(|pair| &pair.0), sizes[0]), count(pairs.iter().map(|pair| &pair.1), sizes[1])];
+    for (counts, prior) in counts.iter_mut().zip(prior.iter().flat_map(|prior| &prior.counts)) {
+        counts.iter_mut().zip(prior).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+    }
+    let Em { table, null, jumps, .. } = em;
+    WordAligner::new(form, words, table, null, jumps, counts)
+}
+
+/// Parameters and expected counts of both directions.
+struct Em<'a> {
+    prior: Option<&'a WordAligner>,
+    table: TranslationTable,
+    null: [Vec<f32>; 2],
+    jumps: [JumpDistribution; 2],
+    link_counts: LinkCounts,
+    null_counts: [LinkCounts; 2],
+}
+
+impl<'a> Em<'a> {
+    /// Returns uniform parameters, or those of the prior.
+    fn new(pairs: &[(WordIds, WordIds)], [sources, targets]: [usize; 2], prior: Option<&'a WordAligner>) -> Self {
+        let known = prior.map_or_else(Vec::new, |prior| prior.table.pairs.keys());
+        let table = TranslationTable::uniform(WordPairs::from_corpus(pairs, known, sources));
+        let mut em = Self {
+            prior,
+            null: [targets, sources].map(|words| vec![1.0 / words.max(1) as f32; words]),
+            jumps: [JumpDistribution::initial(), JumpDistribution::initial()],
+            link_counts: LinkCounts::zeros(table.pairs.len()),
+            null_counts: [targets, sources].map(LinkCounts::zeros),
+            table,
+        };
+        if prior.is_some() {
+            em.maximize([JumpCounts::zeros(), JumpCounts::zeros()], true);
+        }
+        em
+    }
+
+    /// E-step: adds expected counts of links and of NULL. Returns those of jumps.
+    fn expect(&self, pairs: &[(WordIds, WordIds)], hmm: bool, on_progress: &(dyn Fn(usize) + Sync)) -> [JumpCounts; 2] {
         let expect = |pairs: &[(WordIds, WordIds)]| {
             let mut jump_counts = [JumpCounts::zeros(), JumpCounts::zeros()];
             let mut pair = PairPosteriors::default();
             for (source, target) in pairs {
-                pair.load_pair(&table, &null, source, target);
+                pair.load_pair(&self.table, &self.null, source, target);
                 if hmm {
-                    pair.hmm_posteriors(&jumps, Some(&mut jump_counts));
+                    pair.hmm_posteriors(&self.jumps, Some(&mut jump_counts));
                 } else {
                     pair.model1_posteriors();
                 }
-                pair.accumulate_counts(source, target, &link_counts, &null_counts);
+                pair.accumulate_counts(source, target, &self.link_counts, &self.null_counts);
             }
-            on_progress(pairs.len() * step);
+            on_progress(pairs.len());
             jump_counts
         };
-        let jump_counts: Vec<[JumpCounts; 2]> = pairs.par_chunks(BLOCK).map(expect).collect();
-        table.estimate(&link_counts, targets, DIRICHLET_PRIOR);
-        null = null_counts.each_ref().map(LinkCounts::take_frequencies);
+        let blocks: Vec<[JumpCounts; 2]> = pairs.par_chunks(BLOCK).map(expect).collect();
+        [0, 1].map(|direction| {
+            let mut sum = JumpCounts::zeros();
+            blocks.iter().for_each(|counts| sum.add(&counts[direction]));
+            sum
+        })
+    }
+
+    /// M-step: estimates the parameters from the expected counts and the prior, and resets the counts.
+    fn maximize(&mut self, mut jump_counts: [JumpCounts; 2], hmm: bool) {
+        if let Some(prior) = self.prior {
+            prior.add_counts(&self.table.pairs, &self.link_counts, &self.null_counts, &mut jump_counts);
+        }
+        let targets = self.null[0].len();
+        self.table.estimate(&self.link_counts, targets, DIRICHLET_PRIOR);
+        self.null = self.null_counts.each_ref().map(LinkCounts::take_frequencies);
         if hmm {
-            jumps = [0, 1].map(|direction| {
-                let mut sum = JumpCounts::zeros();
-                jump_counts.iter().for_each(|counts| sum.add(&counts[direction]));
-                JumpDistribution::from_counts(&sum)
-            });
+            self.jumps = jump_counts.each_ref().map(JumpDistribution::from_counts);
         }
     }
-    let counts = [count(pairs.iter().map(|pair| &pair.0), sources), count(pairs.iter().map(|pair| &pair.1), targets)];
-    WordAligner::new(form, words, table, null, jumps, counts)
 }
 
 /// Converts pairs to word ids and extends the vocabularies; drops pairs that are empty or too long on a side.

@@ -93,6 +93,12 @@ impl JumpCounts {
     pub fn add(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, count)| *sum += count);
     }
+
+    /// Adds the counts of `jumps` jumps that are distributed as in `distribution`.
+    pub fn add_distribution(&mut self, distribution: &JumpDistribution, jumps: f64) {
+        let sum: f64 = distribution.0.iter().sum();
+        self.0.iter_mut().zip(&distribution.0).for_each(|(count, value)| *count += jumps * value / sum);
+    }
 }
 
 impl Lattice {

@@ -9,12 +9,13 @@ mod em;
 mod hmm;
 mod jump_convolution;
 mod pair_posteriors;
+mod prior;
 mod serialized;
 mod translation_table;
 mod vocab;
 mod word_aligner;
 
-pub use em::{EM_ITERATIONS, train};
+pub use em::{EM_ITERATIONS, train, train_with_prior};
 pub use serialized::SerializedAligner;
-pub use vocab::normalize_word;
+pub use vocab::strip_punctuation;
 pub use word_aligner::{Posteriors, WordAligner};

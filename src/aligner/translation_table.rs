@@ -15,11 +15,11 @@ pub struct WordPairs {
 }
 
 impl WordPairs {
-    /// Collects the pairs of a corpus given as source and target ids.
-    pub fn from_corpus(pairs: &[(WordIds, WordIds)], source_words: usize) -> Self {
+    /// Collects the pairs of a corpus given as source and target ids, and the pairs `known`, given by their keys.
+    pub fn from_corpus(pairs: &[(WordIds, WordIds)], known: Vec<u64>, source_words: usize) -> Self {
         // Blocks bound the memory of the keys before they are deduplicated.
         const BLOCK: usize = 1 << 14;
-        let mut all: Vec<u64> = Vec::new();
+        let mut all = known;
         for block in pairs.chunks(BLOCK) {
             let co_occurring = |(source, target): &(WordIds, WordIds)| -> Vec<u64> {
                 let by_source = |&s: &u32| target.iter().flatten().map(move |&t| u64::from(s) << 32 | u64::from(t));
@@ -39,6 +39,13 @@ impl WordPairs {
     pub fn from_keys(keys: &[u64], source_words: usize) -> Self {
         let start = |word: usize| keys.partition_point(|key| (key >> 32) < word as u64);
         Self { starts: (0..=source_words).map(start).collect(), targets: keys.iter().map(|&key| key as u32).collect() }
+    }
+
+    /// Keys of the entries, sorted.
+    pub fn keys(&self) -> Vec<u64> {
+        let key = |source: usize| move |&target: &u32| (source as u64) << 32 | u64::from(target);
+        let sources = 0..self.starts.len() - 1;
+        sources.flat_map(|source| self.targets[self.entries_of_source(source)].iter().map(key(source))).collect()
     }
 
     /// Number of entries.
@@ -185,10 +192,10 @@ mod tests {
     #[test]
     fn finds_entries_of_co_occurring_words() {
         let pairs = [(vec![Some(0), Some(2)], vec![Some(1), Some(1)]), (vec![Some(2)], vec![Some(0)])];
-        let entries = WordPairs::from_corpus(&pairs, 3);
-        assert_eq!(entries.len(), 3);
+        let entries = WordPairs::from_corpus(&pairs, vec![2], 3);
+        assert_eq!(entries.keys(), [1, 2, 2 << 32, 2 << 32 | 1]);
         let found = |source, target| entries.find(source, target);
-        assert_eq!([found(0, 1), found(2, 0), found(2, 1)], [Some(0), Some(1), Some(2)]);
+        assert_eq!([found(0, 1), found(0, 2), found(2, 0), found(2, 1)], [0, 1, 2, 3].map(Some));
         assert_eq!([found(0, 0), found(1, 1)], [None, None]);
     }
 

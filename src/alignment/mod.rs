@@ -14,7 +14,7 @@ mod threshold_search;
 
 pub use aer::{AerCounts, AlignmentMetrics};
 pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy};
-pub use lexicon_extraction::{LexiconBuilder, LexiconEntry};
+pub use lexicon_extraction::{LexiconBuilder, LexiconEntry, LexiconOrder};
 pub use link_scores::LinkScores;
 pub use links::{Gold, Link, LinkFormat, parse_gold_line};
 pub use noise_score::{NoiseFeatures, noise_scores, rank_by_noise};

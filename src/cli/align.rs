@@ -8,6 +8,8 @@ use super::links::{AlignmentFormat, AttentionArgs, FigureArgs, LinkArgs};
 use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
 use super::symmetrize::NotationArgs;
+use crate::alignment::LexiconOrder;
+use crate::translator::LinkDirection;
 
 /// Arguments of `softalign align`.
 #[derive(Debug, Args)]
@@ -54,6 +56,15 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) figures: FigureArgs,
 
+    /// Direction of the links. softalign symmetrize combines a file of forward links and one of backward links.
+    #[arg(long, value_enum, default_value_t = LinkDirection::Both, help_heading = "Links")]
+    pub direction: LinkDirection,
+
+    /// Train the aligner of --links-from pairs on what the aligner in this directory has learned: one that --save-aligner
+    /// wrote, or that of a model.
+    #[arg(long, value_name = "DIR", help_heading = "Links")]
+    pub prior: Option<PathBuf>,
+
     /// Save the aligner that --links-from pairs trains in this directory, for --aligner.
     #[arg(long, value_name = "DIR", help_heading = "Links")]
     pub save_aligner: Option<PathBuf>,
@@ -62,7 +73,7 @@ pub struct AlignArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["model", "links_from", "reverse_model", "subwords", "save_aligner"],
+        conflicts_with_all = ["model", "links_from", "reverse_model", "subwords", "save_aligner", "prior"],
         help_heading = "Links"
     )]
     pub aligner: Option<PathBuf>,
@@ -77,6 +88,14 @@ pub struct AlignArgs {
     /// Also write a bilingual lexicon extracted from the links: words, translations, counts, probabilities and examples.
     #[arg(long, value_name = "FILE")]
     pub lexicon: Option<PathBuf>,
+
+    /// Minimum number of links of a lexicon entry.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "lexicon")]
+    pub min_count: usize,
+
+    /// Order of the lexicon.
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = LexiconOrder::Count, requires = "lexicon")]
+    pub sort: LexiconOrder,
 
     /// List all pairs instead of their alignments, the most likely mistranslations first.
     #[arg(long)]

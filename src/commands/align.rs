@@ -8,12 +8,12 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::lexicon_tsv::{ListFormat, lexicon_forms, write_lexicon, write_noisy_pairs};
+use super::lexicon_tsv::{ListFormat, write_lexicon, write_noisy_pairs};
 use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, given_pairs};
 use super::render_options::{RenderOptions, alignment_format, check_figures, item, renderer};
-use crate::alignment::{Gold, LexiconBuilder, Link, LinkFormat, NoiseFeatures};
+use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, AlignmentFormat};
 use crate::error::UsageError;
@@ -98,7 +98,12 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
 
 /// Returns the options of linking, with the directory of a saved aligner if no model is used.
 fn link_options(args: &AlignArgs) -> LinkOptions {
-    let options = LinkOptions { by_units: args.subwords, ..args.links.options() };
+    let options = LinkOptions {
+        by_units: args.subwords,
+        direction: args.direction,
+        prior: args.prior.clone(),
+        ..args.links.options()
+    };
     match &args.aligner {
         Some(path) => {
             LinkOptions { links_from: LinksFrom::Hmm, aligner: Some(AlignerSource::Directory(path.clone())), ..options }
@@ -150,7 +155,7 @@ impl AlignInput {
 
 /// Rejects options that exclude each other.
 fn check(args: &AlignArgs, format: AlignmentFormat) -> Result<()> {
-    LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
+    link_options(args).check()?;
     check_figures(args.figures.style(), Some(format))?;
     if args.probs && format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs needs --format pharaoh; the other formats include scores".to_owned()));
@@ -207,14 +212,15 @@ impl AlignmentWriter<'_> {
     /// Adds the pair with index `id`.
     fn add(&mut self, id: usize, pair: &Pair, linked: &LinkedPair) -> Result<()> {
         let (given, _) = self.files.as_given(pair);
-        if let Some((_, words)) = &mut self.lexicon {
-            let [mut sources, targets] = [linked.alignment.source(), linked.alignment.target()].map(lexicon_forms);
+        if let Some((_, lexicon)) = &mut self.lexicon {
             // Tags and features do not enter the lexicon.
             let lead = pair.source.len() - given.source.len();
             let before = word_spans(&pair.source, self.words).iter().take_while(|span| span.end <= lead).count();
-            sources.iter_mut().for_each(|word| *word = without_features(word).0.to_owned());
-            let links: Vec<Link> = linked.links.iter().copied().filter(|link| link.source >= before).collect();
-            words.add(id, &sources, &targets, &links);
+            let bare = |(index, word): (usize, &String)| {
+                if index < before { String::new() } else { without_features(word).0.to_owned() }
+            };
+            let source: Vec<String> = linked.alignment.source().iter().enumerate().map(bare).collect();
+            lexicon.add(id, [&source, linked.alignment.target()], &linked.links, &linked.link_scores);
         }
         if self.args.noisy {
             self.noise.push(linked.noise_features());
@@ -239,8 +245,9 @@ impl AlignmentWriter<'_> {
             self.output.with(|out| self.renderer.finish(out))?;
         }
         self.output.finish()?;
-        if let Some((mut output, words)) = self.lexicon {
-            output.with(|out| write_lexicon(out, &given, &words))?;
+        if let Some((mut output, lexicon)) = self.lexicon {
+            let entries = lexicon.entries(self.args.min_count, self.args.sort);
+            output.with(|out| write_lexicon(out, &given, &entries))?;
             output.finish()?;
         }
         Ok(())

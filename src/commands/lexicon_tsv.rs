@@ -4,24 +4,15 @@ use std::io::{Result, Write};
 
 use serde::Serialize;
 
-use crate::aligner;
-use crate::alignment::{LexiconBuilder, NoiseFeatures, noise_scores, rank_by_noise};
+use crate::alignment::{LexiconEntry, NoiseFeatures, noise_scores, rank_by_noise};
 use crate::cli::AlignmentFormat;
 use crate::render::SCHEMA;
-use crate::text::{LineNumbers, NormalForm, Pair};
-
-/// Returns words in lexicon form: NFC, lowercase, without outer punctuation; empty for punctuation.
-pub fn lexicon_forms(words: &[String]) -> Vec<String> {
-    let form = |word: &String| {
-        Some(aligner::normalize_word(word, NormalForm::Nfc)).filter(|word| word.chars().any(char::is_alphanumeric))
-    };
-    words.iter().map(|word| form(word).unwrap_or_default()).collect()
-}
+use crate::text::{LineNumbers, Pair};
 
 /// Writes one line per word and translation.
-pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], words: &LexiconBuilder) -> Result<()> {
+pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], entries: &[LexiconEntry]) -> Result<()> {
     writeln!(out, "word\ttranslation\tcount\tp(translation|word)\tp(word|translation)\texample\texample_translation")?;
-    for entry in words.entries() {
+    for entry in entries {
         let Pair { source, target } = &pairs[entry.example];
         let shares = format!("{:.4}\t{:.4}", entry.given_source, entry.given_target);
         let example = [source, target].map(|text| cell(text)).join("\t");

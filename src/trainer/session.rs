@@ -419,7 +419,7 @@ fn lexicon(checkpoint: &Checkpoint, examples: &EpochData, from: Option<&WarmStar
 
 /// Trains a word aligner, unless a side's units are characters.
 fn word_aligner(text: &TextSettings, pairs: &[Pair], reporter: &dyn Reporter) -> Option<WordAligner> {
-    (!text.has_character_units()).then(|| learn_aligner(pairs, text.normalization.form, reporter))
+    (!text.has_character_units()).then(|| learn_aligner(pairs, text.normalization.form, None, reporter))
 }
 
 /// Returns the training examples, with alignment targets if attention is guided. The aligner is loaded from its file, in a

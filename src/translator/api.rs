@@ -125,10 +125,23 @@ impl Aligner {
     /// # Errors
     /// There is no pair.
     pub fn fit(pairs: &[Pair]) -> Result<Self> {
+        Self::train(pairs, None)
+    }
+
+    /// Trains an aligner on pairs with the links that this aligner found in its own training as a prior. The new aligner
+    /// knows the words of both.
+    ///
+    /// # Errors
+    /// There is no pair.
+    pub fn fit_more(&self, pairs: &[Pair]) -> Result<Self> {
+        Self::train(pairs, self.linker.statistical.as_deref())
+    }
+
+    fn train(pairs: &[Pair], prior: Option<&WordAligner>) -> Result<Self> {
         if pairs.is_empty() {
             return Ok(usage("an aligner needs at least one sentence pair")?);
         }
-        Ok(Self::new(learn_aligner(pairs, NormalForm::Nfc, &Silent)))
+        Ok(Self::new(learn_aligner(pairs, NormalForm::Nfc, prior, &Silent)))
     }
 
     /// Loads an aligner from a directory that [`Self::save`] wrote, or from a model directory.

@@ -54,6 +54,19 @@ impl LinksFrom {
     }
 }
 
+/// Direction of links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum LinkDirection {
+    /// Each target word with its most probable source word, or with none.
+    Forward,
+    /// Each source word with its most probable target word, or with none.
+    Backward,
+    /// Words that both directions link.
+    #[default]
+    Both,
+}
+
 /// Directory of a saved statistical aligner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlignerSource {
@@ -86,10 +99,14 @@ pub struct LinkOptions {
     pub links_from: LinksFrom,
     /// Saved statistical aligner; by default the translator's.
     pub aligner: Option<AlignerSource>,
+    /// Directory of an aligner or a model whose aligner is the prior of the one trained on the given pairs.
+    pub prior: Option<PathBuf>,
     /// Directory of a model of the opposite direction.
     pub reverse_model: Option<PathBuf>,
     /// Symmetrization heuristic; by default the directions' scores are combined.
     pub symmetrization: Option<Symmetrization>,
+    /// Direction of the links.
+    pub direction: LinkDirection,
     /// Minimum score of a link; by default it depends on the source of the scores.
     pub threshold: Option<f32>,
     /// Word splitting of the reverse model, or of the pairs if there is no translator.
@@ -110,18 +127,26 @@ impl LinkOptions {
         if !self.links_from.uses_attention() && (self.by_units || self.reverse_model.is_some()) {
             return usage("--subwords and --reverse-model need attention: omit --links-from");
         }
+        if self.prior.is_some() && self.links_from != LinksFrom::Pairs {
+            return usage("--prior needs --links-from pairs");
+        }
+        if self.direction != LinkDirection::Both && self.symmetrization.is_some() {
+            return usage("--symmetrize needs both directions: omit --direction");
+        }
         if self.links_from == LinksFrom::Attention && self.reverse_model.is_none() {
             self.check_directions(false)?;
         }
         Ok(())
     }
 
-    /// Rejects symmetrization of a single direction.
+    /// Rejects symmetrization and backward links if there is a single direction.
     fn check_directions(&self, both: bool) -> Result<()> {
-        ensure!(
-            self.symmetrization.is_none() || both,
-            UsageError("--symmetrize needs two directions: add --reverse-model".to_owned())
-        );
+        for (given, option) in [
+            (self.symmetrization.is_some(), "--symmetrize needs two directions"),
+            (self.direction == LinkDirection::Backward, "--direction backward needs a model of that direction"),
+        ] {
+            ensure!(both || !given, UsageError(format!("{option}: add --reverse-model")));
+        }
         Ok(())
     }
 
@@ -153,8 +178,9 @@ impl LinkOptions {
                 None => self.missing_aligner(translator),
             },
             LinksFrom::Pairs => {
+                let prior = self.prior.as_ref().map(|path| ModelDir::new(path).load_aligner_alone()).transpose()?;
                 let form = translator.map_or(NormalForm::Nfc, |translator| translator.config().text.normalization.form);
-                Ok(Some(Arc::new(learn_aligner(pairs, form, reporter))))
+                Ok(Some(Arc::new(learn_aligner(pairs, form, prior.as_ref(), reporter))))
             }
         }
     }
@@ -207,6 +233,8 @@ pub struct Linker {
     pub reverse: Option<Translator>,
     /// Symmetrization heuristic; by default the directions' scores are combined.
     pub symmetrization: Option<Symmetrization>,
+    /// Direction of the links.
+    pub direction: LinkDirection,
     /// Minimum score of a link, if given.
     pub threshold: Option<f32>,
     /// Word splitting of the source and of the target.
@@ -279,6 +307,7 @@ impl Linker {
             return Ok(Self {
                 statistical,
                 symmetrization: options.symmetrization,
+                direction: options.direction,
                 threshold: options.threshold,
                 words: [options.words.unwrap_or_default(); 2],
                 ..Self::default()
@@ -301,6 +330,7 @@ impl Linker {
             statistical,
             reverse,
             symmetrization: options.symmetrization,
+            direction: options.direction,
             threshold: options.threshold,
             words: translator.words(),
             by_units: options.by_units,
@@ -309,12 +339,20 @@ impl Linker {
 
     /// Minimum score of a link.
     pub fn min_link_score(&self) -> f32 {
+        if self.direction != LinkDirection::Both {
+            return self.direction_threshold();
+        }
         let others = self.statistical.is_some() || self.reverse.is_some();
         self.threshold.unwrap_or(match (self.attention && !self.fixed, others) {
             (true, true) => THRESHOLD,
             (true, false) => ATTENTION_THRESHOLD,
             (false, _) => ALIGNER_THRESHOLD,
         })
+    }
+
+    /// Minimum probability of a further link of a word in a single direction.
+    fn direction_threshold(&self) -> f32 {
+        self.threshold.unwrap_or(DIRECTION_THRESHOLD)
     }
 
     /// Links pairs.
@@ -374,6 +412,7 @@ impl Linker {
         let reversed = reversed.as_ref().map(alignment_of);
         let score = aligned.mean_log_probability();
         let (link_scores, links) = match self.directions(&alignment, reversed.as_ref()) {
+            None if self.direction == LinkDirection::Forward => self.combine(&alignment, alignment.weights(), &[]),
             None => {
                 let link_scores = LinkScores::from_attention(&alignment);
                 let links = link_scores.links(self.threshold.unwrap_or(ATTENTION_THRESHOLD));
@@ -413,21 +452,32 @@ impl Linker {
         }
     }
 
-    /// Link scores and links from both directions.
+    /// Link scores and links from both directions, or from the only one that is requested.
     fn combine(&self, alignment: &Alignment, forward: &[f32], backward: &[f32]) -> (LinkScores, Vec<Link>) {
         let [sources, targets] = [alignment.source().len(), alignment.target().len()];
-        let link_scores = LinkScores::from_directions(sources, forward, backward);
-        let links = match self.symmetrization {
-            None => link_scores.links(self.min_link_score()),
-            Some(heuristic) => {
-                let threshold = self.threshold.unwrap_or(DIRECTION_THRESHOLD);
-                let backward = links_of_rows(&transposed(backward, sources), targets, threshold);
-                let swapped = |link: Link| Link { source: link.target, target: link.source };
-                let backward: Vec<Link> = backward.into_iter().map(swapped).collect();
-                heuristic.links(&links_of_rows(forward, sources, threshold), &backward)
-            }
+        let threshold = self.direction_threshold();
+        let forward_links = || links_of_rows(forward, sources, threshold);
+        let backward_links = || {
+            let links = links_of_rows(&transposed(backward, sources), targets, threshold).into_iter();
+            links.map(|link| Link { source: link.target, target: link.source }).collect::<Vec<Link>>()
         };
-        (link_scores, links)
+        let scores = |one: &[f32], other: &[f32]| LinkScores::from_directions(sources, one, other);
+        let sorted = |mut links: Vec<Link>| {
+            links.sort_unstable();
+            links
+        };
+        match (self.direction, self.symmetrization) {
+            (LinkDirection::Forward, _) => (scores(forward, forward), sorted(forward_links())),
+            (LinkDirection::Backward, _) => (scores(backward, backward), sorted(backward_links())),
+            (LinkDirection::Both, Some(heuristic)) => {
+                (scores(forward, backward), heuristic.links(&forward_links(), &backward_links()))
+            }
+            (LinkDirection::Both, None) => {
+                let scores = scores(forward, backward);
+                let links = scores.links(self.min_link_score());
+                (scores, links)
+            }
+        }
     }
 }
 
@@ -451,12 +501,21 @@ fn weighted_mean(statistical: &[f32], attention: &[f32]) -> Vec<f32> {
     statistical.iter().zip(attention).map(mean).collect()
 }
 
-/// Trains a statistical aligner on pairs whose words are compared in normalization `form`.
-pub fn learn_aligner(pairs: &[Pair], form: NormalForm, reporter: &dyn Reporter) -> WordAligner {
+/// Trains a statistical aligner on pairs whose words are compared in normalization `form`, or in that of the prior.
+pub fn learn_aligner(
+    pairs: &[Pair],
+    form: NormalForm,
+    prior: Option<&WordAligner>,
+    reporter: &dyn Reporter,
+) -> WordAligner {
     let stage = Mutex::new(reporter.stage("learning word alignments", Some(aligner::EM_ITERATIONS * pairs.len())));
-    aligner::train(pairs, form, &|count| {
+    let on_progress = |count| {
         if let Ok(mut stage) = stage.lock() {
             stage.advance(count);
         }
-    })
+    };
+    match prior {
+        None => aligner::train(pairs, form, &on_progress),
+        Some(prior) => aligner::train_with_prior(pairs, prior, &on_progress),
+    }
 }

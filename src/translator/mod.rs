@@ -35,7 +35,9 @@ pub use constraints::{Constraints, Terminology};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
 pub use forced_score::ForcedScore;
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
-pub use linker::{AlignerSource, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner};
+pub use linker::{
+    AlignerSource, LinkDirection, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner,
+};
 pub use noise_filter::NoiseFilter;
 pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
 pub use unk_replacement::Dictionary;
