@@ -36,6 +36,12 @@ pub struct Gold {
 }
 
 impl Gold {
+    /// Adds the links of another gold alignment of the same pair.
+    pub fn extend(&mut self, other: Self) {
+        self.sure.extend(other.sure);
+        self.possible.extend(other.possible);
+    }
+
     /// Converts links counted from `first` to 0-indexed ones; `None` if a link precedes the first word.
     pub fn to_zero_based(&self, first: usize) -> Option<Self> {
         let back = -isize::try_from(first).ok()?;
@@ -69,6 +75,39 @@ pub fn parse_gold_line(line: &str) -> Result<Gold, String> {
         }
     }
     Ok(gold)
+}
+
+/// Parses one line of a gold file in the format of the NAACL 2003 shared task (Mihalcea & Pedersen 2003): the number of the
+/// sentence, of its source word and of its target word, all from 1, then optionally `S` (sure, the default) or `P` (possible)
+/// and a confidence, which is ignored. Returns the sentence's index from 0, and the link with words counted from 1, or `None`
+/// if a word is 0: the other one has no counterpart.
+///
+/// # Errors
+/// Describes the line if it is not in this format.
+pub fn parse_naacl_line(line: &str) -> Result<(usize, Option<Gold>), String> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let parse = || {
+        let [sentence, source, target, rest @ ..] = &fields[..] else { return None };
+        let [sentence, source, target] = [sentence, source, target].map(|field| field.parse::<u32>().ok());
+        let sure = match rest {
+            [] => true,
+            [mark] | [mark, _] if ["S", "P"].contains(mark) => *mark == "S",
+            [confidence] if confidence.parse::<f64>().is_ok() => true,
+            _ => return None,
+        };
+        let sentence = (sentence? as usize).checked_sub(1)?;
+        let link = Link { source: source? as usize, target: target? as usize };
+        let possible = BTreeSet::from([link]);
+        let gold = Gold { sure: if sure { possible.clone() } else { BTreeSet::new() }, possible };
+        Some((sentence, Some(gold).filter(|_| link.source.min(link.target) > 0)))
+    };
+    parse().ok_or_else(|| format!("\"{}\" is not a link; expected: sentence source target, then S or P", line.trim()))
+}
+
+/// Returns true if a line of a gold file appears to be in the format that [`parse_naacl_line`] reads.
+pub fn is_naacl_line(line: &str) -> bool {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    fields.len() > 2 && fields[..3].iter().all(|field| field.parse::<u32>().is_ok())
 }
 
 /// Text format of links; the default is Pharaoh's. Some programs write the target first or count words from 1.
@@ -150,6 +189,26 @@ mod tests {
             let message = parse_gold_line(&format!("0-0 {broken}")).unwrap_err();
             assert!(message.contains(broken), "{message}");
         }
+    }
+
+    #[test]
+    fn parses_naacl_lines() {
+        let read = |line: &str| parse_naacl_line(line);
+        for (line, gold) in [
+            ("1 3 2 S", "3-2"),
+            ("0001 3 2", "3-2"),
+            (" 1 3 2 P 0.5 ", "3?2"),
+            ("1 3 2 0.5", "3-2"),
+            ("1\t3\t2\tS\t1", "3-2"),
+        ] {
+            assert_eq!(read(line), Ok((0, Some(parse_gold_line(gold).unwrap()))), "{line}");
+            assert!(is_naacl_line(line));
+        }
+        assert_eq!(read("18 0 3 P"), Ok((17, None)), "the word is linked to nothing");
+        for broken in ["", "1 2", "0 1 1", "1 1 1 X", "1 1 -1 S", "1 1 1 S 1 1", "a b c"] {
+            assert!(read(broken).unwrap_err().contains(broken), "{broken}");
+        }
+        assert!(!is_naacl_line("0-0 1-1 2-2") && !is_naacl_line("1 2") && !is_naacl_line("1p1 2p2 3p3"));
     }
 
     #[test]

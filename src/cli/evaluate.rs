@@ -9,40 +9,14 @@ use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
 use super::search::SearchArgs;
 
-/// Options that apply to models, not to given translations.
-const MODEL_OPTIONS: [&str; 24] = [
-    "model",
-    "ensemble",
-    "gold",
-    "save",
-    "beam",
-    "length_penalty",
-    "length_formula",
-    "length_factor",
-    "coverage_penalty",
-    "no_repeat",
-    "sample",
-    "mbr",
-    "temperature",
-    "top_k",
-    "top_p",
-    "links_from",
-    "reverse_model",
-    "symmetrize",
-    "threshold",
-    "words",
-    "hard_attention",
-    "attention_temperature",
-    "head",
-    "search_threshold",
-];
-
 /// Arguments of `softalign evaluate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   softalign evaluate
   softalign evaluate --model my-model --pairs test.tsv --json
   softalign evaluate --pairs test.tsv --gold test.gold
+  softalign evaluate --links fast_align.links --gold test.gold
+  softalign evaluate --links-from pairs --pairs test.tsv --gold test.gold
   softalign evaluate --pairs val.tsv --gold val.gold --search-threshold
   softalign evaluate --pairs test.tsv --by-length
   softalign evaluate --model \"four heads=m4\" --model \"one head=m1\" \\
@@ -66,10 +40,16 @@ pub struct EvaluateArgs {
 
     /// File of translations to evaluate instead of a model's, one per line, or NAME=FILE to name them in the results. Can be
     /// repeated.
-    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = MODEL_OPTIONS)]
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "model")]
     pub hypotheses: Vec<PathBuf>,
 
-    /// Write the model's translations to this file, one per line.
+    /// File of word links to evaluate against --gold instead of a model's: lines of s-t, counted from 0, one line per pair; or
+    /// NAME=FILE to name them in the results. Can be repeated. With --hypotheses, give one file for each of these.
+    #[arg(long = "links", value_name = "[NAME=]FILE", conflicts_with_all = ["model", "links_from"])]
+    pub link_files: Vec<PathBuf>,
+
+    /// Write the model's translations to this file, one per line. If the sources are single words or have features, the lines
+    /// have the columns of --pairs with the translation as the target, as shared tasks request.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
 
@@ -77,17 +57,18 @@ pub struct EvaluateArgs {
     #[arg(long)]
     pub confidence: bool,
 
-    /// Test the significance of differences from the first system, by paired bootstrap resampling and approximate
-    /// randomization.
+    /// Test the significance of differences from the first system by approximate randomization; --json adds paired bootstrap
+    /// resampling.
     #[arg(long)]
     pub compare: bool,
 
-    /// Gold alignments of the pairs: lines of s-t (sure) and s?t or spt (possible) [default: data/test.gold with the
+    /// Gold alignments of the pairs: one line per pair with s-t (sure) and s?t or spt (possible), or one line per link with
+    /// sentence, source word, target word, and S or P, all counted from 1 (NAACL 2003) [default: data/test.gold with the
     /// shipped test set].
     #[arg(long, value_name = "FILE", conflicts_with = "tag_source")]
     pub gold: Option<PathBuf>,
 
-    /// Index of a sentence's first word in the gold file.
+    /// Index of a sentence's first word in a gold file with one line per pair.
     #[arg(
         long,
         value_name = "0|1",

@@ -117,7 +117,7 @@ pub enum Command {
     /// Align the words of sentence pairs.
     Align(AlignArgs),
     /// Evaluate models or translations against references.
-    Evaluate(EvaluateArgs),
+    Evaluate(Box<ExplicitArgs<EvaluateArgs>>),
     /// Score given translations, or rerank n-best lists.
     Score(ScoreArgs),
     /// Report and filter noisy sentence pairs.

@@ -17,7 +17,7 @@ use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, AlignmentFormat};
 use crate::error::UsageError;
-use crate::evaluation::read_gold;
+use crate::evaluation::{pair_sizes, read_gold};
 use crate::render::{Item, Renderer};
 use crate::text::{LineNumbers, Pair, PairStream, WordSplitting, without_features, word_spans};
 use crate::text::{PairFiles, SHIPPED_TEST};
@@ -52,7 +52,8 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         // Saving drops negligible probabilities, so the links equal those of a later run.
         linker.statistical = Some(Arc::new(folder.load_aligner_alone()?));
     }
-    let read = |path: &PathBuf| read_gold(path, &pairs.all, linker.words, usize::from(args.gold_base));
+    let sizes = pair_sizes(&pairs.all, linker.words);
+    let read = |path: &PathBuf| read_gold(path, &sizes, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
     let title = files.title();
     let options = RenderOptions {

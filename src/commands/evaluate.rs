@@ -6,33 +6,69 @@ use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::evaluation_report::{SystemOrigin, SystemResult, show};
-use super::labels::{HYPOTHESES, Labelled, MODELS};
+use super::evaluation_report::{SystemOrigin, SystemResult, SystemScores, show};
+use super::labels::{HYPOTHESES, LINKS, Labelled, MODELS};
 use super::load_model::translator;
 use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::given_pairs;
 use super::search::decode_options;
-use crate::cli::EvaluateArgs;
-use crate::error::UsageError;
-use crate::evaluation::{Evaluator, LengthScores, System, bleu_by_length, read_gold, warn_of_truncated_scoring};
+use crate::alignment::Link;
+use crate::cli::{EvaluateArgs, ExplicitArgs};
+use crate::error::{UsageError, usage};
+use crate::evaluation::{
+    Evaluation, Evaluator, GoldScores, LengthScores, System, UNKNOWN_SIZE, bleu_by_length, pair_sizes, read_gold,
+    read_links, warn_of_truncated_scoring,
+};
+use crate::metrics::ErrorRates;
 use crate::text::{
     LineNumbers, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, WordSplitting, file_name, read_line_for_each,
 };
-use crate::translator::Linker;
+use crate::translator::{Linker, LinksFrom};
 
-/// System with its name in the results.
+/// Options that apply only to models.
+const MODEL_OPTIONS: [&str; 17] = [
+    "ensemble",
+    "save",
+    "beam",
+    "length-penalty",
+    "length-formula",
+    "length-factor",
+    "coverage-penalty",
+    "no-repeat",
+    "sample",
+    "mbr",
+    "temperature",
+    "top-k",
+    "top-p",
+    "reverse-model",
+    "hard-attention",
+    "attention-temperature",
+    "head",
+];
+/// Options that apply only to links made by this program.
+const LINK_OPTIONS: [&str; 4] = ["links-from", "symmetrize", "threshold", "search-threshold"];
+/// Options that apply only to translations.
+const TRANSLATION_OPTIONS: [&str; 4] = ["confidence", "compare", "by-length", "figure"];
+
+/// System with its name in the results: translations, links or both.
 struct SystemOptions {
     name: String,
-    place: SystemOrigin,
-    system: System,
+    origin: Option<SystemOrigin>,
+    system: Option<System>,
+    /// Links from a file.
+    links: Option<Vec<Vec<Link>>>,
 }
 
 /// Checked input.
 struct ReportInputs {
-    files: PairFiles,
+    /// Pairs; `None` if files of links are compared with a gold file alone.
+    files: Option<PairFiles>,
     gold: Option<PathBuf>,
     models: Vec<Labelled>,
     hypotheses: Vec<Labelled>,
+    links: Vec<Labelled>,
+    /// True if a statistical aligner links the pairs without a model.
+    aligner_alone: bool,
 }
 
 /// Output files beside standard output.
@@ -41,105 +77,205 @@ struct ReportOutputs {
     save: Option<Output>,
 }
 
-pub fn run(args: &EvaluateArgs, device: &Device, console: &Console) -> Result<()> {
+pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Console) -> Result<()> {
+    let args = &given.args;
     let options = decode_options(&args.search, 1);
     options.request()?;
     args.links.options().check()?;
-    let inputs = ReportInputs::new(args)?;
+    let inputs = ReportInputs::new(given)?;
     let mut outputs = ReportOutputs::open(args, &inputs)?;
-    let (pairs, numbers) = inputs.pairs(console)?;
+    let Some(files) = &inputs.files else { return show(&inputs.evaluate_link_files(args, console)?, args.json) };
+    let (pairs, numbers) = read_pairs(files, console)?;
     let mut evaluator = Evaluator::new(&pairs)
         .decode(&options)
         .by_length(args.by_length || args.figure.is_some())
         .search_threshold(args.search_threshold)
         .confidence(args.confidence)
-        .untagged(pairs.iter().map(|pair| inputs.files.as_given(pair).0).collect())
+        .untagged(pairs.iter().map(|pair| files.as_given(pair).0).collect())
         .line_numbers(numbers)
         .reporter(console);
-    evaluator.check().with_context(|| inputs.files.to_string())?;
+    evaluator.check().with_context(|| files.to_string())?;
     // All systems are read before the first is evaluated, so that errors appear early.
-    let candidates = inputs.candidates(args, &pairs, device, console)?;
+    let mut candidates = inputs.candidates(args, files, &pairs, device, console)?;
     if let Some(path) = &inputs.gold {
-        let words = common_words(&candidates)?;
-        evaluator = evaluator.gold(read_gold(path, &pairs, words, usize::from(args.gold_base))?);
+        let sizes = pair_sizes(&pairs, common_words(&candidates, args)?);
+        evaluator = evaluator.gold(read_gold(path, &sizes, usize::from(args.gold_base))?);
+        let read = |links: &Labelled| read_links(&links.path, Some(&sizes));
+        for (candidate, links) in candidates.iter_mut().zip(&inputs.links) {
+            candidate.links = Some(read(links)?);
+        }
     }
     warn_of_unlike_references(&candidates, console);
-    let compared = compare(&evaluator, candidates, args, outputs.save.as_mut(), console)?;
+    let aligner = inputs.aligner_alone.then(|| {
+        let linker = Linker::with_options(&args.links.options(), None, &pairs, console)?;
+        evaluator.evaluate_linker(&linker)
+    });
+    let compared = compare(&evaluator, candidates, aligner.transpose()?, args, console)?;
+    if let (Some(save), [SystemResult { scores: SystemScores::Translations(evaluation), .. }]) =
+        (&mut outputs.save, &compared[..])
+    {
+        save_translations(save, files, &pairs, evaluation, console)?;
+    }
     // A failure of one output does not suppress the others.
     outputs.finish(&compared).and(show(&compared, args.json))
 }
 
-/// Evaluates all systems, and the significance of their differences from the first if requested.
+/// Evaluates all systems, and the significance of their differences from the first if requested. Links of `aligner` are those
+/// of every system.
 fn compare(
     evaluator: &Evaluator,
     candidates: Vec<SystemOptions>,
+    aligner: Option<GoldScores>,
     args: &EvaluateArgs,
-    mut save: Option<&mut Output>,
     console: &Console,
 ) -> Result<Vec<SystemResult>> {
     let several = candidates.len() > 1;
     let mut compared: Vec<SystemResult> = Vec::with_capacity(candidates.len());
-    for SystemOptions { name, place, system } in candidates {
+    for SystemOptions { name, origin, system, links } in candidates {
         if several {
-            console.note(&name);
+            console.note(format!("evaluating {name}"));
         }
-        let evaluation = evaluator.evaluate_system(&system)?;
-        if let Some(save) = &mut save {
-            save.with(|out| evaluation.translations.iter().try_for_each(|line| writeln!(out, "{line}")))?;
-        }
-        let mut one = SystemResult::new(name, place, evaluation);
-        if let Some(first) = compared.first().filter(|_| args.compare) {
-            one.significance = Some(one.evaluation.significance(&first.evaluation, args.search.seed));
-        }
+        let gold = links.map(|links| evaluator.evaluate_links(&links)).transpose()?.or(aligner);
+        let scores = match (system, gold) {
+            (None, Some(gold)) => SystemScores::Links { pairs: evaluator.pairs().len(), gold },
+            (None, None) => continue,
+            (Some(system), gold) => {
+                let mut evaluation = evaluator.evaluate_system(&system)?;
+                evaluation.gold = evaluation.gold.or(gold);
+                SystemScores::Translations(Box::new(evaluation))
+            }
+        };
+        let mut one = SystemResult::new(name, origin, scores);
+        let baseline = compared.first().and_then(|first| first.scores.evaluation()).filter(|_| args.compare);
+        one.significance =
+            baseline.zip(one.scores.evaluation()).map(|(baseline, own)| own.significance(baseline, args.search.seed));
         compared.push(one);
     }
     Ok(compared)
 }
 
+/// Writes translations, one per line; for single words and words with features in the columns of the pairs.
+fn save_translations(
+    save: &mut Output,
+    files: &PairFiles,
+    pairs: &[Pair],
+    evaluation: &Evaluation,
+    console: &Console,
+) -> Result<()> {
+    let single_words = matches!(evaluation.scores.errors, ErrorRates::SingleWords { .. });
+    if !single_words && files.layout().features.is_none() {
+        return save.with(|out| evaluation.translations.iter().try_for_each(|line| writeln!(out, "{line}")));
+    }
+    console.note("--save writes the columns of the pairs, with each translation as the target");
+    let mut rows = pairs.iter().zip(&evaluation.translations).map(|(pair, translation)| files.row(pair, translation));
+    save.with(|out| rows.try_for_each(|row| writeln!(out, "{row}")))
+}
+
+fn read_pairs(files: &PairFiles, console: &Console) -> Result<(Vec<Pair>, LineNumbers)> {
+    let (pairs, numbers) = files.read_numbered("--pairs")?;
+    console.warn_all(files.spreadsheet_warnings(&pairs));
+    ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
+    let references = pairs.iter().enumerate().map(|(place, pair)| (numbers.of(place), pair.target.as_str()));
+    warn_of_truncated_scoring(&files.to_string(), references, console);
+    Ok((pairs, numbers))
+}
+
 impl ReportInputs {
     /// Checks the options and returns the input they name.
-    fn new(args: &EvaluateArgs) -> Result<Self> {
-        let (models, hypotheses) = match &args.hypotheses[..] {
-            [] => (MODELS.parse(&args.model)?, Vec::new()),
-            given => (Vec::new(), HYPOTHESES.parse(given)?),
+    fn new(given: &ExplicitArgs<EvaluateArgs>) -> Result<Self> {
+        let args = &given.args;
+        let is_given = |option: &str| given.names.iter().any(|name| name == option);
+        let (hypotheses, links) = (HYPOTHESES.parse(&args.hypotheses)?, LINKS.parse(&args.link_files)?);
+        let from_pairs = args.links.links_from == LinksFrom::Pairs;
+        let without_model = !hypotheses.is_empty() || !links.is_empty() || (from_pairs && !is_given("model"));
+        let models = if without_model { Vec::new() } else { MODELS.parse(&args.model)? };
+        let pairs = given_pairs(&args.pairs, models.first().map(|model| model.path.as_path()));
+        let inputs = Self {
+            gold: match (&args.gold, &pairs) {
+                (None, None) if hypotheses.is_empty() || !links.is_empty() || from_pairs => {
+                    Some(PathBuf::from(SHIPPED_GOLD))
+                }
+                (gold, _) => gold.clone(),
+            },
+            files: match pairs {
+                None if hypotheses.is_empty() && !links.is_empty() && args.gold.is_some() => None,
+                pairs => Some(pairs.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST))),
+            },
+            models,
+            hypotheses,
+            links,
+            aligner_alone: without_model && from_pairs,
         };
-        let given = given_pairs(&args.pairs, models.first().map(|model| model.path.as_path()));
-        let gold = match (&args.gold, &given) {
-            (None, None) if args.hypotheses.is_empty() => Some(PathBuf::from(SHIPPED_GOLD)),
-            (gold, _) => gold.clone(),
-        };
-        if args.search_threshold && gold.is_none() {
-            bail!(UsageError("--search-threshold needs --gold".to_owned()));
+        inputs.check(args, is_given)?;
+        Ok(inputs)
+    }
+
+    /// Rejects options that do not suit the systems.
+    fn check(&self, args: &EvaluateArgs, is_given: impl Fn(&str) -> bool) -> Result<()> {
+        let Self { gold, models, hypotheses, links, aligner_alone, .. } = self;
+        let systems = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
+        let without = |options: &[&'static str]| options.iter().copied().find(|option| is_given(option));
+        if let Some(option) = without(&MODEL_OPTIONS).filter(|_| models.is_empty()) {
+            return usage(format!("--{option} needs --model; it cannot be used with translations or links alone"));
         }
-        let measured = if args.ensemble { 1 } else { models.len() + hypotheses.len() };
-        if args.compare && measured < 2 {
-            bail!(UsageError("--compare needs several systems: repeat --model or --hypotheses".to_owned()));
+        if let Some(option) = without(&LINK_OPTIONS).filter(|_| models.is_empty() && !aligner_alone) {
+            return usage(format!("--{option} cannot be used with --hypotheses or --links; use --links-from pairs"));
         }
-        if args.save.is_some() && measured > 1 {
-            bail!(UsageError("--save accepts only one model".to_owned()));
+        if let Some(option) = without(&TRANSLATION_OPTIONS).filter(|_| models.is_empty() && hypotheses.is_empty()) {
+            return usage(format!("--{option} needs translations: add --model or --hypotheses"));
         }
-        Ok(Self { files: given.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST)), gold, models, hypotheses })
+        if !hypotheses.is_empty() && !links.is_empty() && hypotheses.len() != links.len() {
+            let counts = format!("{} --links for {} --hypotheses", links.len(), hypotheses.len());
+            return usage(format!("{counts}: give one file of links for each file of translations"));
+        }
+        let has_links = !models.is_empty() || !links.is_empty() || *aligner_alone;
+        match gold {
+            None if !links.is_empty() => return usage("--links needs --gold"),
+            None if *aligner_alone => return usage("--links-from pairs needs --gold, or --model"),
+            None if args.search_threshold => return usage("--search-threshold needs --gold"),
+            Some(_) if !has_links => {
+                return usage("--gold with --hypotheses needs links: add --links, or --links-from pairs");
+            }
+            _ => {}
+        }
+        if args.compare && systems < 2 {
+            return usage("--compare needs several systems: repeat --model or --hypotheses");
+        }
+        if args.save.is_some() && systems > 1 {
+            return usage("--save accepts only one model");
+        }
+        Ok(())
     }
 
     /// Returns all input files except models.
     fn paths(&self) -> impl Iterator<Item = &Path> {
-        let hypotheses = self.hypotheses.iter().map(|one| one.path.as_path());
-        self.files.paths().into_iter().chain(self.gold.as_deref()).chain(hypotheses)
+        let labelled = self.hypotheses.iter().chain(&self.links).map(|one| one.path.as_path());
+        self.files.iter().flat_map(PairFiles::paths).chain(self.gold.as_deref()).chain(labelled)
     }
 
-    fn pairs(&self, console: &Console) -> Result<(Vec<Pair>, LineNumbers)> {
-        let (pairs, numbers) = self.files.read_numbered("--pairs")?;
-        console.warn_all(self.files.spreadsheet_warnings(&pairs));
-        ensure!(!pairs.is_empty(), "{}: no sentence pairs", self.files);
-        let references = pairs.iter().enumerate().map(|(place, pair)| (numbers.of(place), pair.target.as_str()));
-        warn_of_truncated_scoring(&self.files.to_string(), references, console);
-        Ok((pairs, numbers))
+    /// Evaluates files of links against the gold file, without the pairs.
+    fn evaluate_link_files(&self, args: &EvaluateArgs, console: &Console) -> Result<Vec<SystemResult>> {
+        let (mut files, mut sizes) = (Vec::new(), None);
+        for Labelled { name, path } in &self.links {
+            let links = read_links(path, sizes.as_deref())?;
+            sizes.get_or_insert_with(|| vec![UNKNOWN_SIZE; links.len()]);
+            files.push((name.clone(), SystemOrigin::Links(path.clone()), links));
+        }
+        let Some((path, sizes)) = self.gold.as_deref().zip(sizes) else { return Ok(Vec::new()) };
+        let gold = read_gold(path, &sizes, usize::from(args.gold_base))?;
+        let result = |(name, origin, links): (String, SystemOrigin, Vec<Vec<Link>>)| {
+            let scores = GoldScores::from_links(&links, &gold);
+            console.warn_all(scores.shift_warning(false));
+            SystemResult::new(name, Some(origin), SystemScores::Links { pairs: links.len(), gold: scores })
+        };
+        Ok(files.into_iter().map(result).collect())
     }
 
-    /// Loads models and reads hypotheses.
+    /// Loads models and reads hypotheses. Files of links are read later.
     fn candidates(
         &self,
         args: &EvaluateArgs,
+        files: &PairFiles,
         pairs: &[Pair],
         device: &Device,
         console: &Console,
@@ -152,21 +288,46 @@ impl ReportInputs {
             let linker = Linker::with_options(&args.links.options(), Some(&translator), pairs, console)?;
             let Labelled { name, path } = models[0].clone();
             let system = System::Model(Box::new(translator), Box::new(linker));
-            candidates.push(SystemOptions { name, place: SystemOrigin::ModelDir(path), system });
+            candidates.push(SystemOptions::new(name, Some(SystemOrigin::ModelDir(path)), Some(system)));
         }
-        let pairs_of = format!("pairs of {}", self.files);
         for Labelled { name, path } in self.hypotheses.clone() {
-            let lines = read_line_for_each(&path, pairs.len(), &pairs_of)?;
-            let numbered = (1..).zip(lines.iter().map(String::as_str));
-            warn_of_truncated_scoring(&file_name(&path), numbered, console);
-            candidates.push(SystemOptions {
-                name,
-                place: SystemOrigin::Hypotheses(path),
-                system: System::Hypotheses(lines),
-            });
+            let system = System::Hypotheses(read_hypotheses(&path, files, pairs, console)?);
+            candidates.push(SystemOptions::new(name, Some(SystemOrigin::Hypotheses(path)), Some(system)));
+        }
+        if candidates.is_empty() {
+            let origin = |links: &Labelled| Some(SystemOrigin::Links(links.path.clone()));
+            candidates
+                .extend(self.links.iter().map(|links| SystemOptions::new(links.name.clone(), origin(links), None)));
+        }
+        if candidates.is_empty() {
+            candidates.push(SystemOptions::new("pairs".to_owned(), None, None));
         }
         Ok(candidates)
     }
+}
+
+impl SystemOptions {
+    fn new(name: String, origin: Option<SystemOrigin>, system: Option<System>) -> Self {
+        Self { name, origin, system, links: None }
+    }
+}
+
+/// Reads translations, one per line, or in the columns of the pairs as `--save` writes them.
+fn read_hypotheses(path: &Path, files: &PairFiles, pairs: &[Pair], console: &Console) -> Result<Vec<String>> {
+    let lines = read_line_for_each(path, pairs.len(), &format!("pairs of {files}"))?;
+    let lines = match files.targets_of_rows(pairs, &lines) {
+        Some(targets) => targets.into_iter().map(str::to_owned).collect(),
+        None => lines,
+    };
+    if let Some(index) = lines.iter().position(|line| line.contains('\t')) {
+        console.warn(format!(
+            "{}:{}: the tab is read as part of the translation, because the other columns are not those of {files}",
+            file_name(path),
+            index + 1
+        ));
+    }
+    warn_of_truncated_scoring(&file_name(path), (1..).zip(lines.iter().map(String::as_str)), console);
+    Ok(lines)
 }
 
 impl ReportOutputs {
@@ -192,25 +353,24 @@ impl ReportOutputs {
 
 /// Warns if the systems normalize references differently.
 fn warn_of_unlike_references(candidates: &[SystemOptions], console: &Console) {
-    let Some(first) = candidates.first().map(|first| first.system.normalization()) else { return };
-    if let Some(other) = candidates.iter().find(|other| other.system.normalization() != first) {
+    let mut normalizations = candidates.iter().filter_map(|one| Some(one.system.as_ref()?.normalization()));
+    let Some(first) = normalizations.next() else { return };
+    if let Some(other) = normalizations.find(|&other| other != first) {
         console.warn(format!(
-            "references are normalized as each model's text, {first} and {}: the scores are not comparable",
-            other.system.normalization()
+            "references are normalized as each model's text, {first} and {other}: the scores are not comparable"
         ));
     }
 }
 
 /// Returns the word splitting that all models share, which a gold file requires.
-fn common_words(candidates: &[SystemOptions]) -> Result<[WordSplitting; 2]> {
+fn common_words(candidates: &[SystemOptions], args: &EvaluateArgs) -> Result<[WordSplitting; 2]> {
     let mut words = candidates.iter().filter_map(|candidate| match &candidate.system {
-        System::Model(translator, _) => Some(translator.words()),
-        System::Hypotheses(_) => None,
+        Some(System::Model(translator, _)) => Some(translator.words()),
+        _ => None,
     });
-    let first = words.next().unwrap_or_default();
+    let first = words.next().unwrap_or([args.links.words.unwrap_or_default(); 2]);
     if words.any(|other| other != first) {
-        let message = "only some of these models link characters: choose the same units for all with --words";
-        bail!(UsageError(message.to_owned()));
+        return usage("only some of these models link characters: choose the same units for all with --words");
     }
     Ok(first)
 }
@@ -229,8 +389,9 @@ fn open_figure(path: &Path) -> Result<Output> {
 
 fn draw(mut output: Output, compared: &[SystemResult]) -> Result<()> {
     let mut systems: Vec<(&str, &[LengthScores])> = Vec::with_capacity(compared.len());
-    for SystemResult { name, evaluation, .. } in compared {
-        systems.push((name, evaluation.by_length.as_deref().unwrap_or_default()));
+    for SystemResult { name, scores, .. } in compared {
+        let buckets = scores.evaluation().and_then(|evaluation| evaluation.by_length.as_deref());
+        systems.push((name, buckets.unwrap_or_default()));
     }
     output.with(|out| bleu_by_length(&systems).write(out))?;
     output.finish()

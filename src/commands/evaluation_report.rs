@@ -5,27 +5,33 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use super::output_file::Output;
-use crate::evaluation::{Evaluation, GoldScores, LengthScores, PerMetric, WordErrors};
-use crate::metrics::{Confidence, LengthBucket, Significance};
-use crate::render::{SCHEMA, readable};
+use crate::evaluation::{CorpusScores, Evaluation, GoldScores, LengthScores, PerMetric};
+use crate::metrics::{Confidence, ErrorRates, LengthBucket, RANDOMIZATION_TRIALS, Significance};
+use crate::render::{SCHEMA, escape_controls, readable};
+
+/// Width of the labels.
+const LABELS: usize = 14;
+/// Largest p-value that is called significant.
+const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
 /// One of the systems that are compared.
 #[derive(Serialize)]
 pub struct SystemResult {
     pub name: String,
     #[serde(flatten)]
-    pub place: SystemOrigin,
+    pub origin: Option<SystemOrigin>,
     schema: u32,
     #[serde(flatten)]
-    pub evaluation: Evaluation,
+    pub scores: SystemScores,
     /// Significance of its difference from the first system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub significance: Option<PerMetric<Significance>>,
 }
 
-/// Origin of a system's translations.
+/// Origin of a system's translations or links.
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SystemOrigin {
@@ -33,6 +39,24 @@ pub enum SystemOrigin {
     ModelDir(PathBuf),
     /// A file of translations.
     Hypotheses(PathBuf),
+    /// A file of links.
+    Links(PathBuf),
+}
+
+/// Scores of a system.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum SystemScores {
+    /// Scores of translations, and of links if there are gold alignments.
+    Translations(Box<Evaluation>),
+    /// Scores of links alone.
+    Links {
+        /// Number of sentence pairs.
+        pairs: usize,
+        /// Scores against the gold alignments.
+        #[serde(flatten)]
+        gold: GoldScores,
+    },
 }
 
 /// A single evaluation as JSON.
@@ -40,7 +64,7 @@ pub enum SystemOrigin {
 struct SingleReport<'a> {
     schema: u32,
     #[serde(flatten)]
-    evaluation: &'a Evaluation,
+    scores: &'a SystemScores,
 }
 
 /// Several evaluations as JSON.
@@ -49,11 +73,74 @@ struct ComparisonReport<'a> {
     models: &'a [SystemResult],
 }
 
+/// Measure of a system: its label, the number, and what follows the number.
+type Measure = (&'static str, String, String);
+
 impl SystemResult {
-    /// Names an evaluation, which is compared with nothing so far.
-    pub fn new(name: String, place: SystemOrigin, evaluation: Evaluation) -> Self {
-        Self { name, place, schema: SCHEMA, evaluation, significance: None }
+    /// Names scores, which are compared with nothing so far.
+    pub fn new(name: String, origin: Option<SystemOrigin>, scores: SystemScores) -> Self {
+        Self { name, origin, schema: SCHEMA, scores, significance: None }
     }
+}
+
+impl SystemScores {
+    /// Returns the evaluation of the translations, if there are any.
+    pub fn evaluation(&self) -> Option<&Evaluation> {
+        match self {
+            Self::Translations(evaluation) => Some(evaluation),
+            Self::Links { .. } => None,
+        }
+    }
+
+    /// Returns all measures for people. Those that say little about single words are left out for them.
+    fn measures(&self) -> Vec<Measure> {
+        let (mut measures, gold) = match self {
+            Self::Translations(evaluation) => (translation_measures(evaluation), evaluation.gold.as_ref()),
+            Self::Links { pairs, gold } => (vec![("pairs", pairs.to_string(), String::new())], Some(gold)),
+        };
+        let Some(GoldScores { agreement, best, .. }) = gold else { return measures };
+        for (label, value) in [
+            ("AER", agreement.aer),
+            ("precision", agreement.precision),
+            ("recall", agreement.recall),
+            ("F1", agreement.f1),
+        ] {
+            measures.push((label, format!("{value:.3}"), String::new()));
+        }
+        let best =
+            best.map(|best| ("best threshold", format!("{:.2}", best.threshold), format!(" (AER {:.3})", best.aer)));
+        measures.extend(best);
+        measures
+    }
+}
+
+fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
+    let CorpusScores { pairs, bleu, chrf, exact_match, errors, ter, perplexity } = evaluation.scores;
+    let interval = |of: fn(&PerMetric<Confidence>) -> Option<Confidence>| {
+        let interval = evaluation.confidence.as_ref().and_then(of);
+        interval.map_or(String::new(), |interval| format!(" ± {:.2}", interval.half_width))
+    };
+    let measure = |label, value: f64, after: String| (label, format!("{value:.2}"), after);
+    let percent = || " %".to_owned();
+    let mut measures = vec![("pairs", pairs.to_string(), String::new())];
+    match errors {
+        ErrorRates::SingleWords { wer, per } => measures.extend([
+            measure("WER", wer, percent() + &interval(|all| all.wer)),
+            measure("PER", per, percent() + &interval(|all| all.per)),
+            measure("exact match", exact_match, percent()),
+            measure("chrF", chrf, interval(|all| Some(all.chrf))),
+        ]),
+        ErrorRates::Sentences { word_error_rate, character_error_rate } => measures.extend([
+            measure("BLEU", bleu, interval(|all| Some(all.bleu))),
+            measure("chrF", chrf, interval(|all| Some(all.chrf))),
+            measure("TER", ter, interval(|all| Some(all.ter))),
+            measure("exact match", exact_match, percent()),
+            measure("word errors", word_error_rate, percent()),
+            measure("char errors", character_error_rate, percent()),
+        ]),
+    }
+    measures.extend(perplexity.map(|perplexity| ("perplexity", readable(perplexity, 2), String::new())));
+    measures
 }
 
 /// Writes results to standard output.
@@ -64,100 +151,117 @@ pub fn show(compared: &[SystemResult], json: bool) -> Result<()> {
     let mut output = Output::open(Path::new("-"))?;
     if json {
         let json = match compared {
-            [only] => serde_json::to_string(&SingleReport { schema: SCHEMA, evaluation: &only.evaluation })?,
+            [only] => serde_json::to_string(&SingleReport { schema: SCHEMA, scores: &only.scores })?,
             models => serde_json::to_string(&ComparisonReport { models })?,
         };
         output.with(|out| writeln!(out, "{json}"))?;
     } else {
-        output.with(|out| match compared {
-            [only] => print(out, &only.evaluation),
-            models => print_all(out, models),
-        })?;
+        output.with(|out| print(out, compared))?;
     }
     output.finish()
 }
 
-/// Prints a block for each system under its name, and their differences from the first.
-fn print_all(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
-    for (index, system) in systems.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "{}", system.name)?;
-        print(out, &system.evaluation)?;
+/// Prints the measures, the scores by length, and the differences from the first system.
+fn print(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
+    match systems {
+        [only] => only
+            .scores
+            .measures()
+            .iter()
+            .try_for_each(|(label, number, after)| writeln!(out, "{label:<LABELS$} {number:>8}{after}"))?,
+        _ => print_table(out, systems)?,
+    }
+    let evaluations = || systems.iter().filter_map(|system| system.scores.evaluation());
+    let mut signatures: Vec<&str> = evaluations()
+        .filter(|evaluation| matches!(evaluation.scores.errors, ErrorRates::Sentences { .. }))
+        .map(|evaluation| &*evaluation.signature)
+        .collect();
+    signatures.dedup();
+    for signature in signatures {
+        writeln!(out, "BLEU is        {signature}")?;
     }
     for system in systems {
-        let Some(significance) = &system.significance else { continue };
-        writeln!(out, "\n{} beside {}", system.name, systems[0].name)?;
-        let [own, first] = [system, &systems[0]].map(|system| &system.evaluation.scores);
-        for (name, difference, chance) in [
-            ("BLEU", own.bleu - first.bleu, significance.bleu),
-            ("chrF", own.chrf - first.chrf, significance.chrf),
-            ("TER", own.ter - first.ter, significance.ter),
-        ] {
-            let Significance { bootstrap, randomization } = chance;
-            writeln!(
-                out,
-                "{name:<14} {difference:>+8.2}   by chance: p = {bootstrap:.3} (bootstrap), {randomization:.4} (randomization)"
-            )?;
-        }
-    }
-    Ok(())
-}
-
-fn print(out: &mut dyn Write, evaluation: &Evaluation) -> IoResult<()> {
-    print_scores(out, evaluation)?;
-    if let Some(GoldScores { agreement, best, .. }) = &evaluation.gold {
-        writeln!(out, "AER            {:>8.3}", agreement.aer)?;
-        writeln!(out, "precision      {:>8.3}", agreement.precision)?;
-        writeln!(out, "recall         {:>8.3}", agreement.recall)?;
-        writeln!(out, "F1             {:>8.3}", agreement.f1)?;
-        if let Some(best) = best {
-            writeln!(out, "best threshold {:>8.2} (AER {:.3})", best.threshold, best.aer)?;
-        }
-    }
-    writeln!(out, "BLEU is        {}", evaluation.signature)?;
-    if let Some(buckets) = &evaluation.by_length {
+        let buckets = system.scores.evaluation().and_then(|evaluation| evaluation.by_length.as_ref());
+        let Some(buckets) = buckets else { continue };
         writeln!(out)?;
+        if systems.len() > 1 {
+            writeln!(out, "{}", escape_controls(&system.name))?;
+        }
         print_by_length(out, buckets)?;
     }
-    Ok(())
+    print_significance(out, systems)
 }
 
-fn print_scores(out: &mut dyn Write, evaluation: &Evaluation) -> IoResult<()> {
-    let scores = &evaluation.scores;
-    let interval = |of: fn(&PerMetric<Confidence>) -> Confidence| match &evaluation.confidence {
-        Some(confidence) => format!("   ± {:.2}", of(confidence).half_width),
-        None => String::new(),
-    };
-    writeln!(out, "pairs          {:>8}", scores.pairs)?;
-    writeln!(out, "BLEU           {:>8.2}{}", scores.bleu, interval(|all| all.bleu))?;
-    writeln!(out, "chrF           {:>8.2}{}", scores.chrf, interval(|all| all.chrf))?;
-    writeln!(out, "TER            {:>8.2}{}", scores.ter, interval(|all| all.ter))?;
-    writeln!(out, "exact match    {:>8.2} %", scores.exact_match)?;
-    match &evaluation.word_errors {
-        Some(WordErrors { wer, per }) => {
-            writeln!(out, "WER            {wer:>8.2} %")?;
-            writeln!(out, "PER            {per:>8.2} %")?;
-        }
-        None => {
-            writeln!(out, "word errors    {:>8.2} %", scores.word_error_rate)?;
-            writeln!(out, "char errors    {:>8.2} %", scores.character_error_rate)?;
+/// Prints a row for each measure and a column for each system.
+fn print_table(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
+    let columns: Vec<Vec<Measure>> = systems.iter().map(|system| system.scores.measures()).collect();
+    let mut labels: Vec<&str> = Vec::new();
+    for (label, ..) in columns.iter().flatten() {
+        if !labels.contains(label) {
+            labels.push(label);
         }
     }
-    if let Some(perplexity) = scores.perplexity {
-        writeln!(out, "perplexity     {:>8}", readable(perplexity, 2))?;
+    let mut lines: Vec<String> =
+        std::iter::once("").chain(labels.clone()).map(|label| format!("{label:<LABELS$}")).collect();
+    for (system, measures) in systems.iter().zip(&columns) {
+        let cell = |label: &&str| {
+            let measure = measures.iter().find(|(own, ..)| own == label);
+            measure.map_or(String::new(), |(_, number, after)| format!("{number}{after}"))
+        };
+        let cells: Vec<String> =
+            std::iter::once(escape_controls(&system.name)).chain(labels.iter().map(cell)).collect();
+        let width = cells.iter().map(|cell| cell.width()).max().unwrap_or_default();
+        for (line, cell) in lines.iter_mut().zip(&cells) {
+            *line += &format!("  {}{cell}", " ".repeat(width - cell.width()));
+        }
+    }
+    lines.iter().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
+}
+
+/// Prints the differences of the systems from the first one, if they were tested.
+fn print_significance(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
+    let Some((first, others)) = systems.split_first() else { return Ok(()) };
+    for system in others {
+        let Some(significance) = &system.significance else { continue };
+        let values = |system: &SystemResult| system.scores.evaluation().map(|evaluation| evaluation.scores);
+        let (Some(own), Some(baseline)) = (values(system), values(first)) else { continue };
+        writeln!(out, "\n{} against {}", escape_controls(&system.name), escape_controls(&first.name))?;
+        let [own_errors, baseline_errors] = [own, baseline].map(|scores| scores.errors.values());
+        let tested = match significance.wer.zip(significance.per) {
+            Some((wer, per)) => {
+                vec![("WER", own_errors[0] - baseline_errors[0], wer), ("PER", own_errors[1] - baseline_errors[1], per)]
+            }
+            None => vec![
+                ("BLEU", own.bleu - baseline.bleu, significance.bleu),
+                ("chrF", own.chrf - baseline.chrf, significance.chrf),
+                ("TER", own.ter - baseline.ter, significance.ter),
+            ],
+        };
+        for (label, difference, Significance { randomization: p, .. }) in tested {
+            let meaning = if p <= SIGNIFICANCE_LEVEL { "significant" } else { "may be chance" };
+            writeln!(out, "{label:<LABELS$} {difference:>+8.2}   p = {p:.4}   {meaning}")?;
+        }
+    }
+    if others.iter().any(|system| system.significance.is_some()) {
+        writeln!(
+            out,
+            "\np is the probability that systems of equal quality differ at least this much by chance (approximate\n\
+             randomization, {RANDOMIZATION_TRIALS} trials). Up to {SIGNIFICANCE_LEVEL}, a difference is called significant."
+        )?;
     }
     Ok(())
 }
 
 /// Prints the table of scores by length.
 fn print_by_length(out: &mut dyn Write, buckets: &[LengthScores]) -> IoResult<()> {
+    let single_words = buckets.iter().any(|bucket| matches!(bucket.scores.errors, ErrorRates::SingleWords { .. }));
+    let [first, second] = if single_words { ["WER", "PER"] } else { ["BLEU", "chrF"] };
     let perplexity = if buckets.iter().any(|bucket| bucket.scores.perplexity.is_some()) { "  perplexity" } else { "" };
     let aer = if buckets.iter().any(|bucket| bucket.agreement.is_some()) { "     AER" } else { "" };
-    writeln!(out, "source words      pairs     BLEU     chrF  exact match{perplexity}{aer}")?;
+    writeln!(out, "source words      pairs {first:>8} {second:>8}  exact match{perplexity}{aer}")?;
     for LengthScores { bucket, scores, agreement, .. } in buckets {
-        write!(out, "{:<14} {:>8} {:>8.2} {:>8.2}", label(*bucket), scores.pairs, scores.bleu, scores.chrf)?;
+        let [first, second] = if single_words { scores.errors.values() } else { [scores.bleu, scores.chrf] };
+        write!(out, "{:<LABELS$} {:>8} {first:>8.2} {second:>8.2}", label(*bucket), scores.pairs)?;
         write!(out, " {:>10.2} %", scores.exact_match)?;
         if let Some(perplexity) = scores.perplexity {
             write!(out, " {:>11}", readable(perplexity, 2))?;

@@ -171,15 +171,18 @@ fn describe_history(out: &mut dyn Write, directory: &ModelDir) -> std::io::Resul
     for (what, line) in ["best", "last"].into_iter().zip(validations(directory)) {
         let Some(line) = line else { continue };
         let number = |key: &str| line[key].as_f64().unwrap_or(f64::NAN);
+        let scores = match (line["wer"].as_f64(), line["per"].as_f64()) {
+            (Some(wer), Some(per)) => format!("WER {wer:.2} %, PER {per:.2} %"),
+            _ => {
+                format!("BLEU {:.2}, chrF {:.2}, exact {:.1} %", number("bleu"), number("chrf"), number("exact_match"))
+            }
+        };
         writeln!(
             out,
-            "{what}            epoch {}, step {}, after {}: BLEU {:.2}, chrF {:.2}, exact {:.1} %, perplexity {}",
+            "{what}            epoch {}, step {}, after {}: {scores}, perplexity {}",
             line["epoch"],
             line["step"],
             clock(Duration::try_from_secs_f64(number("seconds")).unwrap_or_default()),
-            number("bleu"),
-            number("chrf"),
-            number("exact_match"),
             readable(number("perplexity"), 2)
         )?;
     }

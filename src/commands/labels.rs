@@ -30,6 +30,8 @@ pub struct LabelSpec {
 pub const MODELS: LabelSpec = LabelSpec { option: "--model", value: "DIR", kind: "directory" };
 /// Files of translations.
 pub const HYPOTHESES: LabelSpec = LabelSpec { option: "--hypotheses", value: "FILE", kind: "file" };
+/// Files of links.
+pub const LINKS: LabelSpec = LabelSpec { option: "--links", value: "FILE", kind: "file" };
 
 impl LabelSpec {
     /// Parses `PATH` or `NAME=PATH`. An existing path may contain `=`. The default name is the last component of the path, or

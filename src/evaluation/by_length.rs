@@ -30,18 +30,19 @@ pub struct LengthBuckets {
     /// Word count of each pair's source.
     words: Vec<usize>,
     buckets: Vec<LengthBucket>,
+    single_words: bool,
 }
 
 impl LengthBuckets {
-    /// Chooses buckets for the pairs, the same for every system.
+    /// Chooses buckets for the pairs, the same for every system. `single_words` selects the error rates.
     ///
     /// # Errors
     /// No source has a word.
-    pub fn new(pairs: &[Pair]) -> Result<Self> {
+    pub fn new(pairs: &[Pair], single_words: bool) -> Result<Self> {
         let words: Vec<usize> =
             pairs.iter().map(|pair| word_spans(&pair.source, WordSplitting::Whitespace).len()).collect();
         ensure!(words.iter().any(|&length| length > 0), "no source has a word, so there are no scores by length");
-        Ok(Self { buckets: length_buckets(&words), words })
+        Ok(Self { buckets: length_buckets(&words), words, single_words })
     }
 
     /// Returns the scores of each bucket, given one result per pair.
@@ -55,7 +56,7 @@ impl LengthBuckets {
         LengthScores {
             bucket,
             mean_length: words.iter().sum::<usize>() as f64 / words.len().max(1) as f64,
-            scores: CorpusScores::new(&results),
+            scores: CorpusScores::new(&results, self.single_words),
             agreement: agreement(&results),
         }
     }
@@ -103,9 +104,9 @@ mod tests {
             links: None,
         };
         let results: Vec<PairResult> = (0..24).map(result).collect();
-        let found = LengthBuckets::new(&pairs).unwrap().scores(&results);
+        let found = LengthBuckets::new(&pairs, false).unwrap().scores(&results);
         let of = |scores: &LengthScores| (scores.mean_length, scores.scores.pairs, scores.scores.exact_match);
         assert_eq!(found.iter().map(of).collect::<Vec<_>>(), [(1.0, 12, 100.0), (2.0, 12, 0.0)]);
-        assert!(LengthBuckets::new(&[Pair::new(" ", "x")]).is_err(), "no source has a word");
+        assert!(LengthBuckets::new(&[Pair::new(" ", "x")], false).is_err(), "no source has a word");
     }
 }

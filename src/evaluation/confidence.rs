@@ -4,7 +4,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::metrics::{
-    BleuStats, ChrfStats, Confidence, Significance, SufficientStats, TerStats, confidence, significance,
+    BleuStats, ChrfStats, Confidence, EditStats, FromSegment, Significance, TerStats, confidence, edited_symbols,
+    significance,
 };
 
 /// A value for each metric that has sufficient statistics.
@@ -16,6 +17,12 @@ pub struct PerMetric<T> {
     pub chrf: T,
     /// Of the translation edit rate.
     pub ter: T,
+    /// Of the word error rate of single words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wer: Option<T>,
+    /// Of the phone error rate of single words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per: Option<T>,
 }
 
 /// Sufficient statistics of all segments, for each metric.
@@ -24,40 +31,50 @@ pub struct SegmentStats {
     bleu: Vec<BleuStats>,
     chrf: Vec<ChrfStats>,
     ter: Vec<TerStats>,
+    /// Words and symbols with errors; `None` for sentences.
+    single_words: Option<[Vec<EditStats>; 2]>,
 }
 
 impl SegmentStats {
-    /// Statistics of translations against their references.
-    pub fn new(translations: &[String], references: &[String]) -> Self {
-        fn counts<C: SufficientStats>(translations: &[String], references: &[String]) -> Vec<C> {
-            translations
-                .par_iter()
-                .zip(references)
-                .map(|(translation, reference)| C::from_segment(translation, reference))
-                .collect()
+    /// Statistics of translations against their references. `single_words` adds those of WER and PER.
+    pub fn new(translations: &[String], references: &[String], single_words: bool) -> Self {
+        fn stats<C: Send>(translations: &[String], references: &[String], stats: fn(&str, &str) -> C) -> Vec<C> {
+            let segments = translations.par_iter().zip(references);
+            segments.map(|(translation, reference)| stats(translation, reference)).collect()
         }
+        let edits = |edits: fn(&str, &str) -> EditStats| stats(translations, references, edits);
         Self {
-            bleu: counts(translations, references),
-            chrf: counts(translations, references),
-            ter: counts(translations, references),
+            bleu: stats(translations, references, BleuStats::from_segment),
+            chrf: stats(translations, references, ChrfStats::from_segment),
+            ter: stats(translations, references, TerStats::from_segment),
+            single_words: single_words.then(|| [edits(EditStats::of_whole), edits(edited_symbols(references))]),
         }
     }
 
     /// Returns 95 % confidence intervals by bootstrap resampling.
     pub fn confidence(&self, seed: u64) -> PerMetric<Confidence> {
+        let rate = |rate: usize| self.single_words.as_ref().map(|edits| confidence(&edits[rate], seed));
         PerMetric {
             bleu: confidence(&self.bleu, seed),
             chrf: confidence(&self.chrf, seed),
             ter: confidence(&self.ter, seed),
+            wer: rate(0),
+            per: rate(1),
         }
     }
 
     /// Returns the p-values of the differences from a baseline.
     pub fn significance(&self, baseline: &Self, seed: u64) -> PerMetric<Significance> {
+        let rate = |rate: usize| {
+            let both = baseline.single_words.as_ref().zip(self.single_words.as_ref());
+            both.map(|(baseline, own)| significance(&baseline[rate], &own[rate], seed))
+        };
         PerMetric {
             bleu: significance(&baseline.bleu, &self.bleu, seed),
             chrf: significance(&baseline.chrf, &self.chrf, seed),
             ter: significance(&baseline.ter, &self.ter, seed),
+            wer: rate(0),
+            per: rate(1),
         }
     }
 }

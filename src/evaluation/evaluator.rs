@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::by_length::{LengthBuckets, LengthScores};
 use super::confidence::{PerMetric, SegmentStats};
-use super::scores::{CorpusScores, GoldScores, PairResult, WordErrors};
-use crate::alignment::Gold;
+use super::scores::{CorpusScores, GoldScores, PairResult};
+use crate::alignment::{Gold, Link};
 use crate::error::{Result, UsageError};
-use crate::metrics::{Confidence, Significance, signature};
+use crate::metrics::{Confidence, ErrorRates, Significance, signature};
 use crate::reporter::{Reporter, Silent};
-use crate::text::{LineNumbers, Normalization, Pair};
+use crate::text::{LineNumbers, Normalization, Pair, are_single_words};
 use crate::translator::{
     DecodeOptions, LineWarnings, LinkedPair, Linker, Sentence, Translator, warn_of_truncated_lines,
 };
@@ -58,9 +58,6 @@ pub struct Evaluation {
     /// Scores of the translations.
     #[serde(flatten)]
     pub scores: CorpusScores,
-    /// Error rates of a model of single words; `None` if a source has several words.
-    #[serde(flatten)]
-    pub word_errors: Option<WordErrors>,
     /// Scores of a model's links against gold alignments, if given.
     #[serde(flatten)]
     pub gold: Option<GoldScores>,
@@ -114,6 +111,11 @@ impl<'a> Evaluator<'a> {
             options: DecodeOptions::default(),
             reporter: &Silent,
         }
+    }
+
+    /// Returns the pairs.
+    pub fn pairs(&self) -> &'a [Pair] {
+        self.pairs
     }
 
     /// Compares links with gold alignments, one for each pair.
@@ -211,9 +213,7 @@ impl<'a> Evaluator<'a> {
                     "{}: the perplexity is not finite, because the model's parameters are too large; train the model again",
                     translator.path().display()
                 );
-                if let Some(warning) = evaluation.gold.and_then(|gold| gold.shift_warning()) {
-                    self.reporter.warn(&warning);
-                }
+                self.warn_of_shift(evaluation.gold.as_ref(), linker.attention);
                 Ok(evaluation)
             }
             System::Hypotheses(hypotheses) => {
@@ -224,14 +224,60 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Evaluates the links of a linker against the gold alignments, without translating.
+    ///
+    /// # Errors
+    /// There are no gold alignments, their number differs, or a model of the linker fails.
+    pub fn evaluate_linker(&self, linker: &Linker) -> anyhow::Result<GoldScores> {
+        let gold = self.checked_gold()?;
+        let mut stage = self.reporter.stage("aligning", Some(self.pairs.len()));
+        let linked = linker.link(self.pairs, &mut |count| stage.advance(count))?;
+        drop(stage);
+        let mut warnings = LineWarnings::new(&self.numbers);
+        linked.iter().enumerate().for_each(|(id, one)| warnings.add_linked(id, one));
+        warnings.report_truncated(self.reporter);
+        let scores = GoldScores::new(&linked, gold, self.search_threshold);
+        self.warn_of_shift(Some(&scores), linker.attention);
+        Ok(scores)
+    }
+
+    /// Evaluates links that were made elsewhere against the gold alignments, one list per pair, without duplicates.
+    ///
+    /// # Errors
+    /// There are no gold alignments, or a number differs.
+    pub fn evaluate_links(&self, links: &[Vec<Link>]) -> anyhow::Result<GoldScores> {
+        let gold = self.checked_gold()?;
+        self.check_count("lists of links", links.len())?;
+        let scores = GoldScores::from_links(links, gold);
+        self.warn_of_shift(Some(&scores), false);
+        Ok(scores)
+    }
+
+    fn checked_gold(&self) -> anyhow::Result<&[Gold]> {
+        self.check()?;
+        self.gold.as_deref().ok_or_else(|| UsageError("links are evaluated against gold alignments".to_owned()).into())
+    }
+
+    fn warn_of_shift(&self, scores: Option<&GoldScores>, attention: bool) {
+        if let Some(warning) = scores.and_then(|scores| scores.shift_warning(attention)) {
+            self.reporter.warn(&warning);
+        }
+    }
+
     fn check_count(&self, what: &str, count: usize) -> anyhow::Result<()> {
         let pairs = self.pairs.len();
         ensure!(count == pairs, UsageError(format!("{count} {what} for {pairs} pairs; one per pair is required")));
         Ok(())
     }
 
+    /// Returns true if every source is a single word, apart from its tag and features.
+    fn has_single_words(&self) -> bool {
+        let pairs = self.untagged.as_deref().unwrap_or(self.pairs);
+        are_single_words(pairs.iter().map(|pair| &pair.source))
+    }
+
     fn buckets(&self) -> anyhow::Result<Option<LengthBuckets>> {
-        self.by_length.then(|| LengthBuckets::new(self.pairs)).transpose()
+        self.by_length.then(|| LengthBuckets::new(self.pairs, self.has_single_words())).transpose()
     }
 
     /// Normalizes the references and reports how many of them change.
@@ -289,11 +335,9 @@ impl<'a> Evaluator<'a> {
             links: gold.map(|(gold, linked)| (&linked[index].links[..], &gold[index])),
         };
         let results: Vec<PairResult> = (0..self.pairs.len()).map(result).collect();
-        let scores = CorpusScores::new(&results);
         let mut evaluation = Evaluation {
             signature: signature(lowercase),
-            word_errors: WordErrors::new(self.untagged.as_deref().unwrap_or(self.pairs), &scores),
-            scores,
+            scores: CorpusScores::new(&results, self.has_single_words()),
             gold: gold.map(|(gold, linked)| GoldScores::new(linked, gold, self.search_threshold)),
             confidence: None,
             by_length: self.buckets()?.map(|buckets| buckets.scores(&results)),
@@ -316,7 +360,8 @@ impl Evaluation {
     }
 
     fn stats(&self) -> &SegmentStats {
-        self.stats.get_or_init(|| SegmentStats::new(&self.translations, &self.references))
+        let single_words = matches!(self.scores.errors, ErrorRates::SingleWords { .. });
+        self.stats.get_or_init(|| SegmentStats::new(&self.translations, &self.references, single_words))
     }
 }
 
@@ -358,7 +403,11 @@ mod tests {
             evaluator.evaluate_hypotheses(hypotheses(["le renard dort là", "la chouette chante ici"])).unwrap();
         assert_eq!((perfect.scores.pairs, perfect.scores.exact_match, perfect.scores.ter), (2, 100.0, 0.0));
         assert!((perfect.scores.bleu - 100.0).abs() < 1e-9 && perfect.scores.perplexity.is_none());
-        assert!(perfect.word_errors.is_none() && perfect.gold.is_none() && perfect.confidence.is_some());
+        assert!(
+            matches!(perfect.scores.errors, ErrorRates::Sentences { .. })
+                && perfect.gold.is_none()
+                && perfect.confidence.is_some()
+        );
         assert_eq!(perfect.by_length.as_ref().unwrap()[0].scores.pairs, 2);
         let other = evaluator.evaluate_hypotheses(hypotheses(["le renard dort là", "rien"])).unwrap();
         assert_eq!(other.scores.exact_match, 50.0);
@@ -369,14 +418,16 @@ mod tests {
     #[test]
     fn single_words_have_word_and_phone_error_rates() {
         let pairs = [Pair::new("fox", "f o x"), Pair::new("owl", "o w l")];
-        let found = Evaluator::new(&pairs).evaluate_hypotheses(hypotheses(["f o x", "o w"])).unwrap();
-        let errors = found.word_errors.unwrap();
-        assert!((errors.wer - 50.0).abs() < 1e-9 && (errors.per - 100.0 / 6.0).abs() < 1e-9, "{errors:?}");
+        let found = Evaluator::new(&pairs).confidence(true).evaluate_hypotheses(hypotheses(["f o x", "o w"])).unwrap();
+        let is_single = |found: Evaluation| matches!(found.scores.errors, ErrorRates::SingleWords { .. });
+        let confidence = found.confidence.unwrap();
+        assert!(confidence.wer.is_some() && found.significance(&found, 1).per.is_some());
+        assert!(is_single(found));
         let tagged = [Pair::new("<x> fox", "f o x"), Pair::new("<x> owl", "o w l")];
         let tagged = Evaluator::new(&tagged);
-        assert!(tagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap().word_errors.is_none());
+        assert!(!is_single(tagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
         let untagged = tagged.untagged(pairs.to_vec());
-        assert!(untagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap().word_errors.is_some());
+        assert!(is_single(untagged.evaluate_hypotheses(hypotheses(["a", "b"])).unwrap()));
     }
 
     #[test]

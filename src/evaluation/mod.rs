@@ -9,5 +9,5 @@ mod scores;
 pub use by_length::{LengthScores, bleu_by_length};
 pub use confidence::PerMetric;
 pub use evaluator::{Evaluation, Evaluator, System, warn_of_truncated_scoring};
-pub use gold::read_gold;
-pub use scores::{CorpusScores, GoldScores, WordErrors};
+pub use gold::{UNKNOWN_SIZE, pair_sizes, read_gold, read_links};
+pub use scores::{CorpusScores, GoldScores};

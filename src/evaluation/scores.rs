@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::gold::UNKNOWN_SIZE;
 use crate::alignment::{AlignmentMetrics, BestThreshold, Gold, Link, LinkOffset, OffsetCounts, ThresholdSearch};
-use crate::metrics::{Scores, perplexity, translation_edit_rate};
-use crate::text::{Pair, WordSplitting, word_spans};
+use crate::metrics::{ErrorRates, Scores, perplexity, translation_edit_rate};
 use crate::translator::LinkedPair;
 
 /// Output of a system for one pair.
@@ -31,10 +31,9 @@ pub struct CorpusScores {
     pub chrf: f64,
     /// Share of translations that equal their reference.
     pub exact_match: f64,
-    /// Word edits per reference word; may exceed 100.
-    pub word_error_rate: f64,
-    /// Character edits per reference character; may exceed 100.
-    pub character_error_rate: f64,
+    /// Error rates, by name those of sentences or of single words.
+    #[serde(flatten)]
+    pub errors: ErrorRates,
     /// Translation edit rate.
     pub ter: f64,
     /// Perplexity of the references per token; `None` without a model.
@@ -43,45 +42,22 @@ pub struct CorpusScores {
 }
 
 impl CorpusScores {
-    /// Scores the results of a corpus.
-    pub fn new(results: &[PairResult]) -> Self {
+    /// Scores the results of a corpus. `single_words` is true if every source is a single word.
+    pub fn new(results: &[PairResult], single_words: bool) -> Self {
         let translations: Vec<&str> = results.iter().map(|result| result.translation).collect();
         let references: Vec<&str> = results.iter().map(|result| result.reference).collect();
         let likelihoods: Option<Vec<(f64, usize)>> = results.iter().map(|result| result.likelihood).collect();
         let sums = |all: Vec<(f64, usize)>| all.into_iter().fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let Scores { bleu, chrf, exact_match, word_error_rate, character_error_rate } =
-            Scores::compute(&translations, &references);
+        let Scores { bleu, chrf, exact_match, errors } = Scores::compute(&translations, &references, single_words);
         Self {
             pairs: results.len(),
             bleu,
             chrf,
             exact_match,
-            word_error_rate,
-            character_error_rate,
+            errors,
             ter: translation_edit_rate(&translations, &references),
             perplexity: likelihoods.map(sums).map(|(log_probability, tokens)| perplexity(-log_probability, tokens)),
         }
-    }
-}
-
-/// Error rates of a model of single words, such as grapheme-to-phoneme conversion or inflection.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct WordErrors {
-    /// Word error rate: words with an error, in percent.
-    pub wer: f64,
-    /// Phone error rate: edits per reference symbol, in percent. Symbols are words, or characters if each reference is a
-    /// single word.
-    pub per: f64,
-}
-
-impl WordErrors {
-    /// Returns the error rates, or `None` if a source has several words.
-    pub fn new(pairs: &[Pair], scores: &CorpusScores) -> Option<Self> {
-        let words = |text: &str| word_spans(text, WordSplitting::Whitespace).len();
-        let single = pairs.iter().all(|pair| words(&pair.source) <= 1);
-        let spelled = pairs.iter().any(|pair| words(&pair.target) > 1);
-        let per = if spelled { scores.word_error_rate } else { scores.character_error_rate };
-        single.then_some(Self { wer: 100.0 - scores.exact_match, per })
     }
 }
 
@@ -100,26 +76,30 @@ pub struct GoldScores {
 }
 
 impl GoldScores {
-    /// Scores links; `search` also searches for the best threshold.
+    /// Scores the links of a linker; `search` also searches for the best threshold.
     pub fn new(linked: &[LinkedPair], gold: &[Gold], search: bool) -> Self {
-        let mut counts = OffsetCounts::default();
+        let size = |linked: &LinkedPair| [linked.alignment.source().len(), linked.alignment.target().len()];
+        let scores = Self::counted(linked.iter().map(|linked| (&linked.links[..], size(linked))), gold);
         let mut thresholds = ThresholdSearch::default();
-        for (linked, gold) in linked.iter().zip(gold) {
-            let size = [linked.alignment.source().len(), linked.alignment.target().len()];
-            counts.add(&linked.links, size, gold);
-            if search {
-                thresholds.add(|threshold| linked.links_above(threshold), gold);
-            }
+        for (linked, gold) in linked.iter().zip(gold).filter(|_| search) {
+            thresholds.add(|threshold| linked.links_above(threshold), gold);
         }
-        Self {
-            agreement: counts.unmoved().metrics(),
-            shift: counts.significant_offset(),
-            best: if search { thresholds.best() } else { None },
-        }
+        Self { best: if search { thresholds.best() } else { None }, ..scores }
     }
 
-    /// Returns a warning with the offset, if any, and its likely cause.
-    pub fn shift_warning(&self) -> Option<String> {
+    /// Scores links that were made elsewhere, the links of each pair without duplicates.
+    pub fn from_links(links: &[Vec<Link>], gold: &[Gold]) -> Self {
+        Self::counted(links.iter().map(|links| (&links[..], UNKNOWN_SIZE)), gold)
+    }
+
+    fn counted<'a>(links: impl Iterator<Item = (&'a [Link], [usize; 2])>, gold: &[Gold]) -> Self {
+        let mut counts = OffsetCounts::default();
+        links.zip(gold).for_each(|((links, size), gold)| counts.add(links, size, gold));
+        Self { agreement: counts.unmoved().metrics(), shift: counts.significant_offset(), best: None }
+    }
+
+    /// Returns a warning with the offset, if any, and its likely cause. `attention` is true if the links are from attention.
+    pub fn shift_warning(&self, attention: bool) -> Option<String> {
         let shift = self.shift?;
         let word = |side, step: isize| match step {
             0 => None,
@@ -134,7 +114,7 @@ impl GoldScores {
             steps.join(" and "),
             shift.aer,
             self.agreement.aer,
-            if both {
+            if both || !attention {
                 "the gold file may count words from another base: see --gold-base"
             } else {
                 "attention may be one word off: train longer or with --guided-alignment, or see --gold-base"

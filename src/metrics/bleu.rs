@@ -5,7 +5,7 @@ use std::array::from_fn;
 use serde::Serialize;
 
 use super::ngrams::{clipped_matches, ngram_total};
-use super::sufficient_stats::{SufficientStats, as_float, corpus_stats, ratio};
+use super::sufficient_stats::{FromSegment, SufficientStats, as_float, corpus_stats, ratio};
 use super::tokenize_13a::tokenize_13a;
 use super::whitespace::{is_space, words};
 
@@ -55,7 +55,7 @@ pub struct BleuStats {
     reference_length: usize,
 }
 
-impl SufficientStats for BleuStats {
+impl FromSegment for BleuStats {
     fn from_segment(hypothesis: &str, reference: &str) -> Self {
         let [hypothesis, reference] = [hypothesis, reference].map(tokenize);
         let (hypothesis, reference) = (words(&hypothesis), words(&reference));
@@ -66,7 +66,9 @@ impl SufficientStats for BleuStats {
             reference_length: reference.len(),
         }
     }
+}
 
+impl SufficientStats for BleuStats {
     fn add(&mut self, other: &Self) {
         for order in 0..MAX_ORDER {
             self.matches[order] += other.matches[order];

@@ -1,7 +1,7 @@
 //! chrF: F-score of character n-grams (Popović 2015).
 
 use super::ngrams::ngram_total;
-use super::sufficient_stats::{SufficientStats, corpus_stats, ratio};
+use super::sufficient_stats::{FromSegment, SufficientStats, corpus_stats, ratio};
 use super::whitespace::is_space;
 
 const MAX_ORDER: usize = 6;
@@ -20,11 +20,13 @@ pub fn chrf(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChrfStats([OrderCounts; MAX_ORDER]);
 
-impl SufficientStats for ChrfStats {
+impl FromSegment for ChrfStats {
     fn from_segment(hypothesis: &str, reference: &str) -> Self {
         Self::from_texts(&ChrfText::new(hypothesis), &ChrfText::new(reference))
     }
+}
 
+impl SufficientStats for ChrfStats {
     fn add(&mut self, other: &Self) {
         for (counts, other) in self.0.iter_mut().zip(&other.0) {
             counts.matches += other.matches;

@@ -1,7 +1,53 @@
 //! Levenshtein distance, word and character error rate, and exact match.
 
-use super::sufficient_stats::{edit_rate, ratio, segments};
+use super::sufficient_stats::{SufficientStats, ratio, segments};
 use super::whitespace::words;
+
+/// Sufficient statistics of an error rate: edits in percent of the reference units. Without reference units, the rate is 0
+/// for no edits and 100 otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EditStats {
+    /// Number of edits.
+    pub edits: usize,
+    /// Number of units in the references.
+    pub reference_length: usize,
+}
+
+impl EditStats {
+    fn new<T: PartialEq>(hypothesis: &[T], reference: &[T]) -> Self {
+        Self { edits: edit_distance(hypothesis, reference), reference_length: reference.len() }
+    }
+
+    /// Edits of words, separated by whitespace.
+    pub fn of_words(hypothesis: &str, reference: &str) -> Self {
+        Self::new(&words(hypothesis), &words(reference))
+    }
+
+    /// Edits of Unicode scalar values, whitespace included.
+    pub fn of_characters(hypothesis: &str, reference: &str) -> Self {
+        let [hypothesis, reference] = [hypothesis, reference].map(|text| text.chars().collect::<Vec<char>>());
+        Self::new(&hypothesis, &reference)
+    }
+
+    /// One edit for a hypothesis that differs from its reference, which counts as one unit.
+    pub fn of_whole(hypothesis: &str, reference: &str) -> Self {
+        Self { edits: usize::from(hypothesis != reference), reference_length: 1 }
+    }
+}
+
+impl SufficientStats for EditStats {
+    fn add(&mut self, other: &Self) {
+        self.edits += other.edits;
+        self.reference_length += other.reference_length;
+    }
+
+    fn score(&self) -> f64 {
+        if self.reference_length == 0 && self.edits > 0 {
+            return 100.0;
+        }
+        100.0 * ratio(self.edits, self.reference_length)
+    }
+}
 
 /// Levenshtein distance (1966): the minimum number of insertions, deletions and substitutions that turn one sequence
 /// into the other.
@@ -28,12 +74,12 @@ pub fn edit_distance<T: PartialEq>(left: &[T], right: &[T]) -> usize {
 ///
 /// Long hypotheses can exceed 100. Without reference words, the rate is 0 for empty hypotheses and 100 otherwise.
 pub fn word_error_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    error_rate(hypotheses, references, words)
+    error_rate(hypotheses, references, EditStats::of_words)
 }
 
 /// Character error rate: [`word_error_rate`] over Unicode scalar values, whitespace included.
 pub fn character_error_rate(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> f64 {
-    error_rate(hypotheses, references, |text| text.chars().collect())
+    error_rate(hypotheses, references, EditStats::of_characters)
 }
 
 /// Percentage of hypotheses identical to their reference; 0 if there are none.
@@ -42,18 +88,15 @@ pub fn exact_match(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>
     100.0 * ratio(matches, references.len())
 }
 
-fn error_rate<'a, T: PartialEq>(
-    hypotheses: &'a [impl AsRef<str>],
-    references: &'a [impl AsRef<str>],
-    units: impl Fn(&'a str) -> Vec<T>,
+/// Edits over all segments in percent of the reference units.
+pub(super) fn error_rate(
+    hypotheses: &[impl AsRef<str>],
+    references: &[impl AsRef<str>],
+    stats: fn(&str, &str) -> EditStats,
 ) -> f64 {
-    let (mut edits, mut reference_length) = (0, 0);
-    for (hypothesis, reference) in segments(hypotheses, references) {
-        let reference = units(reference);
-        edits += edit_distance(&units(hypothesis), &reference);
-        reference_length += reference.len();
-    }
-    edit_rate(edits, reference_length)
+    let mut sum = EditStats::default();
+    segments(hypotheses, references).for_each(|(hypothesis, reference)| sum.add(&stats(hypothesis, reference)));
+    sum.score()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 mod bleu;
 mod chrf;
 mod edit_distance;
+mod error_rates;
 mod length_buckets;
 mod ngrams;
 mod significance;
@@ -22,10 +23,11 @@ use serde::Serialize;
 
 pub use bleu::{Bleu, BleuStats, bleu, signature};
 pub use chrf::{ChrfStats, ChrfText, chrf};
-pub use edit_distance::{character_error_rate, edit_distance, exact_match, word_error_rate};
+pub use edit_distance::{EditStats, character_error_rate, edit_distance, exact_match, word_error_rate};
+pub use error_rates::{ErrorRates, edited_symbols};
 pub use length_buckets::{LengthBucket, length_buckets};
-pub use significance::{Confidence, Significance, confidence, significance};
-pub use sufficient_stats::SufficientStats;
+pub use significance::{Confidence, RANDOMIZATION_TRIALS, Significance, confidence, significance};
+pub use sufficient_stats::{FromSegment, SufficientStats};
 pub use ter::{TerStats, translation_edit_rate};
 pub use tokenize_13a::tokenize_13a;
 
@@ -40,21 +42,20 @@ pub struct Scores {
     pub chrf: f64,
     /// Share of hypotheses identical to their reference.
     pub exact_match: f64,
-    /// Word edits per reference word; may exceed 100.
-    pub word_error_rate: f64,
-    /// Character edits per reference character; may exceed 100.
-    pub character_error_rate: f64,
+    /// Error rates.
+    #[serde(flatten)]
+    pub errors: ErrorRates,
 }
 
 impl Scores {
-    /// Scores each hypothesis against the reference at the same position.
-    pub fn compute(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Self {
+    /// Scores each hypothesis against the reference at the same position. `single_words` is true if every source is a single
+    /// word.
+    pub fn compute(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>], single_words: bool) -> Self {
         Self {
             bleu: bleu(hypotheses, references).score,
             chrf: chrf(hypotheses, references),
             exact_match: exact_match(hypotheses, references),
-            word_error_rate: word_error_rate(hypotheses, references),
-            character_error_rate: character_error_rate(hypotheses, references),
+            errors: ErrorRates::compute(hypotheses, references, single_words),
         }
     }
 }
@@ -76,6 +77,7 @@ mod tests {
     use super::*;
 
     const NONE: [&str; 0] = [];
+    const NO_ERRORS: ErrorRates = ErrorRates::Sentences { word_error_rate: 0.0, character_error_rate: 0.0 };
 
     #[test]
     fn perplexity_is_the_exponential_of_the_mean_over_tokens() {
@@ -92,30 +94,27 @@ mod tests {
     #[test]
     fn gives_identical_texts_perfect_scores() {
         let texts = ["Where is the station, please?", "It costs 3.50 euros."];
-        let scores = Scores::compute(&texts, &texts);
+        let scores = Scores::compute(&texts, &texts, false);
         assert!((scores.bleu - 100.0).abs() < 1e-9);
         assert!((scores.chrf - 100.0).abs() < 1e-9);
         assert!((scores.exact_match - 100.0).abs() < 1e-9);
-        assert!(scores.word_error_rate.abs() < 1e-9);
-        assert!(scores.character_error_rate.abs() < 1e-9);
+        assert_eq!(scores.errors, NO_ERRORS);
     }
 
     #[test]
     fn scores_zero_without_segments() {
-        let scores = Scores::compute(&NONE, &NONE);
-        let expected =
-            Scores { bleu: 0.0, chrf: 0.0, exact_match: 0.0, word_error_rate: 0.0, character_error_rate: 0.0 };
+        let scores = Scores::compute(&NONE, &NONE, false);
+        let expected = Scores { bleu: 0.0, chrf: 0.0, exact_match: 0.0, errors: NO_ERRORS };
         assert_eq!(scores, expected);
     }
 
     #[test]
     fn gives_empty_strings_finite_scores() {
         for (hypothesis, reference) in [("", ""), ("a", ""), ("", "a"), (" ", "\n")] {
-            let scores = Scores::compute(&[hypothesis], &[reference]);
+            let scores = Scores::compute(&[hypothesis], &[reference], false);
             assert!(scores.bleu.abs() < 1e-9);
             assert!(scores.chrf.abs() < 1e-9);
-            assert!(scores.word_error_rate.is_finite());
-            assert!(scores.character_error_rate.is_finite());
+            assert!(scores.errors.values().iter().all(|rate| rate.is_finite()));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::random::SeededRng;
 /// Bootstrap samples.
 const BOOTSTRAP_SAMPLES: u64 = 1000;
 /// Trials of approximate randomization.
-const RANDOMIZATION_TRIALS: u64 = 10_000;
+pub const RANDOMIZATION_TRIALS: u64 = 10_000;
 
 /// Bootstrap estimate of a score (Koehn 2004).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -96,9 +96,9 @@ fn p_value(null: &[f64], difference: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{BleuStats, ChrfStats, TerStats};
+    use crate::metrics::{BleuStats, ChrfStats, FromSegment, TerStats};
 
-    fn stats<C: SufficientStats>(hypotheses: &[String], references: &[String]) -> Vec<C> {
+    fn stats<C: FromSegment>(hypotheses: &[String], references: &[String]) -> Vec<C> {
         hypotheses
             .iter()
             .zip(references)
@@ -115,7 +115,7 @@ mod tests {
         [references.iter().map(wrong).collect(), references]
     }
 
-    fn tells_chance_from_difference<C: SufficientStats>() {
+    fn tells_chance_from_difference<C: FromSegment>() {
         let [good, references] = corpus(0.9, 1);
         let [same, _] = corpus(0.9, 2);
         let [bad, _] = corpus(0.6, 3);

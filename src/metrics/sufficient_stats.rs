@@ -2,16 +2,19 @@
 
 /// Additive counts from which a corpus score is computed.
 pub trait SufficientStats: Copy + Default + Send + Sync {
-    /// Statistics of one segment.
-    #[must_use]
-    fn from_segment(hypothesis: &str, reference: &str) -> Self;
-
     /// Adds the statistics of other segments.
     fn add(&mut self, other: &Self);
 
     /// Corpus score in percent.
     #[must_use]
     fn score(&self) -> f64;
+}
+
+/// Statistics that a segment alone determines.
+pub trait FromSegment: SufficientStats {
+    /// Statistics of one segment.
+    #[must_use]
+    fn from_segment(hypothesis: &str, reference: &str) -> Self;
 }
 
 /// Pairs each hypothesis with its reference.
@@ -24,18 +27,10 @@ pub(super) fn segments<'a>(
 }
 
 /// Statistics of a corpus.
-pub(super) fn corpus_stats<S: SufficientStats>(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> S {
+pub(super) fn corpus_stats<S: FromSegment>(hypotheses: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> S {
     let mut stats = S::default();
     segments(hypotheses, references).for_each(|(a, b)| stats.add(&S::from_segment(a, b)));
     stats
-}
-
-/// Edits in percent of the reference units; without reference units, 0 without edits and 100 otherwise.
-pub(super) fn edit_rate(edits: usize, reference_length: usize) -> f64 {
-    if reference_length == 0 && edits > 0 {
-        return 100.0;
-    }
-    100.0 * ratio(edits, reference_length)
 }
 
 /// `part / whole`; 0 if `whole` is 0.

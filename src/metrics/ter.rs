@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::sufficient_stats::{SufficientStats, corpus_stats, edit_rate};
+use super::edit_distance::EditStats;
+use super::sufficient_stats::{FromSegment, SufficientStats, corpus_stats};
 use super::whitespace::words;
 
 /// Maximum number of words of a shift.
@@ -24,25 +25,23 @@ pub fn translation_edit_rate(hypotheses: &[impl AsRef<str>], references: &[impl 
 
 /// Sufficient statistics of [`translation_edit_rate`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TerStats {
-    edits: usize,
-    reference_length: usize,
-}
+pub struct TerStats(EditStats);
 
-impl SufficientStats for TerStats {
+impl FromSegment for TerStats {
     fn from_segment(hypothesis: &str, reference: &str) -> Self {
         let [hypothesis, reference] = [hypothesis, reference].map(str::to_lowercase);
         let (hypothesis, reference) = (words(&hypothesis), words(&reference));
-        Self { edits: edits(hypothesis, &reference), reference_length: reference.len() }
+        Self(EditStats { edits: edits(hypothesis, &reference), reference_length: reference.len() })
     }
+}
 
+impl SufficientStats for TerStats {
     fn add(&mut self, other: &Self) {
-        self.edits += other.edits;
-        self.reference_length += other.reference_length;
+        self.0.add(&other.0);
     }
 
     fn score(&self) -> f64 {
-        edit_rate(self.edits, self.reference_length)
+        self.0.score()
     }
 }
 
@@ -226,7 +225,7 @@ mod tests {
     use super::*;
 
     fn edits_of(hypothesis: &str, reference: &str) -> usize {
-        TerStats::from_segment(hypothesis, reference).edits
+        TerStats::from_segment(hypothesis, reference).0.edits
     }
 
     #[test]

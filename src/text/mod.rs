@@ -36,7 +36,7 @@ pub use normalization::{NormalForm, Normalization, NormalizationStats};
 pub use pair::Pair;
 pub use pair_files::{
     FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING,
-    SHIPPED_VALIDATION, read_line_for_each, read_links_for_each, read_pairs,
+    SHIPPED_VALIDATION, ensure_line_for_each, read_line_for_each, read_link_lines, read_links_for_each, read_pairs,
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, without_features};
@@ -47,4 +47,6 @@ pub use surface_forms::{SurfaceForms, has_phrase};
 pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_header, is_separator_line};
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
-pub use word_spans::{LONGEST_WORD, WordSplitting, is_of_word, is_punctuation, word_of_span, word_spans};
+pub use word_spans::{
+    LONGEST_WORD, WordSplitting, are_single_words, is_of_word, is_punctuation, word_of_span, word_spans,
+};

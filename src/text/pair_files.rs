@@ -185,6 +185,23 @@ impl PairFiles {
         (Pair { source: source.to_owned(), target: pair.target }, Some(features))
     }
 
+    /// Returns a line with the columns of the files and another target, as submissions to shared tasks have it.
+    pub fn row(&self, pair: &Pair, target: &str) -> String {
+        let (given, features) = self.as_given(pair);
+        self.layout.row(&given.source, features.as_deref(), target)
+    }
+
+    /// Returns the targets of lines that [`Self::row`] could have written, one for each pair; `None` if a line differs.
+    pub fn targets_of_rows<'t>(&self, pairs: &[Pair], lines: &'t [String]) -> Option<Vec<&'t str>> {
+        let target = |(pair, line): (&Pair, &'t String)| {
+            // NUL stands for the target.
+            let row = self.row(pair, "\0");
+            let (before, after) = row.split_once('\0')?;
+            line.strip_prefix(before)?.strip_suffix(after)
+        };
+        pairs.iter().zip(lines).map(target).collect()
+    }
+
     /// Returns warnings about pairs that look like spreadsheet cells, with the remedy.
     pub fn spreadsheet_warnings(&self, pairs: &[Pair]) -> Vec<String> {
         let unchanged = self.tag.is_none() && self.layout.features.is_none();
@@ -268,21 +285,35 @@ impl fmt::Display for PairFiles {
 /// The file cannot be read or has another number of lines.
 pub fn read_line_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
     let lines = read_lines(path)?;
-    ensure!(
-        lines.len() == pairs,
-        "{}: {} lines for {pairs} {name}; expected one line for each",
-        path.display(),
-        lines.len()
-    );
+    ensure_line_for_each(path, lines.len(), pairs, name)?;
     Ok(lines)
 }
 
-/// Reads a file with one line of links for each of `pairs` pairs. Truncated lines would lack links.
+/// Rejects a file of `lines` lines that should have one for each of `pairs` pairs, which the message calls `name`.
+///
+/// # Errors
+/// The numbers differ.
+pub fn ensure_line_for_each(path: &Path, lines: usize, pairs: usize, name: &str) -> Result<()> {
+    ensure!(lines == pairs, "{}: {lines} lines for {pairs} {name}; expected one line for each", path.display());
+    Ok(())
+}
+
+/// Reads a file with one line of links for each of `pairs` pairs, which messages call `name`.
 ///
 /// # Errors
 /// As [`read_line_for_each`]; or a line is longer than [`LONGEST_LINE`].
 pub fn read_links_for_each(path: &Path, pairs: usize, name: &str) -> Result<Vec<String>> {
-    let lines = read_line_for_each(path, pairs, name)?;
+    let lines = read_link_lines(path)?;
+    ensure_line_for_each(path, lines.len(), pairs, name)?;
+    Ok(lines)
+}
+
+/// Reads a file of links. Truncated lines would lack some.
+///
+/// # Errors
+/// The file cannot be read, or a line is longer than [`LONGEST_LINE`].
+pub fn read_link_lines(path: &Path) -> Result<Vec<String>> {
+    let lines = read_lines(path)?;
     if let Some(index) = lines.iter().position(|line| is_truncated(line)) {
         bail!("{}:{}: line of links is longer than {LONGEST_LINE} bytes", path.display(), index + 1);
     }

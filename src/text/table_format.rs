@@ -81,6 +81,26 @@ impl TableFormat {
         self.columns.iter().flatten().chain(&self.features).any(|column| matches!(column, Column::Name(_)))
     }
 
+    /// Returns a line with the cells of a pair between tabs, in the order of their columns. Columns with names have the order
+    /// source, features, target.
+    pub fn row(&self, source: &str, features: Option<&str>, target: &str) -> String {
+        let number = |column: Option<&Column>, default: usize| match column {
+            Some(Column::Number(number)) => *number,
+            _ => default,
+        };
+        let [source_column, target_column] = [0, 1].map(|side| self.columns.as_ref().map(|columns| &columns[side]));
+        // Features in the second column of a file of sources precede the target.
+        let mut cells = [
+            (number(source_column, 1), Some(source)),
+            (number(self.features.as_ref(), 2), features),
+            (number(target_column, 2), Some(target)),
+        ];
+        if !self.has_named_columns() {
+            cells.sort_by_key(|(column, _)| *column);
+        }
+        cells.into_iter().filter_map(|(_, cell)| cell).collect::<Vec<_>>().join("\t")
+    }
+
     /// Replaces column names by numbers. `lines` are the first lines of a file that is not CSV.
     ///
     /// # Errors

@@ -28,6 +28,11 @@ pub enum WordSplitting {
     Characters,
 }
 
+/// Returns true if no text has more than one word.
+pub fn are_single_words(texts: impl IntoIterator<Item = impl AsRef<str>>) -> bool {
+    texts.into_iter().all(|text| split_whitespace(text.as_ref()).len() <= 1)
+}
+
 /// Returns the byte ranges of the words of a text.
 pub fn word_spans(text: &str, words: WordSplitting) -> Vec<Range<usize>> {
     match words {

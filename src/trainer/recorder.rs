@@ -243,15 +243,17 @@ fn curves(reports: &[Value]) -> Vec<Figure> {
         series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
         counts: None,
     };
+    // BLEU says little about single words.
+    let scores = match reports.iter().any(|report| report["wer"].is_number()) {
+        true => vec![validation("WER", "/wer"), validation("PER", "/per")],
+        false => vec![validation("BLEU", "/bleu"), validation("chrF", "/chrf"), validation("exact", "/exact_match")],
+    };
     let figures = [
         figure(
             "loss, nats a unit",
             vec![line("training", "progress", "/loss", 1.0), validation("validation", "/loss")],
         ),
-        figure(
-            "scores, %",
-            vec![validation("BLEU", "/bleu"), validation("chrF", "/chrf"), validation("exact", "/exact_match")],
-        ),
+        figure("scores, %", scores),
         figure(
             "attention, %",
             vec![
@@ -283,6 +285,8 @@ mod tests {
         assert_eq!(figures[0].series[0].points, [[50.0, 4.0]]);
         assert_eq!(figures[2].series[0].points, [[60.0, 25.0]]);
         assert_eq!(curves(&reports[..1]).len(), 1, "no scores yet");
+        let single_words = json!({"event": "validation", "step": 60, "bleu": 0.0, "wer": 60.0, "per": 20.0});
+        assert_eq!(names(&curves(&[single_words])[0]), ["WER", "PER"]);
     }
 
     #[test]

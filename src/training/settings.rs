@@ -19,6 +19,9 @@ pub enum Metric {
     /// Share of greedy translations that equal the reference.
     #[cfg_attr(feature = "cli", value(alias = "exact_match"))]
     ExactMatch,
+    /// Word error rate of greedy translations: wrong words if every source is a single word, else word edits per reference
+    /// word.
+    Wer,
     /// Perplexity of the references.
     Perplexity,
 }

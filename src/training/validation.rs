@@ -12,7 +12,7 @@ use crate::alignment::{Alignment, AttentionStats, AttentionSums};
 use crate::metrics::{self, Scores};
 use crate::model::{BatchLoss, RnnSearch};
 use crate::search::{BeamSearch, Source, search_all};
-use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, bucketed};
+use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, are_single_words, bucketed};
 
 /// Maximum number of pairs that a validation translates, evenly spaced; the loss is computed over all.
 const MAX_TRANSLATED: usize = 1000;
@@ -108,7 +108,7 @@ impl ValidationSet<'_> {
         Ok(ValidationReport {
             loss: loss.smoothed / loss.units as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
-            scores: Scores::compute(&translations, &references),
+            scores: Scores::compute(&translations, &references, self.has_single_words()),
             attention,
             samples: translated
                 .iter()
@@ -118,6 +118,12 @@ impl ValidationSet<'_> {
                 .map(sample)
                 .collect(),
         })
+    }
+
+    /// Returns true if every source is a single word, apart from tags and features.
+    fn has_single_words(&self) -> bool {
+        let protected = self.source_vocabulary.protected_tokens();
+        are_single_words(self.pairs.iter().map(|pair| protected.remove_from(&pair.source)))
     }
 
     /// Runs forced decoding of all pairs.
@@ -178,6 +184,7 @@ impl ValidationReport {
             Metric::Bleu => self.scores.bleu,
             Metric::Chrf => self.scores.chrf,
             Metric::ExactMatch => self.scores.exact_match,
+            Metric::Wer => self.scores.errors.values()[0],
             Metric::Perplexity => self.perplexity,
         };
         ValidationScore { score: metric.score(value), loss: self.loss }
@@ -187,20 +194,23 @@ impl ValidationReport {
 impl Metric {
     /// Reads the result of a validation from its line in the log.
     pub fn logged_score(self, line: &Value) -> Option<ValidationScore> {
-        let key = match self {
-            Self::Bleu => "bleu",
-            Self::Chrf => "chrf",
-            Self::ExactMatch => "exact_match",
-            Self::Perplexity => "perplexity",
+        let keys: &[&str] = match self {
+            Self::Bleu => &["bleu"],
+            Self::Chrf => &["chrf"],
+            Self::ExactMatch => &["exact_match"],
+            // Of single words, or of sentences.
+            Self::Wer => &["wer", "word_error_rate"],
+            Self::Perplexity => &["perplexity"],
         };
-        Some(ValidationScore { score: self.score(line[key].as_f64()?), loss: line["loss"].as_f64()? })
+        let value = keys.iter().find_map(|key| line[key].as_f64())?;
+        Some(ValidationScore { score: self.score(value), loss: line["loss"].as_f64()? })
     }
 
     /// Returns the score of a value of this metric; higher is better.
     fn score(self, value: f64) -> f64 {
         match self {
             Self::Bleu if value < MIN_BLEU => 0.0,
-            Self::Perplexity => -value,
+            Self::Wer | Self::Perplexity => -value,
             Self::Bleu | Self::Chrf | Self::ExactMatch => value,
         }
     }
@@ -209,12 +219,14 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::ErrorRates;
 
     fn report(bleu: f64) -> ValidationReport {
+        let errors = ErrorRates::SingleWords { wer: 93.0, per: 40.0 };
         ValidationReport {
             loss: 1.0,
             perplexity: 3.0,
-            scores: Scores { bleu, chrf: 12.0, exact_match: 7.0, word_error_rate: 100.0, character_error_rate: 100.0 },
+            scores: Scores { bleu, chrf: 12.0, exact_match: 7.0, errors },
             attention: None,
             samples: Vec::new(),
         }
@@ -222,13 +234,25 @@ mod tests {
 
     #[test]
     fn reads_scores_from_the_log() {
-        for metric in [Metric::Bleu, Metric::Chrf, Metric::ExactMatch, Metric::Perplexity] {
+        for metric in [Metric::Bleu, Metric::Chrf, Metric::ExactMatch, Metric::Wer, Metric::Perplexity] {
             for report in [report(0.3), report(31.7)] {
                 let line = serde_json::to_value(&report).unwrap();
                 assert_eq!(metric.logged_score(&line), Some(report.validation_score(metric)), "{metric:?}");
             }
         }
         assert_eq!(Metric::Bleu.logged_score(&serde_json::json!({"loss": 1.0})), None);
+    }
+
+    #[test]
+    fn lower_word_error_rate_is_better() {
+        let score = |errors| {
+            let report = ValidationReport { scores: Scores { errors, ..report(0.0).scores }, ..report(0.0) };
+            assert_eq!(Metric::Wer.logged_score(&serde_json::to_value(&report).unwrap()).unwrap().loss, 1.0);
+            report.validation_score(Metric::Wer)
+        };
+        let sentences = |word_error_rate| score(ErrorRates::Sentences { word_error_rate, character_error_rate: 0.0 });
+        assert!(sentences(10.0).beats(Some(sentences(20.0))));
+        assert!(score(ErrorRates::SingleWords { wer: 1.0, per: 9.0 }).beats(Some(sentences(2.0))));
     }
 
     #[test]

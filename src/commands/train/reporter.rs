@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use super::super::console::{Console, style};
 use super::super::signals::Signals;
 use crate::checkpoint::Config;
+use crate::metrics::{ErrorRates, Scores};
 use crate::render::{clock, readable};
 use crate::reporter::{Reporter, Stage};
 use crate::training::{
@@ -71,14 +72,11 @@ impl<'a> TrainingDisplay<'a> {
 
     fn validation(&self, progress: &TrainState, report: &ValidationReport, best: bool) {
         let epochs = progress.epochs_begun();
-        let scores = &report.scores;
         self.line(&format!(
-            "epoch {epochs}  {}  perplexity {}  BLEU {:.2}  chrF {:.2}  exact {:.1} %{}",
+            "epoch {epochs}  {}  perplexity {}  {}{}",
             clock(Duration::from_secs_f64(progress.seconds)),
             readable(report.perplexity, 2),
-            scores.bleu,
-            scores.chrf,
-            scores.exact_match,
+            main_scores(&report.scores),
             if best { "  ← best" } else { "" }
         ));
         if self.verbose {
@@ -108,6 +106,16 @@ pub fn progress_bar(console: &Console) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, target);
     bar.set_style(style("{prefix} {bar:10} {pos}/{len}  {wide_msg}"));
     bar
+}
+
+/// Formats the scores that matter: those of sentences or of single words.
+fn main_scores(scores: &Scores) -> String {
+    match scores.errors {
+        ErrorRates::SingleWords { wer, per } => format!("WER {wer:.2} %  PER {per:.2} %"),
+        ErrorRates::Sentences { .. } => {
+            format!("BLEU {:.2}  chrF {:.2}  exact {:.1} %", scores.bleu, scores.chrf, scores.exact_match)
+        }
+    }
 }
 
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
