@@ -125,10 +125,22 @@ fn measures_several_models_on_the_same_pairs() {
     assert_eq!(buckets(&compared[0]), buckets(&compared[1]));
     assert_ne!(compared[0]["bleu"], compared[1]["bleu"]);
 
-    let plain = ["--model", "four heads=model", "--model", "other"];
+    let table = evaluate(&dir, &["--model", "four heads=model", "--model", "other"]).worked().to_owned();
+    let [names, rows @ ..] = &table.lines().collect::<Vec<_>>()[..] else { panic!("{table}") };
+    assert_eq!(
+        names.split("  ").filter(|name| !name.is_empty()).map(str::trim).collect::<Vec<_>>(),
+        ["four heads", "other"]
+    );
     let blocks = ["model", "other"].map(|path| evaluate(&dir, &["--model", path]).worked().to_owned());
-    let expected = format!("four heads\n{}\nother\n{}", blocks[0], blocks[1]);
-    assert_eq!(evaluate(&dir, &plain).worked(), expected);
+    for (row, (first, second)) in rows.iter().zip(blocks[0].lines().zip(blocks[1].lines())) {
+        let cell = |line: &str| line[14..].trim().to_owned();
+        assert_eq!(row[..14], first[..14], "{table}");
+        let both = cell(row).split_whitespace().collect::<Vec<_>>().join(" ");
+        // The signature is that of both systems.
+        let expected =
+            if first.starts_with("BLEU is") { cell(first) } else { format!("{} {}", cell(first), cell(second)) };
+        assert_eq!(both, expected, "{table}");
+    }
 }
 
 #[test]

@@ -66,7 +66,11 @@ fn confidence_intervals_depend_on_the_seed_alone() {
     let other = evaluate(&dir, &[&both[..], &["--seed", "2"]].concat()).json();
     assert_ne!(all["models"][0]["confidence"], other["models"][0]["confidence"]);
     let text = evaluate(&dir, &both[..6]);
-    assert!(text.worked().contains("better beside bad\nBLEU ") && text.worked().contains(" ± "), "{text:?}");
+    assert!(text.worked().contains("better against bad\nBLEU ") && text.worked().contains(" ± "), "{text:?}");
+    let bleu = text.worked().lines().filter(|line| line.starts_with("BLEU ") && line.contains("p = 0.0")).count();
+    assert!(bleu == 1 && text.worked().contains("   significant\n"), "{text:?}");
+    let explained = text.worked().split("\n\n").last().unwrap();
+    assert!(explained.starts_with("p is the probability ") && explained.contains("approximate"), "{text:?}");
 }
 
 #[test]
@@ -88,6 +92,56 @@ fn truncation_and_single_words_are_detected_behind_header_and_tag() {
     dir.write("words.tsv", "fox\tmi\nowl\tku\n");
     let words = ["evaluate", "--model", model_path(), "--pairs", "words.tsv", "--tag-source", "the", "--json"];
     assert!(dir.run(&words).json()["wer"].is_number());
+}
+
+#[test]
+fn tests_error_rates_of_single_words() {
+    let dir = TestDir::new();
+    let words = |target: &str| (0..40).map(|number| format!("w{number}\t{target} o x\n")).collect::<String>();
+    dir.write("pairs.tsv", words("f"));
+    dir.write("right", words("f"));
+    dir.write("wrong", words("g"));
+    let both = ["--hypotheses", "right", "--hypotheses", "wrong", "--compare", "--confidence"];
+    let second = &evaluate(&dir, &[&both[..], &["--json"]].concat()).json()["models"][1];
+    assert_eq!((&second["wer"], &second["confidence"]["wer"]["half_width"]), (&100.0.into(), &0.0.into()));
+    assert!(second["significance"]["per"]["randomization"].as_f64().unwrap() < 0.01, "{second}");
+    let text = evaluate(&dir, &both).worked().to_owned();
+    assert!(text.contains("\nwrong against right\nWER           +100.00   p = 0.0001   significant\nPER "), "{text}");
+    assert!(!text.contains("BLEU"), "{text}");
+}
+
+#[test]
+fn saves_single_words_as_shared_tasks_want_them() {
+    let dir = TestDir::new();
+    let saved = |options: &[&str]| {
+        evaluate(&dir, &[&["--model", model_path(), "--save", "saved"], options].concat()).worked();
+        dir.text("saved")
+    };
+    let target = |line: &str, column: usize| line.split('\t').nth(column).unwrap().to_owned();
+    dir.write("pairs.tsv", "fox\tmi\nowl\tku\n");
+    let words = saved(&[]);
+    let lines: Vec<&str> = words.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("fox\t") && lines[1].starts_with("owl\t"), "{words}");
+    let translations = format!("{}\n{}\n", target(lines[0], 1), target(lines[1], 1));
+    // The file is evaluated as one of translations alone is.
+    dir.write("plain", &translations);
+    let [rows, plain] = ["saved", "plain"].map(|file| evaluate(&dir, &["--hypotheses", file, "--json"]).json());
+    assert_eq!(rows, plain);
+
+    dir.write("pairs.tsv", "fox\tV;PST\tmi\nthe owl\tV;SG\tku\n");
+    let inflected = saved(&["--columns", "1,3", "--features", "2"]);
+    let lines: Vec<&str> = inflected.lines().collect();
+    assert!(lines[0].starts_with("fox\tV;PST\t") && lines[1].starts_with("the owl\tV;SG\t"), "{inflected}");
+    dir.write("pairs.tsv", "fox\tmi\tV;PST\n");
+    let last = saved(&["--features", "3"]);
+    assert!(last.starts_with("fox\t") && last.ends_with("\tV;PST\n"), "{last}");
+
+    dir.write("pairs.tsv", "the fox\tmi\n");
+    assert!(!saved(&[]).contains('\t'), "sentences are saved alone");
+    dir.write("odd", "a fox\tmi\n");
+    let odd = dir.run(&["evaluate", "--pairs", "pairs.tsv", "--hypotheses", "odd"]);
+    odd.worked();
+    assert!(odd.stderr.contains("warning: odd:1: the tab is read as part of the translation"), "{odd:?}");
 }
 
 #[test]

@@ -59,6 +59,83 @@ fn reads_gold_links_in_every_format() {
 }
 
 #[test]
+fn evaluates_links_without_a_model() {
+    let dir = TestDir::with_pairs();
+    let links = links(&dir, &["--links-from", "pairs"]);
+    let text = format_gold(&links, |s, t| format!("{s}-{t}"));
+    dir.write("own.links", text.replacen("0-", "3-", 1));
+    dir.write("pairs.gold", &text);
+    // Without its pairs, a file of links needs only the gold file.
+    let alone = dir.run(&["evaluate", "--links", "own.links", "--gold", "pairs.gold", "--json"]).json();
+    assert!((0.0..0.1).contains(&alone["aer"].as_f64().unwrap()) && alone["aer"] != 0.0, "{alone}");
+    assert!(alone["pairs"] == 12 && alone.get("bleu").is_none(), "{alone}");
+    let run =
+        |options: &[&str]| dir.run(&[&["evaluate", "--pairs", "pairs.tsv", "--gold", "pairs.gold"], options].concat());
+    assert_eq!(run(&["--links", "own.links", "--json"]).json(), alone);
+    let aligner = run(&["--links-from", "pairs", "--json"]).json();
+    assert!(aligner["aer"] == 0.0 && aligner.get("bleu").is_none(), "{aligner}");
+    assert!(run(&["--links-from", "pairs", "--search-threshold"]).worked().contains("best threshold"));
+    let both = run(&["--links", "a=own.links", "--links", "b=pairs.gold"]);
+    assert!(both.worked().starts_with(&format!("{:20}a      b\n", "")), "{both:?}");
+
+    dir.write("found", "mi\n".repeat(12));
+    let [files, learned] = [&["--links", "own.links"][..], &["--links-from", "pairs"]]
+        .map(|links| run(&[&["--hypotheses", "found", "--json"], links].concat()).json());
+    assert!(files["aer"] == alone["aer"] && files["bleu"].is_number(), "{files}");
+    assert!(learned["aer"] == 0.0 && learned["bleu"].is_number(), "{learned}");
+    let with_model = run(&["--model", model_path(), "--links-from", "pairs", "--json"]).json();
+    assert!(with_model["aer"] == 0.0 && with_model["perplexity"].is_number(), "{with_model}");
+}
+
+#[test]
+fn refuses_links_that_cannot_be_evaluated() {
+    let dir = TestDir::with_pairs();
+    dir.write("pairs.gold", "0-0\n".repeat(12));
+    dir.write("found", "mi\n".repeat(12));
+    dir.write("short", "0-0\n");
+    dir.write("beyond", "0-9\n".repeat(12));
+    let run = |options: &[&str]| dir.run(&[&["evaluate", "--pairs", "pairs.tsv"], options].concat());
+    let gold = ["--gold", "pairs.gold"];
+    let refused =
+        |options: &[&str], code: i32, parts: &[&str]| run(&[&gold, options].concat()).refused_with(code, parts);
+    run(&["--links", "pairs.gold"]).refused_with(2, &["--links needs --gold"]);
+    run(&["--links-from", "pairs"]).refused_with(2, &["--links-from pairs needs --gold"]);
+    refused(&["--hypotheses", "found"], 2, &["--links", "--links-from pairs"]);
+    refused(&["--links", "short"], 1, &["short: 1 lines for 12"]);
+    refused(&["--links", "beyond"], 1, &["beyond:1: link 0-9", "4 and 4 words"]);
+    refused(&["--links", "found"], 1, &["found:1: \"mi\" is not a link"]);
+    refused(&["--links", "pairs.gold", "--beam", "2"], 2, &["--beam needs --model"]);
+    refused(&["--links", "pairs.gold", "--threshold", "0.2"], 2, &["--threshold cannot be used with"]);
+    refused(&["--links", "pairs.gold", "--by-length"], 2, &["--by-length needs translations"]);
+    refused(&["--links", "pairs.gold", "--hypotheses", "found", "--hypotheses", "found"], 2, &["1 --links for 2"]);
+}
+
+#[test]
+fn reads_gold_links_of_the_naacl_shared_task() {
+    let dir = TestDir::with_pairs();
+    let links = links(&dir, &[]);
+    dir.write(
+        "pairs.gold",
+        format_gold(&links, |s, t| if t % 2 == 0 { format!("{s}-{t}") } else { format!("{s}?{t}") }),
+    );
+    let expected = evaluate(&dir, &["--json"]).json();
+    let line = |pair: usize, s: usize, t: usize| {
+        let mark = if t % 2 == 0 { "S" } else { "P 0.5" };
+        format!("{:04} {} {} {mark}\n", pair + 1, s + 1, t + 1)
+    };
+    let mut naacl = String::new();
+    for (pair, links) in links.iter().enumerate() {
+        links.iter().for_each(|&(s, t)| naacl += &line(pair, s, t));
+    }
+    dir.write("pairs.gold", &naacl);
+    assert_eq!(evaluate(&dir, &["--json"]).json(), expected);
+    dir.write("pairs.gold", format!("{naacl}13 1 1 S\n"));
+    evaluate(&dir, &[]).refused_with(1, &["no sentence 13: there are 12"]);
+    dir.write("pairs.gold", format!("{naacl}12 9 1 S\n"));
+    evaluate(&dir, &[]).refused_with(1, &["pairs.gold: sentence 12: link 9-1", "counted from 1"]);
+}
+
+#[test]
 fn warns_of_links_shifted_by_one_word() {
     let dir = TestDir::with_pairs();
     let shifted: Vec<Vec<(usize, usize)>> = links(&dir, &[])

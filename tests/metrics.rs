@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use softalign::metrics::{
-    BleuStats, ChrfStats, SufficientStats, TerStats, bleu, chrf, confidence, significance, tokenize_13a,
+    BleuStats, ChrfStats, FromSegment, TerStats, bleu, chrf, confidence, significance, tokenize_13a,
     translation_edit_rate,
 };
 
@@ -104,7 +104,7 @@ fn significance_matches_sacrebleu_within_sampling_noise() {
     check_significance::<TerStats>(&systems, &systems.ter, "TER");
 }
 
-fn check_significance<C: SufficientStats>(systems: &Systems, expected: &ReferenceStats, label: &str) {
+fn check_significance<C: FromSegment>(systems: &Systems, expected: &ReferenceStats, label: &str) {
     let stats = |texts: &[String]| -> Vec<C> {
         texts.iter().zip(&systems.references).map(|(text, reference)| C::from_segment(text, reference)).collect()
     };

@@ -76,6 +76,19 @@ fn warns_when_validation_overlaps_training() {
 }
 
 #[test]
+fn single_words_are_validated_by_word_error_rate() {
+    let dir = TestDir::new();
+    let words: String = (0..30).map(|number| format!("w{number}\tv w {number}\n")).collect();
+    dir.write("pairs.tsv", &words);
+    let stderr = train_stderr(&dir, &["--train", "pairs.tsv", "--metric", "wer", "--tag-source", "<x>"]);
+    assert!(stderr.contains("  WER ") && stderr.contains("  PER ") && !stderr.contains("BLEU"), "{stderr}");
+    assert!(dir.run(&["inspect", "out"]).worked().contains(": WER "));
+    let log = dir.text("out/log.jsonl");
+    let validation = common::json(log.lines().find(|line| line.contains("\"validation\"")).unwrap());
+    assert!(validation["wer"].is_number() && validation.get("word_error_rate").is_none(), "{validation}");
+}
+
+#[test]
 fn reports_guided_alignment() {
     let dir = TestDir::with_pairs();
     for (weight, words) in [("0.3", "guided by the statistical aligner's links, with weight 0.3"), ("0", "not guided")]
