@@ -106,7 +106,7 @@ fn tests_error_rates_of_single_words() {
     assert_eq!((&second["wer"], &second["confidence"]["wer"]["half_width"]), (&100.0.into(), &0.0.into()));
     assert!(second["significance"]["per"]["randomization"].as_f64().unwrap() < 0.01, "{second}");
     let text = evaluate(&dir, &both).worked().to_owned();
-    assert!(text.contains("\nwrong against right\nWER           +100.00   p = 0.0001   significant\nPER "), "{text}");
+    assert!(text.contains("\nwrong against right\nWER             +100.00   p = 0.0001   significant\nPER "), "{text}");
     assert!(!text.contains("BLEU"), "{text}");
 }
 
