@@ -53,7 +53,7 @@ fn every_command_refuses_broken_pairs_with_file_and_line() {
         dir.write("broken.tsv", bytes);
         dir.run(&TRAIN).refused_with(1, parts);
         dir.run(&validate).refused_with(1, parts);
-        align(&dir, "broken.tsv", &["--output", "result.txt"]).refused_with(1, parts);
+        align(&dir, "broken.tsv", &["--output", "result.txt", "--on-error", "fail"]).refused_with(1, parts);
         evaluate(&dir, "broken.tsv", &[]).refused_with(1, parts);
     }
     assert!(!dir.path("result.txt").exists());
@@ -130,11 +130,11 @@ fn refuses_standard_input_for_both_sides() {
 fn refuses_input_that_is_not_utf_8_with_its_line() {
     let dir = TestDir::new();
     dir.write("text.txt", b"the fox\n\nthe \xe9 owl\n");
-    let arguments = ["translate", "--model", model_path(), "--input", "text.txt", "--output", "out.txt"];
-    dir.run(&arguments).refused_with(1, &["text.txt:3", "UTF-8"]);
+    let fail = ["translate", "--model", model_path(), "--on-error", "fail"];
+    dir.run(&[&fail[..], &["--input", "text.txt", "--output", "out.txt"]].concat())
+        .refused_with(1, &["text.txt:3", "UTF-8"]);
     assert_eq!(dir.contents().len(), 1);
-    let piped = dir.run_with_input(&["translate", "--model", model_path()], b"the fox\n\xff\n");
-    piped.refused_with(1, &["standard input:2", "UTF-8"]);
+    dir.run_with_input(&fail, b"\xff\nthe fox\n").refused_with(1, &["standard input:1", "UTF-8"]);
 }
 
 #[test]
@@ -485,10 +485,14 @@ fn every_command_truncates_lines_beyond_the_limit() {
     read(&["evaluate", "--model", "model", "--pairs", "long.tsv"], beginning);
     let measured = "line 1: longer than 20000 characters; only the beginning was scored";
     read(&["evaluate", "--pairs", "ab.tsv", "--hypotheses", "long.txt"], &format!("long.txt: {measured}"));
+    let refused = |arguments: &[&str], part: &str| {
+        let found = dir.run(&[arguments, &["--model", "model"]].concat());
+        assert!(found.code == Some(1) && found.stderr.contains(part), "{arguments:?}: {found:?}");
+    };
     for command in ["score", "align", "evaluate"] {
-        dir.run(&[command, "--model", "model", "--pairs", "late.tsv"])
-            .refused_with(1, &["late.tsv:2: no tab in the first 1,048,576 bytes of this line"]);
+        let part = "late.tsv:2: no tab in the first 1,048,576 bytes of this line";
+        refused(&[command, "--pairs", "late.tsv"], part);
     }
-    let late = dir.run(&["score", "--model", "model", "--pairs", "late.csv", "--csv"]);
-    late.refused_with(1, &["late.csv:2: only one column in the first 1,048,576 bytes of this line"]);
+    let part = "late.csv:2: only one column in the first 1,048,576 bytes of this line";
+    refused(&["score", "--pairs", "late.csv", "--csv"], part);
 }

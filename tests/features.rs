@@ -67,8 +67,41 @@ fn inflects_words_by_their_features() {
         (&json(&unknown)["source_text"], &json(&unknown)["translation"]),
         (&"ЖЖЖЖЖЖЖЖ".into(), &"ЖЖЖЖЖЖЖЖ".into())
     );
-    // Features unseen in training become unknown units.
-    assert_eq!(translate(&[], "kanti\tV;SBJV\nkanti\n").lines().count(), 2);
+}
+
+#[test]
+fn asks_for_missing_features_and_warns_of_unknown_ones() {
+    let dir = trained();
+    let translate = |arguments: &[&str], input: &str| {
+        dir.run_with_input(&[&["translate", "--model", "model"], arguments].concat(), input)
+    };
+    let missing = "no column 2 here for the features; write the sentence, TAB and its features";
+    translate(&["kanti"], "").refused_with(1, &["sentence 1: ", missing]);
+    translate(&[], "kanti\n").refused_with(1, &["standard input:1: ", missing]);
+    for line in ["kanti V;PST;SG", "kanti V PST SG"] {
+        let advice = line.replacen(' ', " TAB ", 1);
+        translate(&[line], "").refused_with(1, &["separate them with a tab: ", &advice]);
+    }
+    // Later lines have their results.
+    let outcome = translate(&[], "kanti\tV;PST;SG\nkanti\nkanti\tV PST SG\n");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), "kantis\n\nkantis\n"));
+    assert!(outcome.stderr.starts_with(&format!("warning: standard input:2: {missing}")), "{outcome:?}");
+    // A form may have no features; they may be written in front of it.
+    assert_eq!(translate(&[], "kanti\t\n⟨V⟩⟨PST⟩⟨SG⟩kanti\n\n").worked().lines().count(), 3);
+    let outcome = translate(&["--tag-source", "<x>"], "kanti\tV;SBJV\nkanti\tV;PST;SG\nkanti\tv;SG\n");
+    assert_eq!(outcome.worked().lines().count(), 3);
+    let warning =
+        "warning: lines 1 and 3: features unknown to the model (SBJV, v); it knows FUT, PL, PRS, PST, SG, V\n";
+    assert!(outcome.stderr.contains(warning), "{outcome:?}");
+    dir.write("pairs.tsv", "kanti\tkantis\tV;PST;SG\nkanti\tkantis\tV;PERF;SG\n");
+    for command in ["align", "score"] {
+        let outcome = dir.run(&[command, "--model", "model", "--pairs", "pairs.tsv"]);
+        assert!(outcome.code == Some(0) && outcome.stderr.contains("line 2: features unknown to the model (PERF)"));
+    }
+    dir.write("found", "0 ||| kantis\n");
+    dir.write("bare", "kanti\n");
+    let rerank = ["score", "--model", "model", "--input", "bare", "--rerank", "found"];
+    dir.run(&rerank).refused_with(1, &["bare:1: ", missing]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::model::Architecture;
-use crate::text::{Pair, TableFormat, TextSettings};
+use crate::text::{OnError, Pair, TableFormat, TextSettings};
 use crate::training::TrainingSettings;
 
 /// Format version of model directories. softalign reads its own version and older ones.
@@ -100,6 +100,9 @@ pub struct DataSummary {
     /// Format of the training and validation files.
     #[serde(default, skip_serializing_if = "TableFormat::is_plain")]
     pub layout: TableFormat,
+    /// Treatment of lines of these files that cannot be read.
+    #[serde(default, skip_serializing_if = "OnError::is_fail")]
+    pub on_error: OnError,
     /// Validation files, as given on the command line; empty if training pairs were held out.
     pub validation_files: Vec<String>,
     /// True if several validation files hold pairs each. Otherwise, two files are source and target.

@@ -21,7 +21,7 @@ use super::{Config, aligner, lexicon};
 use crate::aligner::WordAligner;
 use crate::model::UnitLexicon;
 use crate::parameters::Parameters;
-use crate::text::{ProtectedTokens, TableFormat, Units, Vocabulary};
+use crate::text::{ProtectedTokens, Units, Vocabulary};
 
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const JOINT: &str = "tokenizer.json";
@@ -278,9 +278,9 @@ impl ModelDir {
         Ok(Some(Arc::new(lexicon.with_context(damaged)?)))
     }
 
-    /// Format of the training files, if config.json can be read.
-    pub fn layout(&self) -> Option<TableFormat> {
-        Some(Config::parse(&self.read_text(CONFIG).ok()?).ok()?.data.layout)
+    /// Contents of config.json, if it can be read.
+    pub fn config(&self) -> Option<Config> {
+        Config::parse(&self.read_text(CONFIG).ok()?).ok()
     }
 
     /// Reads config.json and vocabularies.

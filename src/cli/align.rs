@@ -9,6 +9,7 @@ use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
 use super::symmetrize::NotationArgs;
 use crate::alignment::LexiconOrder;
+use crate::text::OnError;
 use crate::translator::LinkDirection;
 
 /// Arguments of `softalign align`.
@@ -84,6 +85,10 @@ pub struct AlignArgs {
     /// Write only the alignments of these pairs, counted from 1.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "noisy"])]
     pub only: Vec<usize>,
+
+    /// Treatment of lines that cannot be read, such as lines that are not UTF-8.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = OnError::Keep, help_heading = "Data")]
+    pub on_error: OnError,
 
     /// Also write a bilingual lexicon extracted from the links: words, translations, counts, probabilities and examples.
     #[arg(long, value_name = "FILE")]

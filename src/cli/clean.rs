@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::pairs::PairArgs;
-use crate::text::{FilterLimits, NoiseKind};
+use super::pairs::{PairArgs, fail_or_skip};
+use crate::text::{FilterLimits, NoiseKind, OnError};
 
 /// Arguments of `softalign clean`.
 #[derive(Debug, Args)]
@@ -29,6 +29,10 @@ pub struct CleanArgs {
     /// Output file of the rejected pairs: line number, reason, source and target, separated by tabs.
     #[arg(long, value_name = "FILE.tsv")]
     pub rejected: Option<PathBuf>,
+
+    /// Treatment of lines that cannot be read, such as lines that are not UTF-8.
+    #[arg(long, value_name = "HOW", default_value = "fail", value_parser = fail_or_skip(), help_heading = "Data")]
+    pub on_error: OnError,
 
     /// Accept pairs in spite of these reasons.
     #[arg(long, value_enum, value_name = "REASON,...", value_delimiter = ',')]

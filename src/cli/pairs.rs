@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::text::{Column, TableFormat};
+use crate::text::{Column, OnError, TableFormat};
 
 /// Files of sentence pairs.
 #[derive(Debug, Args)]
@@ -65,6 +66,12 @@ impl LayoutArgs {
         let layout = TableFormat { csv: self.csv, header: self.header, columns, features };
         TableFormat { header: self.header || layout.has_named_columns(), ..layout }
     }
+}
+
+/// Returns the parser of `--on-error` where results have no lines of their own.
+pub(super) fn fail_or_skip() -> impl TypedValueParser<Value = OnError> {
+    let values = [OnError::Fail, OnError::Skip].into_iter().filter_map(|value| value.to_possible_value());
+    PossibleValuesParser::new(values).map(|name| OnError::from_str(&name, false).unwrap_or_default())
 }
 
 fn parse_column(text: &str) -> Option<Column> {

@@ -7,8 +7,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::pairs::LayoutArgs;
-use crate::text::{SHIPPED_TRAINING, SHIPPED_VALIDATION};
+use super::pairs::{LayoutArgs, fail_or_skip};
+use crate::text::{OnError, SHIPPED_TRAINING, SHIPPED_VALIDATION};
 use crate::trainer::{InitVocabulary, SourceOptions, WeightedFile};
 use crate::training::TrainConfig;
 
@@ -71,6 +71,10 @@ pub struct TrainArgs {
     #[serde(flatten)]
     pub(crate) layout: LayoutArgs,
 
+    /// Treatment of lines that cannot be read, such as lines that are not UTF-8 [default: fail].
+    #[arg(long, value_name = "HOW", value_parser = fail_or_skip(), conflicts_with = "guide", help_heading = "Data")]
+    pub on_error: Option<OnError>,
+
     /// Directory of the new model [default: checkpoints; an existing model is moved to checkpoints/previous].
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub out: Option<PathBuf>,
@@ -123,6 +127,7 @@ impl TrainArgs {
             valid_target: self.valid_target.clone(),
             layout: self.layout.layout(),
             guide: self.guide.clone(),
+            on_error: self.on_error.unwrap_or_default(),
             pairs: None,
         }
     }

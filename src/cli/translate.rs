@@ -8,6 +8,7 @@ use super::links::{AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
 use super::pairs::LayoutArgs;
 use super::search::{ConstraintArgs, SearchArgs};
+use crate::text::OnError;
 
 /// Arguments of `softalign translate`.
 #[derive(Clone, Debug, Args)]
@@ -62,6 +63,10 @@ pub struct TranslateArgs {
     /// Treatment of lines that are more than half unknown to the model, such as text in another language.
     #[arg(long, value_enum, default_value_t = UnknownLines::Translate)]
     pub unknown: UnknownLines,
+
+    /// Treatment of input lines that cannot be read, such as lines that are not UTF-8.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = OnError::Keep, help_heading = "Data")]
+    pub on_error: OnError,
 
     /// Replace each `<unk>` in a translation with the source word aligned to it.
     #[arg(long)]

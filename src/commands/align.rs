@@ -13,14 +13,16 @@ use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, given_pairs};
 use super::render_options::{RenderOptions, alignment_format, check_figures, item, renderer};
+use super::unreadable::Unreadable;
 use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
 use crate::cli::{AlignArgs, AlignmentFormat};
 use crate::error::UsageError;
 use crate::evaluation::{pair_sizes, read_gold};
 use crate::render::{Item, Renderer};
-use crate::text::{LineNumbers, Pair, PairStream, WordSplitting, without_features, word_spans};
-use crate::text::{PairFiles, SHIPPED_TEST};
+use crate::text::{
+    LineNumbers, OnError, Pair, PairFiles, PairStream, SHIPPED_TEST, WordSplitting, without_features, word_spans,
+};
 use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom};
 
 /// Largest number of pairs that --format svg draws without --only.
@@ -77,24 +79,33 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     };
     let mut warnings = LineWarnings::new(&pairs.numbers);
     let mut bar = console.bar("aligning", pairs.count);
-    let align = |first: usize, part: Vec<Pair>| {
+    let mut unreadable = Unreadable::new(args.on_error);
+    let align = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
         if first == 0 {
             console.warn_all(files.spreadsheet_warnings(&part));
         }
         let linked = linker.link(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {
+            unreadable.warn(console);
             for (place, (pair, linked)) in (first..).zip(part.iter().zip(&linked)) {
                 let id = pairs.selected.as_ref().map_or(place, |selected| selected[place]);
                 warnings.add_linked(id, linked);
-                writer.add(id, pair, linked)?;
+                if let Some(translator) = &translator {
+                    warnings.add_pair(id, pair, &files, translator);
+                }
+                if !unreadable.is_skipped(place) {
+                    writer.add(id, pair, linked, unreadable.message(place))?;
+                }
             }
             writer.output.flush()
         })
     };
-    for_each_chunk(|most| pairs.stream.next_chunk(most), align)?;
+    for_each_chunk(&mut unreadable, |most| pairs.stream.next_chunk(most), align)?;
     drop(bar);
     warnings.report_truncated(console);
-    writer.finish(&pairs.all, &pairs.numbers)
+    warnings.report_unknown_features(console);
+    writer.finish(&pairs.all, &pairs.numbers)?;
+    unreadable.finish(console)
 }
 
 /// Returns the options of linking, with the directory of a saved aligner if no model is used.
@@ -118,7 +129,7 @@ fn link_options(args: &AlignArgs) -> LinkOptions {
 
 /// Pairs to align.
 struct AlignInput {
-    /// All pairs if a lexicon, a ranking or an aligner needs them at once, else none.
+    /// All pairs if a lexicon, a ranking or an aligner needs them at once, else none. Unreadable ones are empty.
     all: Vec<Pair>,
     /// Stream of the pairs to align.
     stream: PairStream,
@@ -138,12 +149,18 @@ impl AlignInput {
             let numbers = stream.numbers().clone();
             return Ok(Self { all: Vec::new(), stream, numbers, selected: None, count: files.count() });
         }
-        let (all, numbers) = files.read_numbered("--pairs")?;
-        let chosen = (!args.only.is_empty()).then(|| chosen(&args.only, all.len())).transpose()?;
-        let aligned = match &chosen {
-            Some(chosen) => chosen.iter().map(|&id| all[id].clone()).collect(),
-            None => all.clone(),
+        let (each, numbers) = match args.on_error {
+            OnError::Fail => {
+                let (pairs, numbers) = files.read_numbered("--pairs")?;
+                (pairs.into_iter().map(Ok).collect(), numbers)
+            }
+            _ => files.read_each("--pairs")?,
         };
+        let all: Vec<Pair> = each.iter().map(|pair| pair.as_ref().ok().cloned().unwrap_or_default()).collect();
+        let chosen = (!args.only.is_empty()).then(|| chosen(&args.only, all.len())).transpose()?;
+        let is_chosen = |id: &usize| chosen.as_ref().is_none_or(|chosen| chosen.binary_search(id).is_ok());
+        let aligned: Vec<Result<Pair>> =
+            (0..).zip(each).filter(|(id, _)| is_chosen(id)).map(|(_, pair)| pair).collect();
         Ok(Self {
             count: Some(aligned.len()),
             stream: PairStream::in_memory(aligned, numbers.clone()),
@@ -205,13 +222,13 @@ struct AlignmentWriter<'a> {
     output: Output,
     /// Lexicon with its output, if requested.
     lexicon: Option<(Output, LexiconBuilder)>,
-    /// Noise features of the pairs, for --noisy.
-    noise: Vec<NoiseFeatures>,
+    /// Noise features of the readable pairs with their indices, for --noisy.
+    noise: Vec<(usize, NoiseFeatures)>,
 }
 
 impl AlignmentWriter<'_> {
-    /// Adds the pair with index `id`.
-    fn add(&mut self, id: usize, pair: &Pair, linked: &LinkedPair) -> Result<()> {
+    /// Adds the pair with index `id`, or an empty one with the error of its line.
+    fn add(&mut self, id: usize, pair: &Pair, linked: &LinkedPair, error: Option<&str>) -> Result<()> {
         let (given, _) = self.files.as_given(pair);
         if let Some((_, lexicon)) = &mut self.lexicon {
             // Tags and features do not enter the lexicon.
@@ -224,7 +241,7 @@ impl AlignmentWriter<'_> {
             lexicon.add(id, [&source, linked.alignment.target()], &linked.links, &linked.link_scores);
         }
         if self.args.noisy {
-            self.noise.push(linked.noise_features());
+            self.noise.extend(error.is_none().then(|| (id, linked.noise_features())));
             return Ok(());
         }
         if self.format == AlignmentFormat::Svg && self.args.only.is_empty() && id >= MAX_FIGURES {
@@ -232,7 +249,8 @@ impl AlignmentWriter<'_> {
         }
         let with_units = self.format == AlignmentFormat::Html && !self.args.subwords;
         let texts = [&*given.source, &*given.target];
-        let item = Item { gold: self.gold.as_ref().map(|gold| &gold[id]), ..item(id, texts, linked, with_units) };
+        let gold = self.gold.as_ref().map(|gold| &gold[id]);
+        let item = Item { gold, error, ..item(id, texts, linked, with_units) };
         self.output.with(|out| self.renderer.item(out, &item))
     }
 
@@ -241,7 +259,10 @@ impl AlignmentWriter<'_> {
         let given: Vec<Pair> = pairs.iter().map(|pair| self.files.as_given(pair).0).collect();
         if self.args.noisy {
             let format = ListFormat::new(self.format).unwrap_or(ListFormat::Table);
-            self.output.with(|out| write_noisy_pairs(out, format, &given, &self.noise, numbers))?;
+            let (ids, noise): (Vec<usize>, Vec<NoiseFeatures>) = self.noise.into_iter().unzip();
+            let given: Vec<Pair> = ids.iter().map(|&id| given[id].clone()).collect();
+            let numbers = LineNumbers::new(ids.into_iter().map(|id| numbers.of(id)).collect());
+            self.output.with(|out| write_noisy_pairs(out, format, &given, &noise, &numbers))?;
         } else {
             self.output.with(|out| self.renderer.finish(out))?;
         }

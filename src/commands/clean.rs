@@ -37,7 +37,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     filter.check()?;
     let files = given_pairs(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
     let outputs = CleanOutputs::open(args, &files)?;
-    let (pairs, numbers) = files.read_numbered("--pairs")?;
+    let (pairs, numbers, unreadable) = files.read_readable("--pairs", args.on_error, console)?;
     console.warn_all(files.spreadsheet_warnings(&pairs));
     ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
     // Features stay: they may be the only difference between a form and its lemma.
@@ -45,7 +45,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let model = args.model.as_deref().filter(|_| filter.suspicious_percent().is_some());
     let translator = model.map(|directory| Translator::load_on(directory, device)).transpose()?;
     let found = filter.apply(&pairs, &untagged, translator.as_ref(), console)?;
-    let table = table(&found, &numbers);
+    let table = table(&found, &numbers, &unreadable);
     let given: Vec<GivenPair> = pairs.iter().map(|pair| files.as_given(pair)).collect();
     outputs.write(&given, &found, &numbers)?;
     let written = [&args.output, &args.output_target, &args.rejected];
@@ -108,20 +108,26 @@ fn as_line((Pair { source, target }, features): &GivenPair) -> String {
     cells.map(|text| text.replace('\t', " ")).collect::<Vec<_>>().join("\t")
 }
 
-/// Returns the report: pairs per reason, with the first line numbers.
-fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers) -> String {
-    let share = |count: usize| format!("{:>5.1} %", 100.0 * count as f64 / found.len() as f64);
-    let mut table = String::from("reason          pairs    share  lines\n");
-    let mut bad = 0;
-    for defect in NoiseKind::ALL {
-        let places = (0..found.len()).filter(|&place| found[place] == Some(defect));
-        let lines: Vec<usize> = places.map(|place| numbers.of(place)).collect();
-        bad += lines.len();
+/// Returns the report: pairs per reason, with the first line numbers. Unreadable lines are not among the pairs.
+fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers, unreadable: &[usize]) -> String {
+    let all = found.len() + unreadable.len();
+    let row = |name: &str, lines: &[usize]| {
         let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
         let more = if lines.len() > NAMED { ", …" } else { "" };
-        let line =
-            format!("{:<12} {:>8}  {}  {}{more}", defect.name(), lines.len(), share(lines.len()), named.join(", "));
-        table += &format!("{}\n", line.trim_end());
+        let share = 100.0 * lines.len() as f64 / all as f64;
+        let line = format!("{name:<12} {:>8}  {share:>5.1} %  {}{more}", lines.len(), named.join(", "));
+        format!("{}\n", line.trim_end())
+    };
+    let lines = |kind: Option<NoiseKind>| -> Vec<usize> {
+        (0..found.len()).filter(|&place| found[place] == kind).map(|place| numbers.of(place)).collect()
+    };
+    let mut table = String::from("reason          pairs    share  lines\n");
+    if !unreadable.is_empty() {
+        table += &row("unreadable", unreadable);
     }
-    table + &format!("{:<12} {:>8}  {}\n", "good", found.len() - bad, share(found.len() - bad))
+    for defect in NoiseKind::ALL {
+        table += &row(defect.name(), &lines(Some(defect)));
+    }
+    let good = found.iter().filter(|defect| defect.is_none()).count();
+    table + &format!("{:<12} {good:>8}  {:>5.1} %\n", "good", 100.0 * good as f64 / all as f64)
 }

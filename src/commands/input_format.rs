@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use crate::checkpoint::ModelDir;
 use crate::cli::LayoutArgs;
 use crate::error::UsageError;
-use crate::text::{Column, features_before};
-use crate::text::{FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN};
-use crate::translator::Sentence;
+use crate::text::{Column, FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, ProtectedTokens};
+use crate::text::{features, features_before, split_trailing_features};
+use crate::translator::{Sentence, Translator};
 
 /// Format of input lines.
 pub struct SentenceLines {
@@ -18,6 +18,8 @@ pub struct SentenceLines {
     /// True if the next cell is the prefix of the translation.
     prefixes: bool,
     tag: Option<String>,
+    /// Tokens that the model knows, its features among them.
+    known: ProtectedTokens,
 }
 
 impl SentenceLines {
@@ -26,14 +28,16 @@ impl SentenceLines {
     /// # Errors
     /// The column of features is a name, since lines have no header ([`UsageError`]).
     pub fn new(layout: &LayoutArgs, tag: Option<&str>, model: &Path) -> Result<Self> {
-        let trained_with = || ModelDir::new(model).layout()?.features.map(|_| FIRST_FEATURES_COLUMN);
+        let config = ModelDir::new(model).config();
+        let trained_with = || config.as_ref()?.data.layout.features.as_ref().map(|_| FIRST_FEATURES_COLUMN);
         let features = match &layout.features {
             None => trained_with(),
             Some(Column::Number(number @ FIRST_FEATURES_COLUMN..)) => Some(*number),
             Some(_) => bail!(UsageError(FEATURES_COLUMN_ERROR.to_owned())),
         };
         let features = features.map(|number| number - 1);
-        Ok(Self { features, prefixes: false, tag: tag.map(str::to_owned) })
+        let known = config.map(|config| config.text.source_protected_tokens).unwrap_or_default();
+        Ok(Self { features, prefixes: false, tag: tag.map(str::to_owned), known })
     }
 
     /// Sets whether lines have prefixes.
@@ -43,14 +47,49 @@ impl SentenceLines {
     }
 
     /// Parses a line.
-    pub fn read(&self, line: String) -> Sentence {
+    ///
+    /// # Errors
+    /// The line lacks features. Those of a line without any may be empty after a tab, or in front of the sentence.
+    pub fn read(&self, line: String) -> Result<Sentence> {
         if self.features.is_none() && !self.prefixes {
-            return self.after(String::new(), &line, None);
+            return Ok(self.after(String::new(), &line, None));
         }
         let mut cells: Vec<&str> = line.split('\t').collect();
-        let features = self.features.filter(|&cell| cell < cells.len()).map_or("", |cell| cells.remove(cell));
+        let features = match self.features {
+            Some(cell) if cell < cells.len() => cells.remove(cell),
+            Some(cell) if !line.trim().is_empty() && features(&line).next().is_none() => {
+                return Err(self.missing_features(cell + 1, &line));
+            }
+            _ => "",
+        };
         let target_prefix = cells.get(1).filter(|_| self.prefixes).map(|&cell| cell.to_owned());
-        self.after(features_before(features), cells[0], target_prefix)
+        Ok(self.after(features_before(features), cells[0], target_prefix))
+    }
+
+    /// Parses a line as [`Self::read`] does, and checks the prefix of the translation.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and [`Translator::check_target_prefix`].
+    pub fn read_for(&self, translator: &Translator, line: String) -> Result<Sentence> {
+        let sentence = self.read(line)?;
+        translator.check_target_prefix(&sentence)?;
+        Ok(sentence)
+    }
+
+    /// Returns the text of a sentence after its tag, if features are read from its line.
+    pub fn with_features<'s>(&self, sentence: &'s Sentence) -> Option<&'s str> {
+        self.features?;
+        let tag = self.tag.as_ref().map(|tag| format!("{tag} ")).unwrap_or_default();
+        Some(sentence.text.strip_prefix(&tag).unwrap_or(&sentence.text))
+    }
+
+    /// Returns the error of a line without the column of features.
+    fn missing_features(&self, column: usize, line: &str) -> anyhow::Error {
+        let advice = match split_trailing_features(line, &self.known).filter(|_| column == FIRST_FEATURES_COLUMN) {
+            Some((text, features)) => format!("separate them with a tab: {text} TAB {features}"),
+            None => "write the sentence, TAB and its features".to_owned(),
+        };
+        anyhow!("no column {column} here for the features; {advice}")
     }
 
     /// Returns a sentence after its tag and features. Blank text stays alone.

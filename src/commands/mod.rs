@@ -24,6 +24,7 @@ mod train;
 mod translate;
 mod translation_setup;
 mod translation_writer;
+mod unreadable;
 
 use std::process::ExitCode;
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::unreadable::Unreadable;
 use crate::checkpoint::ModelDir;
 use crate::cli::PairArgs;
 use crate::text::{Column, FIRST_FEATURES_COLUMN, PairFiles, TableFormat};
@@ -12,13 +13,15 @@ use crate::text::{Column, FIRST_FEATURES_COLUMN, PairFiles, TableFormat};
 const MAX_CHUNK: usize = 2000;
 
 /// Processes items in chunks: small ones first for a quick response, then doubling up to [`MAX_CHUNK`]. `next_chunk` returns at
-/// most the requested number of items, none at the end; `work` receives the index of a chunk's first item.
+/// most the requested number of items, none at the end; `work` receives the index of a chunk's first item, and an empty item in
+/// place of each unreadable one.
 ///
 /// # Errors
-/// Those of the two functions.
-pub fn for_each_chunk<T>(
-    mut next_chunk: impl FnMut(usize) -> Result<Vec<T>>,
-    mut work: impl FnMut(usize, Vec<T>) -> Result<()>,
+/// Those of the two functions, and of items that end the work; the items before them are processed.
+pub fn for_each_chunk<T: Default>(
+    unreadable: &mut Unreadable,
+    mut next_chunk: impl FnMut(usize) -> Result<Vec<Result<T>>>,
+    mut work: impl FnMut(usize, Vec<T>, &Unreadable) -> Result<()>,
 ) -> Result<()> {
     const FIRST_CHUNK: usize = 50;
     let (mut size, mut first) = (FIRST_CHUNK, 0);
@@ -28,7 +31,13 @@ pub fn for_each_chunk<T>(
             return Ok(());
         }
         let count = part.len();
-        work(first, part)?;
+        let (part, error) = unreadable.replace(first, part);
+        if !part.is_empty() {
+            work(first, part, unreadable)?;
+        }
+        if let Some(error) = error {
+            return Err(error);
+        }
         (size, first) = ((2 * size).min(MAX_CHUNK), first + count);
     }
 }
@@ -37,7 +46,7 @@ pub fn for_each_chunk<T>(
 /// training, or to the second column of a file of sources alone.
 pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Option<PairFiles> {
     let given = args.layout.layout();
-    let recorded = || ModelDir::new(model?).layout().filter(|layout| layout.features.is_some());
+    let recorded = || Some(ModelDir::new(model?).config()?.data.layout).filter(|layout| layout.features.is_some());
     let recorded = if given.features.is_none() { recorded() } else { None };
     let numbered = given.columns.is_some() && !given.has_named_columns();
     let layout = match recorded {

@@ -130,6 +130,7 @@ pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_uni
         unknown: linked.aligned.as_ref().map(ForcedAlignment::unknown_share),
         gold: None,
         units,
+        error: None,
     }
 }
 

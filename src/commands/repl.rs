@@ -15,7 +15,9 @@ use super::output_file::{Output, ensure_distinct_paths};
 use super::render_options::{alignment_format, heatmap};
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
+use super::unreadable::Unreadable;
 use crate::cli::TranslateArgs;
+use crate::text::OnError;
 use crate::translator::{LineWarnings, Sentence, Translation};
 
 const GREETING: &str = "Type a sentence to translate it, :help for help, Ctrl-D to quit.";
@@ -166,16 +168,21 @@ impl<'a> Repl<'a> {
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
         let TranslationSetup { translator, request, form } = &self.setup;
-        let sentence = [form.read(sentence.to_owned())];
-        if let Err(reason) = translator.check_target_prefix(&sentence[0]) {
-            self.console.say(format!("{reason:#}"));
-            return Ok(());
-        }
+        let sentence = match form.read_for(translator, sentence.to_owned()) {
+            Ok(sentence) => [sentence],
+            Err(reason) => {
+                self.console.say(format!("{reason:#}"));
+                return Ok(());
+            }
+        };
         let mut found = translator.translate_batch(&sentence, &request.from_sentence(self.count), &mut |_| {})?;
         let mut warnings = LineWarnings::default();
         warnings.add_translation(self.count, &found[0][0]);
+        if let Some(source) = form.with_features(&sentence[0]) {
+            warnings.add_features(self.count, source, translator);
+        }
         self.results.report(&warnings, self.console);
-        self.results.write(self.count, &sentence, &found)?;
+        self.results.write(self.count, &sentence, &found, &Unreadable::new(OnError::Fail))?;
         self.count += 1;
         let [sentence] = sentence;
         self.last = Some((sentence, found.remove(0).remove(0)));
@@ -204,7 +211,8 @@ impl<'a> Repl<'a> {
         ensure_distinct_paths([], [("--output", self.args.output.as_path()), (":save", path)])?;
         let (args, output) = (&self.args, Output::open(path)?);
         let mut file = TranslationWriter::new(args, Some(format), &self.setup.translator, output, self.console)?;
-        file.write(0, std::slice::from_ref(sentence), &[vec![translation.clone()]])?;
+        let readable = Unreadable::new(OnError::Fail);
+        file.write(0, std::slice::from_ref(sentence), &[vec![translation.clone()]], &readable)?;
         file.finish()?;
         self.console.note(format!("saved {}", path.display()));
         Ok(())

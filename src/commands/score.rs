@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use candle_core::Device;
 use serde::Serialize;
 
@@ -11,12 +11,12 @@ use super::console::Console;
 use super::input_format::SentenceLines;
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, given_pairs};
+use super::unreadable::Unreadable;
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
-use crate::render::SCHEMA;
+use crate::render::{JsonError, SCHEMA};
 use crate::search::LengthFormula;
-use crate::text::{NBestEntry, Pair, read_lines};
-use crate::text::{PairFiles, SHIPPED_TEST};
+use crate::text::{NBestEntry, Pair, PairFiles, SHIPPED_TEST, file_name, read_lines};
 use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
 
 /// Name of the feature added to n-best lists.
@@ -38,28 +38,40 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let translator = Translator::load_ensemble_on(&args.model, device)?;
     let mut warnings = LineWarnings::new(pairs.numbers());
     let mut bar = console.bar("scoring", files.count());
-    let score = |first: usize, part: Vec<Pair>| {
+    let mut unreadable = Unreadable::new(args.on_error);
+    let score = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
         if first == 0 {
             console.warn_all(files.spreadsheet_warnings(&part));
         }
         let scored = translator.score_batch(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {
+            unreadable.warn(console);
             for (id, (pair, scored)) in (first..).zip(part.iter().zip(&scored)) {
+                if unreadable.is_skipped(id) {
+                    continue;
+                }
                 if scored.cut {
                     warnings.add_truncated(id);
                 }
-                let line =
-                    if args.json { as_json(id, &files.as_given(pair).0, scored)? } else { as_text(scored, args.words) };
+                warnings.add_pair(id, pair, &files, &translator);
+                let line = match (args.json, unreadable.message(id)) {
+                    (true, Some(error)) => serde_json::to_string(&JsonError::new(id, error))?,
+                    (false, Some(_)) => String::new(),
+                    (true, None) => as_json(id, &files.as_given(pair).0, scored)?,
+                    (false, None) => as_text(scored, args.words),
+                };
                 let line = output.shown(&line).into_owned();
                 output.with(|out| writeln!(out, "{line}"))?;
             }
             output.flush()
         })
     };
-    for_each_chunk(|most| pairs.next_chunk(most), score)?;
+    for_each_chunk(&mut unreadable, |most| pairs.next_chunk(most), score)?;
     drop(bar);
     warnings.report_truncated(console);
-    output.finish()
+    warnings.report_unknown_features(console);
+    output.finish()?;
+    unreadable.finish(console)
 }
 
 fn as_text(scored: &ForcedScore, words: bool) -> String {
@@ -121,7 +133,10 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     let hypotheses = NBestEntry::read_all(list, sentences.len())?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
     let form = SentenceLines::new(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
-    let sentences: Vec<String> = sentences.into_iter().map(|line| form.read(line).text).collect();
+    let read = |(number, line): (usize, String)| -> Result<String> {
+        Ok(form.read(line).with_context(|| format!("{}:{number}", file_name(input)))?.text)
+    };
+    let sentences: Vec<String> = (1..).zip(sentences).map(read).collect::<Result<_>>()?;
     let pair = |one: &NBestEntry| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
     let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
     let mut warnings = LineWarnings::default();

@@ -6,11 +6,11 @@ use anyhow::{Result, anyhow, bail};
 
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::for_each_chunk;
+use super::unreadable::Unreadable;
 use crate::alignment::{Link, LinkFormat};
 use crate::cli::SymmetrizeArgs;
 use crate::error::UsageError;
-use crate::text::PairFiles;
-use crate::text::{Pair, TableFormat, file_name};
+use crate::text::{OnError, Pair, PairFiles, TableFormat, file_name};
 
 pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     let (forward, backward) = (args.forward.as_path(), args.backward.as_path());
@@ -24,7 +24,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
     let mut output = Output::open(&args.output)?;
     // Parallel lines are read like sentence pairs.
     let mut lines = files.stream("the files of links")?;
-    let symmetrize = |done: usize, part: Vec<Pair>| {
+    let symmetrize = |done: usize, part: Vec<Pair>, _: &Unreadable| {
         for (number, Pair { source, target }) in (done + 1..).zip(&part) {
             let one = read(notations[0], source, forward, number)?;
             let other = read(notations[1], target, backward, number)?;
@@ -33,7 +33,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
         }
         output.flush()
     };
-    for_each_chunk(|most| lines.next_chunk(most), symmetrize)?;
+    for_each_chunk(&mut Unreadable::new(OnError::Fail), |most| lines.next_chunk(most), symmetrize)?;
     output.finish()
 }
 

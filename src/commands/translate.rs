@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
@@ -14,9 +14,10 @@ use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
+use super::unreadable::Unreadable;
 use crate::cli::{AlignmentFormat, TranslateArgs};
 use crate::error::UsageError;
-use crate::text::{LineStream, Units, WordSplitting, count_lines, word_spans};
+use crate::text::{LineError, LineStream, Units, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
@@ -36,22 +37,37 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     warn_of_unquoted_sentence(args, &translator, console);
     let mut warnings = LineWarnings::default();
     let mut bar = console.bar("translating", sentences.count());
-    let translate = |first: usize, lines: Vec<String>| {
-        let part: Vec<Sentence> = lines.into_iter().map(|line| form.read(line)).collect();
-        for (number, sentence) in (first + 1..).zip(&part) {
-            translator.check_target_prefix(sentence).with_context(|| place(args, number))?;
-        }
+    let mut unreadable = Unreadable::new(args.on_error);
+    let translate = |first: usize, part: Vec<Sentence>, unreadable: &Unreadable| {
         let request = request.from_sentence(first);
         let translated = translator.translate_batch(&part, &request, &mut |count| bar.advance(count))?;
-        for (id, translations) in (first..).zip(&translated) {
+        for (id, (sentence, translations)) in (first..).zip(part.iter().zip(&translated)) {
             warnings.add_translation(id, &translations[0]);
+            if let Some(source) = form.with_features(sentence) {
+                warnings.add_features(id, source, &translator);
+            }
         }
-        bar.hidden_while(|| results.write(first, &part, &translated))
+        bar.hidden_while(|| {
+            unreadable.warn(console);
+            results.write(first, &part, &translated, unreadable)
+        })
     };
-    for_each_chunk(|most| sentences.next_chunk(most.div_ceil(request.search.results())), translate)?;
+    let mut count = 0;
+    let next_chunk = |most: usize| {
+        let lines = sentences.next_chunk(most.div_ceil(request.search.results()))?;
+        let numbers = count + 1..;
+        count += lines.len();
+        let read = |number, line| {
+            let sentence = form.read_for(&translator, line);
+            sentence.map_err(|reason| LineError::new(place(args, number), number, &reason).into())
+        };
+        Ok(numbers.zip(lines).map(|(number, line)| read(number, line?)).collect())
+    };
+    for_each_chunk(&mut unreadable, next_chunk, translate)?;
     drop(bar);
     results.report(&warnings, console);
-    results.finish()
+    results.finish()?;
+    unreadable.finish(console)
 }
 
 /// Name of standard input.
@@ -103,15 +119,15 @@ impl Sentences {
     }
 
     /// Waits for sentences and returns those available, at most `most`; none at the end.
-    fn next_chunk(&mut self, most: usize) -> Result<Vec<String>> {
+    fn next_chunk(&mut self, most: usize) -> Result<Vec<Result<String>>> {
         while let Some(part) = self.parts.front_mut() {
             let sentences = match part {
-                SentenceSource::Given(texts) => texts.drain(..most.min(texts.len())).collect(),
+                SentenceSource::Given(texts) => texts.drain(..most.min(texts.len())).map(Ok).collect(),
                 SentenceSource::File(path) => {
                     *part = SentenceSource::Lines(LineStream::open(path)?);
                     continue;
                 }
-                SentenceSource::Lines(lines) => lines.next_chunk(most)?,
+                SentenceSource::Lines(lines) => lines.next_chunk(most),
             };
             if !sentences.is_empty() {
                 return Ok(sentences);
@@ -125,7 +141,8 @@ impl Sentences {
 /// Returns the location of a sentence, counted from 1, for messages.
 fn place(args: &TranslateArgs, number: usize) -> String {
     match &args.input {
-        Some(path) => format!("{}:{number}", path.display()),
+        Some(path) => format!("{}:{number}", file_name(path)),
+        None if args.text.is_empty() => format!("standard input:{number}"),
         None => format!("sentence {number}"),
     }
 }

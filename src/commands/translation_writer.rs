@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::console::Console;
 use super::output_file::Output;
 use super::render_options::{RenderOptions, item, renderer};
+use super::unreadable::Unreadable;
 use crate::alignment::LinkFormat;
 use crate::cli::{AlignmentFormat, TranslateArgs, UnknownLines};
 use crate::render::{Item, Renderer};
@@ -55,17 +56,28 @@ impl TranslationWriter {
     ///
     /// # Errors
     /// Writing fails.
-    pub fn write(&mut self, first: usize, sentences: &[Sentence], translations: &[Vec<Translation>]) -> Result<()> {
+    pub fn write(
+        &mut self,
+        first: usize,
+        sentences: &[Sentence],
+        translations: &[Vec<Translation>],
+        unreadable: &Unreadable,
+    ) -> Result<()> {
         let Some((linker, renderer)) = &mut self.alignments else {
-            write_texts(&mut self.output, translations, first, self.n_best)?;
+            let written = (first..).zip(translations).filter(|(id, _)| !unreadable.is_skipped(*id));
+            write_texts(&mut self.output, written, self.n_best)?;
             return self.output.flush();
         };
         for written in link_translations(translations, sentences, first, linker)? {
+            if unreadable.is_skipped(written.id) {
+                continue;
+            }
             let texts = [sentences[written.id - first].given(), &*written.translation.text];
             let item = Item {
                 rank: Some(written.rank),
                 translation: Some(&written.translation.text),
                 score: written.translation.score,
+                error: unreadable.message(written.id),
                 ..item(written.id, texts, &written.linked, self.with_units)
             };
             self.output.with(|out| renderer.item(out, &item))?;
@@ -78,6 +90,7 @@ impl TranslationWriter {
         warnings.report_truncated(console);
         warnings.report_unknown(self.unknown.consequence(), console);
         warnings.report_unmet(console);
+        warnings.report_unknown_features(console);
     }
 
     /// Links words by another model from now on.
@@ -140,9 +153,13 @@ fn link_translations<'a>(
         .collect())
 }
 
-/// Writes translations as text, one per line, n-best lists with sentence index and score. The first sentence has index `first`.
-fn write_texts(output: &mut Output, translations: &[Vec<Translation>], first: usize, n_best: u16) -> Result<()> {
-    for (id, found) in (first..).zip(translations) {
+/// Writes the translations of sentences with their indices as text, one per line, n-best lists with index and score.
+fn write_texts<'t>(
+    output: &mut Output,
+    translations: impl Iterator<Item = (usize, &'t Vec<Translation>)>,
+    n_best: u16,
+) -> Result<()> {
+    for (id, found) in translations {
         for Translation { text, score, .. } in found {
             let text = output.shown(text).into_owned();
             output.with(|out| match n_best {

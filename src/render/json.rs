@@ -50,6 +50,21 @@ struct JsonItem<'a> {
     unknown: Option<f64>,
 }
 
+/// Object of an input line that could not be read.
+#[derive(Serialize)]
+pub struct JsonError<'a> {
+    schema: u32,
+    id: usize,
+    error: &'a str,
+}
+
+impl<'a> JsonError<'a> {
+    /// Returns the object of line `id`, from 0.
+    pub fn new(id: usize, error: &'a str) -> Self {
+        Self { schema: SCHEMA, id, error }
+    }
+}
+
 impl Renderer for Json {
     fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
         let [source_text, target_text] = item.texts;
@@ -73,7 +88,10 @@ impl Renderer for Json {
             out.write_all(if self.items == 0 { b"[\n" } else { b",\n" })?;
         }
         self.items += 1;
-        serde_json::to_writer(&mut *out, &object)?;
+        match item.error {
+            Some(error) => serde_json::to_writer(&mut *out, &JsonError::new(item.id, error))?,
+            None => serde_json::to_writer(&mut *out, &object)?,
+        }
         if self.lines { out.write_all(b"\n") } else { Ok(()) }
     }
 

@@ -20,7 +20,7 @@ pub use escape::{escape_controls, escape_controls_by_line};
 pub use figure::{Axis, Bracket, BracketCounts, Figure, Series, write_stacked};
 pub use heatmap::Heatmap;
 pub use html::{AttentionFrame, FramePair, Html, write_training_page};
-pub use json::{Json, SCHEMA};
+pub use json::{Json, JsonError, SCHEMA};
 pub use nematus::Nematus;
 pub use npz::Npz;
 pub use numbers::{clock, readable};
@@ -55,6 +55,8 @@ pub struct Item<'a> {
     pub gold: Option<&'a Gold>,
     /// Unit-level attention, for formats that show both.
     pub units: Option<UnitAlignment<'a>>,
+    /// Error message if the input line could not be read; the item is then empty.
+    pub error: Option<&'a str>,
 }
 
 /// Attention between the model's subword units, with the word of each unit.
@@ -113,6 +115,7 @@ mod samples {
             unknown: None,
             gold: None,
             units: None,
+            error: None,
         }
     }
 }

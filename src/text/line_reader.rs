@@ -1,10 +1,12 @@
 //! Lines of text files: UTF-8 with LF or CRLF and an optional byte order mark. Every error names file and line.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
 
 use super::is_standard;
 
@@ -23,6 +25,70 @@ pub fn is_truncated(line: &str) -> bool {
 pub fn read_lines(path: &Path) -> Result<Vec<String>> {
     LineReader::open(path, LONGEST_LINE)?.collect()
 }
+
+/// Reads the lines of a text file as [`read_lines`] does, with a [`LineError`] in place of each line that is not UTF-8.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn read_each_line(path: &Path) -> Result<Vec<Result<String>>> {
+    let each = |line: Result<String>| match line {
+        Err(error) if !error.is::<LineError>() => Err(error),
+        line => Ok(line),
+    };
+    LineReader::open(path, LONGEST_LINE)?.map(each).collect()
+}
+
+/// Treatment of lines that cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum OnError {
+    /// Stop at the first one.
+    #[default]
+    Fail,
+    /// Leave them out, with a warning.
+    Skip,
+    /// Write an empty result for each, with a warning; JSON has the error; exit with code 1 at the end. A first line in the
+    /// wrong format still stops the command.
+    Keep,
+}
+
+impl OnError {
+    /// True for [`OnError::Fail`].
+    pub fn is_fail(&self) -> bool {
+        *self == Self::Fail
+    }
+}
+
+/// Line that cannot be read: not UTF-8, or not in the expected format. The lines after it can be read.
+#[derive(Debug)]
+pub struct LineError {
+    /// Number of the line, from 1.
+    pub line: usize,
+    message: String,
+    /// Text with U+FFFD in place of invalid bytes, if the line is not UTF-8.
+    lossy: Option<String>,
+}
+
+impl LineError {
+    /// Returns the error of a line that is not in the expected format. `place` names it.
+    pub fn new(place: impl fmt::Display, line: usize, reason: &anyhow::Error) -> Self {
+        Self { line, message: format!("{place}: {reason:#}"), lossy: None }
+    }
+
+    /// Text with U+FFFD in place of invalid bytes; none if the line is UTF-8.
+    pub fn lossy_text(&self) -> Option<&str> {
+        self.lossy.as_deref()
+    }
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for LineError {}
 
 /// Returns the number of lines of a regular file; none for a pipe.
 pub fn count_lines(path: &Path) -> Option<usize> {
@@ -50,7 +116,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Iterator over the lines of a file. It ends after an error.
+/// Iterator over the lines of a file. It ends after an error, unless this is a [`LineError`].
 pub(super) struct LineReader {
     reader: BufReader<Box<dyn Read + Send>>,
     name: String,
@@ -118,12 +184,10 @@ impl LineReader {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
         String::from_utf8(bytes).map(Some).map_err(|error| {
-            anyhow!(
-                "{}:{}: not UTF-8 from byte {} of this line on; convert the file to UTF-8",
-                self.name,
-                self.number,
-                error.utf8_error().valid_up_to() + 1
-            )
+            let (line, byte) = (self.number, error.utf8_error().valid_up_to() + 1);
+            let message =
+                format!("{}:{line}: not UTF-8 from byte {byte} of this line on; convert the file to UTF-8", self.name);
+            LineError { line, message, lossy: Some(String::from_utf8_lossy(error.as_bytes()).into_owned()) }.into()
         })
     }
 }
@@ -136,7 +200,7 @@ impl Iterator for LineReader {
             return None;
         }
         let line = self.read_line().transpose();
-        self.ended = !matches!(line, Some(Ok(_)));
+        self.ended = line.as_ref().is_none_or(|line| line.as_ref().is_err_and(|error| !error.is::<LineError>()));
         line
     }
 }
@@ -193,6 +257,17 @@ mod tests {
     fn reports_position_of_invalid_utf8() {
         let message = lines(b"good\nb\xffd\n").unwrap_err().to_string();
         assert!(message.starts_with("file.txt:2: not UTF-8 from byte 2"), "{message}");
+    }
+
+    #[test]
+    fn reads_on_after_invalid_utf8() {
+        let bytes = std::io::Cursor::new(b"a\n\xe9\xff b\r\nc\n".to_vec());
+        let mut lines = LineReader::new(Box::new(bytes), "file.txt".to_owned(), usize::MAX);
+        assert_eq!(lines.next().unwrap().unwrap(), "a");
+        let error = lines.next().unwrap().unwrap_err().downcast::<LineError>().unwrap();
+        assert_eq!((error.line, error.lossy_text()), (2, Some("\u{fffd}\u{fffd} b")));
+        assert_eq!(lines.next().unwrap().unwrap(), "c");
+        assert!(lines.next().is_none());
     }
 
     #[test]

@@ -20,9 +20,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Lines that a background thread reads.
 pub struct LineStream {
-    packets: Receiver<Result<Vec<String>>>,
+    packets: Receiver<Vec<Result<String>>>,
     /// Lines received but not yet returned.
-    pending: VecDeque<String>,
+    pending: VecDeque<Result<String>>,
     /// Time without input after which received lines are returned.
     pause: Duration,
 }
@@ -44,11 +44,9 @@ impl LineStream {
         Ok(Self { packets, pending: VecDeque::new(), pause })
     }
 
-    /// Waits for lines and returns those available, at most `max_lines`; none at the end.
-    ///
-    /// # Errors
-    /// The file cannot be read, or a line is not UTF-8. Lines before it that were not yet returned are lost.
-    pub fn next_chunk(&mut self, max_lines: usize) -> Result<Vec<String>> {
+    /// Waits for lines and returns those available, at most `max_lines`; none at the end. A line that is not UTF-8 is a
+    /// [`LineError`](super::LineError). Another error, if the file cannot be read, is the last item of the stream.
+    pub fn next_chunk(&mut self, max_lines: usize) -> Vec<Result<String>> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         while lines.len() < max_lines && bytes < MAX_CHUNK_BYTES {
             if self.pending.is_empty() {
@@ -58,77 +56,65 @@ impl LineStream {
                     self.packets.recv_timeout(self.pause)
                 };
                 match packet {
-                    Ok(packet) => self.pending.extend(packet?),
+                    Ok(packet) => self.pending.extend(packet),
                     Err(_) => break,
                 }
             }
             while let Some(line) = self.pending.pop_front() {
-                bytes += line.len();
+                bytes += length(&line);
                 lines.push(line);
                 if lines.len() == max_lines || bytes >= MAX_CHUNK_BYTES {
                     break;
                 }
             }
         }
-        Ok(lines)
+        lines
     }
 
-    /// Waits for the next `count` lines and returns them; fewer at the end.
-    ///
-    /// # Errors
-    /// As [`Self::next_chunk`].
-    pub fn next_n(&mut self, count: usize) -> Result<Vec<String>> {
+    /// Waits for the next `count` lines and returns them as [`Self::next_chunk`] does; fewer at the end.
+    pub fn next_n(&mut self, count: usize) -> Vec<Result<String>> {
         let mut lines = Vec::with_capacity(count);
         while lines.len() < count {
-            let more = self.next_chunk(count - lines.len())?;
+            let more = self.next_chunk(count - lines.len());
             if more.is_empty() {
                 break;
             }
             lines.extend(more);
         }
-        Ok(lines)
+        lines
     }
 
     /// Reads to the end and returns the number of lines read.
-    ///
-    /// # Errors
-    /// As [`Self::next_chunk`].
-    pub fn count_rest(&mut self) -> Result<usize> {
+    pub fn count_rest(&mut self) -> usize {
         let mut count = 0;
         loop {
-            match self.next_chunk(usize::MAX)?.len() {
-                0 => return Ok(count),
+            match self.next_chunk(usize::MAX).len() {
+                0 => return count,
                 more => count += more,
             }
         }
     }
 }
 
+fn length(line: &Result<String>) -> usize {
+    line.as_ref().map_or(0, String::len)
+}
+
 /// Sends lines until the end, or until the receiver is dropped. All lines read are sent before the reader may block.
-fn send_lines(mut reader: LineReader, sender: &SyncSender<Result<Vec<String>>>) {
+fn send_lines(mut reader: LineReader, sender: &SyncSender<Vec<Result<String>>>) {
     let (mut packet, mut bytes) = (Vec::new(), 0);
     while let Some(line) = reader.next() {
-        let is_full = match line {
-            Ok(line) => {
-                bytes += line.len();
-                packet.push(line);
-                bytes >= PACKET_BYTES || !reader.has_buffered_line()
-            }
-            Err(error) => {
-                // Sends the lines before the error first.
-                let _ = sender.send(Ok(std::mem::take(&mut packet))).and_then(|()| sender.send(Err(error)));
-                return;
-            }
-        };
-        if is_full {
+        bytes += length(&line);
+        packet.push(line);
+        if bytes >= PACKET_BYTES || !reader.has_buffered_line() {
             bytes = 0;
-            if sender.send(Ok(std::mem::take(&mut packet))).is_err() {
+            if sender.send(std::mem::take(&mut packet)).is_err() {
                 return;
             }
         }
     }
     if !packet.is_empty() {
-        let _ = sender.send(Ok(packet));
+        let _ = sender.send(packet);
     }
 }
 
@@ -147,30 +133,32 @@ mod tests {
     fn file_yields_as_many_lines_as_requested() {
         let text: String = (0..30_000).map(|number| format!("line {number}\n")).collect();
         let mut lines = stream(&text);
-        assert_eq!(lines.next_chunk(7).unwrap().len(), 7);
-        let more = lines.next_n(20_000).unwrap();
+        assert_eq!(lines.next_chunk(7).len(), 7);
+        let more: Vec<String> = lines.next_n(20_000).into_iter().collect::<Result<_>>().unwrap();
         assert_eq!((more.len(), more[0].as_str(), more[19_999].as_str()), (20_000, "line 7", "line 20006"));
-        assert_eq!(lines.count_rest().unwrap(), 9993);
-        assert!(lines.next_chunk(5).unwrap().is_empty() && lines.next_n(5).unwrap().is_empty());
+        assert_eq!(lines.count_rest(), 9993);
+        assert!(lines.next_chunk(5).is_empty() && lines.next_n(5).is_empty());
     }
 
     #[test]
     fn limits_bytes_of_a_chunk() {
         let text = format!("{}\n", "a".repeat(1000)).repeat(20_000);
         let mut lines = stream(&text);
-        let first = lines.next_chunk(usize::MAX).unwrap().len();
+        let first = lines.next_chunk(usize::MAX).len();
         assert!((8000..9000).contains(&first), "{first}");
-        assert_eq!(first + lines.count_rest().unwrap(), 20_000);
+        assert_eq!(first + lines.count_rest(), 20_000);
     }
 
     #[test]
-    fn reports_errors_with_file_and_line() {
+    fn names_unreadable_lines_among_the_others() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lines");
         std::fs::write(&path, b"a\nb\xff\nc\n").unwrap();
-        let message = LineStream::open(&path).unwrap().next_chunk(9).unwrap_err().to_string();
+        let lines = LineStream::open(&path).unwrap().next_chunk(9);
+        let message = lines[1].as_ref().unwrap_err().to_string();
         assert!(message.contains("lines:2: not UTF-8"), "{message}");
+        assert_eq!((lines.len(), lines[2].as_ref().unwrap().as_str()), (3, "c"), "the lines after it are read");
         assert!(LineStream::open(&dir.path().join("nothing")).is_err());
-        assert!(stream("").next_chunk(3).unwrap().is_empty());
+        assert!(stream("").next_chunk(3).is_empty());
     }
 }

@@ -28,7 +28,7 @@ pub use batch::{Batch, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
-pub use line_reader::{LONGEST_LINE, count_lines, is_truncated, name as file_name, read_lines};
+pub use line_reader::{LONGEST_LINE, LineError, OnError, count_lines, is_truncated, name as file_name, read_lines};
 pub use line_stream::LineStream;
 pub use n_best::NBestEntry;
 pub use noise_kind::{FilterLimits, NoiseKind, defects};
@@ -39,7 +39,7 @@ pub use pair_files::{
     SHIPPED_VALIDATION, ensure_line_for_each, read_line_for_each, read_link_lines, read_links_for_each, read_pairs,
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
-pub use protected_tokens::{ProtectedTokens, features, features_before, without_features};
+pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
 pub use segmentation::{Segmentation, UNKNOWN};
 pub use settings::TextSettings;
 pub use standard_streams::{check_read_once, is_standard, open_descriptor};

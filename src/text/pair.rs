@@ -3,7 +3,7 @@
 use super::Normalization;
 
 /// A sentence and its translation, as the user wrote them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pair {
     /// The sentence to translate.
     pub source: String,

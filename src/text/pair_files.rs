@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 
+use super::pair_reader::{read_each, read_each_parallel};
 use super::{
-    Column, LONGEST_LINE, LineNumbers, Pair, PairStream, TableFormat, count_lines, file_name, has_csv_quotes,
-    has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines, read_numbered, read_parallel,
-    without_features,
+    Column, LONGEST_LINE, LineError, LineNumbers, OnError, Pair, PairStream, TableFormat, count_lines, file_name,
+    has_csv_quotes, has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines, without_features,
 };
 use crate::error::UsageError;
+use crate::reporter::Reporter;
 
 /// Shipped training pairs, relative to the directory of the project.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
@@ -113,16 +114,58 @@ impl PairFiles {
     /// # Errors
     /// As [`Self::read`].
     pub fn read_numbered(&self, option: &str) -> Result<(Vec<Pair>, LineNumbers)> {
+        let (pairs, numbers) = self.read_each(option)?;
+        Ok((pairs.into_iter().collect::<Result<_>>()?, numbers))
+    }
+
+    /// Reads the pairs with their line numbers, and a [`LineError`] in place of each pair that cannot be read.
+    ///
+    /// # Errors
+    /// As [`Self::read`], except for lines that are not pairs.
+    pub fn read_each(&self, option: &str) -> Result<(Vec<Result<Pair>>, LineNumbers)> {
         self.check(option)?;
         let (pairs, numbers) = match &self.files {
-            PairSource::Tsv(path) => read_numbered(path, &self.layout)?,
+            PairSource::Tsv(path) => read_each(path, &self.layout)?,
             PairSource::Parallel(source, target) => (
-                read_parallel(source, target, &self.layout)?,
+                read_each_parallel(source, target, &self.layout)?,
                 LineNumbers::with_offset(usize::from(self.layout.header)),
             ),
-            PairSource::Memory(pairs) => (pairs.to_vec(), LineNumbers::with_offset(0)),
+            PairSource::Memory(pairs) => (pairs.iter().cloned().map(Ok).collect(), LineNumbers::with_offset(0)),
         };
-        Ok((pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect(), numbers))
+        Ok((pairs.into_iter().map(|pair| Ok(pair?.tagged(self.tag.as_deref()))).collect(), numbers))
+    }
+
+    /// Reads the pairs that can be read, with their line numbers. Unless `on_error` is [`OnError::Fail`], the others are left
+    /// out with a warning, and their line numbers are returned last.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_readable(
+        &self,
+        option: &str,
+        on_error: OnError,
+        reporter: &dyn Reporter,
+    ) -> Result<(Vec<Pair>, LineNumbers, Vec<usize>)> {
+        if on_error == OnError::Fail {
+            let (pairs, numbers) = self.read_numbered(option)?;
+            return Ok((pairs, numbers, Vec::new()));
+        }
+        let (each, numbers) = self.read_each(option)?;
+        let (mut pairs, mut lines, mut errors) = (Vec::with_capacity(each.len()), Vec::new(), Vec::new());
+        for (index, pair) in each.into_iter().enumerate() {
+            match pair.map_err(|error| error.downcast::<LineError>()) {
+                Ok(pair) => {
+                    pairs.push(pair);
+                    lines.push(numbers.of(index));
+                }
+                Err(error) => errors.push(error?),
+            }
+        }
+        if let Some((first, others)) = errors.split_first() {
+            let more = if others.is_empty() { " is".to_owned() } else { format!(" and {} more are", others.len()) };
+            reporter.warn(&format!("{first}; this line{more} left out"));
+        }
+        Ok((pairs, LineNumbers::new(lines), errors.into_iter().map(|error| error.line).collect()))
     }
 
     /// Opens a stream of the pairs.

@@ -1,11 +1,12 @@
 //! Readers of sentence pairs: one TSV file with a pair per line, or two line-aligned files. Every error names file and
 //! line.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Error, Result, anyhow, bail, ensure};
 
-use super::line_reader::{name, read_lines};
+use super::line_reader::{LineError, name, read_each_line};
 use super::line_stream::LineStream;
 use super::{Pair, TableFormat};
 
@@ -30,12 +31,51 @@ pub fn read_table(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
 /// # Errors
 /// As [`read_table`].
 pub fn read_numbered(path: &Path, layout: &TableFormat) -> Result<(Vec<Pair>, LineNumbers)> {
-    let pairs = layout.pairs(&read_lines(path)?, 0).map_err(|reason| anyhow!("{}:{reason}", name(path)))?;
-    if layout.csv {
-        let (each, pairs) = pairs.into_iter().unzip();
-        return Ok((pairs, LineNumbers { each, before: 0 }));
+    let (pairs, numbers) = read_each(path, layout)?;
+    Ok((pairs.into_iter().collect::<Result<_>>()?, numbers))
+}
+
+/// Reads sentence pairs with their line numbers, and a [`LineError`] in place of each pair that cannot be read.
+///
+/// # Errors
+/// The file cannot be read, its first line does not name a column, or a CSV quote is never closed.
+pub(super) fn read_each(path: &Path, layout: &TableFormat) -> Result<(Vec<Result<Pair>>, LineNumbers)> {
+    let (each, pairs) = parse_table(read_each_line(path)?, layout, 0, &name(path))?.into_iter().unzip();
+    let numbers = LineNumbers::with_offset(usize::from(layout.header));
+    Ok((pairs, if layout.csv { LineNumbers::new(each) } else { numbers }))
+}
+
+/// Returns the pairs of lines, which follow `before` other lines of a file, each with the number of its first line. A pair with
+/// an unreadable line is a [`LineError`]. Another error in place of a line ends the pairs.
+fn parse_table(
+    lines: Vec<Result<String>>,
+    layout: &TableFormat,
+    before: usize,
+    file: &str,
+) -> Result<Vec<(usize, Result<Pair>)>> {
+    let mut texts = Vec::with_capacity(lines.len());
+    let mut unreadable: BTreeMap<usize, Error> = BTreeMap::new();
+    let mut last = None;
+    for (number, line) in (before + 1..).zip(lines) {
+        match line {
+            Ok(text) => texts.push(text),
+            Err(error) => match error.downcast_ref::<LineError>().and_then(LineError::lossy_text) {
+                Some(text) => {
+                    texts.push(text.to_owned());
+                    unreadable.insert(number, error);
+                }
+                None => last = Some((number, Err(error))),
+            },
+        }
     }
-    Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), LineNumbers::with_offset(usize::from(layout.header))))
+    let pairs = layout.pairs(&texts, before).map_err(|reason| anyhow!("{file}:{reason}"))?;
+    let ends: Vec<usize> = pairs.iter().skip(1).map(|(line, _)| *line).chain([usize::MAX]).collect();
+    let checked = pairs.into_iter().zip(ends).map(|((line, pair), end)| {
+        let wrong = |reason: Error| LineError::new(format_args!("{file}:{line}"), line, &reason).into();
+        let first = unreadable.range(line..end).next().map(|(&number, _)| number);
+        (line, first.and_then(|number| unreadable.remove(&number)).map_or_else(|| pair.map_err(wrong), Err))
+    });
+    Ok(checked.chain(last).collect())
 }
 
 /// Line of its file on which each pair begins, from 1.
@@ -48,6 +88,11 @@ pub struct LineNumbers {
 }
 
 impl LineNumbers {
+    /// Returns the numbers of pairs that begin on these lines.
+    pub fn new(each: Vec<usize>) -> Self {
+        Self { each, before: 0 }
+    }
+
     /// Returns the numbers of pairs that follow line by line after the first `before` lines.
     pub fn with_offset(before: usize) -> Self {
         Self { each: Vec::new(), before }
@@ -64,26 +109,33 @@ impl LineNumbers {
 /// # Errors
 /// A file cannot be read, a line is not UTF-8 or lacks features, or the files differ in length.
 pub fn read_parallel(source: &Path, target: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
-    let sources = read_lines(source)?;
-    let targets = read_lines(target)?;
-    check_lengths([source, target], [sources.len(), targets.len()])?;
-    join_sides([source, target], [sources, targets], layout, 0)
+    read_each_parallel(source, target, layout)?.into_iter().collect()
+}
+
+/// Reads sentence pairs from two line-aligned files, with a [`LineError`] in place of each pair that cannot be read.
+///
+/// # Errors
+/// A file cannot be read, or the files differ in length.
+pub(super) fn read_each_parallel(source: &Path, target: &Path, layout: &TableFormat) -> Result<Vec<Result<Pair>>> {
+    let sides = [read_each_line(source)?, read_each_line(target)?];
+    check_lengths([source, target], [sides[0].len(), sides[1].len()])?;
+    Ok(join_sides([source, target], sides, layout, 0))
 }
 
 /// Returns the pairs of two lists of lines, which follow `before` lines of their files.
 fn join_sides(
     paths: [&Path; 2],
-    [mut sources, mut targets]: [Vec<String>; 2],
+    [sources, targets]: [Vec<Result<String>>; 2],
     layout: &TableFormat,
-    mut before: usize,
-) -> Result<Vec<Pair>> {
-    if layout.header && before == 0 {
-        before = sources.len().min(1);
-        sources.drain(..before);
-        targets.drain(..before);
-    }
-    let sources = layout.sources(sources, before).map_err(|reason| anyhow!("{}:{reason}", name(paths[0])))?;
-    Ok(sources.into_iter().zip(targets).map(|(source, target)| Pair { source, target }).collect())
+    before: usize,
+) -> Vec<Result<Pair>> {
+    let pair = |(line, (source, target)): (usize, (Result<String>, Result<String>))| {
+        let (source, target) = (source?, target?);
+        let wrong = |reason: Error| LineError::new(format_args!("{}:{line}", name(paths[0])), line, &reason);
+        Ok(Pair { source: layout.source(source).map_err(wrong)?, target })
+    };
+    let lines = (before + 1..).zip(sources.into_iter().zip(targets));
+    lines.skip(usize::from(layout.header && before == 0)).map(pair).collect()
 }
 
 fn check_lengths(paths: [&Path; 2], lengths: [usize; 2]) -> Result<()> {
@@ -109,14 +161,14 @@ pub struct PairStream {
 }
 
 enum StreamSource {
-    Memory(std::vec::IntoIter<Pair>),
+    Memory(std::vec::IntoIter<Result<Pair>>),
     Tsv { lines: LineStream, path: PathBuf, layout: TableFormat },
     Parallel { lines: [LineStream; 2], paths: [PathBuf; 2], layout: TableFormat },
 }
 
 impl PairStream {
     /// Returns a stream of pairs in memory.
-    pub fn in_memory(pairs: Vec<Pair>, numbers: LineNumbers) -> Self {
+    pub fn in_memory(pairs: Vec<Result<Pair>>, numbers: LineNumbers) -> Self {
         Self { source: StreamSource::Memory(pairs.into_iter()), read: 0, tag: None, numbers }
     }
 
@@ -131,7 +183,7 @@ impl PairStream {
     /// The file cannot be opened, or CSV is invalid.
     pub fn open_table(path: &Path, layout: &TableFormat) -> Result<Self> {
         if layout.csv {
-            let (pairs, numbers) = read_numbered(path, layout)?;
+            let (pairs, numbers) = read_each(path, layout)?;
             return Ok(Self::in_memory(pairs, numbers));
         }
         let numbers = LineNumbers::with_offset(usize::from(layout.header));
@@ -158,49 +210,55 @@ impl PairStream {
         Self { tag, ..self }
     }
 
-    /// Waits for pairs and returns those available, at most `max_pairs`; none at the end.
+    /// Waits for pairs and returns those available, at most `max_pairs`; none at the end. A pair that cannot be read is a
+    /// [`LineError`]. Another error, if a file cannot be read, is the last item of the stream.
     ///
     /// # Errors
-    /// A file cannot be read, a line is not UTF-8 or not a pair, or the files differ in length.
-    pub fn next_chunk(&mut self, max_pairs: usize) -> Result<Vec<Pair>> {
+    /// The first line does not name a column, or the files differ in length.
+    pub fn next_chunk(&mut self, max_pairs: usize) -> Result<Vec<Result<Pair>>> {
         loop {
             let (pairs, lines) = self.read_lines(max_pairs)?;
             self.read += lines;
             // The lines may have held only a header.
             if !pairs.is_empty() || lines == 0 {
-                return Ok(pairs.into_iter().map(|pair| pair.tagged(self.tag.as_deref())).collect());
+                return Ok(pairs.into_iter().map(|pair| Ok(pair?.tagged(self.tag.as_deref()))).collect());
             }
         }
     }
 
     /// Reads at most `max_lines` lines. Returns their pairs and the number of lines.
-    fn read_lines(&mut self, max_lines: usize) -> Result<(Vec<Pair>, usize)> {
+    fn read_lines(&mut self, max_lines: usize) -> Result<(Vec<Result<Pair>>, usize)> {
         match &mut self.source {
             StreamSource::Memory(pairs) => {
-                let pairs: Vec<Pair> = pairs.take(max_lines).collect();
+                let pairs: Vec<Result<Pair>> = pairs.take(max_lines).collect();
                 let count = pairs.len();
                 Ok((pairs, count))
             }
             StreamSource::Tsv { lines, path, layout } => {
-                let lines = lines.next_chunk(max_lines)?;
-                let with_name = |reason| anyhow!("{}:{reason}", name(path));
-                if self.read == 0 && layout.has_named_columns() {
-                    *layout = layout.with_column_numbers(&lines).map_err(with_name)?;
+                let mut lines = lines.next_chunk(max_lines);
+                let (file, count) = (name(path), lines.len());
+                if self.read == 0 && layout.has_named_columns() && count > 0 {
+                    let header = lines.remove(0)?;
+                    let numbered = layout.with_column_numbers(std::slice::from_ref(&header));
+                    *layout = numbered.map_err(|reason| anyhow!("{file}:{reason}"))?;
+                    lines.insert(0, Ok(header));
                 }
-                let pairs = layout.pairs(&lines, self.read).map_err(with_name)?;
-                Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), lines.len()))
+                let pairs = parse_table(lines, layout, self.read, &file)?;
+                Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), count))
             }
             StreamSource::Parallel { lines: [sources, targets], paths, layout } => {
-                let source = sources.next_chunk(max_lines)?;
-                let target = if source.is_empty() { targets.next_chunk(1)? } else { targets.next_n(source.len())? };
-                if source.len() != target.len() {
-                    let read = [source.len() + self.read, target.len() + self.read];
-                    let lengths = [read[0] + sources.count_rest()?, read[1] + targets.count_rest()?];
-                    check_lengths([&paths[0], &paths[1]], lengths)?;
-                    bail!("{} and {}: the files changed while they were read", name(&paths[0]), name(&paths[1]));
+                let source = sources.next_chunk(max_lines);
+                let target = if source.is_empty() { targets.next_chunk(1) } else { targets.next_n(source.len()) };
+                let paths = [paths[0].as_path(), &paths[1]];
+                let read = [source.len(), target.len()];
+                let pairs = join_sides(paths, [source, target], layout, self.read);
+                let ends_in_error = |pair: &Result<Pair>| pair.as_ref().is_err_and(|error| !error.is::<LineError>());
+                if read[0] != read[1] && !pairs.last().is_some_and(ends_in_error) {
+                    let lengths = [read[0] + sources.count_rest(), read[1] + targets.count_rest()];
+                    check_lengths(paths, lengths.map(|length| length + self.read))?;
+                    bail!("{} and {}: the files changed while they were read", name(paths[0]), name(paths[1]));
                 }
-                let count = source.len();
-                Ok((join_sides([&paths[0], &paths[1]], [source, target], layout, self.read)?, count))
+                Ok((pairs, read[0]))
             }
         }
     }
@@ -218,7 +276,9 @@ mod tests {
                 return Ok(found);
             }
             assert!(pairs.len() <= max);
-            found.extend(pairs.into_iter().map(|pair| [pair.source, pair.target]));
+            for pair in pairs {
+                found.push(pair.map(|pair| [pair.source, pair.target])?);
+            }
         }
     }
 
@@ -246,7 +306,8 @@ mod tests {
                 assert!(all(tsv, max).unwrap() == read && all(parallel, max).unwrap() == read, "{max} {header}");
             }
         }
-        let memory = PairStream::in_memory(read_tsv(&path("pairs.tsv")).unwrap(), LineNumbers::default());
+        let pairs = read_tsv(&path("pairs.tsv")).unwrap().into_iter().map(Ok).collect();
+        let memory = PairStream::in_memory(pairs, LineNumbers::default());
         assert_eq!(all(memory, 3).unwrap().len(), 5000);
     }
 

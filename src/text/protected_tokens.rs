@@ -65,6 +65,17 @@ impl ProtectedTokens {
         left
     }
 
+    /// Iterates over the features among the tokens, without brackets.
+    pub fn feature_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().filter(|token| features(token).map(str::len).sum::<usize>() == token.len()).map(inner)
+    }
+
+    /// Returns the features at the start of a text that are not among the tokens, without brackets.
+    pub fn unknown_features<'t>(&self, text: &'t str, normalization: Normalization) -> Vec<&'t str> {
+        let is_unknown = |feature: &&str| !self.iter().any(|token| token == normalization.apply(feature));
+        features(text).filter(is_unknown).map(inner).collect()
+    }
+
     /// Returns the normalized tokens.
     ///
     /// # Errors
@@ -138,11 +149,26 @@ pub fn features(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the words at the end of a text that are only features among `known`, separated by spaces or as in `V;PST;3;SG`, and
+/// the text before them. None if either is empty.
+pub fn split_trailing_features<'t>(text: &'t str, known: &ProtectedTokens) -> Option<(&'t str, &'t str)> {
+    let is_known =
+        |word: &str| features(&features_before(word)).all(|feature| known.iter().any(|token| token == feature));
+    let is_start = |&(index, _): &(usize, char)| is_known(&text[index..]);
+    let (index, _) = text.char_indices().filter(|(_, character)| character.is_whitespace()).find(is_start)?;
+    let (text, features) = (text[..index].trim(), text[index..].trim());
+    (!text.is_empty() && !features.is_empty()).then_some((text, features))
+}
+
 /// Returns a text without the features at its start, and these as `V;PST;3;SG`.
 pub fn without_features(text: &str) -> (&str, String) {
-    let plain = |feature: &str| feature.trim_matches(BRACKETS).to_owned();
     let length: usize = features(text).map(str::len).sum();
-    (&text[length..], features(text).map(plain).collect::<Vec<_>>().join(";"))
+    (&text[length..], features(text).map(inner).collect::<Vec<_>>().join(";"))
+}
+
+/// Returns a feature without its brackets.
+fn inner(feature: &str) -> &str {
+    feature.trim_matches(BRACKETS)
 }
 
 #[cfg(test)]

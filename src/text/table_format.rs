@@ -130,36 +130,33 @@ impl TableFormat {
         Ok(Some(Columns { sides, features }))
     }
 
-    /// Returns the sources of lines of a file without targets, which follow `before` other lines. A column of features
-    /// is put before the sentence in the first column. A line may also begin with its features.
+    /// Returns the source of a line of a file without targets. A column of features is put before the sentence in the
+    /// first column. A line may also begin with its features.
     ///
     /// # Errors
-    /// A line lacks the column; the message begins with its number.
-    pub fn sources(&self, lines: Vec<String>, before: usize) -> Result<Vec<String>> {
-        let Some(Column::Number(number)) = self.features else { return Ok(lines) };
-        let source = |(line, text): (usize, String)| {
-            let cells: Vec<&str> = text.split('\t').collect();
-            match cells.get(number - 1) {
-                Some(features) => Ok(with_features(features, cells[0])),
-                None if text.trim().is_empty() || features(&text).next().is_some() => Ok(text),
-                None => bail!("{line}: no column {number} here for the features"),
-            }
-        };
-        (before + 1..).zip(lines).map(source).collect()
+    /// The line lacks the column.
+    pub fn source(&self, text: String) -> Result<String> {
+        let Some(Column::Number(number)) = self.features else { return Ok(text) };
+        let cells: Vec<&str> = text.split('\t').collect();
+        match cells.get(number - 1) {
+            Some(features) => Ok(with_features(features, cells[0])),
+            None if text.trim().is_empty() || features(&text).next().is_some() => Ok(text),
+            None => bail!("no column {number} here for the features"),
+        }
     }
 
-    /// Returns the pairs of lines, which follow `before` other lines, each with its line number. An empty line is a
-    /// pair of empty sides. CSV must be complete.
+    /// Returns the pairs of lines, which follow `before` other lines, each with the number of its first line. An empty line is a
+    /// pair of empty sides, a line that is no pair an error. CSV must be complete.
     ///
     /// # Errors
-    /// A line is not a pair; the message begins with its number.
-    pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<(usize, Pair)>> {
+    /// A name of a column is missing or ambiguous, or a CSV quote is never closed; the message begins with the line number.
+    pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<(usize, Result<Pair>)>> {
         let records: Box<dyn Iterator<Item = Record>> =
             if self.csv { Box::new(csv_records(lines)?.into_iter()) } else { Box::new(plain_records(lines, before)) };
         let mut records = records.peekable();
         let columns = self.column_numbers(records.peek())?;
         let pairs = records.skip(usize::from(self.header && before == 0));
-        pairs.map(|record| Ok((record.line, self.pair(record, columns, lines, before)?))).collect()
+        Ok(pairs.map(|record| (record.line, self.pair(record, columns, lines, before))).collect())
     }
 
     /// Returns the pair of a record of `lines`, which follow `before` other lines.
@@ -178,7 +175,7 @@ impl TableFormat {
         if let Some(Columns { sides: [source, target], features }) = columns {
             let suffix = if truncated { &*format!(" in {TRUNCATED}") } else { "" };
             let cell = |number: usize| {
-                cells.get(number - 1).with_context(|| format!("{line}: no column {number} here, only {count}{suffix}"))
+                cells.get(number - 1).with_context(|| format!("no column {number} here, only {count}{suffix}"))
             };
             let source = match features {
                 Some(features) => with_features(cell(features)?, cell(source)?),
@@ -189,14 +186,14 @@ impl TableFormat {
         match <[String; 2]>::try_from(cells) {
             Ok([source, target]) => Ok(Pair { source, target }),
             Err(_) if count == 1 && truncated => {
-                bail!("{line}: {} in {TRUNCATED}", if self.csv { "only one column" } else { "no tab" })
+                bail!("{} in {TRUNCATED}", if self.csv { "only one column" } else { "no tab" })
             }
-            Err(_) if count == 1 => bail!("{line}: {}", self.single_cell_error(lines)),
+            Err(_) if count == 1 => bail!(self.single_cell_error(lines)),
             Err(_) if self.csv => {
-                bail!("{line}: {count} columns here, but a pair has two; use --columns 1,2 to select the first two")
+                bail!("{count} columns here, but a pair has two; use --columns 1,2 to select the first two")
             }
             Err(_) => bail!(
-                "{line}: {} tabs in this line, but a pair has exactly one; use --columns 1,2 to select the first \
+                "{} tabs in this line, but a pair has exactly one; use --columns 1,2 to select the first \
                  two columns",
                 count - 1
             ),
@@ -363,7 +360,11 @@ mod tests {
 
     fn read(layout: &TableFormat, text: &str) -> Result<Vec<[String; 2]>> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        Ok(layout.pairs(&lines, 0)?.into_iter().map(|(_, pair)| [pair.source, pair.target]).collect())
+        let pair = |(line, pair): (usize, Result<Pair>)| match pair {
+            Ok(pair) => Ok([pair.source, pair.target]),
+            Err(reason) => bail!("{line}: {reason}"),
+        };
+        layout.pairs(&lines, 0)?.into_iter().map(pair).collect()
     }
 
     fn csv() -> TableFormat {

@@ -45,7 +45,8 @@ impl TrainingData {
         let normalization = vocabularies[0].normalization();
         let (validation, validation_name) = match &files.validation[..] {
             given @ [_, ..] => {
-                let validation = given.iter().map(|files| files.read("--valid")).collect::<Result<Vec<_>>>()?.concat();
+                let read = |given: &PairFiles| Ok(given.read_readable("--valid", files.on_error, reporter)?.0);
+                let validation = given.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
                 warn_of_overlap(&pairs, &validation, normalization, reporter);
                 (validation, given.iter().map(PairFiles::to_string).collect::<Vec<_>>().join(", "))
             }
@@ -62,6 +63,7 @@ impl TrainingData {
             training_files: files.training_names(),
             sources: files.corpus_sources(),
             layout: files.training[0].files.layout().clone(),
+            on_error: files.on_error,
             validation_files: files.validation.iter().flat_map(PairFiles::names).collect(),
             several_validation_sets: files.validation.len() > 1,
             training_pairs: training.pairs.len(),

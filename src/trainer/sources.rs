@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::checkpoint::{CorpusSource, DataSummary};
 use crate::error::UsageError;
 use crate::reporter::Reporter;
-use crate::text::{Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once};
+use crate::text::{OnError, Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once};
 
 /// Sources as given by the user. The default is the shipped corpus, or the sources of the resumed training.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,8 @@ pub struct SourceOptions {
     pub layout: TableFormat,
     /// File of links of the training pairs for guided alignment.
     pub guide: Option<PathBuf>,
+    /// Treatment of lines that cannot be read. Kept lines are skipped, since an empty pair teaches nothing.
+    pub on_error: OnError,
     /// Pairs in memory instead of files.
     pub pairs: Option<TrainingSources>,
 }
@@ -96,6 +98,8 @@ pub struct TrainingSources {
     pub validation: Vec<PairFiles>,
     /// File of links of the training pairs for guided alignment.
     pub guide: Option<PathBuf>,
+    /// Treatment of lines that cannot be read.
+    pub on_error: OnError,
 }
 
 /// Training files with their weight and tag.
@@ -153,7 +157,7 @@ impl TrainingSources {
                 validation.push(PairFiles::shipped(SHIPPED_VALIDATION));
             }
         }
-        Ok(Self { training, validation, guide: args.guide.clone() })
+        Ok(Self { training, validation, guide: args.guide.clone(), on_error: args.on_error })
     }
 
     /// Returns the sources of a resumed training: the given files, or the original ones, relative to the current directory,
@@ -193,7 +197,7 @@ impl TrainingSources {
         if let Some(missing) = guide.as_deref().filter(|path| !path.exists()) {
             bail!("{}: file of links for guided alignment not found; give its path with --guide", missing.display());
         }
-        Ok(Self { training: weighted_files(&training, original)?, validation, guide })
+        Ok(Self { training: weighted_files(&training, original)?, validation, guide, on_error: original.on_error })
     }
 
     /// Returns pairs in memory as sources. Without validation pairs, training pairs are held out.
@@ -203,6 +207,7 @@ impl TrainingSources {
             training: vec![TrainingFiles { files: PairFiles::in_memory(training), source }],
             validation: validation.map(PairFiles::in_memory).into_iter().collect(),
             guide: None,
+            on_error: OnError::Fail,
         }
     }
 
@@ -226,7 +231,7 @@ impl TrainingSources {
         let mut read = TrainingPairs::default();
         let is_weighted = self.training.iter().any(|part| part.source.weight != 1.0);
         for TrainingFiles { files, source } in &self.training {
-            let pairs = files.read("--train")?;
+            let (pairs, ..) = files.read_readable("--train", self.on_error, reporter)?;
             files.spreadsheet_warnings(&pairs).iter().for_each(|line| reporter.warn(line));
             if is_weighted {
                 for pair in &pairs {

@@ -1,14 +1,17 @@
 //! Warnings about input lines, one message for each kind.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use super::{ForcedAlignment, LinkedPair, MAX_LINKED_WORDS, MAX_SENTENCE_UNITS, Translation};
+use super::{ForcedAlignment, LinkedPair, MAX_LINKED_WORDS, MAX_SENTENCE_UNITS, Translation, Translator};
 use crate::reporter::Reporter;
 use crate::search::{MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS};
-use crate::text::LineNumbers;
+use crate::text::{LineNumbers, Pair, PairFiles};
 
 /// Maximum number of line numbers in a message.
 const MAX_NAMED: usize = 5;
+/// Maximum number of features in a list.
+const MAX_FEATURES: usize = 20;
 
 /// List of line numbers.
 #[derive(Default)]
@@ -59,6 +62,18 @@ pub struct LineWarnings {
     links_truncated: LineList,
     unknown: LineList,
     unmet_constraints: LineList,
+    unknown_features: LineList,
+    /// Some of the unknown features, and of those that the model knows.
+    features: [BTreeSet<String>; 2],
+}
+
+/// Adds names up to a limit.
+fn add_names<'n>(names: &mut BTreeSet<String>, more: impl Iterator<Item = &'n str>) {
+    for name in more {
+        if names.len() < MAX_FEATURES {
+            names.insert(name.to_owned());
+        }
+    }
 }
 
 impl LineWarnings {
@@ -96,6 +111,40 @@ impl LineWarnings {
             Some(aligned) if aligned.cut => self.truncated.add(self.numbers.of(id)),
             None if linked.cut => self.links_truncated.add(self.numbers.of(id)),
             _ => {}
+        }
+    }
+
+    /// Adds input `id`, whose source begins with features, if the model does not know some of them.
+    pub fn add_features(&mut self, id: usize, source: &str, translator: &Translator) {
+        let text = &translator.config().text;
+        let known = &text.source_protected_tokens;
+        let unknown = known.unknown_features(source, text.normalization);
+        if !unknown.is_empty() {
+            self.unknown_features.add(self.numbers.of(id));
+            add_names(&mut self.features[0], unknown.into_iter());
+            add_names(&mut self.features[1], known.feature_names());
+        }
+    }
+
+    /// Adds the pair `id` as [`Self::add_features`] does, if its files have features.
+    pub fn add_pair(&mut self, id: usize, pair: &Pair, files: &PairFiles, translator: &Translator) {
+        if files.layout().features.is_some() {
+            self.add_features(id, &files.without_tag(pair).source, translator);
+        }
+    }
+
+    /// Reports lines with features that the model does not know.
+    pub fn report_unknown_features(&self, reporter: &dyn Reporter) {
+        let list = |names: &BTreeSet<String>| match names.len() {
+            0 => "none".to_owned(),
+            count => {
+                let more = if count < MAX_FEATURES { "" } else { ", …" };
+                Vec::from_iter(names.iter().map(String::as_str)).join(", ") + more
+            }
+        };
+        let (lines, [unknown, known]) = (&self.unknown_features, self.features.each_ref().map(list));
+        if lines.count > 0 {
+            reporter.warn(&format!("{lines}: features unknown to the model ({unknown}); it knows {known}"));
         }
     }
 

@@ -29,7 +29,7 @@ pub fn use_corpus(path: &Path, layout: &TableFormat, chunk_size: usize) -> bool 
             if more.is_empty() {
                 return Ok(all);
             }
-            all.extend(more);
+            all.extend(more.into_iter().collect::<anyhow::Result<Vec<_>>>()?);
         }
     });
     assert_eq!(read.as_ref().ok(), streamed.as_ref().ok(), "whole and chunked reading agree");
