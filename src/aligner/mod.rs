@@ -17,5 +17,4 @@ mod word_aligner;
 
 pub use em::{EM_ITERATIONS, train, train_with_prior};
 pub use serialized::SerializedAligner;
-pub use vocab::strip_punctuation;
 pub use word_aligner::{Posteriors, WordAligner};

@@ -2,24 +2,17 @@
 
 use std::collections::HashMap;
 
-use crate::text::{NormalForm, is_of_word};
+use crate::text::{NormalForm, strip_punctuation};
 
 /// Id of a known word.
 pub type WordId = Option<u32>;
 /// Word ids of a sentence.
 pub type WordIds = Vec<WordId>;
 
-/// Returns a word in a normal form and without surrounding punctuation; bare punctuation is kept.
-pub fn strip_punctuation(word: &str, form: NormalForm) -> String {
-    let word = form.apply(word);
-    let bare = word.trim_matches(|character| !is_of_word(character));
-    (if bare.is_empty() { &word } else { bare }).to_owned()
-}
-
 /// Normalizes a word: lowercased and without surrounding punctuation, so that `Hier.` becomes `hier`; bare punctuation
 /// is kept.
 pub fn normalize_word(word: &str, form: NormalForm) -> String {
-    form.apply(&strip_punctuation(word, form).to_lowercase()).into_owned()
+    form.apply(&strip_punctuation(&form.apply(word)).to_lowercase()).into_owned()
 }
 
 /// Vocabulary of one side.

@@ -17,8 +17,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Link, LinkScores};
-use crate::aligner::strip_punctuation;
-use crate::text::NormalForm;
+use crate::text::{NormalForm, strip_punctuation};
 
 /// Minimum mean score of an entry's links.
 const MIN_SCORE: f64 = 0.5;
@@ -195,7 +194,7 @@ impl WordTable {
         let mut begins = true;
         let mut add = |word: &String| {
             let id = word.chars().any(char::is_alphanumeric).then(|| {
-                let id = self.add(pair, strip_punctuation(word, NormalForm::Nfc), begins);
+                let id = self.add(pair, strip_punctuation(&NormalForm::Nfc.apply(word)).to_owned(), begins);
                 begins = false;
                 id
             });

@@ -48,5 +48,5 @@ pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, i
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
 pub use word_spans::{
-    LONGEST_WORD, WordSplitting, are_single_words, is_of_word, is_punctuation, word_of_span, word_spans,
+    LONGEST_WORD, WordSplitting, are_single_words, is_punctuation, strip_punctuation, word_of_span, word_spans,
 };

@@ -116,6 +116,12 @@ pub fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || character.general_category_group() == GeneralCategoryGroup::Mark
 }
 
+/// Returns a word without surrounding punctuation and symbols; a word of nothing else is kept.
+pub fn strip_punctuation(word: &str) -> &str {
+    let bare = word.trim_matches(|character| !is_of_word(character));
+    if bare.is_empty() { word } else { bare }
+}
+
 /// True for characters of scripts written without spaces between words.
 pub fn is_unspaced(character: char) -> bool {
     use Script::{Bopomofo, Han, Hiragana, Katakana, Khmer, Lao, Myanmar, Thai};

@@ -96,7 +96,6 @@ const USES: [(&str, &[&str]); 22] = [
     (
         "commands",
         &[
-            "aligner",
             "alignment",
             "attention",
             "checkpoint",
