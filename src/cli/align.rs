@@ -40,7 +40,8 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) attention: AttentionArgs,
 
-    /// Gold alignments that --format html shows beside the links: lines of s-t (sure) and s?t or spt (possible).
+    /// Gold alignments that --format html shows beside the links: lines of s-t (sure) and s?t or spt (possible), or a file of
+    /// NAACL 2003.
     #[arg(long, value_name = "FILE", conflicts_with = "tag_source")]
     pub gold: Option<PathBuf>,
 
