@@ -75,7 +75,8 @@ fn asks_for_missing_features_and_warns_of_unknown_ones() {
     let translate = |arguments: &[&str], input: &str| {
         dir.run_with_input(&[&["translate", "--model", "model"], arguments].concat(), input)
     };
-    let missing = "no column 2 here for the features; write the sentence, TAB and its features";
+    let missing =
+        "no column 2 here for the features; write the sentence, TAB and its features, out of FUT, PL, PRS, PST, SG, V";
     translate(&["kanti"], "").refused_with(1, &["sentence 1: ", missing]);
     translate(&[], "kanti\n").refused_with(1, &["standard input:1: ", missing]);
     for line in ["kanti V;PST;SG", "kanti V PST SG"] {

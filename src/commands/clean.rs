@@ -37,7 +37,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     filter.check()?;
     let files = given_pairs(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
     let outputs = CleanOutputs::open(args, &files)?;
-    let (pairs, numbers, unreadable) = files.read_readable("--pairs", args.on_error, console)?;
+    let (pairs, numbers, unreadable) = files.read_readable("--pairs", args.on_error, &|line| console.warn(line))?;
     console.warn_all(files.spreadsheet_warnings(&pairs));
     ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
     // Features stay: they may be the only difference between a form and its lemma.

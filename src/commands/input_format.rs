@@ -85,9 +85,11 @@ impl SentenceLines {
 
     /// Returns the error of a line without the column of features.
     fn missing_features(&self, column: usize, line: &str) -> anyhow::Error {
+        let known = self.known.feature_list();
         let advice = match split_trailing_features(line, &self.known).filter(|_| column == FIRST_FEATURES_COLUMN) {
             Some((text, features)) => format!("separate them with a tab: {text} TAB {features}"),
-            None => "write the sentence, TAB and its features".to_owned(),
+            None if known.is_empty() => "write the sentence, TAB and its features".to_owned(),
+            None => format!("write the sentence, TAB and its features, out of {known}"),
         };
         anyhow!("no column {column} here for the features; {advice}")
     }

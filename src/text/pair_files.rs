@@ -13,7 +13,6 @@ use super::{
     has_csv_quotes, has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines, without_features,
 };
 use crate::error::UsageError;
-use crate::reporter::Reporter;
 
 /// Shipped training pairs, relative to the directory of the project.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
@@ -144,7 +143,7 @@ impl PairFiles {
         &self,
         option: &str,
         on_error: OnError,
-        reporter: &dyn Reporter,
+        warn: &dyn Fn(&str),
     ) -> Result<(Vec<Pair>, LineNumbers, Vec<usize>)> {
         if on_error == OnError::Fail {
             let (pairs, numbers) = self.read_numbered(option)?;
@@ -163,7 +162,7 @@ impl PairFiles {
         }
         if let Some((first, others)) = errors.split_first() {
             let more = if others.is_empty() { " is".to_owned() } else { format!(" and {} more are", others.len()) };
-            reporter.warn(&format!("{first}; this line{more} left out"));
+            warn(&format!("{first}; this line{more} left out"));
         }
         Ok((pairs, LineNumbers::new(lines), errors.into_iter().map(|error| error.line).collect()))
     }

@@ -1,6 +1,7 @@
 //! Protected tokens: pieces of text that are always one unit, such as language tags and features of a word to inflect.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -65,9 +66,13 @@ impl ProtectedTokens {
         left
     }
 
-    /// Iterates over the features among the tokens, without brackets.
-    pub fn feature_names(&self) -> impl Iterator<Item = &str> {
-        self.iter().filter(|token| features(token).map(str::len).sum::<usize>() == token.len()).map(inner)
+    /// Lists the features among the tokens, without brackets, or the first 20 of them.
+    pub fn feature_list(&self) -> String {
+        const MAX_LISTED: usize = 20;
+        let is_feature = |token: &&str| features(token).map(str::len).sum::<usize>() == token.len();
+        let names: BTreeSet<&str> = self.iter().filter(is_feature).map(inner).collect();
+        let list = names.iter().take(MAX_LISTED).copied().collect::<Vec<_>>().join(", ");
+        if names.len() > MAX_LISTED { list + ", …" } else { list }
     }
 
     /// Returns the features at the start of a text that are not among the tokens, without brackets.
@@ -201,5 +206,19 @@ mod tests {
         assert_eq!(without_features("walk ⟨V⟩"), ("walk ⟨V⟩", String::new()));
         assert_eq!([with_features(" ", "walk"), with_features("V", " ")], ["walk", " "]);
         assert_eq!(features("walk ⟨V⟩").count() + features("⟨V").count() + features("").count(), 0);
+    }
+
+    #[test]
+    fn finds_features_that_the_model_does_not_know_or_that_lack_their_tab() {
+        let known = protected_tokens(&["⟨V⟩", "⟨PST⟩", "<2fr>"]);
+        assert_eq!(known.feature_list(), "PST, V");
+        assert_eq!(known.unknown_features("⟨V⟩⟨v⟩⟨FUT⟩walk", Normalization::default()), ["v", "FUT"]);
+        for line in ["walk V;PST", "walk V PST", " walk V PST "] {
+            let (text, features) = split_trailing_features(line, &known).unwrap();
+            assert_eq!((text, features), ("walk", &line.trim()[5..]));
+        }
+        for line in ["walk", "walk ", "PST", "walk V;FUT", ""] {
+            assert_eq!(split_trailing_features(line, &known), None, "{line:?}");
+        }
     }
 }

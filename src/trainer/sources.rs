@@ -231,7 +231,7 @@ impl TrainingSources {
         let mut read = TrainingPairs::default();
         let is_weighted = self.training.iter().any(|part| part.source.weight != 1.0);
         for TrainingFiles { files, source } in &self.training {
-            let (pairs, ..) = files.read_readable("--train", self.on_error, reporter)?;
+            let (pairs, ..) = files.read_readable("--train", self.on_error, &|line| reporter.warn(line))?;
             files.spreadsheet_warnings(&pairs).iter().for_each(|line| reporter.warn(line));
             if is_weighted {
                 for pair in &pairs {

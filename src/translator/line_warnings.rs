@@ -10,7 +10,7 @@ use crate::text::{LineNumbers, Pair, PairFiles};
 
 /// Maximum number of line numbers in a message.
 const MAX_NAMED: usize = 5;
-/// Maximum number of features in a list.
+/// Maximum number of unknown features in a message.
 const MAX_FEATURES: usize = 20;
 
 /// List of line numbers.
@@ -63,17 +63,10 @@ pub struct LineWarnings {
     unknown: LineList,
     unmet_constraints: LineList,
     unknown_features: LineList,
-    /// Some of the unknown features, and of those that the model knows.
-    features: [BTreeSet<String>; 2],
-}
-
-/// Adds names up to a limit.
-fn add_names<'n>(names: &mut BTreeSet<String>, more: impl Iterator<Item = &'n str>) {
-    for name in more {
-        if names.len() < MAX_FEATURES {
-            names.insert(name.to_owned());
-        }
-    }
+    /// Some of the unknown features.
+    features: BTreeSet<String>,
+    /// Features that the model knows.
+    known_features: String,
 }
 
 impl LineWarnings {
@@ -121,8 +114,9 @@ impl LineWarnings {
         let unknown = known.unknown_features(source, text.normalization);
         if !unknown.is_empty() {
             self.unknown_features.add(self.numbers.of(id));
-            add_names(&mut self.features[0], unknown.into_iter());
-            add_names(&mut self.features[1], known.feature_names());
+            let room = MAX_FEATURES.saturating_sub(self.features.len());
+            self.features.extend(unknown.into_iter().take(room).map(str::to_owned));
+            self.known_features = known.feature_list();
         }
     }
 
@@ -135,15 +129,10 @@ impl LineWarnings {
 
     /// Reports lines with features that the model does not know.
     pub fn report_unknown_features(&self, reporter: &dyn Reporter) {
-        let list = |names: &BTreeSet<String>| match names.len() {
-            0 => "none".to_owned(),
-            count => {
-                let more = if count < MAX_FEATURES { "" } else { ", …" };
-                Vec::from_iter(names.iter().map(String::as_str)).join(", ") + more
-            }
-        };
-        let (lines, [unknown, known]) = (&self.unknown_features, self.features.each_ref().map(list));
-        if lines.count > 0 {
+        if self.unknown_features.count > 0 {
+            let unknown = Vec::from_iter(self.features.iter().map(String::as_str)).join(", ");
+            let known = if self.known_features.is_empty() { "none" } else { &self.known_features };
+            let lines = &self.unknown_features;
             reporter.warn(&format!("{lines}: features unknown to the model ({unknown}); it knows {known}"));
         }
     }
