@@ -45,7 +45,11 @@ impl TrainingData {
         let normalization = vocabularies[0].normalization();
         let (validation, validation_name) = match &files.validation[..] {
             given @ [_, ..] => {
-                let read = |given: &PairFiles| Ok(given.read_readable("--valid", files.on_error, reporter)?.0);
+                let read = |given: &PairFiles| {
+                    let (pairs, numbers, _) = given.read_readable("--valid", files.on_error, reporter)?;
+                    given.report_format(&pairs, &numbers, reporter);
+                    Ok(pairs)
+                };
                 let validation = given.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
                 warn_of_overlap(&pairs, &validation, normalization, reporter);
                 (validation, given.iter().map(PairFiles::to_string).collect::<Vec<_>>().join(", "))
