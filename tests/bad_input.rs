@@ -10,7 +10,7 @@ const BROKEN: [(&str, &[u8], &[&str]); 4] = [
     ("invalid UTF-8", b"the fox\tmi .\nthe \xff\tku .\n", &["broken.tsv:2", "UTF-8"]),
     ("half a character", b"the fox\tmi \xc3", &["broken.tsv:1", "UTF-8"]),
     ("no tab", b"the fox\tmi .\nthe owl\n", &["broken.tsv:2", "no tab"]),
-    ("two tabs", b"a\tb\na\tb\na\tb\tc\n", &["broken.tsv:3", "2 tabs"]),
+    ("two tabs", b"a\tb\na\tb\na\tb\tc\n", &["broken.tsv:3", "3 columns"]),
 ];
 
 /// Unusual but valid lines of text.

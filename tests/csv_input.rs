@@ -63,11 +63,11 @@ fn unreadable_tables_name_the_options_that_help() {
     let dir = TestDir::new();
     let utf_16: Vec<u8> = tsv(&PAIRS).encode_utf16().flat_map(u16::to_le_bytes).collect();
     dir.write("utf16.tsv", [&b"\xff\xfe"[..], &utf_16].concat());
-    dir.write("commas.csv", "the fox,mi .\nthe owl,ku .\n");
+    dir.write("commas.txt", "the fox,mi .\nthe owl,ku .\n");
     dir.write("three.tsv", "the fox\tmi .\tCC-BY\n");
     dir.write("open.csv", "the fox,mi .\n\"the owl,ku .\n");
     links(&dir, "utf16.tsv", &[]).refused_with(1, &["utf16.tsv: ", "UTF-16", "UTF-8"]);
-    links(&dir, "commas.csv", &[]).refused_with(1, &["commas.csv:1: ", "CSV", "--csv"]);
+    links(&dir, "commas.txt", &[]).refused_with(1, &["commas.txt:1: ", "CSV", "--csv"]);
     links(&dir, "three.tsv", &[]).refused_with(1, &["three.tsv:1: ", "--columns 1,2"]);
     links(&dir, "three.tsv", &["--columns", "1,4"]).refused_with(1, &["three.tsv:1: ", "no column 4"]);
     links(&dir, "three.tsv", &["--columns", "en,mi ."])
@@ -76,8 +76,60 @@ fn unreadable_tables_name_the_options_that_help() {
     for columns in ["1", "1,1", "0,1", "a,a", "a,", "1,2,3"] {
         assert_eq!(links(&dir, "three.tsv", &["--columns", columns]).code, Some(2), "{columns}");
     }
-    let sides = ["align", "--model", model_path(), "--source", "three.tsv", "--target", "commas.csv", "--csv"];
+    let sides = ["align", "--model", model_path(), "--source", "three.tsv", "--target", "commas.txt", "--csv"];
     dir.run(&sides).refused_with(2, &["--csv"]);
+}
+
+#[test]
+fn csv_files_are_recognized_and_their_headers_left_out() {
+    let dir = TestDir::with_pairs();
+    let plain = links(&dir, "pairs.tsv", &[]);
+    dir.write("export.csv", export(";"));
+    dir.write("two.csv", format!("English,Kanto\n{}", tsv(&PAIRS).replace('\t', ",")));
+    dir.write("named.csv", format!("English,French\n{}", tsv(&PAIRS).replace('\t', ",")));
+    let left_out = |file: &str| format!("{file}: the first line is a header and is left out\n");
+    for (file, options, note) in [
+        ("export.csv", &["--columns", "2,3"][..], left_out("export.csv")),
+        ("named.csv", &[], left_out("named.csv")),
+        ("two.csv", &["--header"], String::new()),
+    ] {
+        let aligned = links(&dir, file, options);
+        assert_eq!((aligned.worked(), &aligned.stderr), (plain.worked(), &note), "{file}");
+    }
+    let train =
+        [&["train", "export.csv", "--columns", "English,translation", "--out", "out", "--max-epochs", "1"], &QUICK[..]];
+    dir.run(&train.concat()).worked();
+    assert!(dir.text("out/config.json").contains("\"training_pairs\": 12"));
+}
+
+#[test]
+fn hint_of_columns_names_them_and_proposes_text() {
+    let dir = TestDir::new();
+    dir.write("export.csv", export(","));
+    let listed =
+        ["export.csv:1: 3 columns", "--columns English,translation", "id \"0\"", "English \"the red fox sle…\""];
+    links(&dir, "export.csv", &[]).refused_with(1, &listed);
+    let tatoeba = |(number, (source, target)): (usize, &(&str, &str))| format!("{number}\t{source}\t{target}\tCC-BY\n");
+    dir.write("tatoeba.tsv", PAIRS.iter().enumerate().map(tatoeba).collect::<String>());
+    links(&dir, "tatoeba.tsv", &[]).refused_with(1, &["tatoeba.tsv:1: 4 columns", "--columns 2,3", "4 \"CC-BY\""]);
+    dir.write("stray.tsv", format!("{}the fox\tmi\tx\n", tsv(&PAIRS)));
+    links(&dir, "stray.tsv", &[]).refused_with(1, &["stray.tsv:13: 3 columns here"]);
+}
+
+#[test]
+fn columns_apply_to_the_files_that_have_them() {
+    let dir = TestDir::with_pairs();
+    dir.write("export.csv", export(","));
+    for (out, columns) in [("names", "English,translation"), ("numbers", "2,3")] {
+        let train =
+            ["train", "--train", "export.csv", "--columns", columns, "--valid", "pairs.tsv", "--max-epochs", "1"];
+        let trained = dir.run(&[&train[..], &["--preset", "tiny", "--out", out]].concat());
+        trained.worked();
+        assert!(trained.stderr.contains("pairs.tsv: --columns does not fit"), "{trained:?}");
+        dir.run(&["train", "--resume", "--out", out, "--max-epochs", "2", "-q"]).worked();
+    }
+    assert_eq!(dir.read("names/model.safetensors"), dir.read("numbers/model.safetensors"));
+    links(&dir, "pairs.tsv", &["--columns", "2,3"]).refused_with(1, &["pairs.tsv:1: no column 3"]);
 }
 
 #[test]

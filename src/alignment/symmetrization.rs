@@ -10,20 +10,24 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::Link;
 
-/// Heuristic that combines the links of two directions.
+/// Heuristic that combines the links of two directions. On the command line, names of atools and NLTK are understood too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Symmetrization {
     /// Links in both directions: high precision.
+    #[cfg_attr(feature = "cli", value(alias = "intersect"))]
     Intersection,
     /// Links in either direction: high recall.
     Union,
     /// The intersection, extended by neighboring links of the union that cover an unlinked word, in the order of Moses'
     /// symal.
+    #[cfg_attr(feature = "cli", value(alias = "gd"))]
     GrowDiag,
     /// grow-diag, extended by links of either direction that cover an unlinked word.
+    #[cfg_attr(feature = "cli", value(alias = "gdf"))]
     GrowDiagFinal,
     /// grow-diag, extended by links of either direction between two unlinked words.
+    #[cfg_attr(feature = "cli", value(alias = "gdfa"))]
     GrowDiagFinalAnd,
 }
 

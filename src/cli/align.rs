@@ -15,9 +15,10 @@ use crate::translator::LinkDirection;
 /// Arguments of `softalign align`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  softalign align --pairs pairs.tsv --format pharaoh > links.txt
+  softalign align \"The cat sleeps.\" \"Le chat dort.\"
+  softalign align pairs.tsv --format pharaoh > links.txt
   softalign align --source a.en --target a.fr --format npz --output weights.npz
-  printf 'She sleeps.\\tElle dort.\\n' | softalign align --pairs -")]
+  printf 'She sleeps.\\tElle dort.\\n' | softalign align")]
 pub struct AlignArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
@@ -27,7 +28,7 @@ pub struct AlignArgs {
     pub model: Vec<PathBuf>,
 
     /// Output file; - is standard output.
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, short = 'o', alias = "out", value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
     /// Output format [default: by the extension of --output: .html, .json, .jsonl, .npz, .svg or .tsv; else text].

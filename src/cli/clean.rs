@@ -10,8 +10,8 @@ use crate::text::{FilterLimits, NoiseKind, OnError};
 /// Arguments of `softalign clean`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  softalign clean --pairs corpus.tsv
-  softalign clean --pairs corpus.tsv --output clean.tsv --rejected rest.tsv
+  softalign clean corpus.tsv
+  softalign clean corpus.tsv --output clean.tsv --rejected rest.tsv
   softalign clean --source a.en --target a.fr --noisy 2 \\
       --output clean.en --output-target clean.fr")]
 pub struct CleanArgs {
@@ -19,7 +19,7 @@ pub struct CleanArgs {
     pub(crate) pairs: PairArgs,
 
     /// Output file of the clean pairs; - is standard output. Without it, pairs are only counted.
-    #[arg(long, value_name = "FILE.tsv")]
+    #[arg(long, short = 'o', alias = "out", value_name = "FILE.tsv")]
     pub output: Option<PathBuf>,
 
     /// Output file of their target sentences; --output then holds only the source sentences.

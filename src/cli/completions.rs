@@ -59,7 +59,7 @@ pub struct ManArgs {
     command: Option<String>,
 
     /// Write all pages to this directory instead.
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    #[arg(long, short = 'o', alias = "output", value_name = "DIR", conflicts_with = "command")]
     pub out: Option<PathBuf>,
 }
 

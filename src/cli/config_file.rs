@@ -91,7 +91,9 @@ impl ExpandedArgs {
         if let Some(other) = both().find(|option| option.is_path_to(path, &command)) {
             return Err(config_error(path, &format!("this file is both --config and --{}", other.long)));
         }
-        let all = both().map(OptionValue::to_argument);
+        let positional = command.get_positionals().filter(|argument| is_typed(argument, matches));
+        let positional = positional.flat_map(|argument| raw_values(argument, matches)).map(OsStr::to_owned);
+        let all = positional.chain(both().map(OptionValue::to_argument));
         let self_contained = [OsString::from(name)].into_iter().chain(all).collect();
         let has_command =
             |end: &usize| parse_leniently(&arguments[..*end]).is_ok_and(|m| m.subcommand_name().is_some());
@@ -141,14 +143,17 @@ fn is_typed(argument: &Arg, matches: &ArgMatches) -> bool {
     matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine)
 }
 
+fn raw_values<'m>(argument: &Arg, matches: &'m ArgMatches) -> impl Iterator<Item = &'m OsStr> {
+    matches.get_raw(argument.get_id().as_str()).into_iter().flatten()
+}
+
 /// Returns the options of the command line with their values.
 fn typed_options(command: &Command, matches: &ArgMatches) -> Vec<OptionValue> {
     let arguments = |(option, long): (&Arg, &str)| -> Vec<OptionValue> {
         if !option.get_action().takes_values() {
             return vec![OptionValue::new(long, None)];
         }
-        let values = matches.get_raw(option.get_id().as_str()).into_iter().flatten();
-        values.map(|value| OptionValue::new(long, Some(value))).collect()
+        raw_values(option, matches).map(|value| OptionValue::new(long, Some(value))).collect()
     };
     options(command).filter(|(option, _)| is_typed(option, matches)).flat_map(arguments).collect()
 }

@@ -93,6 +93,7 @@ pub enum DeviceName {
     /// CPU.
     Cpu,
     /// First NVIDIA GPU.
+    #[value(alias = "gpu")]
     Cuda,
 }
 
@@ -145,7 +146,7 @@ pub struct AverageArgs {
     pub models: Vec<PathBuf>,
 
     /// Directory of the new model.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short = 'o', alias = "output", value_name = "DIR")]
     pub out: PathBuf,
 }
 

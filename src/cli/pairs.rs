@@ -11,8 +11,12 @@ use crate::text::{Column, OnError, TableFormat};
 /// Files of sentence pairs.
 #[derive(Debug, Args)]
 pub struct PairArgs {
-    /// File of sentence pairs, one per line: source TAB target; - is standard input [default: data/test.tsv; data/train.tsv
-    /// for clean].
+    /// File of sentence pairs; or a sentence and its translation, each in quotes; or two parallel files.
+    #[arg(value_name = "PAIRS", conflicts_with_all = ["pairs", "source", "target"])]
+    pub positional: Vec<PathBuf>,
+
+    /// File of sentence pairs, one per line: source TAB target, or source ||| target; - is standard input [default: standard
+    /// input; for evaluate without it, data/test.tsv].
     #[arg(long, value_name = "FILE.tsv", conflicts_with_all = ["source", "target"])]
     pub pairs: Option<PathBuf>,
 
@@ -35,7 +39,8 @@ pub struct PairArgs {
 /// Layout of files of sentence pairs.
 #[derive(Clone, Debug, Args, Serialize)]
 pub struct LayoutArgs {
-    /// Read files of pairs as CSV: cells may be quoted; tabs, commas or semicolons separate them.
+    /// Read files of pairs as CSV, as .csv files always are: cells may be quoted; tabs, commas or semicolons separate them; a
+    /// recognized header is left out.
     #[arg(long, help_heading = "Data")]
     pub csv: bool,
 
@@ -43,15 +48,32 @@ pub struct LayoutArgs {
     #[arg(long, help_heading = "Data")]
     pub header: bool,
 
-    /// Columns of source and target in files with more columns, as numbers from 1 or as names in the first line.
+    /// Columns of source and target in files with more columns, as numbers from 1 or as names in the first line. Of several
+    /// files, those with only two columns need not have them.
     #[arg(long, value_name = "S,T", value_parser = parse_columns, help_heading = "Data")]
-    pub columns: Option<[Column; 2]>,
+    pub columns: Option<SelectedColumns>,
 
     /// Column of features such as V;PST;3;SG, each of which becomes a token before the source text. Without --columns the
     /// first two columns are the pair. A model trained with features requires them [default: none; for a model trained with
     /// features, the column used in training, or the second column of input that has no target].
     #[arg(long, value_name = "F", value_parser = parse_feature_column, help_heading = "Data")]
     pub features: Option<Column>,
+}
+
+/// Columns that `--columns` selects: source and target, or a source alone.
+#[derive(Clone, Debug, Serialize)]
+pub struct SelectedColumns(Vec<Column>);
+
+impl SelectedColumns {
+    /// Column of the source.
+    pub fn source(&self) -> &Column {
+        &self.0[0]
+    }
+
+    /// Returns the columns of source and target.
+    fn pair(&self) -> Option<[Column; 2]> {
+        self.0.clone().try_into().ok()
+    }
 }
 
 impl LayoutArgs {
@@ -62,7 +84,7 @@ impl LayoutArgs {
 
     /// Returns the layout. Named columns imply a header.
     pub fn layout(&self) -> TableFormat {
-        let (columns, features) = (self.columns.clone(), self.features.clone());
+        let (columns, features) = (self.columns.as_ref().and_then(SelectedColumns::pair), self.features.clone());
         let layout = TableFormat { csv: self.csv, header: self.header, columns, features };
         TableFormat { header: self.header || layout.has_named_columns(), ..layout }
     }
@@ -88,10 +110,18 @@ fn parse_feature_column(text: &str) -> Result<Column, String> {
     parse_column(text).ok_or_else(|| "expected a column number from 1, or a name in the first line".to_owned())
 }
 
-fn parse_columns(text: &str) -> Result<[Column; 2], String> {
+/// Parses a column of sentences, or two columns as [`parse_columns`] does.
+pub(super) fn parse_source_column(text: &str) -> Result<SelectedColumns, String> {
+    match parse_column(text).filter(|_| !text.contains(',')) {
+        Some(source) => Ok(SelectedColumns(vec![source])),
+        None => parse_columns(text),
+    }
+}
+
+fn parse_columns(text: &str) -> Result<SelectedColumns, String> {
     let both = text.split_once(',').filter(|(_, target)| !target.contains(','));
     match both.map(|(source, target)| [parse_column(source), parse_column(target)]) {
-        Some([Some(source), Some(target)]) if source != target => Ok([source, target]),
+        Some([Some(source), Some(target)]) if source != target => Ok(SelectedColumns(vec![source, target])),
         _ => Err("expected two different columns: numbers from 1, such as 1,2, or names in the first line".to_owned()),
     }
 }

@@ -11,6 +11,35 @@ use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use super::Cli;
 use super::config_file::ExpandedArgs;
 
+/// Options of other programs that are called otherwise here, where a similar name would mislead.
+const OTHER_OPTIONS: [(&str, &str); 14] = [
+    ("--lr", "'--learning-rate'"),
+    ("--batch-size", "'--batch-sentences' or '--batch-tokens'"),
+    ("--batch", "'--batch-sentences' or '--batch-tokens'"),
+    ("--epochs", "'--max-epochs'"),
+    ("--num-epochs", "'--max-epochs'"),
+    ("--early-stopping", "'--patience'"),
+    ("--vocab-size", "'--vocabulary-size'"),
+    ("--beam-size", "'--beam'"),
+    ("--gpu", "'--device cuda'"),
+    ("--workers", "'--threads'"),
+    ("--src", "'--source'"),
+    ("--tgt", "'--target'"),
+    ("--dev", "'--valid'"),
+    ("--heuristic", "'--symmetrize'"),
+];
+/// Commands of other programs, with what does their work here.
+const OTHER_COMMANDS: [(&str, &str); 7] = [
+    ("serve", "'softalign translate' answers each line of standard input at once; a service can keep it running"),
+    ("predict", TRANSLATE),
+    ("decode", TRANSLATE),
+    ("test", "'softalign evaluate' measures a model"),
+    ("preprocess", "'softalign train' reads sentence pairs as they are"),
+    ("finetune", "'softalign train --init-from DIR' continues from a model"),
+    ("export", "'softalign align' and 'softalign translate' write other formats with --format"),
+];
+const TRANSLATE: &str = "'softalign translate' translates sentences, files and streams";
+
 impl Cli {
     /// Returns clap's definition of the command line.
     pub fn definition() -> Command {
@@ -19,7 +48,7 @@ impl Cli {
 
     /// Parses the arguments of this process. Prints errors and help, and exits.
     pub fn parse_or_exit() -> Self {
-        Self::parse_args(std::env::args_os().collect()).unwrap_or_else(|error| exit(&with_owner_of_option(error)))
+        Self::parse_args(std::env::args_os().collect()).unwrap_or_else(|error| exit(&with_hint(error)))
     }
 
     fn parse_args(arguments: Vec<OsString>) -> Result<Self, Error> {
@@ -78,23 +107,41 @@ fn parse_whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "expected a whole number of at least 0".to_owned())
 }
 
-/// Names the commands that have an unknown option.
-fn with_owner_of_option(mut error: Error) -> Error {
-    let unknown = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => option.clone(),
-        _ => return error,
+/// Replaces clap's proposal of a similar name where another hint helps more.
+fn with_hint(mut error: Error) -> Error {
+    let unknown = |kind| match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name.as_str()),
+        _ => None,
     };
+    let hint = match error.kind() {
+        ErrorKind::UnknownArgument => unknown(ContextKind::InvalidArg).and_then(hint_for_option),
+        ErrorKind::InvalidSubcommand => unknown(ContextKind::InvalidSubcommand).and_then(hint_for_command),
+        _ => None,
+    };
+    if let Some(hint) = hint {
+        // The usage that clap prints has its own proposal.
+        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Usage] {
+            error.remove(kind);
+        }
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(hint)]));
+    }
+    error
+}
+
+fn hint_for_command(unknown: &str) -> Option<String> {
+    OTHER_COMMANDS.iter().find(|(name, _)| *name == unknown).map(|(_, hint)| (*hint).to_owned())
+}
+
+/// Names an option that does the same as an unknown one, or the commands that have it.
+fn hint_for_option(unknown: &str) -> Option<String> {
+    if let Some((_, name)) = OTHER_OPTIONS.iter().find(|(name, _)| *name == unknown) {
+        return Some(format!("'{unknown}' is called {name} here"));
+    }
     let has_option = |command: &&Command| {
-        let mut options = command.get_arguments().filter_map(Arg::get_long);
-        options.any(|long| unknown.strip_prefix("--") == Some(long))
+        command.get_arguments().filter_map(Arg::get_long).any(|long| unknown.strip_prefix("--") == Some(long))
     };
     let cli = Cli::command();
     let owners: Vec<String> =
         cli.get_subcommands().filter(has_option).map(|command| format!("'softalign {}'", command.get_name())).collect();
-    if !owners.is_empty() {
-        let hint = StyledStr::from(format!("'{unknown}' is an option of {}", owners.join(" and ")));
-        error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
-    }
-    error
+    (!owners.is_empty()).then(|| format!("'{unknown}' is an option of {}", owners.join(" and ")))
 }

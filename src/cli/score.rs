@@ -11,8 +11,8 @@ use crate::text::OnError;
 /// Arguments of `softalign score`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  softalign score --pairs pairs.tsv
-  softalign score --pairs pairs.tsv --words
+  softalign score pairs.tsv
+  softalign score pairs.tsv --words
   softalign score --input sentences.txt --rerank hypotheses.nbest")]
 pub struct ScoreArgs {
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub struct ScoreArgs {
     pub model: Vec<PathBuf>,
 
     /// Output file; - is standard output.
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, short = 'o', alias = "out", value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
     /// Treatment of lines that cannot be read, such as lines that are not UTF-8.
@@ -40,7 +40,7 @@ pub struct ScoreArgs {
 
     /// Rerank an n-best list in Moses' format instead of scoring pairs, best first: lines of number ||| translation, where
     /// numbers index the sentences of --input from 0. Further fields are kept.
-    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["pairs", "source", "words", "json", "csv", "header", "columns", "on_error"])]
+    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["positional", "pairs", "source", "words", "json", "csv", "header", "columns", "on_error"])]
     pub rerank: Option<PathBuf>,
 
     /// File of the source sentences of --rerank, one per line; - is standard input.

@@ -34,7 +34,7 @@ pub struct SymmetrizeArgs {
     pub base: u8,
 
     /// Output file; - is standard output.
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, short = 'o', alias = "out", value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
     #[command(flatten)]

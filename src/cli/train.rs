@@ -16,7 +16,7 @@ use crate::training::TrainConfig;
 #[derive(Clone, Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[command(after_help = "Examples:
-  softalign train --train pairs.tsv --out my-model
+  softalign train pairs.tsv --out my-model
   softalign train --source train.en --target train.de \\
       --valid-source val.en --valid-target val.de --out en-de
   softalign train --train mine.tsv:3 others.tsv --out my-model
@@ -24,8 +24,17 @@ use crate::training::TrainConfig;
   softalign train --init-from my-model --train new.tsv --out other
   softalign train --config my-model/config.json --seed 2 --out second")]
 pub struct TrainArgs {
-    /// Files of training pairs, one per line: source TAB target [default: data/train.tsv]. WEIGHT is the mean number of times
-    /// that each pair occurs per epoch [default: 1].
+    /// Files of training pairs, as for --train.
+    #[arg(
+        value_name = "FILE.tsv[:WEIGHT]",
+        value_parser = OsStringValueParser::new().try_map(WeightedFile::parse),
+        conflicts_with_all = ["train", "source", "target"],
+    )]
+    #[serde(skip)]
+    pub positional: Vec<WeightedFile>,
+
+    /// Files of training pairs, one per line: source TAB target, or source ||| target [default: standard input if it is a pipe
+    /// or a file, else data/train.tsv]. WEIGHT is the mean number of times that each pair occurs per epoch [default: 1].
     #[arg(
         long,
         value_name = "FILE.tsv[:WEIGHT]",
@@ -76,7 +85,7 @@ pub struct TrainArgs {
     pub on_error: Option<OnError>,
 
     /// Directory of the new model [default: checkpoints; an existing model is moved to checkpoints/previous].
-    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    #[arg(long, short = 'o', alias = "output", value_name = "DIR", help_heading = "Data")]
     pub out: Option<PathBuf>,
 
     /// Resume the interrupted training in the --out directory, with its settings.

@@ -6,15 +6,21 @@ use clap::{Args, ValueEnum};
 
 use super::links::{AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
-use super::pairs::LayoutArgs;
+use super::pairs::{LayoutArgs, parse_source_column};
 use super::search::{ConstraintArgs, SearchArgs};
 use crate::text::OnError;
 
 /// Arguments of `softalign translate`.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("columns", |columns| columns
+    .value_name("S[,T]")
+    .value_parser(parse_source_column)
+    .help("Column of the sentences, as a number from 1 or as a name in the first line: each row is written with its translation \
+        as a further column. With --dictionary or --terms: columns of term and translation")))]
 #[command(after_help = "Examples:
   softalign translate \"They bought a black hat yesterday.\"
   softalign translate --model my-model --input sentences.txt --output out.txt
+  softalign translate --input words.csv --columns English -o out.csv
   softalign translate --format align --beam 10 \"Where does she live?\"
   softalign translate --model m1 --model m2 --input sentences.txt
   softalign translate --prefix \"Elle \" --avoid robe \"She bought a dress.\"
@@ -29,12 +35,13 @@ pub struct TranslateArgs {
     #[arg(long, value_name = "DIR", default_value = "checkpoints", env = MODEL_VARIABLE, hide_env_values = true)]
     pub model: Vec<PathBuf>,
 
-    /// File of sentences to translate, one per line; - is standard input.
+    /// File of sentences to translate, one per line; - is standard input. The rows of a .csv file are written with their
+    /// translations as a further column.
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
 
     /// Output file; - is standard output.
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    #[arg(long, short = 'o', alias = "out", value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
     #[command(flatten)]

@@ -11,7 +11,7 @@ use super::console::Console;
 use super::lexicon_tsv::{ListFormat, write_lexicon, write_noisy_pairs};
 use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::{for_each_chunk, given_pairs};
+use super::pair_files::{for_each_chunk, pairs_or_standard_input};
 use super::render_options::{RenderOptions, alignment_format, check_figures, item, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
@@ -20,9 +20,7 @@ use crate::cli::{AlignArgs, AlignmentFormat};
 use crate::error::UsageError;
 use crate::evaluation::{pair_sizes, read_gold};
 use crate::render::{Item, Renderer};
-use crate::text::{
-    LineNumbers, OnError, Pair, PairFiles, PairStream, SHIPPED_TEST, WordSplitting, without_features, word_spans,
-};
+use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
 use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom};
 
 /// Largest number of pairs that --format svg draws without --only.
@@ -34,7 +32,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     // Only a model's directory records the layout of its training files.
     let of_model = args.aligner.is_none() && args.links.links_from != LinksFrom::Pairs;
     let model = of_model.then(|| args.model[0].as_path());
-    let files = given_pairs(&args.pairs, model).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let files = pairs_or_standard_input(&args.pairs, model)?;
     check_paths(args, &files)?;
     let output = Output::open(&args.output)?;
     let output = if args.lexicon.is_some() { output.beside_others() } else { output };
@@ -82,7 +80,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let mut unreadable = Unreadable::new(args.on_error);
     let align = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
         if first == 0 {
-            console.warn_all(files.spreadsheet_warnings(&part));
+            files.report_format(&part, &pairs.numbers, console);
         }
         let linked = linker.link(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {

@@ -8,10 +8,10 @@ use candle_core::Device;
 
 use super::console::Console;
 use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
-use super::pair_files::given_pairs;
+use super::pair_files::pairs_or_standard_input;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
-use crate::text::{LineNumbers, NoiseKind, Pair, PairFiles, SHIPPED_TRAINING};
+use crate::text::{LineNumbers, NoiseKind, Pair, PairFiles};
 use crate::translator::{NoiseFilter, Translator};
 
 /// Number of line numbers per reason in the report.
@@ -35,10 +35,10 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
         noisy: args.noisy,
     };
     filter.check()?;
-    let files = given_pairs(&args.pairs, args.model.as_deref()).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TRAINING));
+    let files = pairs_or_standard_input(&args.pairs, args.model.as_deref())?;
     let outputs = CleanOutputs::open(args, &files)?;
-    let (pairs, numbers, unreadable) = files.read_readable("--pairs", args.on_error, &|line| console.warn(line))?;
-    console.warn_all(files.spreadsheet_warnings(&pairs));
+    let (pairs, numbers, unreadable) = files.read_readable("--pairs", args.on_error, console)?;
+    files.report_format(&pairs, &numbers, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
     // Features stay: they may be the only difference between a form and its lemma.
     let untagged: Vec<Pair> = pairs.iter().map(|pair| files.without_tag(pair)).collect();

@@ -10,7 +10,7 @@ use super::evaluation_report::{SystemOrigin, SystemResult, SystemScores, show};
 use super::labels::{HYPOTHESES, LINKS, Labelled, MODELS};
 use super::load_model::translator;
 use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
-use super::pair_files::given_pairs;
+use super::pair_files::{given_pairs, standard_input};
 use super::search::decode_options;
 use crate::alignment::Link;
 use crate::cli::{EvaluateArgs, ExplicitArgs};
@@ -21,7 +21,8 @@ use crate::evaluation::{
 };
 use crate::metrics::ErrorRates;
 use crate::text::{
-    LineNumbers, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, WordSplitting, file_name, read_line_for_each,
+    LineNumbers, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, WordSplitting, file_name, is_standard,
+    read_line_for_each, standard_input_has_data,
 };
 use crate::translator::{Linker, LinksFrom};
 
@@ -63,6 +64,8 @@ struct SystemOptions {
 struct ReportInputs {
     /// Pairs; `None` if files of links are compared with a gold file alone.
     files: Option<PairFiles>,
+    /// True if no pairs are named, so that the shipped test set is used.
+    is_shipped: bool,
     gold: Option<PathBuf>,
     models: Vec<Labelled>,
     hypotheses: Vec<Labelled>,
@@ -82,10 +85,13 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     let options = decode_options(&args.search, 1);
     options.request()?;
     args.links.options().check()?;
-    let inputs = ReportInputs::new(given)?;
+    let inputs = ReportInputs::new(given, console)?;
     let mut outputs = ReportOutputs::open(args, &inputs)?;
     let Some(files) = &inputs.files else { return show(&inputs.evaluate_link_files(args, console)?, args.json) };
     let (pairs, numbers) = read_pairs(files, console)?;
+    if inputs.is_shipped {
+        console.note(format!("no sentence pairs are named: evaluating on the shipped test set, {SHIPPED_TEST}"));
+    }
     let mut evaluator = Evaluator::new(&pairs)
         .decode(&options)
         .by_length(args.by_length || args.figure.is_some())
@@ -173,7 +179,7 @@ fn save_translations(
 
 fn read_pairs(files: &PairFiles, console: &Console) -> Result<(Vec<Pair>, LineNumbers)> {
     let (pairs, numbers) = files.read_numbered("--pairs")?;
-    console.warn_all(files.spreadsheet_warnings(&pairs));
+    files.report_format(&pairs, &numbers, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
     let references = pairs.iter().enumerate().map(|(place, pair)| (numbers.of(place), pair.target.as_str()));
     warn_of_truncated_scoring(&files.to_string(), references, console);
@@ -182,14 +188,25 @@ fn read_pairs(files: &PairFiles, console: &Console) -> Result<(Vec<Pair>, LineNu
 
 impl ReportInputs {
     /// Checks the options and returns the input they name.
-    fn new(given: &ExplicitArgs<EvaluateArgs>) -> Result<Self> {
+    fn new(given: &ExplicitArgs<EvaluateArgs>, console: &Console) -> Result<Self> {
         let args = &given.args;
         let is_given = |option: &str| given.names.iter().any(|name| name == option);
         let (hypotheses, links) = (HYPOTHESES.parse(&args.hypotheses)?, LINKS.parse(&args.link_files)?);
         let from_pairs = args.links.links_from == LinksFrom::Pairs;
         let without_model = !hypotheses.is_empty() || !links.is_empty() || (from_pairs && !is_given("model"));
         let models = if without_model { Vec::new() } else { MODELS.parse(&args.model)? };
-        let pairs = given_pairs(&args.pairs, models.first().map(|model| model.path.as_path()));
+        let model = models.first().map(|model| model.path.as_path());
+        let mut pairs = given_pairs(&args.pairs, model)?;
+        let needs_pairs = !hypotheses.is_empty() || links.is_empty() || args.gold.is_none();
+        let named = hypotheses.iter().chain(&links).map(|one| &one.path).chain(&args.gold);
+        if pairs.is_none()
+            && needs_pairs
+            && standard_input_has_data()
+            && !named.into_iter().any(|path| is_standard(path))
+        {
+            console.note("reading sentence pairs from standard input");
+            pairs = Some(standard_input(&args.pairs, model));
+        }
         let inputs = Self {
             gold: match (&args.gold, &pairs) {
                 (None, None) if hypotheses.is_empty() || !links.is_empty() || from_pairs => {
@@ -197,10 +214,8 @@ impl ReportInputs {
                 }
                 (gold, _) => gold.clone(),
             },
-            files: match pairs {
-                None if hypotheses.is_empty() && !links.is_empty() && args.gold.is_some() => None,
-                pairs => Some(pairs.unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST))),
-            },
+            is_shipped: pairs.is_none() && needs_pairs,
+            files: pairs.or_else(|| needs_pairs.then(|| PairFiles::shipped(SHIPPED_TEST))),
             models,
             hypotheses,
             links,

@@ -15,6 +15,8 @@ use crate::translator::{Sentence, Translator};
 pub struct SentenceLines {
     /// Index of the cell of features.
     features: Option<usize>,
+    /// Index of the cell of the sentence, if lines have cells.
+    column: Option<usize>,
     /// True if the next cell is the prefix of the translation.
     prefixes: bool,
     tag: Option<String>,
@@ -37,7 +39,7 @@ impl SentenceLines {
         };
         let features = features.map(|number| number - 1);
         let known = config.map(|config| config.text.source_protected_tokens).unwrap_or_default();
-        Ok(Self { features, prefixes: false, tag: tag.map(str::to_owned), known })
+        Ok(Self { features, column: None, prefixes: false, tag: tag.map(str::to_owned), known })
     }
 
     /// Sets whether lines have prefixes.
@@ -46,24 +48,38 @@ impl SentenceLines {
         Self { prefixes, ..self }
     }
 
+    /// Sets the index of the cell of the sentence, if lines have cells.
+    #[must_use]
+    pub fn with_column(self, column: Option<usize>) -> Self {
+        Self { column, ..self }
+    }
+
+    /// True if lines have cells, separated by tabs.
+    pub fn has_cells(&self) -> bool {
+        self.features.is_some() || self.prefixes || self.column.is_some()
+    }
+
     /// Parses a line.
     ///
     /// # Errors
     /// The line lacks features. Those of a line without any may be empty after a tab, or in front of the sentence.
     pub fn read(&self, line: String) -> Result<Sentence> {
-        if self.features.is_none() && !self.prefixes {
+        if !self.has_cells() {
             return Ok(self.after(String::new(), &line, None));
         }
-        let mut cells: Vec<&str> = line.split('\t').collect();
-        let features = match self.features {
-            Some(cell) if cell < cells.len() => cells.remove(cell),
-            Some(cell) if !line.trim().is_empty() && features(&line).next().is_none() => {
+        let column = self.column.unwrap_or_default();
+        let cells: Vec<&str> = line.split('\t').collect();
+        let features = match self.features.map(|cell| (cell, cells.get(cell))) {
+            Some((_, Some(features))) => features,
+            Some((cell, None)) if !line.trim().is_empty() && features(&line).next().is_none() => {
                 return Err(self.missing_features(cell + 1, &line));
             }
             _ => "",
         };
-        let target_prefix = cells.get(1).filter(|_| self.prefixes).map(|&cell| cell.to_owned());
-        Ok(self.after(features_before(features), cells[0], target_prefix))
+        let mut others = (0..cells.len()).filter(|&cell| cell != column && Some(cell) != self.features);
+        let target_prefix = others.next().filter(|_| self.prefixes).map(|cell| cells[cell].to_owned());
+        let text = cells.get(column).copied().unwrap_or_default();
+        Ok(self.after(features_before(features), text, target_prefix))
     }
 
     /// Parses a line as [`Self::read`] does, and checks the prefix of the translation.

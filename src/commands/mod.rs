@@ -20,6 +20,7 @@ mod search;
 mod shell;
 mod signals;
 mod symmetrize;
+mod table_rows;
 mod train;
 mod translate;
 mod translation_setup;

@@ -1,13 +1,15 @@
 //! Sentence pairs that the options name, processed in chunks.
 
-use std::path::Path;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use super::unreadable::Unreadable;
 use crate::checkpoint::ModelDir;
 use crate::cli::PairArgs;
-use crate::text::{Column, FIRST_FEATURES_COLUMN, PairFiles, TableFormat};
+use crate::error::usage;
+use crate::text::{Column, FIRST_FEATURES_COLUMN, Pair, PairFiles, TableFormat, is_standard};
 
 /// Largest chunk. It bounds memory, and sorting by length needs some sentences.
 const MAX_CHUNK: usize = 2000;
@@ -42,9 +44,104 @@ pub fn for_each_chunk<T: Default>(
     }
 }
 
-/// Returns the pairs that the options name, if any. Features of a model trained with them default to the column used in
-/// training, or to the second column of a file of sources alone.
-pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Option<PairFiles> {
+/// Pairs as the command line names them.
+enum NamedPairs {
+    /// Both sides in one file.
+    Table(PathBuf),
+    /// One file per side.
+    Parallel(PathBuf, PathBuf),
+    /// A sentence and its translation.
+    Text(Pair),
+}
+
+/// Returns the pairs that the arguments name, or those of standard input.
+///
+/// # Errors
+/// The arguments are unclear, or nothing is named and standard input is a terminal ([`UsageError`](crate::error::UsageError)).
+pub fn pairs_or_standard_input(args: &PairArgs, model: Option<&Path>) -> Result<PairFiles> {
+    match given_pairs(args, model)? {
+        Some(files) => Ok(files),
+        None if std::io::stdin().is_terminal() => usage(
+            "no sentence pairs: name a file of pairs, give a sentence and its translation, each in quotes, or pipe pairs to \
+             standard input",
+        ),
+        None => Ok(standard_input(args, model)),
+    }
+}
+
+/// Returns the pairs of standard input, which must not be empty.
+pub fn standard_input(args: &PairArgs, model: Option<&Path>) -> PairFiles {
+    pair_files(NamedPairs::Table(PathBuf::from("-")), args, model).required()
+}
+
+/// Returns the pairs that the arguments name, if any.
+///
+/// # Errors
+/// The arguments are unclear ([`UsageError`](crate::error::UsageError)).
+pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Result<Option<PairFiles>> {
+    let named = match (&args.positional[..], &args.pairs, args.source.as_ref().zip(args.target.as_ref())) {
+        ([], Some(path), _) => NamedPairs::Table(path.clone()),
+        ([], None, Some((source, target))) => NamedPairs::Parallel(source.clone(), target.clone()),
+        ([], None, None) => return Ok(None),
+        ([path], ..) => named_by_one(path)?,
+        ([source, target], ..) => named_by_two(source, target)?,
+        (more, ..) => {
+            return usage(format!(
+                "{} arguments: expected a file of pairs, or a sentence and its translation, each in quotes",
+                more.len()
+            ));
+        }
+    };
+    Ok(Some(pair_files(named, args, model)))
+}
+
+/// Interprets a single argument: a file, or a pair as in a line of a file.
+fn named_by_one(argument: &Path) -> Result<NamedPairs> {
+    let text = argument.to_string_lossy();
+    if exists(argument) || looks_like_path(&text) {
+        return Ok(NamedPairs::Table(argument.to_owned()));
+    }
+    match text.split_once('\t').or_else(|| text.split_once(" ||| ")) {
+        Some((source, target)) => Ok(NamedPairs::Text(Pair::new(source, target))),
+        None => usage(format!("{text:?} is not a file; if it is a sentence, its translation is missing")),
+    }
+}
+
+/// Interprets two arguments: parallel files, or a sentence and its translation.
+fn named_by_two(source: &Path, target: &Path) -> Result<NamedPairs> {
+    let is_table = |path: &Path| path.extension().is_some_and(|extension| extension == "tsv" || extension == "csv");
+    match [source, target].map(exists) {
+        [true, true] if is_table(source) || is_table(target) => {
+            usage("two files are read as source and target sentences; name only one file of pairs")
+        }
+        [true, true] => Ok(NamedPairs::Parallel(source.to_owned(), target.to_owned())),
+        [false, false] if ![source, target].iter().any(|path| looks_like_path(&path.to_string_lossy())) => {
+            Ok(NamedPairs::Text(Pair::new(source.to_string_lossy(), target.to_string_lossy())))
+        }
+        [exists, _] => usage(format!(
+            "{}: no such file; expected a file of pairs, two parallel files, or a sentence and its translation",
+            if exists { target } else { source }.display()
+        )),
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    is_standard(path) || path.exists()
+}
+
+/// True if a word has a slash or ends like the name of a file.
+fn looks_like_path(text: &str) -> bool {
+    let extension = Path::new(text).extension().map(|extension| extension.as_encoded_bytes());
+    let is_file_name = extension.is_some_and(|extension| {
+        (1..=4).contains(&extension.len())
+            && extension.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    });
+    !text.contains(char::is_whitespace) && (is_file_name || text.contains('/'))
+}
+
+/// Returns the files in the format that the options give. Features of a model trained with them default to the column used
+/// in training, or to the second column of a file of sources alone.
+fn pair_files(named: NamedPairs, args: &PairArgs, model: Option<&Path>) -> PairFiles {
     let given = args.layout.layout();
     let recorded = || Some(ModelDir::new(model?).config()?.data.layout).filter(|layout| layout.features.is_some());
     let recorded = if given.features.is_none() { recorded() } else { None };
@@ -52,7 +149,7 @@ pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Option<PairFiles> {
     let layout = match recorded {
         // Numbered columns do not imply a header with names.
         Some(TableFormat { features: Some(Column::Name(_)), .. }) if numbered => given,
-        Some(TableFormat { columns, features, .. }) if args.pairs.is_some() => {
+        Some(TableFormat { columns, features, .. }) if matches!(named, NamedPairs::Table(_)) => {
             // A file of sources alone had features in the column of the targets.
             let sources_only = columns.is_none() && features == Some(Column::Number(FIRST_FEATURES_COLUMN));
             let features = if sources_only { Some(Column::Number(FIRST_FEATURES_COLUMN + 1)) } else { features };
@@ -62,7 +159,10 @@ pub fn given_pairs(args: &PairArgs, model: Option<&Path>) -> Option<PairFiles> {
         Some(_) => TableFormat { features: Some(Column::Number(FIRST_FEATURES_COLUMN)), ..given },
         None => given,
     };
-    let files =
-        PairFiles::from_options(args.pairs.as_deref(), args.source.as_deref(), args.target.as_deref(), &layout)?;
-    Some(files.tagged(args.tag_source.clone()))
+    let files = match named {
+        NamedPairs::Table(path) => PairFiles::tsv(&path, &layout),
+        NamedPairs::Parallel(source, target) => PairFiles::parallel(&source, &target, &layout),
+        NamedPairs::Text(pair) => PairFiles::in_memory(&[pair]),
+    };
+    files.tagged(args.tag_source.clone())
 }

@@ -10,13 +10,13 @@ use serde::Serialize;
 use super::console::Console;
 use super::input_format::SentenceLines;
 use super::output_file::{Output, ensure_distinct_paths};
-use super::pair_files::{for_each_chunk, given_pairs};
+use super::pair_files::{for_each_chunk, pairs_or_standard_input};
 use super::unreadable::Unreadable;
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
 use crate::render::{JsonError, SCHEMA};
 use crate::search::LengthFormula;
-use crate::text::{NBestEntry, Pair, PairFiles, SHIPPED_TEST, file_name, read_lines};
+use crate::text::{NBestEntry, Pair, file_name, read_lines};
 use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
 
 /// Name of the feature added to n-best lists.
@@ -31,17 +31,18 @@ pub fn run(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
 }
 
 fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
-    let files = given_pairs(&args.pairs, Some(&args.model[0])).unwrap_or_else(|| PairFiles::shipped(SHIPPED_TEST));
+    let files = pairs_or_standard_input(&args.pairs, Some(&args.model[0]))?;
     ensure_distinct_paths(files.paths(), Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
     let mut pairs = files.stream("--pairs")?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
-    let mut warnings = LineWarnings::new(pairs.numbers());
+    let numbers = pairs.numbers().clone();
+    let mut warnings = LineWarnings::new(&numbers);
     let mut bar = console.bar("scoring", files.count());
     let mut unreadable = Unreadable::new(args.on_error);
     let score = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
         if first == 0 {
-            console.warn_all(files.spreadsheet_warnings(&part));
+            files.report_format(&part, &numbers, console);
         }
         let scored = translator.score_batch(&part, &mut |count| bar.advance(count))?;
         bar.hidden_while(|| {

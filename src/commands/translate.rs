@@ -1,5 +1,6 @@
 //! `softalign translate`
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -12,41 +13,51 @@ use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::for_each_chunk;
 use super::render_options::{check_figures, translation_format};
 use super::repl::Repl;
+use super::table_rows::OutputTable;
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
 use crate::cli::{AlignmentFormat, TranslateArgs};
 use crate::error::UsageError;
-use crate::text::{LineError, LineStream, Units, WordSplitting, count_lines, file_name, word_spans};
+use crate::text::{LineError, LineStream, TableRows, Units, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
     let format = translation_format(args.format, &args.output)?;
     check(args, format)?;
-    let interactive = args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal();
+    let interactive = is_interactive(args);
     let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
     ensure_distinct_paths(Sentences::paths(args).chain(beside), [("--output", &*args.output)])?;
-    let output = Output::open(&args.output)?;
+    let mut output = Output::open(&args.output)?;
+    let (mut sentences, table) = Sentences::open(args)?;
+    let table = table.with_rows(format.is_none() && args.n_best == 1);
+    if let Some(header) = table.header() {
+        output.with(|out| writeln!(out, "{header}"))?;
+    }
     let setup = TranslationSetup::new(args, device, console)?;
     let mut results = TranslationWriter::new(args, format, &setup.translator, output, console)?;
     if interactive {
         return Repl::new(args, setup, results, device, console).run();
     }
     let TranslationSetup { translator, request, form } = setup;
-    let mut sentences = Sentences::new(args);
+    let form = form.with_column(table.column());
     warn_of_unquoted_sentence(args, &translator, console);
+    warn_of_files(args, console);
     let mut warnings = LineWarnings::default();
     let mut bar = console.bar("translating", sentences.count());
     let mut unreadable = Unreadable::new(args.on_error);
+    // Lines of the current chunk.
+    let rows: RefCell<Vec<String>> = RefCell::default();
     let translate = |first: usize, part: Vec<Sentence>, unreadable: &Unreadable| {
         let request = request.from_sentence(first);
-        let translated = translator.translate_batch(&part, &request, &mut |count| bar.advance(count))?;
+        let mut translated = translator.translate_batch(&part, &request, &mut |count| bar.advance(count))?;
         for (id, (sentence, translations)) in (first..).zip(part.iter().zip(&translated)) {
             warnings.add_translation(id, &translations[0]);
             if let Some(source) = form.with_features(sentence) {
                 warnings.add_features(id, source, &translator);
             }
         }
+        table.add_rows(&rows.borrow(), &mut translated);
         bar.hidden_while(|| {
             unreadable.warn(console);
             results.write(first, &part, &translated, unreadable)
@@ -57,8 +68,12 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
         let lines = sentences.next_chunk(most.div_ceil(request.search.results()))?;
         let numbers = count + 1..;
         count += lines.len();
-        let read = |number, line| {
-            let sentence = form.read_for(&translator, line);
+        rows.replace(lines.iter().map(|line| line.as_ref().map_or_else(|_| String::new(), String::clone)).collect());
+        if numbers.start == 1 && !form.has_cells() {
+            warn_of_tabs(&rows.borrow(), console);
+        }
+        let read = |number, line: String| {
+            let sentence = form.read_for(&translator, table.cells(&line));
             sentence.map_err(|reason| LineError::new(place(args, number), number, &reason).into())
         };
         Ok(numbers.zip(lines).map(|(number, line)| read(number, line?)).collect())
@@ -93,11 +108,16 @@ impl Sentences {
         Some(input).filter(|_| args.text.is_empty()).into_iter().chain(among_sentences)
     }
 
-    fn new(args: &TranslateArgs) -> Self {
-        let mut parts = VecDeque::new();
-        if args.text.is_empty() {
-            parts.extend(Self::paths(args).map(|path| SentenceSource::File(path.to_owned())));
-        }
+    /// Returns the sentences and the table that they are in.
+    fn open(args: &TranslateArgs) -> Result<(Self, OutputTable)> {
+        let input = Self::paths(args).next().filter(|_| args.text.is_empty());
+        let table = input.filter(|_| !is_interactive(args)).map(|path| OutputTable::open(args, path)).transpose()?;
+        let (source, table) = match table.flatten() {
+            Some((table, TableRows::Lines(lines))) => (Some(SentenceSource::Lines(lines)), table),
+            Some((table, TableRows::Csv(rows))) => (Some(SentenceSource::Given(rows)), table),
+            None => (input.map(|path| SentenceSource::File(path.to_owned())), OutputTable::default()),
+        };
+        let mut parts = VecDeque::from_iter(source);
         for text in &args.text {
             match parts.back_mut() {
                 _ if text == STANDARD_INPUT => parts.push_back(SentenceSource::File(PathBuf::from(STANDARD_INPUT))),
@@ -105,7 +125,7 @@ impl Sentences {
                 _ => parts.push_back(SentenceSource::Given(vec![text.clone()])),
             }
         }
-        Self { parts }
+        Ok((Self { parts }, table))
     }
 
     /// Returns the number of sentences if it is known before they are read.
@@ -147,12 +167,35 @@ fn place(args: &TranslateArgs, number: usize) -> String {
     }
 }
 
+/// True if sentences are typed at a prompt.
+fn is_interactive(args: &TranslateArgs) -> bool {
+    args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal()
+}
+
 /// Warns of what looks like an unquoted sentence, unless the model translates single words.
 fn warn_of_unquoted_sentence(args: &TranslateArgs, translator: &Translator, console: &Console) {
     let of_sentences = translator.config().text.source_units != Units::Char;
     if of_sentences && args.text.len() > 1 && args.text.iter().all(|text| is_word(text)) {
         let count = args.text.len();
         console.warn(format!("{count} words are translated one by one; put a sentence in quotes"));
+    }
+}
+
+/// Warns of text that is the name of a file.
+fn warn_of_files(args: &TranslateArgs, console: &Console) {
+    for name in args.text.iter().filter(|text| Path::new(text).is_file()) {
+        console
+            .warn(format!("{name:?} is translated as text; to translate the lines of this file, use --input {name}"));
+    }
+}
+
+/// Warns of lines with tabs that are translated as they are.
+fn warn_of_tabs(lines: &[String], console: &Console) {
+    if let Some(line) = lines.iter().position(|line| line.contains('\t')) {
+        console.warn(format!(
+            "line {} has tabs and is translated as a whole; --columns 1 translates the first of its columns",
+            line + 1
+        ));
     }
 }
 
@@ -164,10 +207,9 @@ fn is_word(text: &str) -> bool {
 fn check(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<()> {
     LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
     check_figures(args.figures.style(), format)?;
-    if args.layout.describes_columns() && args.dictionary.is_none() && args.constraints.terms.is_none() {
-        bail!(UsageError(
-            "--csv, --header and --columns need --dictionary or --terms: sentences are whole lines".to_owned()
-        ));
+    let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
+    if args.layout.describes_columns() && !has_table {
+        bail!(UsageError("--csv, --header and --columns describe files, not sentences among the arguments".to_owned()));
     }
     if !args.links.links_from.uses_attention() {
         bail!(UsageError("--links-from must be auto or attention in translate".to_owned()));

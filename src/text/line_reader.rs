@@ -157,6 +157,12 @@ impl LineReader {
                 "{}: this is UTF-16, as spreadsheets save Unicode text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
                 self.name
             );
+            ensure!(
+                !is_workbook(first),
+                "{}: this is a workbook such as .xlsx, or another archive, not text; save the sheet as CSV (UTF-8) in the \
+                 spreadsheet program and name that .csv file",
+                self.name
+            );
         }
         self.number += 1;
         let mut bytes = Vec::new();
@@ -226,6 +232,11 @@ fn is_utf_16(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(1000)];
     let zeros = sample.iter().filter(|&&byte| byte == 0).count();
     bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || sample.len() > 7 && 5 * zeros > 2 * sample.len()
+}
+
+/// True if a file begins like a ZIP archive (.xlsx, .ods) or an OLE document (.xls).
+fn is_workbook(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\xd0\xcf\x11\xe0")
 }
 
 #[cfg(test)]

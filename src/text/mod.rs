@@ -14,10 +14,13 @@ mod pair_files;
 mod pair_reader;
 mod protected_tokens;
 mod segmentation;
+mod sentence_table;
 mod settings;
 mod standard_streams;
 mod surface_forms;
 mod table_format;
+mod table_header;
+mod table_records;
 mod tokenizer_json;
 mod units;
 mod vocabulary;
@@ -41,10 +44,12 @@ pub use pair_files::{
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};
 pub use segmentation::{Segmentation, UNKNOWN};
+pub use sentence_table::{SentenceTable, TableRows};
 pub use settings::TextSettings;
-pub use standard_streams::{check_read_once, is_standard, open_descriptor};
+pub use standard_streams::{check_read_once, is_standard, open_descriptor, standard_input_has_data};
 pub use surface_forms::{SurfaceForms, has_phrase};
-pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_header, is_separator_line};
+pub use table_format::{Column, TableFormat, has_csv_quotes, has_spaced_quotes, is_separator_line};
+pub use table_header::is_header;
 pub use units::{BEGIN, END, PADDING, SPECIALS, Units};
 pub use vocabulary::Vocabulary;
 pub use word_spans::{

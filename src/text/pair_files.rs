@@ -13,6 +13,7 @@ use super::{
     has_csv_quotes, has_spaced_quotes, is_header, is_separator_line, is_truncated, read_lines, without_features,
 };
 use crate::error::UsageError;
+use crate::reporter::Reporter;
 
 /// Shipped training pairs, relative to the directory of the project.
 pub const SHIPPED_TRAINING: &str = "data/train.tsv";
@@ -36,6 +37,10 @@ pub struct PairFiles {
     layout: TableFormat,
     /// Tag before each source.
     tag: Option<String>,
+    /// True if the format describes other files too, so that its columns need not fit.
+    shared_layout: bool,
+    /// True if reading no pair is an error.
+    required: bool,
 }
 
 /// Source of pairs.
@@ -49,34 +54,35 @@ enum PairSource {
 }
 
 impl PairFiles {
-    /// Returns the files that options name: a TSV file or two parallel files; none without options.
-    pub fn from_options(
-        tsv: Option<&Path>,
-        source: Option<&Path>,
-        target: Option<&Path>,
-        layout: &TableFormat,
-    ) -> Option<Self> {
-        match (tsv, source, target) {
-            (Some(path), ..) => Some(Self::tsv(path, layout)),
-            (None, Some(source), Some(target)) => Some(Self::parallel(source, target, layout)),
-            _ => None,
-        }
+    fn new(files: PairSource, layout: &TableFormat) -> Self {
+        Self { files, layout: layout.clone(), tag: None, shared_layout: false, required: false }
     }
 
     /// Returns two line-aligned files.
     pub fn parallel(source: &Path, target: &Path, layout: &TableFormat) -> Self {
-        let files = PairSource::Parallel(source.to_owned(), target.to_owned());
-        Self { files, layout: layout.clone(), tag: None }
+        Self::new(PairSource::Parallel(source.to_owned(), target.to_owned()), layout)
     }
 
     /// Returns pairs in memory, which have no file.
     pub fn in_memory(pairs: &[Pair]) -> Self {
-        Self { files: PairSource::Memory(pairs.into()), layout: TableFormat::default(), tag: None }
+        Self::new(PairSource::Memory(pairs.into()), &TableFormat::default())
     }
 
     /// Returns one file with both sides.
     pub fn tsv(path: &Path, layout: &TableFormat) -> Self {
-        Self { files: PairSource::Tsv(path.to_owned()), layout: layout.clone(), tag: None }
+        Self::new(PairSource::Tsv(path.to_owned()), layout)
+    }
+
+    /// Makes it an error if there is no pair to read.
+    #[must_use]
+    pub fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    /// Lets the format describe other files too: columns apply only where they fit, to one file with both sides.
+    #[must_use]
+    pub fn with_shared_layout(self) -> Self {
+        Self { shared_layout: true, ..self }
     }
 
     /// Puts a tag before each source.
@@ -124,13 +130,14 @@ impl PairFiles {
     pub fn read_each(&self, option: &str) -> Result<(Vec<Result<Pair>>, LineNumbers)> {
         self.check(option)?;
         let (pairs, numbers) = match &self.files {
-            PairSource::Tsv(path) => read_each(path, &self.layout)?,
+            PairSource::Tsv(path) => read_each(path, &self.layout, self.shared_layout)?,
             PairSource::Parallel(source, target) => (
                 read_each_parallel(source, target, &self.layout)?,
                 LineNumbers::with_offset(usize::from(self.layout.header)),
             ),
             PairSource::Memory(pairs) => (pairs.iter().cloned().map(Ok).collect(), LineNumbers::with_offset(0)),
         };
+        ensure!(!self.required || !pairs.is_empty(), "{}", self.no_pairs());
         Ok((pairs.into_iter().map(|pair| Ok(pair?.tagged(self.tag.as_deref()))).collect(), numbers))
     }
 
@@ -143,7 +150,7 @@ impl PairFiles {
         &self,
         option: &str,
         on_error: OnError,
-        warn: &dyn Fn(&str),
+        reporter: &dyn Reporter,
     ) -> Result<(Vec<Pair>, LineNumbers, Vec<usize>)> {
         if on_error == OnError::Fail {
             let (pairs, numbers) = self.read_numbered(option)?;
@@ -162,23 +169,30 @@ impl PairFiles {
         }
         if let Some((first, others)) = errors.split_first() {
             let more = if others.is_empty() { " is".to_owned() } else { format!(" and {} more are", others.len()) };
-            warn(&format!("{first}; this line{more} left out"));
+            reporter.warn(&format!("{first}; this line{more} left out"));
         }
-        Ok((pairs, LineNumbers::new(lines), errors.into_iter().map(|error| error.line).collect()))
+        Ok((pairs, numbers.with_lines(lines), errors.into_iter().map(|error| error.line).collect()))
     }
 
     /// Opens a stream of the pairs.
     ///
     /// # Errors
-    /// As [`Self::read`], as far as they are known before reading; or the pairs are in memory.
+    /// As [`Self::read`], as far as they are known before reading.
     pub fn stream(&self, option: &str) -> Result<PairStream> {
         self.check(option)?;
         let stream = match &self.files {
             PairSource::Tsv(path) => PairStream::open_table(path, &self.layout),
             PairSource::Parallel(source, target) => PairStream::parallel(source, target, &self.layout),
-            PairSource::Memory(_) => bail!("pairs in memory cannot be streamed"),
+            PairSource::Memory(pairs) => {
+                Ok(PairStream::in_memory(pairs.iter().cloned().map(Ok).collect(), LineNumbers::default()))
+            }
         };
-        Ok(stream?.tagged(self.tag.clone()))
+        let stream = stream?.tagged(self.tag.clone());
+        Ok(if self.required { stream.required(self.no_pairs()) } else { stream })
+    }
+
+    fn no_pairs(&self) -> String {
+        format!("{self}: no sentence pairs; name a file of pairs instead")
     }
 
     /// Returns the approximate number of pairs, if it is known before reading.
@@ -195,7 +209,7 @@ impl PairFiles {
                 "{}: shipped corpus not found; run softalign from its own directory, or name your pairs with {option}",
                 path.display()
             ),
-            PairSource::Parallel(..) if self.layout.csv || self.layout.columns.is_some() => {
+            PairSource::Parallel(..) if !self.shared_layout && (self.layout.csv || self.layout.columns.is_some()) => {
                 bail!(UsageError("--csv and --columns apply only to one file with both sides".to_owned()))
             }
             PairSource::Parallel(..)
@@ -244,36 +258,31 @@ impl PairFiles {
         pairs.iter().zip(lines).map(target).collect()
     }
 
-    /// Returns warnings about pairs that look like spreadsheet cells, with the remedy.
-    pub fn spreadsheet_warnings(&self, pairs: &[Pair]) -> Vec<String> {
+    /// Notes how the file was read, and warns of pairs that look like spreadsheet cells, with the remedy.
+    pub fn report_format(&self, pairs: &[Pair], numbers: &LineNumbers, reporter: &dyn Reporter) {
+        numbers.notes().iter().for_each(|note| reporter.note(&format!("{self}: {note}")));
         let unchanged = self.tag.is_none() && self.layout.features.is_none();
         let given: Cow<[Pair]> = match unchanged {
             true => pairs.into(),
             false => pairs.iter().map(|pair| self.as_given(pair).0).collect(),
         };
-        let mut warnings = Vec::new();
-        if !self.layout.header && given.first().is_some_and(is_header) {
-            warnings.push(format!(
-                "{self}: the first line looks like a header but is read as a pair; use --header to skip it"
-            ));
+        let csv = self.paths().iter().any(|path| self.layout.for_file(path).csv);
+        let warn = |line: &str| reporter.warn(&format!("{self}: {line}"));
+        if !self.layout.header && !csv && given.first().is_some_and(is_header) {
+            warn("the first line looks like a header but is read as a pair; use --header to skip it");
         }
-        if self.layout.csv && has_spaced_quotes(&given) {
-            warnings.push(format!(
-                "{self}: cells have spaces before their quotes, so the quotes are kept; remove the spaces"
-            ));
+        if csv && has_spaced_quotes(&given) {
+            warn("cells have spaces before their quotes, so the quotes are kept; remove the spaces");
         }
-        if !self.layout.csv && given.first().is_some_and(is_separator_line) {
-            warnings.push(format!(
-                "{self}: the first line states a separator for Excel but is read as a pair; use --csv to skip it"
-            ));
+        if !csv && given.first().is_some_and(is_separator_line) {
+            warn("the first line states a separator for Excel but is read as a pair; use --csv to skip it");
         }
-        if !self.layout.csv && has_csv_quotes(&given) {
-            warnings.push(format!("{self}: sentences are in CSV quotes, which are kept; use --csv to remove them"));
+        if !csv && has_csv_quotes(&given) {
+            warn("sentences are in CSV quotes, which are kept; use --csv to remove them");
         }
-        warnings
     }
 
-    /// Format of the files.
+    /// Format of the files, as given.
     pub fn layout(&self) -> &TableFormat {
         &self.layout
     }
@@ -293,7 +302,10 @@ impl PairFiles {
             Some(name) if path != Path::new("-") => name.display().to_string(),
             _ => "standard input".to_owned(),
         };
-        self.paths().into_iter().map(name).collect::<Vec<_>>().join(" and ")
+        match self.files {
+            PairSource::Memory(_) => "sentence pairs".to_owned(),
+            _ => self.paths().into_iter().map(name).collect::<Vec<_>>().join(" and "),
+        }
     }
 
     /// Returns the paths of the files as text.
@@ -307,16 +319,14 @@ impl PairFiles {
 /// # Errors
 /// The file cannot be read, or a line is not a pair; the message has file and line.
 pub fn read_pairs(path: impl AsRef<Path>) -> crate::error::Result<Vec<Pair>> {
-    let path = path.as_ref();
-    let csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-    Ok(PairFiles::tsv(path, &TableFormat { csv, ..TableFormat::default() }).read("read_pairs")?)
+    Ok(PairFiles::tsv(path.as_ref(), &TableFormat::default()).read("read_pairs")?)
 }
 
 impl fmt::Display for PairFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match &self.files {
             PairSource::Memory(_) => formatter.write_str("the pairs given"),
-            _ => formatter.write_str(&self.names().join(" and ")),
+            _ => formatter.write_str(&self.paths().into_iter().map(file_name).collect::<Vec<_>>().join(" and ")),
         }
     }
 }

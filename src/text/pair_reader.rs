@@ -8,6 +8,7 @@ use anyhow::{Error, Result, anyhow, bail, ensure};
 
 use super::line_reader::{LineError, name, read_each_line};
 use super::line_stream::LineStream;
+use super::table_format::TablePairs;
 use super::{Pair, TableFormat};
 
 /// Reads sentence pairs from a file with `source TAB target` on every line.
@@ -26,33 +27,44 @@ pub fn read_table(path: &Path, layout: &TableFormat) -> Result<Vec<Pair>> {
     Ok(read_numbered(path, layout)?.0)
 }
 
-/// Reads sentence pairs with their line numbers.
+/// Reads sentence pairs with their line numbers. A `.csv` file is read as CSV.
 ///
 /// # Errors
 /// As [`read_table`].
 pub fn read_numbered(path: &Path, layout: &TableFormat) -> Result<(Vec<Pair>, LineNumbers)> {
-    let (pairs, numbers) = read_each(path, layout)?;
+    let (pairs, numbers) = read_each(path, layout, false)?;
     Ok((pairs.into_iter().collect::<Result<_>>()?, numbers))
 }
 
-/// Reads sentence pairs with their line numbers, and a [`LineError`] in place of each pair that cannot be read.
+/// Reads sentence pairs with their line numbers, and a [`LineError`] in place of each pair that cannot be read. If the layout is
+/// `shared` with other files, a file with two columns that lacks the selected ones is read without them.
 ///
 /// # Errors
 /// The file cannot be read, its first line does not name a column, or a CSV quote is never closed.
-pub(super) fn read_each(path: &Path, layout: &TableFormat) -> Result<(Vec<Result<Pair>>, LineNumbers)> {
-    let (each, pairs) = parse_table(read_each_line(path)?, layout, 0, &name(path))?.into_iter().unzip();
-    let numbers = LineNumbers::with_offset(usize::from(layout.header));
-    Ok((pairs, if layout.csv { LineNumbers::new(each) } else { numbers }))
+pub(super) fn read_each(path: &Path, layout: &TableFormat, shared: bool) -> Result<(Vec<Result<Pair>>, LineNumbers)> {
+    let lines = read_each_line(path)?;
+    let mut layout = layout.for_file(path);
+    let mut notes = Vec::new();
+    if shared && layout.columns.is_some() {
+        let readable: Vec<String> = lines.iter().flatten().cloned().collect();
+        if let Some(two_columns) = layout.for_two_columns(&readable) {
+            layout = two_columns;
+            notes.push("--columns does not fit, so the only two columns are read");
+        }
+    }
+    let TablePairs { pairs, skipped_header } = parse_table(lines, &layout, 0, &name(path))?;
+    if skipped_header {
+        notes.push("the first line is a header and is left out");
+    }
+    let (each, pairs) = pairs.into_iter().unzip();
+    let numbers =
+        if layout.csv { LineNumbers::new(each) } else { LineNumbers::with_offset(usize::from(layout.header)) };
+    Ok((pairs, LineNumbers { notes, ..numbers }))
 }
 
 /// Returns the pairs of lines, which follow `before` other lines of a file, each with the number of its first line. A pair with
 /// an unreadable line is a [`LineError`]. Another error in place of a line ends the pairs.
-fn parse_table(
-    lines: Vec<Result<String>>,
-    layout: &TableFormat,
-    before: usize,
-    file: &str,
-) -> Result<Vec<(usize, Result<Pair>)>> {
+fn parse_table(lines: Vec<Result<String>>, layout: &TableFormat, before: usize, file: &str) -> Result<TablePairs> {
     let mut texts = Vec::with_capacity(lines.len());
     let mut unreadable: BTreeMap<usize, Error> = BTreeMap::new();
     let mut last = None;
@@ -68,14 +80,15 @@ fn parse_table(
             },
         }
     }
-    let pairs = layout.pairs(&texts, before).map_err(|reason| anyhow!("{file}:{reason}"))?;
+    let TablePairs { pairs, skipped_header } =
+        layout.pairs(&texts, before).map_err(|reason| anyhow!("{file}:{reason}"))?;
     let ends: Vec<usize> = pairs.iter().skip(1).map(|(line, _)| *line).chain([usize::MAX]).collect();
     let checked = pairs.into_iter().zip(ends).map(|((line, pair), end)| {
         let wrong = |reason: Error| LineError::new(format_args!("{file}:{line}"), line, &reason).into();
         let first = unreadable.range(line..end).next().map(|(&number, _)| number);
         (line, first.and_then(|number| unreadable.remove(&number)).map_or_else(|| pair.map_err(wrong), Err))
     });
-    Ok(checked.chain(last).collect())
+    Ok(TablePairs { pairs: checked.chain(last).collect(), skipped_header })
 }
 
 /// Line of its file on which each pair begins, from 1.
@@ -85,22 +98,35 @@ pub struct LineNumbers {
     each: Vec<usize>,
     /// Number of lines before the first pair.
     before: usize,
+    /// Notes on how the file was read.
+    notes: Vec<&'static str>,
 }
 
 impl LineNumbers {
     /// Returns the numbers of pairs that begin on these lines.
     pub fn new(each: Vec<usize>) -> Self {
-        Self { each, before: 0 }
+        Self { each, ..Self::default() }
     }
 
     /// Returns the numbers of pairs that follow line by line after the first `before` lines.
     pub fn with_offset(before: usize) -> Self {
-        Self { each: Vec::new(), before }
+        Self { before, ..Self::default() }
     }
 
     /// Returns the line of the pair with an index, from 0.
     pub fn of(&self, index: usize) -> usize {
         self.each.get(index).copied().unwrap_or(self.before + index + 1)
+    }
+
+    /// Returns the numbers of some of the pairs of the same file, which begin on these lines.
+    #[must_use]
+    pub(super) fn with_lines(self, each: Vec<usize>) -> Self {
+        Self { each, ..self }
+    }
+
+    /// Returns notes on how the file was read, such as that a header was left out.
+    pub fn notes(&self) -> &[&'static str] {
+        &self.notes
     }
 }
 
@@ -158,6 +184,8 @@ pub struct PairStream {
     /// Tag before each source.
     tag: Option<String>,
     numbers: LineNumbers,
+    /// Error if the stream has no pair.
+    error_if_empty: Option<String>,
 }
 
 enum StreamSource {
@@ -169,7 +197,17 @@ enum StreamSource {
 impl PairStream {
     /// Returns a stream of pairs in memory.
     pub fn in_memory(pairs: Vec<Result<Pair>>, numbers: LineNumbers) -> Self {
-        Self { source: StreamSource::Memory(pairs.into_iter()), read: 0, tag: None, numbers }
+        Self::new(StreamSource::Memory(pairs.into_iter()), numbers)
+    }
+
+    fn new(source: StreamSource, numbers: LineNumbers) -> Self {
+        Self { source, read: 0, tag: None, numbers, error_if_empty: None }
+    }
+
+    /// Makes it an error with this message if the stream has no pair.
+    #[must_use]
+    pub(super) fn required(self, message: String) -> Self {
+        Self { error_if_empty: Some(message), ..self }
     }
 
     /// Line numbers of the pairs.
@@ -177,19 +215,20 @@ impl PairStream {
         &self.numbers
     }
 
-    /// Opens a file in the given format. CSV is read as a whole, since its cells may span lines.
+    /// Opens a file in the given format; a `.csv` file is read as CSV. CSV is read as a whole, since its cells may span
+    /// lines.
     ///
     /// # Errors
     /// The file cannot be opened, or CSV is invalid.
     pub fn open_table(path: &Path, layout: &TableFormat) -> Result<Self> {
-        if layout.csv {
-            let (pairs, numbers) = read_each(path, layout)?;
+        if layout.for_file(path).csv {
+            let (pairs, numbers) = read_each(path, layout, false)?;
             return Ok(Self::in_memory(pairs, numbers));
         }
         let numbers = LineNumbers::with_offset(usize::from(layout.header));
         let source =
             StreamSource::Tsv { lines: LineStream::open(path)?, path: path.to_owned(), layout: layout.clone() };
-        Ok(Self { source, read: 0, tag: None, numbers })
+        Ok(Self::new(source, numbers))
     }
 
     /// Opens two line-aligned files.
@@ -201,7 +240,7 @@ impl PairStream {
         let numbers = LineNumbers::with_offset(usize::from(layout.header));
         let paths = [source.to_owned(), target.to_owned()];
         let source = StreamSource::Parallel { lines, paths, layout: layout.clone() };
-        Ok(Self { source, read: 0, tag: None, numbers })
+        Ok(Self::new(source, numbers))
     }
 
     /// Puts a tag before each source.
@@ -219,6 +258,9 @@ impl PairStream {
         loop {
             let (pairs, lines) = self.read_lines(max_pairs)?;
             self.read += lines;
+            if let Some(message) = self.error_if_empty.take_if(|_| lines == 0 && self.read == 0) {
+                bail!(message);
+            }
             // The lines may have held only a header.
             if !pairs.is_empty() || lines == 0 {
                 return Ok(pairs.into_iter().map(|pair| Ok(pair?.tagged(self.tag.as_deref()))).collect());
@@ -243,8 +285,8 @@ impl PairStream {
                     *layout = numbered.map_err(|reason| anyhow!("{file}:{reason}"))?;
                     lines.insert(0, Ok(header));
                 }
-                let pairs = parse_table(lines, layout, self.read, &file)?;
-                Ok((pairs.into_iter().map(|(_, pair)| pair).collect(), count))
+                let table = parse_table(lines, layout, self.read, &file)?;
+                Ok((table.pairs.into_iter().map(|(_, pair)| pair).collect(), count))
             }
             StreamSource::Parallel { lines: [sources, targets], paths, layout } => {
                 let source = sources.next_chunk(max_lines);

@@ -1,5 +1,6 @@
 //! Paths that name this process' standard streams.
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use anyhow::Result;
@@ -9,6 +10,20 @@ use crate::error::usage;
 /// True if a path is `-`, standard input or output; `./-` is a file.
 pub fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// True if standard input is a pipe or a file, neither a terminal nor a device such as `/dev/null`.
+pub fn standard_input_has_data() -> bool {
+    let stdin = std::io::stdin();
+    #[cfg(unix)]
+    {
+        use std::os::{fd::AsFd, unix::fs::FileTypeExt};
+        let file = stdin.as_fd().try_clone_to_owned().map(std::fs::File::from);
+        if !file.and_then(|file| file.metadata()).is_ok_and(|metadata| !metadata.file_type().is_char_device()) {
+            return false;
+        }
+    }
+    !stdin.is_terminal()
 }
 
 /// Returns the open descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names. It may be a regular file that

@@ -1,16 +1,14 @@
-//! Formats of files of sentence pairs: lines with tabs between columns, or CSV as spreadsheets write it.
+//! Formats of files of sentence pairs: lines with tabs or `|||` between columns, or CSV as spreadsheets write it.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::protected_tokens::{features, with_features};
-use super::{LONGEST_LINE, Pair, is_truncated};
-
-/// Separators of CSV cells, the most likely first.
-const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
+use super::table_header::{describe_columns, has_name_above_numbers, is_header};
+use super::table_records::{Record, csv_records, detect_separator, plain_records, stated_separator};
+use super::{Pair, is_truncated};
 
 /// Format of a file of sentence pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +23,9 @@ pub struct TableFormat {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<Column>,
 }
+
+/// Maximum number of records by which the columns of a table are described.
+const MAX_DESCRIBED: usize = 100;
 
 /// Part of messages about truncated lines.
 const TRUNCATED: &str = "the first 1,048,576 bytes of this line; the rest is not read";
@@ -46,31 +47,35 @@ pub enum Column {
     Name(String),
 }
 
-/// Cells of one line, or of several lines if cells contain line ends.
-struct Record {
-    /// Number of the first line, from 1.
-    line: usize,
-    cells: Vec<String>,
-}
-
-impl Record {
-    /// Returns the number of the column with a name.
-    fn column(&self, name: &str) -> Result<usize> {
-        let normalized = |cell: &str| cell.trim().to_lowercase();
-        let mut found =
-            (1..).zip(&self.cells).filter(|(_, cell)| normalized(cell) == normalized(name)).map(|(number, _)| number);
-        match (found.next(), found.next()) {
-            (Some(number), None) => Ok(number),
-            (Some(_), Some(_)) => bail!("{}: several columns are called {name:?}; use column numbers", self.line),
-            (None, _) => {
-                let names: Vec<&str> = self.cells.iter().map(|cell| cell.trim()).collect();
-                bail!("{}: no column is called {name:?}; this line has: {}", self.line, names.join(", "))
-            }
-        }
-    }
+/// Pairs of a table.
+pub(super) struct TablePairs {
+    /// Pairs, each with the number of its first line, from 1.
+    pub pairs: Vec<(usize, Result<Pair>)>,
+    /// True if the first line of CSV was left out because it looks like a header.
+    pub skipped_header: bool,
 }
 
 impl TableFormat {
+    /// Returns the format of a file: a `.csv` file is always CSV.
+    #[must_use]
+    pub fn for_file(&self, path: &Path) -> Self {
+        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        Self { csv: self.csv || is_csv, ..self.clone() }
+    }
+
+    /// Returns the format without its columns if the lines are a table of two columns that lacks them.
+    pub fn for_two_columns(&self, lines: &[String]) -> Option<Self> {
+        let first = if self.csv { csv_records(lines).ok()?.into_iter().next() } else { plain_records(lines, 0).next() };
+        let first = first.filter(|record| record.cells.len() == 2)?;
+        let is_missing = |column: &Column| match column {
+            Column::Number(number) => *number > first.cells.len(),
+            Column::Name(name) => first.column(name).is_err(),
+        };
+        self.columns.as_ref().filter(|columns| columns.iter().any(is_missing))?;
+        // Names imply a header that the file does not have.
+        Some(Self { columns: None, header: self.header && !self.has_named_columns(), ..self.clone() })
+    }
+
     /// True for the default format.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
@@ -145,18 +150,32 @@ impl TableFormat {
         }
     }
 
-    /// Returns the pairs of lines, which follow `before` other lines, each with the number of its first line. An empty line is a
-    /// pair of empty sides, a line that is no pair an error. CSV must be complete.
+    /// Returns the pairs of lines, which follow `before` other lines. An empty line is a pair of empty sides, a line that is no
+    /// pair an error. CSV must be complete.
     ///
     /// # Errors
     /// A name of a column is missing or ambiguous, or a CSV quote is never closed; the message begins with the line number.
-    pub fn pairs(&self, lines: &[String], before: usize) -> Result<Vec<(usize, Result<Pair>)>> {
-        let records: Box<dyn Iterator<Item = Record>> =
-            if self.csv { Box::new(csv_records(lines)?.into_iter()) } else { Box::new(plain_records(lines, before)) };
-        let mut records = records.peekable();
-        let columns = self.column_numbers(records.peek())?;
-        let pairs = records.skip(usize::from(self.header && before == 0));
-        Ok(pairs.map(|record| (record.line, self.pair(record, columns, lines, before))).collect())
+    pub(super) fn pairs(&self, lines: &[String], before: usize) -> Result<TablePairs> {
+        let records: Vec<Record> = if self.csv { csv_records(lines)? } else { plain_records(lines, before).collect() };
+        let columns = self.column_numbers(records.first())?;
+        let given_header = usize::from(self.header && before == 0);
+        let is_named =
+            |record: &Record| self.pair(record.clone(), columns, lines, before).is_ok_and(|pair| is_header(&pair));
+        let skipped_header =
+            self.csv && !self.header && (has_name_above_numbers(&records) || records.first().is_some_and(is_named));
+        let choice =
+            records.get(given_header).filter(|first| columns.is_none() && before == 0 && first.cells.len() > 2);
+        let choice = choice.map(|first| {
+            let described = describe_columns(&records[..records.len().min(MAX_DESCRIBED)], self.header);
+            anyhow!("{} columns, but a pair has two: {described}", first.cells.len())
+        });
+        let records = records.into_iter().skip(given_header + usize::from(skipped_header && choice.is_none()));
+        let mut pairs: Vec<(usize, Result<Pair>)> =
+            records.map(|record| (record.line, self.pair(record, columns, lines, before))).collect();
+        if let (Some((_, first)), Some(choice)) = (pairs.first_mut(), choice) {
+            *first = Err(choice);
+        }
+        Ok(TablePairs { pairs, skipped_header })
     }
 
     /// Returns the pair of a record of `lines`, which follow `before` other lines.
@@ -183,20 +202,15 @@ impl TableFormat {
             };
             return Ok(Pair { source, target: cell(target)?.clone() });
         }
-        match <[String; 2]>::try_from(cells) {
-            Ok([source, target]) => Ok(Pair { source, target }),
-            Err(_) if count == 1 && truncated => {
+        if let Ok([source, target]) = <[String; 2]>::try_from(cells) {
+            return Ok(Pair { source, target });
+        }
+        match count {
+            1 if truncated => {
                 bail!("{} in {TRUNCATED}", if self.csv { "only one column" } else { "no tab" })
             }
-            Err(_) if count == 1 => bail!(self.single_cell_error(lines)),
-            Err(_) if self.csv => {
-                bail!("{count} columns here, but a pair has two; use --columns 1,2 to select the first two")
-            }
-            Err(_) => bail!(
-                "{} tabs in this line, but a pair has exactly one; use --columns 1,2 to select the first \
-                 two columns",
-                count - 1
-            ),
+            1 => bail!(self.single_cell_error(lines)),
+            _ => bail!("{count} columns here, but a pair has two; --columns 1,2 selects the first two"),
         }
     }
 
@@ -207,126 +221,10 @@ impl TableFormat {
             Some((separator, name)) if separator != '\t' => {
                 format!("no tab in this line; it looks like CSV with {name}: use --csv")
             }
-            _ => "no tab in this line; expected: sentence TAB translation".to_owned(),
+            _ => "no tab in this line; expected: sentence TAB translation; parallel files need --source and --target"
+                .to_owned(),
         }
     }
-}
-
-fn plain_records(lines: &[String], before: usize) -> impl Iterator<Item = Record> {
-    let cells = |line: &String| line.split('\t').map(str::to_owned).collect();
-    (before + 1..).zip(lines).map(move |(line, text)| Record { line, cells: cells(text) })
-}
-
-fn csv_records(lines: &[String]) -> Result<Vec<Record>> {
-    if let Some(separator) = lines.first().and_then(|line| stated_separator(line)) {
-        return Ok(split_records(lines, separator)?.into_iter().skip(1).collect());
-    }
-    let separator = detect_separator(lines)
-        .or_else(|| Some(most_regular(lines)).filter(|(_, regular)| *regular > 0).map(|(separator, _)| separator));
-    split_records(lines, separator.unwrap_or(SEPARATORS[0]).0)
-}
-
-/// Returns the separator that a first line such as `sep=;` states for Excel.
-fn stated_separator(line: &str) -> Option<char> {
-    let line = line.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(line);
-    let (_, separator) = line.split_at_checked("sep=".len()).filter(|(name, _)| name.eq_ignore_ascii_case("sep="))?;
-    separator.parse().ok().filter(|separator: &char| !separator.is_alphanumeric() && *separator != '"')
-}
-
-/// Returns the separator that splits most lines into the same number of cells, at least two.
-fn detect_separator(lines: &[String]) -> Option<(char, &'static str)> {
-    let ((separator, name), regular) = most_regular(lines);
-    let is_filled = |record: &Record| record.cells.len() > 1 || !record.cells[0].trim().is_empty();
-    let records = parse_records(sample(lines), separator).0.into_iter().filter(is_filled).count();
-    (2 * regular > records).then_some((separator, name))
-}
-
-/// Returns the separator that splits the most records into the same number of cells, at least two, and the number of
-/// these records. Ties go to the separator with fewer spaces after it (prose has spaces after commas), then to the more
-/// likely one.
-fn most_regular(lines: &[String]) -> ((char, &'static str), usize) {
-    let regular = |separator: char| {
-        let records = parse_records(sample(lines), separator).0;
-        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        let rows = || records.iter().map(|record| &record.cells[..]).filter(|cells| cells.len() > 1);
-        rows().for_each(|cells| *counts.entry(cells.len()).or_default() += 1);
-        let spaced = rows().flat_map(|cells| &cells[1..]).filter(|cell| cell.starts_with(' ')).count();
-        (counts.into_values().max().unwrap_or_default(), Reverse(spaced))
-    };
-    let all = SEPARATORS.map(|separator| (separator, regular(separator.0)));
-    let best = all.into_iter().rev().max_by_key(|(_, regular)| *regular);
-    best.map_or((SEPARATORS[0], 0), |(separator, (regular, _))| (separator, regular))
-}
-
-/// Returns the lines by which the separator is detected.
-fn sample(lines: &[String]) -> &[String] {
-    const MAX_LINES: usize = 1000;
-    &lines[..lines.len().min(MAX_LINES)]
-}
-
-/// Splits lines into records. Quoted cells may contain separators, line ends, which become spaces, and doubled quotes.
-fn split_records(lines: &[String], separator: char) -> Result<Vec<Record>> {
-    match parse_records(lines, separator) {
-        (_, Some(Record { line, .. })) => bail!("{line}: a quote opened in this line is never closed"),
-        (records, None) => Ok(records),
-    }
-}
-
-/// Returns the complete records of lines, and the last one if its quote is not closed.
-fn parse_records(lines: &[String], separator: char) -> (Vec<Record>, Option<Record>) {
-    let mut records = Vec::new();
-    let mut open: Option<Record> = None;
-    for (index, line) in lines.iter().enumerate() {
-        let mut quoted = open.is_some();
-        let mut record = open.take().unwrap_or_else(|| Record { line: index + 1, cells: vec![String::new()] });
-        if quoted {
-            push_char(&mut record, ' ');
-        }
-        let mut characters = line.chars().peekable();
-        // A quote opens only at the beginning of a cell.
-        let mut at_start = !quoted;
-        while let Some(character) = characters.next() {
-            match character {
-                '"' if quoted => match characters.next_if_eq(&'"') {
-                    Some(quote) => push_char(&mut record, quote),
-                    None => quoted = false,
-                },
-                '"' if at_start => quoted = true,
-                _ if character == separator && !quoted => record.cells.push(String::new()),
-                _ => push_char(&mut record, character),
-            }
-            at_start = character == separator && !quoted;
-        }
-        // A truncated line lacks its closing quote.
-        if quoted && !is_truncated(line) {
-            open = Some(record);
-        } else {
-            records.push(record);
-        }
-    }
-    (records, open)
-}
-
-fn push_char(record: &mut Record, character: char) {
-    // Limits cells of many lines.
-    if let Some(cell) = record.cells.last_mut().filter(|cell| cell.len() < LONGEST_LINE) {
-        cell.push(character);
-    }
-}
-
-/// True if a pair looks like a header: every word is a common column name.
-pub fn is_header(pair: &Pair) -> bool {
-    const NAMES: &str = " source target src tgt trg input output original translation translations sentence sentences text texts \
-        word words phrase phrases form lemma pronunciation phonemes phones ipa transcription transliteration gloss lang language \
-        side column english french german spanish italian portuguese dutch russian arabic hebrew hindi chinese japanese korean \
-        turkish polish czech swedish finnish greek latin persian swahili français deutsch español italiano en fr de es it pt nl \
-        ru ar he hi zh ja ko tr pl cs sv fi el fa sw ";
-    let has_names = |cell: &str| {
-        let mut words =
-            cell.split(|character: char| !character.is_alphabetic()).filter(|word| !word.is_empty()).peekable();
-        words.peek().is_some() && words.all(|word| NAMES.contains(&format!(" {} ", word.to_lowercase())))
-    };
-    has_names(&pair.source) && has_names(&pair.target)
 }
 
 /// True if a pair is the line `sep=TAB`, which states the separator for Excel.
@@ -364,7 +262,7 @@ mod tests {
             Ok(pair) => Ok([pair.source, pair.target]),
             Err(reason) => bail!("{line}: {reason}"),
         };
-        layout.pairs(&lines, 0)?.into_iter().map(pair).collect()
+        layout.pairs(&lines, 0)?.pairs.into_iter().map(pair).collect()
     }
 
     fn csv() -> TableFormat {
@@ -377,7 +275,7 @@ mod tests {
         assert_eq!(read(&plain, "a b\tc\n\t\n\n  \n\"a\"\tb").unwrap().len(), 5);
         let error = |text: &str| read(&plain, text).unwrap_err().to_string();
         assert!(error("a\tb\nc\n").starts_with("2: no tab in this line; expected"), "{}", error("a\tb\nc\n"));
-        assert!(error("a\tb\tc\n").starts_with("1: 2 tabs"));
+        assert!(error("a\tb\tc\n").starts_with("1: 3 columns, but a pair has two: choose two, such as --columns 1,2"));
         assert!(error("a\tb\tc\n").contains("--columns"));
         assert!(error("a,b\nc,d\n").contains("CSV with commas"));
         assert!(error("a, b; c\nc;d\ne;f").contains("CSV with semicolons"));

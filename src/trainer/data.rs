@@ -46,7 +46,9 @@ impl TrainingData {
         let (validation, validation_name) = match &files.validation[..] {
             given @ [_, ..] => {
                 let read = |given: &PairFiles| {
-                    Ok(given.read_readable("--valid", files.on_error, &|line| reporter.warn(line))?.0)
+                    let (pairs, numbers, _) = given.read_readable("--valid", files.on_error, reporter)?;
+                    given.report_format(&pairs, &numbers, reporter);
+                    Ok(pairs)
                 };
                 let validation = given.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
                 warn_of_overlap(&pairs, &validation, normalization, reporter);

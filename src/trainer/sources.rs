@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Serialize, Serializer};
 
 use crate::checkpoint::{CorpusSource, DataSummary};
-use crate::error::UsageError;
+use crate::error::{UsageError, usage};
 use crate::reporter::Reporter;
 use crate::text::{OnError, Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once};
 
@@ -132,6 +132,9 @@ impl TrainingSources {
     /// A [`UsageError`] if the numbers of tags and files differ, or if a format is given without files.
     pub fn of_new_run(args: &SourceOptions) -> Result<Self> {
         let (layout, tags) = (&args.layout, &args.tag_source);
+        if args.train.is_empty() && args.source.is_none() && !layout.is_plain() {
+            return usage("--csv, --header, --columns and --features describe files: give --train as well");
+        }
         check_tags(tags, args.train.len(), "--train")?;
         let mut training: Vec<TrainingFiles> = (0..)
             .zip(&args.train)
@@ -147,17 +150,25 @@ impl TrainingSources {
         }
         let mut validation = validation_files(args, layout, tags)?;
         if training.is_empty() {
-            if *layout != TableFormat::default() {
-                bail!(UsageError(
-                    "--csv, --header, --columns and --features describe files: give --train as well".to_owned()
-                ));
-            }
             training.push(TrainingFiles { files: PairFiles::shipped(SHIPPED_TRAINING), source: plain });
             if validation.is_empty() {
                 validation.push(PairFiles::shipped(SHIPPED_VALIDATION));
             }
         }
-        Ok(Self { training, validation, guide: args.guide.clone(), on_error: args.on_error })
+        Ok(Self { training, validation, guide: args.guide.clone(), on_error: args.on_error }.with_shared_layout())
+    }
+
+    /// Lets the format describe only the files that it fits, if there are several.
+    fn with_shared_layout(self) -> Self {
+        if self.training.len() + self.validation.len() < 2 {
+            return self;
+        }
+        let shared = |part: TrainingFiles| TrainingFiles { files: part.files.with_shared_layout(), ..part };
+        Self {
+            training: self.training.into_iter().map(shared).collect(),
+            validation: self.validation.into_iter().map(PairFiles::with_shared_layout).collect(),
+            ..self
+        }
     }
 
     /// Returns the sources of a resumed training: the given files, or the original ones, relative to the current directory,
@@ -197,7 +208,8 @@ impl TrainingSources {
         if let Some(missing) = guide.as_deref().filter(|path| !path.exists()) {
             bail!("{}: file of links for guided alignment not found; give its path with --guide", missing.display());
         }
-        Ok(Self { training: weighted_files(&training, original)?, validation, guide, on_error: original.on_error })
+        Ok(Self { training: weighted_files(&training, original)?, validation, guide, on_error: original.on_error }
+            .with_shared_layout())
     }
 
     /// Returns pairs in memory as sources. Without validation pairs, training pairs are held out.
@@ -231,8 +243,8 @@ impl TrainingSources {
         let mut read = TrainingPairs::default();
         let is_weighted = self.training.iter().any(|part| part.source.weight != 1.0);
         for TrainingFiles { files, source } in &self.training {
-            let (pairs, ..) = files.read_readable("--train", self.on_error, &|line| reporter.warn(line))?;
-            files.spreadsheet_warnings(&pairs).iter().for_each(|line| reporter.warn(line));
+            let (pairs, numbers, _) = files.read_readable("--train", self.on_error, reporter)?;
+            files.report_format(&pairs, &numbers, reporter);
             if is_weighted {
                 for pair in &pairs {
                     let (sum, count) = read.weights.entry(pair.clone()).or_default();

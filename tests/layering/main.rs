@@ -15,7 +15,7 @@ const USES: [(&str, &[&str]); 22] = [
     ("error", &[]),
     ("random", &[]),
     ("reporter", &[]),
-    ("text", &["error", "random"]),
+    ("text", &["error", "random", "reporter"]),
     ("aligner", &["text"]),
     ("alignment", &["text"]),
     ("kernels", &[]),

@@ -71,9 +71,12 @@ macro_rules! scores {
 
 scores! {
     #[default]
+    // Names in JoeyNMT and OpenNMT.
+    #[cfg_attr(feature = "cli", value(aliases = ["bahdanau", "mlp"]))]
     Additive = additive::SPEC, "additive", "v tanh(W q + U k), Bahdanau et al. 2014";
     Dot = dot::PLAIN, "dot", "q k, Luong et al. 2015";
     ScaledDot = dot::SCALED, "scaled-dot", "q k / √d, Vaswani et al. 2017";
+    #[cfg_attr(feature = "cli", value(alias = "luong"))]
     General = dot::GENERAL, "general", "q M k, Luong et al. 2015";
     Cosine = cosine::SPEC, "cosine", "Cosine of q and k times a learned scalar, Graves et al. 2014";
     Mean = mean::SPEC, "mean", "No attention: mean of all annotations";

@@ -18,7 +18,7 @@ use crate::cli::{ExplicitArgs, TrainArgs};
 use crate::error::usage;
 use crate::render::escape_controls;
 use crate::search::BeamSearch;
-use crate::text::Pair;
+use crate::text::{Pair, SHIPPED_TRAINING, is_standard, standard_input_has_data};
 use crate::trainer::{InitFrom, Session, TrainingSources, TrainingSpec};
 use crate::translator::{Sentence, Translator};
 
@@ -43,7 +43,7 @@ const SHOWN: usize = 2;
 
 /// Trains a model, or prints the resolved settings. `command_line` is recorded in config.json.
 pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &Device, console: &Console) -> Result<()> {
-    let args = &given.args;
+    let args = &with_training_files(&given.args, console)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("checkpoints"));
     if args.show_config && !args.resume {
         return show_config(args, &out, device, console);
@@ -59,6 +59,9 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
         spec(args, command_line).and_then(|spec| Session::begin(&spec, &out, device, &display))
     };
     let session = session.map_err(|error| signals.asked().map_or(error, anyhow::Error::from))?;
+    if is_without_pairs(args) {
+        console.note(format!("no sentence pairs are named: training on the shipped corpus, {SHIPPED_TRAINING}"));
+    }
     display.watch(session.config());
     signals.begin_steps();
     let finished = session.run(&display);
@@ -73,6 +76,33 @@ pub fn run(given: &ExplicitArgs<TrainArgs>, command_line: &[String], device: &De
         show(&out, &finished.validation, device)?;
     }
     finished.unrecorded
+}
+
+/// Returns the arguments with positional files as those of `--train`. Without any, standard input is read if it has data.
+///
+/// # Errors
+/// Other data are named, but no training pairs ([`UsageError`](crate::error::UsageError)).
+fn with_training_files(given: &TrainArgs, console: &Console) -> Result<TrainArgs> {
+    let mut args = given.clone();
+    args.train.append(&mut args.positional);
+    if !is_without_pairs(&args) {
+        return Ok(args);
+    }
+    let beside = [&given.valid_source, &given.valid_target, &given.guide].into_iter().flatten().chain(&given.valid);
+    if standard_input_has_data() && !beside.clone().any(|path| is_standard(path)) {
+        console.note("reading sentence pairs from standard input");
+        args.train = vec![PathBuf::from("-").into()];
+    } else if beside.count() > 0 {
+        return usage(
+            "no training pairs are named: give their file, as in softalign train pairs.tsv --valid valid.tsv",
+        );
+    }
+    Ok(args)
+}
+
+/// True if a new training has no named pairs.
+fn is_without_pairs(args: &TrainArgs) -> bool {
+    args.train.is_empty() && args.source.is_none() && !args.resume
 }
 
 /// Returns the training that the options describe. Options with paths that are not Unicode are not recorded.

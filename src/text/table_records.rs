@@ -1,0 +1,177 @@
+//! Records of tables: lines with tabs or `|||` between cells, or CSV as spreadsheets write it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+
+use super::{LONGEST_LINE, is_truncated};
+
+/// Separators of CSV cells, the most likely first.
+const SEPARATORS: [(char, &str); 3] = [('\t', "tabs"), (',', "commas"), (';', "semicolons")];
+
+/// Cells of one line, or of several lines if cells contain line ends.
+#[derive(Clone)]
+pub(super) struct Record {
+    /// Number of the first line, from 1.
+    pub line: usize,
+    pub cells: Vec<String>,
+}
+
+impl Record {
+    /// Returns the number of the column with a name.
+    ///
+    /// # Errors
+    /// No column or several columns have the name; the message begins with the line number.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        let normalized = |cell: &str| cell.trim().to_lowercase();
+        let mut found =
+            (1..).zip(&self.cells).filter(|(_, cell)| normalized(cell) == normalized(name)).map(|(number, _)| number);
+        match (found.next(), found.next()) {
+            (Some(number), None) => Ok(number),
+            (Some(_), Some(_)) => bail!("{}: several columns are called {name:?}; use column numbers", self.line),
+            (None, _) => {
+                let names: Vec<&str> = self.cells.iter().map(|cell| cell.trim()).collect();
+                bail!("{}: no column is called {name:?}; this line has: {}", self.line, names.join(", "))
+            }
+        }
+    }
+}
+
+/// Returns the records of lines that are not CSV and follow `before` other lines.
+pub(super) fn plain_records(lines: &[String], before: usize) -> impl Iterator<Item = Record> {
+    (before + 1..).zip(lines).map(|(line, text)| Record { line, cells: plain_cells(text) })
+}
+
+/// Splits a line at its tabs; without tabs at `|||`, which fast_align and Moses write between sentences.
+fn plain_cells(line: &str) -> Vec<String> {
+    const FIELD_SEPARATOR: &str = "|||";
+    if line.contains('\t') || !line.contains(FIELD_SEPARATOR) {
+        return line.split('\t').map(str::to_owned).collect();
+    }
+    line.split(FIELD_SEPARATOR).map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// Returns the records of all lines of a CSV file, without a first line that states the separator.
+///
+/// # Errors
+/// A quote is never closed; the message begins with the number of its line.
+pub(super) fn csv_records(lines: &[String]) -> Result<Vec<Record>> {
+    Ok(csv_table(lines)?.1)
+}
+
+/// Returns the separator of a CSV file and its records, as [`csv_records`] does.
+///
+/// # Errors
+/// As [`csv_records`].
+pub(super) fn csv_table(lines: &[String]) -> Result<(char, Vec<Record>)> {
+    if let Some(separator) = lines.first().and_then(|line| stated_separator(line)) {
+        return Ok((separator, split_records(lines, separator)?.into_iter().skip(1).collect()));
+    }
+    let separator = detect_separator(lines)
+        .or_else(|| Some(most_regular(lines)).filter(|(_, regular)| *regular > 0).map(|(separator, _)| separator));
+    let separator = separator.unwrap_or(SEPARATORS[0]).0;
+    Ok((separator, split_records(lines, separator)?))
+}
+
+/// Returns cells as a line of CSV.
+pub(super) fn csv_line(cells: &[String], separator: char) -> String {
+    let quoted = |cell: &String| match cell.contains([separator, '"']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.clone(),
+    };
+    cells.iter().map(quoted).collect::<Vec<_>>().join(&separator.to_string())
+}
+
+/// Returns the cells of a line that [`csv_line`] wrote.
+pub(super) fn parse_csv_line(line: &str, separator: char) -> Vec<String> {
+    parse_records(&[line.to_owned()], separator).0.pop().map(|record| record.cells).unwrap_or_default()
+}
+
+/// Returns the separator that a first line such as `sep=;` states for Excel.
+pub(super) fn stated_separator(line: &str) -> Option<char> {
+    let line = line.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(line);
+    let (_, separator) = line.split_at_checked("sep=".len()).filter(|(name, _)| name.eq_ignore_ascii_case("sep="))?;
+    separator.parse().ok().filter(|separator: &char| !separator.is_alphanumeric() && *separator != '"')
+}
+
+/// Returns the separator that splits most lines into the same number of cells, at least two.
+pub(super) fn detect_separator(lines: &[String]) -> Option<(char, &'static str)> {
+    let ((separator, name), regular) = most_regular(lines);
+    let is_filled = |record: &Record| record.cells.len() > 1 || !record.cells[0].trim().is_empty();
+    let records = parse_records(sample(lines), separator).0.into_iter().filter(is_filled).count();
+    (2 * regular > records).then_some((separator, name))
+}
+
+/// Returns the separator that splits the most records into the same number of cells, at least two, and the number of
+/// these records. Ties go to the separator with fewer spaces after it (prose has spaces after commas), then to the more
+/// likely one.
+fn most_regular(lines: &[String]) -> ((char, &'static str), usize) {
+    let regular = |separator: char| {
+        let records = parse_records(sample(lines), separator).0;
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let rows = || records.iter().map(|record| &record.cells[..]).filter(|cells| cells.len() > 1);
+        rows().for_each(|cells| *counts.entry(cells.len()).or_default() += 1);
+        let spaced = rows().flat_map(|cells| &cells[1..]).filter(|cell| cell.starts_with(' ')).count();
+        (counts.into_values().max().unwrap_or_default(), Reverse(spaced))
+    };
+    let all = SEPARATORS.map(|separator| (separator, regular(separator.0)));
+    let best = all.into_iter().rev().max_by_key(|(_, regular)| *regular);
+    best.map_or((SEPARATORS[0], 0), |(separator, (regular, _))| (separator, regular))
+}
+
+/// Returns the lines by which the separator is detected.
+fn sample(lines: &[String]) -> &[String] {
+    const MAX_LINES: usize = 1000;
+    &lines[..lines.len().min(MAX_LINES)]
+}
+
+/// Splits lines into records. Quoted cells may contain separators, line ends, which become spaces, and doubled quotes.
+fn split_records(lines: &[String], separator: char) -> Result<Vec<Record>> {
+    match parse_records(lines, separator) {
+        (_, Some(Record { line, .. })) => bail!("{line}: a quote opened in this line is never closed"),
+        (records, None) => Ok(records),
+    }
+}
+
+/// Returns the complete records of lines, and the last one if its quote is not closed.
+fn parse_records(lines: &[String], separator: char) -> (Vec<Record>, Option<Record>) {
+    let mut records = Vec::new();
+    let mut open: Option<Record> = None;
+    for (index, line) in lines.iter().enumerate() {
+        let mut quoted = open.is_some();
+        let mut record = open.take().unwrap_or_else(|| Record { line: index + 1, cells: vec![String::new()] });
+        if quoted {
+            push_char(&mut record, ' ');
+        }
+        let mut characters = line.chars().peekable();
+        // A quote opens only at the beginning of a cell.
+        let mut at_start = !quoted;
+        while let Some(character) = characters.next() {
+            match character {
+                '"' if quoted => match characters.next_if_eq(&'"') {
+                    Some(quote) => push_char(&mut record, quote),
+                    None => quoted = false,
+                },
+                '"' if at_start => quoted = true,
+                _ if character == separator && !quoted => record.cells.push(String::new()),
+                _ => push_char(&mut record, character),
+            }
+            at_start = character == separator && !quoted;
+        }
+        // A truncated line lacks its closing quote.
+        if quoted && !is_truncated(line) {
+            open = Some(record);
+        } else {
+            records.push(record);
+        }
+    }
+    (records, open)
+}
+
+fn push_char(record: &mut Record, character: char) {
+    // Limits cells of many lines.
+    if let Some(cell) = record.cells.last_mut().filter(|cell| cell.len() < LONGEST_LINE) {
+        cell.push(character);
+    }
+}
