@@ -81,6 +81,39 @@ fn terms_are_placed_at_their_source_position() {
     assert_eq!(text.stderr, format!("warning: terms.tsv: {reason}\n"));
 }
 
+/// Translates a sentence by the shipped model, which has subwords.
+fn translate_in_subwords(arguments: &[&str]) -> String {
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    let sentence = "They bought a black hat yesterday.";
+    let run = TestDir::new().run(&[&["translate", "--model", model], arguments, &[sentence]].concat());
+    run.worked().trim_end().to_owned()
+}
+
+#[test]
+fn avoided_word_leaves_whole_words() {
+    let corpus = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/train.tsv")).unwrap();
+    let words: std::collections::HashSet<&str> = corpus.split_whitespace().collect();
+    for beam in ["1", "5"] {
+        let text = translate_in_subwords(&["--beam", beam, "--avoid", "noir"]);
+        assert!(text.split(' ').all(|word| words.contains(word) && word != "noir"), "{text}");
+        let begun =
+            translate_in_subwords(&["--beam", beam, "--prefix", "Ils ont acheté un chap", "--avoid", "chapeau"]);
+        assert!(begun.split(' ').all(|word| word != "chapeau") && begun.ends_with('.'), "{begun}");
+    }
+}
+
+#[test]
+fn term_never_seen_in_training_stands_at_its_place() {
+    let dir = TestDir::new();
+    dir.write("terms.tsv", "hat\tcasquette\n");
+    let terms = dir.path("terms.tsv");
+    for beam in ["1", "5"] {
+        let text = translate_in_subwords(&["--beam", beam, "--terms", terms.to_str().unwrap()]);
+        let [before, after] = text.split("casquette").collect::<Vec<_>>()[..] else { panic!("{text}") };
+        assert!(before.ends_with(" un ") && after.ends_with(" hier.") && !text.contains("chapeau"), "{text}");
+    }
+}
+
 #[test]
 fn samples_are_reproducible_and_differ_by_seed_and_line() {
     let sample = |arguments: &[&str], input: &str| {

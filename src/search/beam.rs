@@ -42,20 +42,22 @@ struct Beam<'a> {
 }
 
 /// Live hypothesis extended by one unit.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Extension {
     log_probability: f64,
-    placement_penalty: f64,
+    state: ConstraintState,
     /// Index of the live hypothesis.
     parent: usize,
     unit: u32,
     /// Units of required phrases produced.
     bank: usize,
+    /// True if its last word can become an avoided one.
+    leads_to_avoided: bool,
 }
 
 impl Extension {
     fn sum(&self) -> f64 {
-        self.log_probability + self.placement_penalty
+        self.log_probability + self.state.placement_penalty
     }
 
     /// Orders by descending score; ties by parent, then unit.
@@ -111,32 +113,20 @@ impl<'a> Beam<'a> {
 
     /// Replaces the live hypotheses, whose predictions begin at `first_row`, by their best extensions.
     fn extend(&mut self, predictions: &Predictions, first_row: usize) {
-        let mut extensions: Vec<Extension> = Vec::new();
-        // Score of the worst extension that can still enter the beam.
-        let mut floor = f64::NEG_INFINITY;
-        for parent in 0..self.live.len() {
-            let row = first_row + parent;
-            let longer = self.extensions(parent, predictions.row(row), &predictions.attention[row], floor);
-            if let (true, false, Some(last)) = (longer.is_empty(), self.is_unconstrained(), self.live[parent].1) {
-                // The constraints allow no unit.
-                self.complete.push((last, false));
-            }
-            extensions.extend(longer);
-            if self.is_unconstrained() && extensions.len() >= 2 * self.width {
-                extensions.select_nth_unstable_by(self.width - 1, Extension::better_first);
-                extensions.truncate(self.width);
-                floor = extensions[self.width - 1].sum();
-            }
+        let mut extensions = self.extensions(predictions, first_row, true);
+        if extensions.is_empty() && !self.is_unconstrained() {
+            extensions = self.extensions(predictions, first_row, false);
+        }
+        if extensions.is_empty() && !self.is_unconstrained() {
+            // The constraints allow no unit.
+            self.stop();
         }
         extensions.sort_unstable_by(Extension::better_first);
-        let selected = allocate(extensions, self.width, self.constraints.required_units());
         let parents = std::mem::take(&mut self.live);
-        for Extension { log_probability, placement_penalty, parent: index, unit, .. } in selected {
+        for Extension { log_probability, state, parent: index, unit, .. } in self.select(extensions) {
             let parent = parents[index].1;
-            let state = self.constraints.advance(&self.state(parent), unit);
             let attention = predictions.attention[first_row + index].clone();
-            let step =
-                self.arena.push(HypothesisStep { parent, unit, log_probability, placement_penalty, attention, state });
+            let step = self.arena.push(HypothesisStep { parent, unit, log_probability, attention, state });
             if unit == END {
                 self.complete.push((step, true));
                 self.width -= 1;
@@ -144,9 +134,20 @@ impl<'a> Beam<'a> {
                 self.live.push((first_row + index, Some(step)));
             }
         }
+        if self.width == 0 {
+            self.live.clear();
+        }
         if self.arena.is_full() {
             self.prune();
         }
+    }
+
+    /// Selects the extensions that survive. Those that lead to avoided words compete among themselves, since they are
+    /// probable and may yet die.
+    fn select(&self, extensions: Vec<Extension>) -> Vec<Extension> {
+        let (doubtful, others) = extensions.into_iter().partition(|extension| extension.leads_to_avoided);
+        let selected = |extensions| allocate(extensions, self.width, self.constraints.required_units());
+        [selected(others), selected(doubtful)].concat()
     }
 
     fn prune(&mut self) {
@@ -154,30 +155,57 @@ impl<'a> Beam<'a> {
         self.arena.prune(live.chain(self.complete.iter_mut().map(|(last, _)| last)));
     }
 
+    /// Extensions of the live hypotheses, among them the best ones; those that tear words apart only if not `whole_words`.
+    fn extensions(&self, predictions: &Predictions, first_row: usize, whole_words: bool) -> Vec<Extension> {
+        let mut extensions: Vec<Extension> = Vec::new();
+        // Score of the worst extension that can still enter the beam.
+        let mut floor = f64::NEG_INFINITY;
+        for parent in 0..self.live.len() {
+            let row = first_row + parent;
+            let attention = &predictions.attention[row];
+            extensions.extend(self.extensions_of(parent, predictions.row(row), attention, floor, whole_words));
+            if self.is_unconstrained() && extensions.len() >= 2 * self.width {
+                extensions.select_nth_unstable_by(self.width - 1, Extension::better_first);
+                extensions.truncate(self.width);
+                floor = extensions[self.width - 1].sum();
+            }
+        }
+        extensions
+    }
+
     /// Extensions of a live hypothesis; without constraints, only those whose score is at least `floor`.
-    fn extensions(&self, parent: usize, next: Distribution, attention: &[f32], floor: f64) -> Vec<Extension> {
+    fn extensions_of(
+        &self,
+        parent: usize,
+        next: Distribution,
+        attention: &[f32],
+        floor: f64,
+        whole_words: bool,
+    ) -> Vec<Extension> {
         let last = self.live[parent].1;
-        let sums = last.map(|last| self.arena.step(last));
-        let sums = sums.map_or((0.0, 0.0), |step| (step.log_probability, step.placement_penalty));
         let state = self.state(last);
-        let candidates = if self.is_unconstrained() {
-            next.best_above(self.width, floor - sums.0 - sums.1)
-        } else {
-            let reversed = self.arena.ancestors(last).map(|step| step.unit);
-            let mask = self.constraints.token_mask(&state, reversed, self.no_repeat);
-            let mut candidates = next.best(self.width, &|unit| mask.allows(unit));
-            let is_missing = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
-            let proposed: Vec<u32> = mask.proposals().filter(is_missing).collect();
-            candidates.extend(proposed.into_iter().map(|unit| next.candidate(unit)));
-            candidates
+        let sum = last.map_or(0.0, |last| self.arena.step(last).log_probability);
+        let extension = |candidate: TokenCandidate, leads_to_avoided| {
+            let TokenCandidate { unit, log_probability } = candidate;
+            let next = self.constraints.advance(&state, unit, attention);
+            let (log_probability, bank) = (sum + f64::from(log_probability), self.constraints.bank(&next));
+            Extension { log_probability, state: next, parent, unit, bank, leads_to_avoided }
         };
-        let extension = |TokenCandidate { unit, log_probability }: TokenCandidate| {
-            let next = self.constraints.advance(&state, unit);
-            let log_probability = sums.0 + f64::from(log_probability);
-            let placement_penalty = sums.1 + self.constraints.placement_penalty(&state, &next, attention);
-            Extension { log_probability, placement_penalty, parent, unit, bank: self.constraints.bank(&next) }
+        if self.is_unconstrained() {
+            let candidates = next.best_above(self.width, floor - sum);
+            return candidates.into_iter().map(|candidate| extension(candidate, false)).collect();
+        }
+        let reversed = self.arena.ancestors(last).map(|step| step.unit);
+        let mask = self.constraints.token_mask(&state, reversed, next, self.no_repeat);
+        let allows = |unit| mask.allows(unit) && (!whole_words || mask.keeps_words_whole(unit));
+        let best = |leads_to_avoided| {
+            next.best(self.width, &|unit| allows(unit) && mask.leads_to_avoided(unit) == leads_to_avoided)
         };
-        candidates.into_iter().map(extension).collect()
+        let mut candidates = [best(false), best(true)].concat();
+        let is_missing = |unit: &u32| candidates.iter().all(|candidate| candidate.unit != *unit);
+        let proposed: Vec<u32> = mask.proposals().filter(is_missing).collect();
+        candidates.extend(proposed.into_iter().map(|unit| next.candidate(unit)));
+        candidates.into_iter().map(|candidate| extension(candidate, mask.leads_to_avoided(candidate.unit))).collect()
     }
 
     fn is_unconstrained(&self) -> bool {
@@ -185,7 +213,7 @@ impl<'a> Beam<'a> {
     }
 
     fn state(&self, last: Option<usize>) -> ConstraintState {
-        last.map_or_else(ConstraintState::default, |last| self.arena.step(last).state)
+        last.map_or_else(ConstraintState::default, |last| self.arena.step(last).state.clone())
     }
 
     /// Completes the live hypotheses without `</s>`.
@@ -196,9 +224,10 @@ impl<'a> Beam<'a> {
     /// Complete hypotheses, best first. If there is none, since no prediction was a number, returns one that is
     /// degenerate.
     fn hypotheses(&self, settings: &BeamSearch) -> Vec<Hypothesis> {
-        let unmet_constraints = |last: usize| self.constraints.unmet_constraints(&self.arena.step(last).state);
+        let state = |last: usize| &self.arena.step(last).state;
         let rank = |&(last, finished): &(usize, bool)| {
-            (finished, unmet_constraints(last), self.arena.score(last, &settings.scoring), last)
+            let score = self.arena.score(last, self.constraints.term_penalty(state(last)), &settings.scoring);
+            (finished, self.constraints.unmet_requirements(state(last)), score, last)
         };
         let mut ranked: Vec<(bool, usize, f64, usize)> = self.complete.iter().map(rank).collect();
         ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(b.2.total_cmp(&a.2)));
@@ -206,9 +235,9 @@ impl<'a> Beam<'a> {
         if ranked.is_empty() {
             return vec![Hypothesis { finished: false, ..Hypothesis::empty() }];
         }
-        let ignored = self.constraints.ignored_phrases();
-        let hypothesis = |(finished, unmet_constraints, _, last)| {
-            self.arena.hypothesis(last, finished, unmet_constraints + ignored, &settings.scoring)
+        let hypothesis = |(finished, _, score, last)| {
+            let unmet_phrases = self.constraints.unmet_phrases(state(last)).collect();
+            self.arena.hypothesis(last, finished, unmet_phrases, score)
         };
         ranked.into_iter().map(hypothesis).collect()
     }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::Distribution;
 use crate::text::{END, SurfaceForms};
 
 /// Maximum number of required phrases.
@@ -24,8 +25,8 @@ pub struct DecodingConstraints {
     pub required: Vec<RequiredPhrase>,
     /// Number of phrases that [`Self::within_units`] removed.
     pub removed: usize,
-    /// Phrases that the translation does not contain as whole words.
-    pub avoided: Arc<[AvoidedPhrase]>,
+    /// Phrases that the translation does not contain as whole words, without spaces around them.
+    pub avoided: Arc<[String]>,
     /// Surface forms of the target units.
     pub surface_forms: Arc<SurfaceForms>,
 }
@@ -33,32 +34,26 @@ pub struct DecodingConstraints {
 /// Phrase that the translation contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredPhrase {
+    /// Text without spaces around it.
+    pub text: String,
     /// Units, at least one.
     pub units: Vec<u32>,
-    /// Span of source units that it translates, if known: it should begin when attention is on them.
-    pub source_span: Option<Range<usize>>,
+    /// Source units of each word of the term that it translates; empty if it is required without a term. It should begin
+    /// when attention is on them. A hypothesis may lack it, so that it can replace the words that stand there.
+    pub term: Vec<Range<usize>>,
 }
 
-/// Lower bound of the attention in [`DecodingConstraints::placement_penalty`].
+/// Lower bound of the attention in [`ConstraintState::placement_penalty`].
 const MIN_ATTENTION: f64 = 0.02;
 
-/// Phrase that the translation does not contain.
-#[derive(Clone, Debug)]
-pub struct AvoidedPhrase {
-    text: String,
-    /// Units that can complete it.
-    endings: Vec<u32>,
-}
+/// Probability of a term below which the model's own word is better replaced.
+const REPLACED_BELOW: f64 = 0.01;
 
-impl AvoidedPhrase {
-    /// Returns the phrase with this text, which has no space around it.
-    pub fn new(text: &str, surface_forms: &SurfaceForms) -> Self {
-        Self { text: text.to_owned(), endings: surface_forms.final_units(text) }
-    }
-}
+/// Probability from which on the model itself wants a unit; see [`TokenMask`].
+const MIN_INTENDED: f32 = 0.1;
 
 /// Progress of a hypothesis through its constraints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConstraintState {
     /// Units of the hypothesis.
     length: usize,
@@ -68,6 +63,11 @@ pub struct ConstraintState {
     partial: Option<(usize, usize)>,
     /// True if the next unit may not continue the last word.
     word_ended: bool,
+    /// Log penalty for beginning translations of terms while attention is off the terms: for each one the log of the
+    /// attention on the term, at least ln 0.02.
+    pub placement_penalty: f64,
+    /// End of its text, in which phrases are found; empty if there are none.
+    text: String,
 }
 
 impl DecodingConstraints {
@@ -86,9 +86,20 @@ impl DecodingConstraints {
         self.tracked_phrases().iter().map(|phrase| phrase.units.len()).sum()
     }
 
-    /// Number of required phrases that a hypothesis lacks.
-    pub fn unmet_constraints(&self, state: &ConstraintState) -> usize {
-        self.tracked_phrases().len() - state.met.count_ones() as usize
+    /// Required phrases that a hypothesis lacks, by index; terms come last.
+    pub fn unmet_phrases(&self, state: &ConstraintState) -> impl Iterator<Item = usize> {
+        (0..self.tracked_phrases().len()).filter(|&phrase| !state.is_met(phrase))
+    }
+
+    /// Number of required phrases other than terms that a hypothesis lacks.
+    pub fn unmet_requirements(&self, state: &ConstraintState) -> usize {
+        self.unmet_phrases(state).filter(|&phrase| !self.required[phrase].is_term()).count()
+    }
+
+    /// Log penalty of a complete hypothesis for the places of its terms, and for the terms that it lacks: ln 0.01 each.
+    pub fn term_penalty(&self, state: &ConstraintState) -> f64 {
+        let replaced = self.unmet_phrases(state).filter(|&phrase| self.required[phrase].is_term()).count();
+        state.placement_penalty + replaced as f64 * REPLACED_BELOW.ln()
     }
 
     /// Number of required phrases beyond the maximum.
@@ -127,70 +138,101 @@ impl DecodingConstraints {
         units
     }
 
-    /// Returns the state after one more unit.
-    pub fn advance(&self, state: &ConstraintState, unit: u32) -> ConstraintState {
-        let mut next = ConstraintState { length: state.length + 1, partial: None, word_ended: false, ..*state };
-        let continued = self.continuations(state).find(|&(_, next)| next == unit).map(|(phrase, _)| phrase);
-        let begun = || self.unmet_phrases(state).find(|&phrase| self.required[phrase].units[0] == unit);
-        let partial = match (continued, state.partial) {
-            (Some(phrase), Some((_, units))) => Some((phrase, units + 1)),
-            _ => begun().map(|phrase| (phrase, 1)),
-        };
-        match partial {
-            Some((phrase, units)) if units == self.required[phrase].units.len() => {
-                next.met |= 1 << phrase;
-                next.word_ended = true;
-            }
-            partial => next.partial = partial,
+    /// Returns the state after one more unit, which was predicted with these attention weights.
+    pub fn advance(&self, state: &ConstraintState, unit: u32, attention: &[f32]) -> ConstraintState {
+        let (length, text) = (state.length + 1, self.extended_text(state, unit));
+        let mut next = ConstraintState { length, text, partial: None, word_ended: false, ..*state };
+        next.partial = self.continued(state, unit).or_else(|| {
+            let begun = self.begun(state, unit, attention)?;
+            next.placement_penalty += self.required[begun].placement_penalty(attention);
+            Some((begun, 1))
+        });
+        if let Some(phrase) = self.completed(&next, unit, attention) {
+            next.partial = None;
+            next.met |= 1 << phrase;
+            next.word_ended = true;
         }
         next.word_ended |= next.length == self.prefix.len() && self.prefix_ends_word;
         next
     }
 
-    /// Log penalty for starting a required phrase while attention is off its source span: the log of the attention on the
-    /// span, at least ln 0.02. It is 0 if no phrase starts between `before` and `after`.
-    pub fn placement_penalty(&self, before: &ConstraintState, after: &ConstraintState, attention: &[f32]) -> f64 {
-        let begun = match after.partial {
-            Some((phrase, 1)) => Some(phrase),
-            None => self
-                .unmet_phrases(before)
-                .find(|&phrase| after.is_met(phrase) && self.required[phrase].units.len() == 1),
-            Some(_) => None,
+    /// Returns the end of the text of a hypothesis after one more unit.
+    fn extended_text(&self, state: &ConstraintState, unit: u32) -> String {
+        let texts = self.required.iter().map(|phrase| &phrase.text).chain(self.avoided.iter());
+        // Beside the longest phrase, the character before it is needed.
+        let Some(max_bytes) = texts.map(|text| text.len() + char::MAX.len_utf8()).max() else { return String::new() };
+        let start = state.text.floor_char_boundary(state.text.len().saturating_sub(max_bytes));
+        format!("{}{}", &state.text[start..], self.surface_forms.text(unit))
+    }
+
+    /// Returns the phrase that ends with the last unit: the one in progress, or one that stands there in other units,
+    /// such as `hôtel` in `l'hôtel`.
+    fn completed(&self, state: &ConstraintState, unit: u32, attention: &[f32]) -> Option<usize> {
+        if let Some((phrase, units)) = state.partial {
+            return (units == self.required[phrase].units.len()).then_some(phrase);
+        }
+        let (text, added) = (&state.text, self.surface_forms.text(unit).len());
+        let stands_at_end = |&phrase: &usize| {
+            added > 0 && self.surface_forms.contains_phrase(text, text.len() - 1, &self.required[phrase].text)
         };
-        let span = begun.and_then(|phrase| attention.get(self.required[phrase].source_span.clone()?));
-        span.map_or(0.0, |span| span.iter().map(|&alpha| f64::from(alpha)).sum::<f64>().clamp(MIN_ATTENTION, 1.0).ln())
+        self.most_attended(self.unmet_phrases(state).filter(stands_at_end), attention)
+    }
+
+    /// Returns the phrase whose term has the most attention, the first one of equals.
+    fn most_attended(&self, phrases: impl Iterator<Item = usize>, attention: &[f32]) -> Option<usize> {
+        let on_term = |&phrase: &usize| self.required[phrase].attention_on_term(attention).sum::<f64>();
+        phrases.min_by(|a, b| on_term(b).total_cmp(&on_term(a)))
+    }
+
+    /// Returns the phrase in progress one unit later, or another unmet phrase that begins with the same units.
+    fn continued(&self, state: &ConstraintState, unit: u32) -> Option<(usize, usize)> {
+        let (partial, units) = state.partial?;
+        let phrases = self.continuations(state).filter(|&(_, next)| next == unit).map(|(phrase, _)| phrase);
+        let phrase = phrases.min_by_key(|&phrase| (phrase != partial, phrase))?;
+        Some((phrase, units + 1))
+    }
+
+    /// Returns the unmet phrase that a unit begins.
+    fn begun(&self, state: &ConstraintState, unit: u32, attention: &[f32]) -> Option<usize> {
+        let begins = |&phrase: &usize| self.required[phrase].units[0] == unit;
+        self.most_attended(self.unmet_phrases(state).filter(begins), attention)
     }
 
     /// Returns the mask of the next unit. `reversed` yields the units of the hypothesis, the last one first; no n-gram of
     /// `no_repeat` units may repeat, except with units that advance a required phrase.
-    pub fn token_mask(
-        &self,
+    pub fn token_mask<'a>(
+        &'a self,
         state: &ConstraintState,
         reversed: impl Iterator<Item = u32>,
+        next: Distribution<'a>,
         no_repeat: Option<usize>,
-    ) -> TokenMask<'_> {
-        let mut mask = TokenMask {
-            forced: self.prefix.get(state.length).copied(),
-            banned: Vec::new(),
-            proposals: self.proposals(state),
-            may_end: self.unmet_constraints(state) == 0,
-            last_word: if state.word_ended { LastWord::Ended(&self.surface_forms) } else { LastWord::Free },
+    ) -> TokenMask<'a> {
+        let forced = self.prefix.get(state.length).copied();
+        let forms = &*self.surface_forms;
+        let is_free = forced.is_none() && !(self.required.is_empty() && self.avoided.is_empty());
+        let intended = if is_free { next.best(1, &|_| true).first().map(|best| best.unit) } else { None };
+        let proposals = self.proposals(state);
+        let repeated = no_repeat.map_or_else(Vec::new, |n| repeated(&reversed.collect::<Vec<u32>>(), n));
+        let mask = TokenMask {
+            forced,
+            banned: repeated.into_iter().filter(|unit| !proposals.contains(unit)).collect(),
+            begins_phrase: state.partial.is_none(),
+            proposals,
+            may_end: self.unmet_requirements(state) == 0,
+            word_ended: state.word_ended,
+            text: if is_free { state.text.clone() } else { String::new() },
+            avoided: if is_free { &self.avoided } else { &[] },
+            forms,
+            next,
+            intended,
+            nears_avoided: false,
         };
-        if mask.forced.is_none() && (no_repeat.is_some() || !self.avoided.is_empty()) {
-            let reversed: Vec<u32> = reversed.collect();
-            self.ban_avoided(&mut mask, state, &reversed);
-            let repeated = no_repeat.map_or_else(Vec::new, |n| repeated(&reversed, n));
-            mask.banned.extend(repeated.into_iter().filter(|unit| !mask.proposals.contains(unit)));
-        }
-        mask
+        let nears_avoided = intended.is_some_and(|unit| mask.leads_to_avoided(unit) || mask.completes_avoided(unit));
+        TokenMask { nears_avoided, ..mask }
     }
 
     fn tracked_phrases(&self) -> &[RequiredPhrase] {
         &self.required[..self.required.len().min(MAX_REQUIRED_PHRASES)]
-    }
-
-    fn unmet_phrases(&self, state: &ConstraintState) -> impl Iterator<Item = usize> {
-        (0..self.tracked_phrases().len()).filter(|&phrase| !state.is_met(phrase))
     }
 
     /// Unmet phrases that extend the partial phrase, or all of them if there is none, each with its next unit.
@@ -201,50 +243,25 @@ impl DecodingConstraints {
             Some((phrase, *rest.first()?))
         })
     }
+}
 
-    /// Bans the units that complete an avoided phrase, unless it is the beginning of a required word, which then must
-    /// continue.
-    fn ban_avoided<'s>(&'s self, mask: &mut TokenMask<'s>, state: &ConstraintState, reversed: &[u32]) {
-        let Some(max_bytes) = self.avoided.iter().map(|phrase| phrase.text.len()).max() else { return };
-        let forms = &*self.surface_forms;
-        let mut text = self.suffix_text(reversed, max_bytes);
-        let length = text.len();
-        let partial: Vec<(u32, String)> =
-            self.continuations(state).map(|(phrase, unit)| (unit, self.partial_text(phrase, state))).collect();
-        for phrase in self.avoided.iter() {
-            if state.partial.is_some() && forms.contains_phrase(&text, length.saturating_sub(1), &phrase.text) {
-                mask.last_word = LastWord::Incomplete(forms);
-            }
-            for &unit in &phrase.endings {
-                text.push_str(forms.text(unit));
-                let is_required = |(next, partial): &(u32, String)| {
-                    let extended = format!("{partial}{}", forms.text(unit));
-                    *next == unit && forms.contains_phrase(&extended, extended.len() - 1, &phrase.text)
-                };
-                if forms.contains_phrase(&text, length, &phrase.text) && !partial.iter().any(is_required) {
-                    mask.banned.push(unit);
-                }
-                text.truncate(length);
-            }
-        }
+impl RequiredPhrase {
+    /// True if it is the translation of a term.
+    pub fn is_term(&self) -> bool {
+        !self.term.is_empty()
     }
 
-    /// Returns the end of a hypothesis' text: more than `max_bytes` bytes if there are so many.
-    fn suffix_text(&self, reversed: &[u32], max_bytes: usize) -> String {
-        let mut bytes = 0;
-        let suffix = reversed.iter().take_while(|&&unit| {
-            let is_short = bytes <= max_bytes;
-            bytes += self.surface_forms.text(unit).len();
-            is_short
-        });
-        let suffix: Vec<&str> = suffix.map(|&unit| self.surface_forms.text(unit)).collect();
-        suffix.into_iter().rev().collect()
+    /// Attention on each word of the term.
+    pub fn attention_on_term(&self, attention: &[f32]) -> impl Iterator<Item = f64> {
+        let on_word =
+            |word: &Range<usize>| attention.get(word.clone()).unwrap_or_default().iter().copied().map(f64::from).sum();
+        self.term.iter().map(on_word)
     }
 
-    /// Returns the text of the produced part of a required phrase.
-    fn partial_text(&self, phrase: usize, state: &ConstraintState) -> String {
-        let units = state.partial.map_or(0, |(_, units)| units);
-        self.required[phrase].units[..units].iter().map(|&unit| self.surface_forms.text(unit)).collect()
+    /// Log penalty for beginning the phrase with these attention weights.
+    fn placement_penalty(&self, attention: &[f32]) -> f64 {
+        let on_term: f64 = self.attention_on_term(attention).sum();
+        if self.is_term() { on_term.clamp(MIN_ATTENTION, 1.0).ln() } else { 0.0 }
     }
 }
 
@@ -261,60 +278,117 @@ fn repeated(reversed: &[u32], n: usize) -> Vec<u32> {
 }
 
 /// Mask of the next unit.
+///
+/// An avoided word may be written as long as it can become a longer one, but it may not end. Words should stay whole: where
+/// the model is about to write an avoided word, another *word* takes its place, and a required phrase begins where a word
+/// ends. The model's most probable unit says whether a word ends. A unit that disagrees needs a probability of its own.
 pub struct TokenMask<'a> {
     /// Next unit of the prefix.
     forced: Option<u32>,
+    /// Units that would repeat an n-gram.
     banned: Vec<u32>,
     proposals: Vec<u32>,
+    /// True if proposals begin phrases.
+    begins_phrase: bool,
     may_end: bool,
-    last_word: LastWord<'a>,
-}
-
-/// State of the last word.
-enum LastWord<'a> {
-    /// It may continue or end.
-    Free,
-    /// It may not continue.
-    Ended(&'a SurfaceForms),
-    /// It must continue, since it is an avoided word so far.
-    Incomplete(&'a SurfaceForms),
-}
-
-impl LastWord<'_> {
-    fn allows(&self, unit: u32) -> bool {
-        match self {
-            Self::Free => true,
-            Self::Ended(forms) => !forms.continues_word(unit),
-            Self::Incomplete(forms) => forms.continues_word(unit),
-        }
-    }
+    word_ended: bool,
+    /// End of the text of the hypothesis.
+    text: String,
+    avoided: &'a [String],
+    forms: &'a SurfaceForms,
+    next: Distribution<'a>,
+    /// Most probable unit.
+    intended: Option<u32>,
+    /// True if it leads to an avoided word or ends one.
+    nears_avoided: bool,
 }
 
 impl TokenMask<'_> {
     /// True if the unit may come next.
     pub fn allows(&self, unit: u32) -> bool {
-        match self.forced {
-            Some(forced) => unit == forced,
-            None => (self.may_end || unit != END) && !self.banned.contains(&unit) && self.last_word.allows(unit),
+        if let Some(forced) = self.forced {
+            return unit == forced;
         }
+        (self.may_end || unit != END)
+            && !self.banned.contains(&unit)
+            && !(self.word_ended && self.forms.continues_word(unit))
+            && !self.completes_avoided(unit)
     }
 
-    /// Allowed units that advance a required phrase, which are candidates even if improbable.
+    /// True if the unit leads to an avoided word: the word may yet become a longer one.
+    pub fn leads_to_avoided(&self, unit: u32) -> bool {
+        let added = self.forms.text(unit);
+        let text = format!("{}{added}", self.text);
+        !added.is_empty() && self.avoided.iter().any(|phrase| self.forms.approaches_phrase(&text, phrase))
+    }
+
+    /// Allowed units that advance a required phrase and keep words whole, which are candidates even if improbable.
     pub fn proposals(&self) -> impl Iterator<Item = u32> {
-        self.proposals.iter().copied().filter(|&unit| self.allows(unit))
+        self.proposals.iter().copied().filter(|&unit| self.allows(unit) && self.keeps_words_whole(unit))
+    }
+
+    /// True if an avoided phrase ends before the unit, or within it.
+    fn completes_avoided(&self, unit: u32) -> bool {
+        let added = self.forms.text(unit);
+        let text = format!("{}{added}", self.text);
+        let from = self.text.len().saturating_sub(1);
+        self.avoided.iter().any(|phrase| match added {
+            "" => self.forms.contains_phrase(&text, from, phrase),
+            _ => self.forms.contains_complete_phrase(&text, from, phrase),
+        })
+    }
+
+    /// True if the unit is the model's own, or replaces a whole word.
+    pub fn keeps_words_whole(&self, unit: u32) -> bool {
+        let Some(intended) = self.intended else { return true };
+        let begins_word = |unit| !self.forms.continues_word(unit);
+        let fits = if self.proposals.contains(&unit) {
+            !self.begins_phrase || begins_word(intended) || !begins_word(unit)
+        } else {
+            !self.nears_avoided || begins_word(intended) && begins_word(unit)
+        };
+        fits || self.next.candidate(unit).log_probability >= MIN_INTENDED.ln()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Predictions;
     use super::*;
+    use crate::kernels::buffer_pool::Buffer;
 
     fn anywhere(phrases: &[&[u32]]) -> Vec<RequiredPhrase> {
-        phrases.iter().map(|units| RequiredPhrase { units: units.to_vec(), source_span: None }).collect()
+        let phrase = |units: &&[u32]| RequiredPhrase { text: String::new(), units: units.to_vec(), term: Vec::new() };
+        phrases.iter().map(phrase).collect()
+    }
+
+    fn term(units: &[u32], word: Range<usize>) -> RequiredPhrase {
+        RequiredPhrase { text: String::new(), units: units.to_vec(), term: vec![word] }
     }
 
     fn state_after(constraints: &DecodingConstraints, units: &[u32]) -> ConstraintState {
-        units.iter().fold(ConstraintState::default(), |state, &unit| constraints.advance(&state, unit))
+        units.iter().fold(ConstraintState::default(), |state, &unit| constraints.advance(&state, unit, &[]))
+    }
+
+    /// Units from 2 to 7 that may come next, if the model gives them these probabilities.
+    fn allowed(
+        constraints: &DecodingConstraints,
+        units: &[u32],
+        probabilities: [f32; 8],
+        no_repeat: Option<usize>,
+    ) -> Vec<u32> {
+        let logits = probabilities.map(f32::ln);
+        let predictions = Predictions::from_logits(Buffer::from_slice(&logits), vec![vec![1.0]]);
+        let state = state_after(constraints, units);
+        let mask = constraints.token_mask(&state, units.iter().rev().copied(), predictions.row(0), no_repeat);
+        assert!(mask.proposals().all(|unit| mask.allows(unit)));
+        (2..8).filter(|&unit| mask.allows(unit) && mask.keeps_words_whole(unit)).collect()
+    }
+
+    const UNIFORM: [f32; 8] = [0.125; 8];
+
+    fn surface_forms() -> Arc<SurfaceForms> {
+        Arc::new(SurfaceForms::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true))
     }
 
     #[test]
@@ -325,7 +399,7 @@ mod tests {
         };
         let state = |units: &[u32]| {
             let state = state_after(&constraints, units);
-            (constraints.bank(&state), constraints.unmet_constraints(&state), constraints.proposals(&state))
+            (constraints.bank(&state), constraints.unmet_requirements(&state), constraints.proposals(&state))
         };
         assert_eq!(state(&[]), (0, 3, vec![5, 9]));
         assert_eq!(state(&[4]), (0, 3, vec![5, 9]));
@@ -349,65 +423,113 @@ mod tests {
     }
 
     #[test]
-    fn placement_penalty_is_the_log_attention_on_the_source_span() {
-        let required = vec![
-            RequiredPhrase { units: vec![5, 6], source_span: Some(1..3) },
-            RequiredPhrase { units: vec![7], source_span: Some(0..1) },
-            RequiredPhrase { units: vec![8], source_span: None },
-        ];
+    fn placement_penalty_is_the_log_attention_on_the_term() {
+        let mut required = vec![term(&[5, 6], 1..3), term(&[7], 0..1), term(&[7], 3..4)];
+        required.extend(anywhere(&[&[8]]));
         let constraints = DecodingConstraints { required, ..DecodingConstraints::default() };
+        let after = |units: &[u32], unit: u32| {
+            constraints.advance(&state_after(&constraints, units), unit, &[0.001, 0.2, 0.3, 0.5])
+        };
         let placement_penalty = |units: &[u32], unit: u32| {
-            let before = state_after(&constraints, units);
-            constraints.placement_penalty(&before, &constraints.advance(&before, unit), &[0.001, 0.2, 0.3, 0.5])
+            after(units, unit).placement_penalty - state_after(&constraints, units).placement_penalty
         };
         assert!((placement_penalty(&[], 5) - 0.5f64.ln()).abs() < 1e-6);
-        assert!((placement_penalty(&[5, 6], 7) - 0.02f64.ln()).abs() < 1e-6);
-        for (units, unit) in [(&[5][..], 6), (&[], 4), (&[], 8), (&[5, 6], 5), (&[5], 4)] {
+        assert!((placement_penalty(&[7, 7], 5) - 0.5f64.ln()).abs() < 1e-6);
+        for (units, unit) in [(&[5][..], 6), (&[], 4), (&[], 8), (&[5], 4)] {
             assert_eq!(placement_penalty(units, unit), 0.0, "{units:?} {unit}");
         }
+        let unmet: Vec<usize> = constraints.unmet_phrases(&after(&[], 7)).collect();
+        assert_eq!(unmet, [0, 1, 3], "of equal terms the one with the most attention is met");
+        let state = after(&[], 7);
+        assert!((constraints.term_penalty(&state) - (0.5f64 * 0.01 * 0.01).ln()).abs() < 1e-6);
     }
 
     #[test]
-    fn allows_the_end_only_when_constraints_are_met() {
-        let constraints = DecodingConstraints { required: anywhere(&[&[5]]), ..DecodingConstraints::default() };
-        let mask = |units: &[u32]| {
-            constraints.token_mask(&state_after(&constraints, units), units.iter().rev().copied(), None)
+    fn allows_the_end_only_when_requirements_are_met() {
+        let mut constraints = DecodingConstraints { required: anywhere(&[&[5]]), ..DecodingConstraints::default() };
+        let may_end = |constraints: &DecodingConstraints, units: &[u32]| {
+            allowed(constraints, units, UNIFORM, None).contains(&END)
         };
-        assert!(!mask(&[4]).allows(END) && mask(&[4, 5]).allows(END));
+        assert!(!may_end(&constraints, &[4]) && may_end(&constraints, &[4, 5]));
+        constraints.required = vec![term(&[5], 0..1)];
+        assert!(may_end(&constraints, &[4]), "a term can replace a word");
     }
 
     #[test]
-    fn required_word_may_begin_with_an_avoided_one() {
-        let surface_forms =
-            Arc::new(SurfaceForms::new(["", "", "", "", " a", " b", " c", "d"].map(str::to_owned).to_vec(), true));
+    fn avoided_word_may_only_continue() {
+        let surface_forms = surface_forms();
         let constraints = |required: &[&[u32]], avoided: &[&str]| DecodingConstraints {
-            required: anywhere(required),
-            avoided: avoided.iter().map(|text| AvoidedPhrase::new(text, &surface_forms)).collect(),
+            required: anywhere(required)
+                .into_iter()
+                .map(|phrase| RequiredPhrase { text: "bd".to_owned(), ..phrase })
+                .collect(),
+            avoided: avoided.iter().map(|&text| text.to_owned()).collect(),
             surface_forms: Arc::clone(&surface_forms),
             ..DecodingConstraints::default()
         };
-        let allowed = |constraints: &DecodingConstraints, units: &[u32]| -> Vec<u32> {
-            let mask = constraints.token_mask(&state_after(constraints, units), units.iter().rev().copied(), None);
-            (2..8).filter(|&unit| mask.allows(unit)).collect()
-        };
+        let avoided = constraints(&[], &["b"]);
+        assert_eq!(allowed(&avoided, &[4], UNIFORM, None), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(allowed(&avoided, &[4, 5], UNIFORM, None), [7], "the word must continue");
+        assert_eq!(allowed(&avoided, &[4, 5, 7], UNIFORM, None), [2, 3, 4, 5, 6, 7]);
         let longer = constraints(&[&[5, 7]], &["b"]);
-        assert_eq!(allowed(&longer, &[4]), [3, 4, 5, 6, 7]);
-        assert_eq!(allowed(&longer, &[4, 5]), [7], "the word must continue");
-        assert_eq!(allowed(&longer, &[4, 5, 7]), [2, 3, 4, 6], "the phrase is complete");
-        let beside = constraints(&[&[5]], &["a b"]);
-        assert_eq!(allowed(&beside, &[4]), [3, 4, 6, 7]);
-        assert_eq!(allowed(&beside, &[6]), [3, 4, 5, 6, 7]);
+        assert_eq!(allowed(&longer, &[4, 5], UNIFORM, None), [7]);
+        assert_eq!(allowed(&longer, &[4, 5, 7], UNIFORM, None), [2, 3, 4, 5, 6], "the phrase is complete");
+        let phrase = constraints(&[], &["a b"]);
+        assert_eq!(allowed(&phrase, &[4, 5], UNIFORM, None), [7]);
+        assert_eq!(allowed(&phrase, &[6, 5], UNIFORM, None), [2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn another_word_takes_the_place_of_an_avoided_one() {
+        let constraints = DecodingConstraints {
+            avoided: ["b".to_owned()].into(),
+            surface_forms: surface_forms(),
+            ..DecodingConstraints::default()
+        };
+        let with_best = |best: usize| {
+            let mut probabilities = [0.01; 8];
+            probabilities[best] = 0.93;
+            probabilities
+        };
+        assert_eq!(allowed(&constraints, &[4], with_best(5), None), [2, 3, 4, 5, 6], "the last word stays whole");
+        assert_eq!(allowed(&constraints, &[4], with_best(6), None), [2, 3, 4, 5, 6, 7]);
+        assert!(allowed(&constraints, &[4, 5], with_best(6), None).is_empty(), "the model ends the avoided word");
+        assert_eq!(allowed(&constraints, &[4, 5], with_best(7), None), [7]);
+    }
+
+    #[test]
+    fn required_phrase_does_not_interrupt_a_word() {
+        let required = vec![RequiredPhrase { text: "b".to_owned(), units: vec![5], term: Vec::new() }];
+        let constraints =
+            DecodingConstraints { required, surface_forms: surface_forms(), ..DecodingConstraints::default() };
+        let proposals = |best: usize| -> Vec<u32> {
+            let mut logits = [0.0; 8];
+            logits[best] = 9.0;
+            let predictions = Predictions::from_logits(Buffer::from_slice(&logits), vec![vec![1.0]]);
+            let state = state_after(&constraints, &[4]);
+            constraints.token_mask(&state, std::iter::empty(), predictions.row(0), None).proposals().collect()
+        };
+        assert_eq!((proposals(6), proposals(7)), (vec![5], vec![]));
+    }
+
+    #[test]
+    fn required_word_is_found_in_other_units() {
+        let forms = ["", "", "", "", " l'été", " été", " l'", "été"];
+        let required = vec![RequiredPhrase { text: "été".to_owned(), units: vec![5], term: Vec::new() }];
+        let constraints = DecodingConstraints {
+            required,
+            surface_forms: Arc::new(SurfaceForms::new(forms.map(str::to_owned).to_vec(), true)),
+            ..DecodingConstraints::default()
+        };
+        let unmet = |units: &[u32]| constraints.unmet_requirements(&state_after(&constraints, units));
+        assert_eq!([unmet(&[4]), unmet(&[5]), unmet(&[6]), unmet(&[6, 7]), unmet(&[5, 7])], [0, 0, 1, 0, 0]);
     }
 
     #[test]
     fn prefix_forces_its_units() {
         let constraints =
             DecodingConstraints { prefix: vec![5, 5], required: anywhere(&[&[6]]), ..DecodingConstraints::default() };
-        let allowed = |units: &[u32]| -> Vec<u32> {
-            let mask = constraints.token_mask(&state_after(&constraints, units), units.iter().rev().copied(), Some(1));
-            assert!(mask.proposals().all(|unit| mask.allows(unit)));
-            (2..8).filter(|&unit| mask.allows(unit)).collect()
-        };
+        let allowed = |units: &[u32]| allowed(&constraints, units, UNIFORM, Some(1));
         assert_eq!(allowed(&[]), [5]);
         assert_eq!(allowed(&[5]), [5]);
         assert_eq!(allowed(&[5, 5]), [3, 4, 6, 7]);

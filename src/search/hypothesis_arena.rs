@@ -10,8 +10,6 @@ pub struct HypothesisStep {
     pub unit: u32,
     /// log p of the units up to this one, in nats.
     pub log_probability: f64,
-    /// Sum of the placement penalties up to this step, in nats.
-    pub placement_penalty: f64,
     /// Attention weights, one for each source unit and `</s>`.
     pub attention: Vec<f32>,
     /// Progress through the constraints.
@@ -31,15 +29,15 @@ pub struct Hypothesis {
     pub attention: Vec<Vec<f32>>,
     /// True if it ends with `</s>`; otherwise search stopped it.
     pub finished: bool,
-    /// Number of required phrases that it lacks.
-    pub unmet_constraints: usize,
+    /// Required phrases that it lacks, by index.
+    pub unmet_phrases: Vec<usize>,
 }
 
 impl Hypothesis {
     /// Returns the finished hypothesis without units, the translation of an empty source.
     pub fn empty() -> Self {
         let (units, attention) = (Vec::new(), Vec::new());
-        Self { units, log_probability: 0.0, score: 0.0, attention, finished: true, unmet_constraints: 0 }
+        Self { units, log_probability: 0.0, score: 0.0, attention, finished: true, unmet_phrases: Vec::new() }
     }
 
     /// True if every score was NaN or −∞.
@@ -122,13 +120,7 @@ impl HypothesisArena {
     }
 
     /// Returns the hypothesis that ends with a step, which is `</s>` if it is finished.
-    pub fn hypothesis(
-        &self,
-        last: usize,
-        finished: bool,
-        unmet_constraints: usize,
-        scoring: &HypothesisScoring,
-    ) -> Hypothesis {
+    pub fn hypothesis(&self, last: usize, finished: bool, unmet_phrases: Vec<usize>, score: f64) -> Hypothesis {
         let (mut units, mut attention): (Vec<u32>, Vec<Vec<f32>>) =
             self.ancestors(Some(last)).map(|step| (step.unit, step.attention.clone())).unzip();
         units.reverse();
@@ -136,20 +128,15 @@ impl HypothesisArena {
         if finished {
             units.pop();
         }
-        let score = self.score(last, scoring);
-        Hypothesis {
-            units,
-            log_probability: self.steps[last].log_probability,
-            score,
-            attention,
-            finished,
-            unmet_constraints,
-        }
+        let log_probability = self.steps[last].log_probability;
+        Hypothesis { units, log_probability, score, attention, finished, unmet_phrases }
     }
 
-    /// Returns the score of the hypothesis that ends with a step.
-    pub fn score(&self, last: usize, scoring: &HypothesisScoring) -> f64 {
-        let HypothesisStep { log_probability, placement_penalty, .. } = self.steps[last];
-        scoring.score(log_probability + placement_penalty, self.ancestors(Some(last)).map(|step| &step.attention[..]))
+    /// Returns the score of the hypothesis that ends with a step, with a penalty added to its log-probability.
+    pub fn score(&self, last: usize, penalty: f64, scoring: &HypothesisScoring) -> f64 {
+        scoring.score(
+            self.steps[last].log_probability + penalty,
+            self.ancestors(Some(last)).map(|step| &step.attention[..]),
+        )
     }
 }

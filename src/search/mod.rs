@@ -16,8 +16,7 @@ mod table_scorer;
 pub use batches::{Source, search_all};
 pub use beam::{SearchInput, search};
 pub use constraints::{
-    AvoidedPhrase, ConstraintState, DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS, RequiredPhrase,
-    TokenMask,
+    ConstraintState, DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS, RequiredPhrase, TokenMask,
 };
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;

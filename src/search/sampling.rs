@@ -64,14 +64,18 @@ impl SampledHypothesis<'_> {
     fn extend(&mut self, next: Distribution, attention: &[f32], settings: &SampleSearch) -> bool {
         let constraints = self.source.constraints;
         let reversed = self.hypothesis.units.iter().rev().copied();
-        let mask = constraints.token_mask(&self.state, reversed, settings.limits.no_repeat);
-        let allowed = |unit| mask.allows(unit);
-        let Some(candidate) = next.sample(&settings.sampling, &allowed, &mut self.rng) else { return false };
+        let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
+        // A sample cannot go back to the beginning of a word.
+        let allowed = |unit| mask.allows(unit) && !mask.leads_to_avoided(unit);
+        let whole =
+            next.sample(&settings.sampling, &|unit| allowed(unit) && mask.keeps_words_whole(unit), &mut self.rng);
+        let drawn = whole.or_else(|| next.sample(&settings.sampling, &allowed, &mut self.rng));
+        let Some(candidate) = drawn else { return false };
         self.hypothesis.log_probability += f64::from(candidate.log_probability);
         self.hypothesis.attention.push(attention.to_vec());
         self.hypothesis.finished = candidate.unit == END;
         if !self.hypothesis.finished {
-            self.state = constraints.advance(&self.state, candidate.unit);
+            self.state = constraints.advance(&self.state, candidate.unit, attention);
             self.hypothesis.units.push(candidate.unit);
         }
         !self.hypothesis.finished
@@ -80,7 +84,7 @@ impl SampledHypothesis<'_> {
     fn finish(mut self, settings: &SampleSearch) -> Hypothesis {
         let attention = self.hypothesis.attention.iter().map(Vec::as_slice);
         self.hypothesis.score = settings.scoring.score(self.hypothesis.log_probability, attention);
-        self.hypothesis.unmet_constraints = self.source.constraints.unmet_constraints(&self.state);
+        self.hypothesis.unmet_phrases = self.source.constraints.unmet_phrases(&self.state).collect();
         self.hypothesis
     }
 }

@@ -27,25 +27,37 @@ impl SurfaceForms {
         self.has_words && self.text(unit).starts_with(joins_words)
     }
 
-    /// Returns the units in which a phrase can end.
-    pub fn final_units(&self, phrase: &str) -> Vec<u32> {
-        let ends_within = |text: &str| {
-            ends(text, 0)
-                .any(|end| phrase.ends_with(&text[..end]) && (!self.has_words || is_boundary(phrase, &text[end..])))
-        };
-        let ends_phrase = |text: &str| self.contains_phrase(text, 0, phrase) || ends_within(text);
-        (0..).zip(&self.texts).filter(|(_, text)| ends_phrase(text)).map(|(unit, _)| unit).collect()
-    }
-
     /// True if a text contains a phrase that ends after its first `from` bytes and is not part of longer words. The end
     /// of the text is a word boundary.
     pub fn contains_phrase(&self, text: &str, from: usize, phrase: &str) -> bool {
-        ends(text, from).any(|end| {
+        self.ends_of_phrase(text, from, phrase).next().is_some()
+    }
+
+    /// As [`Self::contains_phrase`], but a word at the end of the text may continue, so that it counts only if no
+    /// further character can change it.
+    pub fn contains_complete_phrase(&self, text: &str, from: usize, phrase: &str) -> bool {
+        let may_continue = self.has_words && phrase.ends_with(joins_words);
+        self.ends_of_phrase(text, from, phrase).any(|end| end < text.len() || !may_continue)
+    }
+
+    fn ends_of_phrase(&self, text: &str, from: usize, phrase: &str) -> impl Iterator<Item = usize> {
+        ends(text, from).filter(move |&end| {
             let before = text[..end].strip_suffix(phrase);
             before.is_some_and(|before| {
                 !self.has_words || is_boundary(before, phrase) && is_boundary(phrase, &text[end..])
             })
         })
+    }
+
+    /// True if a text ends with a phrase, or with a beginning of it that lacks only the rest of its last word, so that
+    /// further units decide whether the phrase stands there. False if units are characters.
+    pub fn approaches_phrase(&self, text: &str, phrase: &str) -> bool {
+        let last_word = phrase.trim_end_matches(joins_words).len();
+        let is_end = |end: usize| {
+            let before = text.strip_suffix(&phrase[..end]);
+            before.is_some_and(|before| is_boundary(before, phrase))
+        };
+        self.has_words && ends(phrase, last_word).any(is_end)
     }
 }
 
@@ -78,13 +90,10 @@ mod tests {
     }
 
     #[test]
-    fn finds_units_that_end_phrases() {
+    fn finds_phrases_that_end_in_a_text() {
         let units =
             ["", " ein", " Hund", " Hu", "nd", "e", " (", "Hund", " Schäferhund", ".", "und", "d", " Hund's", "nd-"];
         let forms = surface_forms(&units, true);
-        assert_eq!(forms.final_units("Hund"), [2, 4, 7, 10, 11, 12, 13]);
-        assert_eq!(forms.final_units("ein Hund"), [2, 4, 7, 10, 11, 12, 13]);
-        assert!(forms.final_units("x").is_empty() && forms.final_units("ein") == [1]);
         for text in [" ein Hund", "Hund", " (Hund", "ein Hund's", "Hunde Hund"] {
             assert!(forms.contains_phrase(text, 0, "Hund"), "{text}");
         }
@@ -96,6 +105,22 @@ mod tests {
         let continues: Vec<u32> = (0..14).filter(|&unit| forms.continues_word(unit)).collect();
         assert_eq!(continues, [4, 5, 7, 10, 11, 13]);
         assert_eq!(forms.text(99), "");
+    }
+
+    #[test]
+    fn approaches_phrases_within_their_last_word() {
+        let forms = surface_forms(&[], true);
+        for text in [" ein Hund", " ein Hu", "ein H"] {
+            assert!(forms.approaches_phrase(text, "ein Hund") && forms.approaches_phrase(text, "Hund"), "{text}");
+        }
+        for text in ["", " ein", " ein ", " einHu", " ein Hunde", " xHu"] {
+            assert!(!forms.approaches_phrase(text, "ein Hund") && !forms.approaches_phrase(text, "Hund"), "{text}");
+        }
+        assert!(!forms.approaches_phrase(" a.", "a.") && !forms.approaches_phrase("一", "一本"));
+        assert!(!surface_forms(&[], false).approaches_phrase("Hu", "Hund"));
+        let is_complete = |text: &str, phrase: &str| forms.contains_complete_phrase(text, 0, phrase);
+        assert!(is_complete("ein Hund.", "Hund") && is_complete("ein Hund.", ".") && is_complete("一本", "本"));
+        assert!(!is_complete("ein Hund", "Hund") && !is_complete("ein Hunde.", "Hund"));
     }
 
     #[test]
@@ -122,11 +147,11 @@ mod tests {
                 && !has_phrase("책을", "책")
         );
         let forms = surface_forms(&["一本", "书", " a"], true);
-        assert!(!forms.continues_word(1) && forms.final_units("书") == [1] && forms.contains_phrase("一本书", 6, "书"));
+        assert!(!forms.continues_word(1) && forms.contains_phrase("一本书", 6, "书"));
         let characters = surface_forms(&["a", "b"], false);
         assert!(
             characters.contains_phrase("xab", 2, "ab")
-                && characters.final_units("ab") == [1]
+                && characters.contains_complete_phrase("xab", 2, "ab")
                 && !characters.continues_word(0)
         );
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 
 use super::{MAX_SENTENCE_UNITS, Sentence};
-use crate::search::{AvoidedPhrase, DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
+use crate::search::{DecodingConstraints, MAX_REQUIRED_UNITS, RequiredPhrase};
 use crate::text::{
     LONGEST_LINE, NormalForm, Normalization, Pair, Segmentation, SurfaceForms, UNKNOWN, Vocabulary, WordSplitting,
     has_phrase, word_spans,
@@ -135,8 +135,7 @@ fn is_known(units: &[u32]) -> bool {
 pub struct CompiledConstraints {
     prefix: Option<String>,
     required: Vec<RequiredPhrase>,
-    avoided: Arc<[AvoidedPhrase]>,
-    avoided_texts: Vec<String>,
+    avoided: Arc<[String]>,
     terms: Terminology,
     surface_forms: Arc<SurfaceForms>,
     /// Translations that are not required, since the model has no units for them.
@@ -150,19 +149,19 @@ impl CompiledConstraints {
     /// The vocabulary has no units for a required phrase, or there are too many units.
     pub fn new(constraints: Constraints, target: &Vocabulary) -> Result<Self> {
         let surface_forms = Arc::new(target.surface_forms());
-        let require =
-            |phrase: &String| Ok(RequiredPhrase { units: encode_known(phrase.trim(), target)?, source_span: None });
+        let require = |phrase: &String| {
+            let text = phrase.trim().to_owned();
+            Ok(RequiredPhrase { units: encode_known(&text, target)?, text, term: Vec::new() })
+        };
         let required: Vec<RequiredPhrase> = constraints.required.iter().map(require).collect::<Result<_>>()?;
         let units: usize = required.iter().map(|phrase| phrase.units.len()).sum();
         ensure!(
             units <= MAX_REQUIRED_UNITS,
             "--require: the phrases have {units} units in total; at most {MAX_REQUIRED_UNITS} are allowed"
         );
-        let avoid = |phrase: &String| AvoidedPhrase::new(phrase.trim(), &surface_forms);
-        let avoided = constraints.avoided.iter().map(avoid).collect();
+        let avoided = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
         let (terms, skipped_terms) = constraints.terms.covered_by(target)?;
-        let avoided_texts = constraints.avoided.iter().map(|phrase| phrase.trim().to_owned()).collect();
-        Ok(Self { prefix: constraints.prefix, required, avoided, avoided_texts, terms, surface_forms, skipped_terms })
+        Ok(Self { prefix: constraints.prefix, required, avoided, terms, surface_forms, skipped_terms })
     }
 
     /// Checks a sentence's own target prefix.
@@ -175,7 +174,7 @@ impl CompiledConstraints {
 
     /// True if a text contains an avoided phrase.
     pub fn has_avoided(&self, text: &str) -> bool {
-        self.avoided_texts.iter().any(|phrase| has_phrase(text, phrase))
+        self.avoided.iter().any(|phrase| has_phrase(text, phrase))
     }
 
     /// Returns the constraints on the translation of a sentence. Its own target prefix takes precedence.
@@ -198,14 +197,16 @@ impl CompiledConstraints {
         .within_units())
     }
 
-    /// Removes duplicates and phrases that another phrase contains as whole words.
+    /// Removes duplicates and phrases that another phrase contains as whole words. Terms at other places are kept.
     fn without_subsumed(&self, phrases: Vec<RequiredPhrase>) -> Vec<RequiredPhrase> {
         let is_subsumed = |index: usize, other: usize| {
             let (units, longer) = (&phrases[index].units, &phrases[other].units);
             let matches = longer.windows(units.len()).enumerate().filter(|(_, window)| *window == &units[..]);
             let mut next_units = matches.map(|(start, _)| longer.get(start + units.len()));
             let is_whole = next_units.any(|unit| unit.is_none_or(|&unit| !self.surface_forms.continues_word(unit)));
-            is_whole && (longer.len() > units.len() || other < index)
+            let are_terms = [index, other].map(|phrase| phrases[phrase].is_term());
+            // Terms come last.
+            is_whole && are_terms != [true; 2] && (longer.len() > units.len() || are_terms[1] || other < index)
         };
         let needed = |&index: &usize| !(0..phrases.len()).any(|other| other != index && is_subsumed(index, other));
         (0..phrases.len()).filter(needed).map(|index| phrases[index].clone()).collect()
@@ -219,8 +220,8 @@ impl CompiledConstraints {
         let Segmentation { words, word_of_unit, .. } = given.cut_to(MAX_SENTENCE_UNITS);
         let required = |(span, translation): (Range<usize>, &str)| {
             let first_unit = |word: usize| before + word_of_unit.partition_point(|&of_unit| of_unit < word);
-            let source_span = Some(first_unit(span.start)..first_unit(span.end));
-            Ok(RequiredPhrase { units: target.encode(translation)?, source_span })
+            let term = span.map(|word| first_unit(word)..first_unit(word + 1)).collect();
+            Ok(RequiredPhrase { text: translation.to_owned(), units: target.encode(translation)?, term })
         };
         self.terms.find(&words).into_iter().map(required).collect()
     }

@@ -9,6 +9,7 @@ mod linker;
 mod mbr;
 mod noise_filter;
 mod request;
+mod term_placement;
 mod unk_replacement;
 
 use std::collections::HashMap;
@@ -25,10 +26,11 @@ use crate::attention::InferenceOverrides;
 use crate::checkpoint::{Checkpoint, Config, ModelDir};
 use crate::error::{UsageError, usage};
 use crate::model::{Architecture, ForcedScores, RnnSearch};
-use crate::search::{Hypothesis, Source, search_all};
+use crate::search::{DecodingConstraints, Hypothesis, RequiredPhrase, Source, search_all};
 use crate::text::{Batch, BatchSize, Example, Pair, Segmentation, Units, Vocabulary, WordSplitting, bucketed};
 
 use constraints::CompiledConstraints;
+use term_placement::place_terms;
 
 pub use api::Aligner;
 pub use constraints::{Constraints, Terminology};
@@ -340,13 +342,14 @@ impl Translator {
         }
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let found = search_all(&models, &sources, &request.search, on_progress)?;
-        let results = sentences.par_iter().zip(segmented).zip(found).map(|((sentence, source), hypotheses)| {
+        let inputs = sentences.par_iter().zip(segmented).zip(&sources);
+        let results = inputs.zip(found).map(|(((sentence, source), Source { constraints, .. }), hypotheses)| {
             if is_copied(&source) {
                 return Ok(vec![Translation::copied(sentence, source, &self.checkpoint.source, self.words[0])?]);
             }
             let is_degenerate = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_degenerate);
             self.check_scores(!is_degenerate && hypotheses.iter().all(|one| one.score.is_finite()))?;
-            let translate = |one: &Hypothesis| self.translation(sentence, &source, one);
+            let translate = |one: &Hypothesis| self.translation(sentence, &source, constraints, one);
             let translations: Vec<Translation> = hypotheses.iter().map(translate).collect::<Result<_>>()?;
             let texts: Vec<&str> = translations.iter().map(|one| one.text.as_str()).collect();
             let selected = |(index, utility): (usize, Option<f64>)| {
@@ -358,17 +361,41 @@ impl Translator {
         results.collect()
     }
 
-    fn translation(&self, sentence: &Sentence, source: &Segmentation, hypothesis: &Hypothesis) -> Result<Translation> {
+    fn translation(
+        &self,
+        sentence: &Sentence,
+        source: &Segmentation,
+        constraints: &DecodingConstraints,
+        hypothesis: &Hypothesis,
+    ) -> Result<Translation> {
         let whole_words = self.checkpoint.config.text.target_units == Units::Word;
         let mut replacements = match &self.dictionary {
             Some(dictionary) => dictionary.replacements(sentence, &self.checkpoint.source, whole_words, hypothesis)?,
             None => HashMap::new(),
         };
         replacements.retain(|_, word| !self.constraints.has_avoided(word));
+        let (terms, placed) = self.place_terms(constraints, hypothesis);
+        replacements.extend(terms);
         let (text, target) = self.checkpoint.target.join_with(&hypothesis.units, &replacements, self.words[1]);
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
-        let Hypothesis { log_probability, score, unmet_constraints, .. } = *hypothesis;
+        let Hypothesis { log_probability, score, .. } = *hypothesis;
+        let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
         Ok(Translation { text, log_probability, score, unmet_constraints, alignment })
+    }
+
+    fn place_terms(
+        &self,
+        constraints: &DecodingConstraints,
+        hypothesis: &Hypothesis,
+    ) -> (HashMap<usize, String>, usize) {
+        let unmet = hypothesis.unmet_phrases.iter().map(|&phrase| &constraints.required[phrase]);
+        let terms: Vec<&RequiredPhrase> = unmet.filter(|phrase| phrase.is_term()).collect();
+        if terms.is_empty() {
+            return (HashMap::new(), 0);
+        }
+        let (_, target) = self.checkpoint.target.join(&hypothesis.units, WordSplitting::Punctuation);
+        let starts_with_space = |unit: usize| constraints.surface_forms.text(hypothesis.units[unit]).starts_with(' ');
+        place_terms(&terms, &hypothesis.attention, &target.word_of_unit, starts_with_space)
     }
 
     /// Aligns pairs by forced decoding.
