@@ -64,7 +64,7 @@ fn unknown_prefix_names_its_line() {
     piped.refused_with(1, &["standard input:1: \"zebro\": the model has no units"]);
     for layout in [&["--csv"][..], &["--header"], &["--columns", "1,2"]] {
         let refused = dir.run(&[&arguments[..], layout, &["the fox"]].concat());
-        refused.refused_with(2, &["need --dictionary or --terms"]);
+        refused.refused_with(2, &["describe files, not sentences"]);
     }
 }
 
