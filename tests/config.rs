@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use softalign::cli::Cli;
 
 /// Options of `train` that do not affect the model, or that other options express.
-const NOT_SHOWN: [&str; 5] = ["resume", "show-config", "config", "preset", "out"];
+const NOT_SHOWN: [&str; 6] = ["resume", "show-config", "config", "preset", "out", "verbose"];
 /// Options shown only where set: they exclude each other or have no default.
-const SHOWN_IF_SET: [&str; 21] = [
+const SHOWN_IF_SET: [&str; 22] = [
+    "on-error",
     "protected-tokens",
     "features",
     "tag-source",

@@ -135,7 +135,7 @@ fn names_the_corpus_that_looks_like_a_spreadsheet() {
     let warned: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("header")).collect();
     assert!(warned.len() == 1 && warned[0].starts_with("warning: named.tsv: the first line looks like"), "{outcome:?}");
     let shipped = dir.run(&["train", "--valid", "pairs.tsv", "--columns", "1,2", "--out", "new"]);
-    shipped.refused_with(2, &["give --train as well"]);
+    shipped.refused_with(2, &["no training pairs are named"]);
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn code_after(training: Command, signal: &str, marker: &str) -> Option<i32> {
 fn every_signal_saves_a_resumable_model() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let dir = TestDir::with_pairs();
-        let found = code_after(dir.command(&ENDLESS), signal, "validation:");
+        let found = code_after(dir.command(&ENDLESS), signal, "  perplexity ");
         assert_eq!(found, Some(code), "{signal}");
         dir.run(&["inspect", "out"]).worked();
         let log = dir.text("out/log.jsonl");

@@ -23,7 +23,7 @@ use crate::trainer::{InitFrom, Session, TrainingSources, TrainingSpec};
 use crate::translator::{Sentence, Translator};
 
 /// Options that --resume accepts.
-const RESUME_OPTIONS: [&str; 13] = [
+const RESUME_OPTIONS: [&str; 14] = [
     "train",
     "guide",
     "source",
@@ -37,6 +37,7 @@ const RESUME_OPTIONS: [&str; 13] = [
     "max-minutes",
     "patience",
     "save-every",
+    "verbose",
 ];
 /// Number of translations shown at the end.
 const SHOWN: usize = 2;
