@@ -49,13 +49,14 @@ COSTING = """how/h much/h does/C {it} cost/c | combien/h {it} coûte/c;
     how/h much/h is/c {it} | combien/h {it} coûte/c"""
 THIS = "it/i | ça/i; it/i | ça/i; this/i | ça/i; that/i | ça/i; all/a this/i | tout/a ça/i"
 ON_THE_TABLE = """the/t bill/b | l'/t addition/b; the/t bill/b | l'/t addition/b;
+    the/t bill/b | l'/t addition/b; the/t bill/b | l'/t addition/b;
     the/t bill/b | l'/t addition/b; the/t check/b | l'/t addition/b; the/t menu/b | la/t carte/b;
     the/t menu/b | la/t carte/b; the/t key/b | la/t clé/b; a/a table/b | une/a table/b;
     a/a room/b | une/a chambre/b; a/a taxi/b | un/a taxi/b; a/a fork/b | une/a fourchette/b;
     a/a knife/b | un/a couteau/b; a/a receipt/b | un/a reçu/b; a/a bag/b | un/a sac/b;
     the/t salt/b | le/t sel/b; a/a spoon/b | une/a cuillère/b; a/a glass/b | un/a verre/b;
     the/t wine/m list/b | la/t carte/b des/M vins/m"""
-ASKING_FOR = """{x} | {x}; {x} | {x};
+ASKING_FOR = """{x} | {x}; {x} | {x}; {x} | {x}; {x} | {x};
     can/c you/y bring/b me/m {x} ? | pouvez/c -vous/y me/m apporter/b {x} ?;
     could/c you/y bring/b us/m {x} ? | pourriez/c -vous/y nous/m apporter/b {x} ?;
     I/i would/W like/w {x} | je/i voudrais/w {x}; we/i would/W like/w {x} | nous/i voudrions/w {x};
@@ -77,8 +78,7 @@ WANTING = """I/i would/W like/w | je/i voudrais/w; I/i would/W like/w | je/i vou
     can/c I/i have/h ? | est-ce/C que/C je/i peux/c avoir/h ?;
     can/c we/i have/h ? | pouvons/c -nous/i avoir/h ?;
     could/c I/i have/h ? | est-ce/C que/C je/i pourrais/c avoir/h ?; do/H you/y have/h ? | avez/h -vous/y ?;
-    would/W you/y like/w ? | voulez/w -vous/y ?; do/W you/y want/w ? | voulez/w -vous/y ?;
-    I/i am/W looking/w for/W | je/i cherche/w"""
+    would/W you/y like/w ? | voulez/w -vous/y ?; do/W you/y want/w ? | voulez/w -vous/y ?"""
 
 
 FORMAL = "sir/a | monsieur/a; madam/a | madame/a; miss/a | mademoiselle/a"

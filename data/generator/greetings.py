@@ -66,7 +66,7 @@ def a_name(gender=""):
     gender, kind = gender or pick("m f"), below(10)
     if kind < 2:
         return as_noun(pair("{x}/a", x=pick(lexicon.NAMES[gender])), gender)
-    names = lexicon.RARE_NAMES if kind < 5 else lexicon.GIVEN_NAMES
+    names = lexicon.RARE_NAMES if kind < 6 else lexicon.GIVEN_NAMES
     return as_noun(pair("{x}/a", x=pick(names[gender])), gender)
 
 

@@ -97,7 +97,7 @@ def meeting():
 
 def origin():
     """`from Canada`: « du Canada »."""
-    kind = below(8)
+    kind = below(10)
     if kind == 0:
         return pair("from/f the/t United/u States/s | de/f ^les/t États-Unis/us")
     if kind < 4:

@@ -125,14 +125,11 @@ GIVEN_NAMES = {
         Carmen Nora Elena Diana"""),
 }
 RARE_NAMES = {
-    "m": listed("""Bruno Ivan Omar Ali Liam Ryan Pedro Marco Luca Hans Klaus Jan Erik Lars Igor Dmitri Pavel
-        Ahmed Hassan Karim Yusuf Raj Amit Ravi Kenji Hiro Wei Chen Jin Min Diego Jorge Pablo Rafael Miguel
-        Andrei Viktor Nils Sven Tomas Filip Gabriel Samuel Nathan Ethan Logan Mason Dylan Tyler Brian Scott
-        Greg Steve Frank Gary Larry Ken Nick Rick Tony Fred Walter Otto Emil Anton Boris Milan"""),
-    "f": listed("""Rosa Amy Karen Zoe Lily Fatima Sofia Giulia Chiara Bianca Paola Lucia Ingrid Greta Astrid
-        Freya Olga Irina Tatiana Svetlana Aisha Leila Amina Priya Anita Yuki Keiko Mei Ling Yara Isabel
-        Beatriz Teresa Monica Veronica Natalia Marta Petra Hanna Johanna Ida Elsa Grace Ella Chloe Ava Abby
-        Megan Kelly Jenny Wendy Betty Nancy Carol Sandra Donna Tina Rita Gina Vera Clara Amanda Ruby"""),
+    "m": listed("""Michael James William George Charles Joseph Chris Matthew Andrew Steven Richard Ryan Liam
+        Ivan Omar Ali Pedro Marco Luca Hans Ahmed Diego Jason Justin Brian Kenji Gabriel Samuel Nathan Tony"""),
+    "f": listed("""Sophia Isabella Rachel Rebecca Victoria Jessica Ashley Elizabeth Jennifer Hannah Amy Karen
+        Zoe Lily Fatima Sofia Rosa Yuki Aisha Olga Ingrid Chloe Grace Ella Megan Amanda Nancy Sandra Barbara
+        Lucia"""),
 }
 PROFESSIONS = rows("""baker boulanger boulangère, teacher professeur professeure,
     nurse infirmier infirmière, lawyer avocat avocate, engineer ingénieur ingénieure,

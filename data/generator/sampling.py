@@ -17,11 +17,11 @@ COMBINATIONS = import_module("combined").COMBINATIONS
 for _module in ("greetings", "introductions", "errands", "daytime", "smalltalk", "vocabulary"):
     import_module(_module)
 
-SIZES = {"train": 25_000, "validation": 1_000, "test": 1_000, "challenge": 500}
+SIZES = {"train": 26_000, "validation": 1_000, "test": 1_000, "challenge": 500}
 # How many pairs of the other constructions are drawn for training, validation and test.
 POOL = 26_000
 # How many of the pairs are everyday ones, which take the place of others.
-EVERYDAY_SIZES = {"train": 5_000, "validation": 150}
+EVERYDAY_SIZES = {"train": 4_400, "validation": 150}
 TRAIN_LENGTH, CHALLENGE_LENGTH, EVERYDAY_LENGTH = range(3, 15), range(15, 26), range(1, 15)
 SEEN_IN_TRAIN = 8
 HELD_OUT_SHARE = 1.3
