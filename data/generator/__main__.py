@@ -4,11 +4,12 @@ import argparse
 from pathlib import Path
 
 from draw import seed
+from newcomers import FILE
 from sampling import check, draw_sets, report
 
 
 def main():
-    """Draw, check and write each set, and the gold links of all but the training set."""
+    """Draw, check and write each set, the gold links of all but the training set, and what is held out."""
     parser = argparse.ArgumentParser(prog="generator", description="Write the English-French corpus.")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--out", type=Path, default=Path("data"))
@@ -23,6 +24,7 @@ def main():
             files["gold"] = [x.sentence.gold + "\n" for x in examples]
         for kind, lines in files.items():
             (options.out / f"{name}.{kind}").write_bytes("".join(lines).encode("utf-8"))
+    (options.out / FILE.name).write_bytes(FILE.read_bytes())
     print(*report(sets), sep="\n")
 
 

@@ -21,6 +21,8 @@ from words import *
 
 # Name to the function that draws one sentence of the construction.
 CONSTRUCTIONS = {}
+# The same for what newcomers type first: greetings, thanks, asking the way.
+EVERYDAY = {}
 
 # How clauses are joined.
 AND = "{a} , and/n {b} | {a} , et/n {b}"
@@ -49,6 +51,10 @@ def construction(name, into=CONSTRUCTIONS):
         return make
 
     return register
+
+
+# Registers constructions of everyday sentences.
+everyday = partial(construction, into=EVERYDAY)
 
 
 def drawn_tense(phrase, tenses=USUAL_TENSES):

@@ -62,7 +62,8 @@ rtir rs rt rt rt rtir rti;                      suivre suis suit suiv suiv suivr
 ouvrir ouvre ouvre ouvr ouvr ouvrir ouvert;     offrir offre offre offr offr offrir offert;
 rire ris rit ri ri rir ri;                      uire uis uit uis uis uir uit;
 peindre peins peint peign peign peindr peint;   naître nais naît naiss naiss naîtr né;
-pleuvoir pleus pleut pleuv pleuv pleuvr plu;    envoyer envoie envoie envoy envoi enverr envoyé
+pleuvoir pleus pleut pleuv pleuv pleuvr plu;    envoyer envoie envoie envoy envoi enverr envoyé;
+appeler appelle appelle appel appell appeller appelé
 """
 IRREGULAR = {verb: forms for verb, *forms in (entry.split() for entry in _IRREGULAR.split(";"))}
 for _verb, _je, _il, _nous, _ils, *_rest in (entry.split() for entry in _BY_PARTS.split(";")):

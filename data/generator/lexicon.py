@@ -117,6 +117,20 @@ NAMES = {
     "f": rows("Mary Marie, Julie Julie, Anne Anne, Claire Claire, Alice Alice, Emma Emma, Lucy Lucie, "
               "Helen Hélène, Sophie Sophie, Charlotte Charlotte"),
 }
+# Names that French leaves as they are, the common ones and others; everyday sentences alone have them.
+GIVEN_NAMES = {
+    "m": listed("""David Daniel Thomas Max Leo Oliver Tom Ben Sam Jack Robert Kevin Alex Adam Oscar Noah Felix
+        Simon Patrick Carlos"""),
+    "f": listed("""Anna Laura Sarah Maria Nina Eva Lisa Julia Kate Jane Olivia Mia Linda Susan Emily Lena
+        Carmen Nora Elena Diana"""),
+}
+RARE_NAMES = {
+    "m": listed("""Michael James William George Charles Joseph Chris Matthew Andrew Steven Richard Ryan Liam
+        Ivan Omar Ali Pedro Marco Luca Hans Ahmed Diego Jason Justin Brian Kenji Gabriel Samuel Nathan Tony"""),
+    "f": listed("""Sophia Isabella Rachel Rebecca Victoria Jessica Ashley Elizabeth Jennifer Hannah Amy Karen
+        Zoe Lily Fatima Sofia Rosa Yuki Aisha Olga Ingrid Chloe Grace Ella Megan Amanda Nancy Sandra Barbara
+        Lucia"""),
+}
 PROFESSIONS = rows("""baker boulanger boulangère, teacher professeur professeure,
     nurse infirmier infirmière, lawyer avocat avocate, engineer ingénieur ingénieure,
     farmer fermier fermière, singer chanteur chanteuse, musician musicien musicienne, actor acteur actrice,
@@ -144,6 +158,36 @@ STATES = [Adjective(*x, "P") for x in rows("""
     busy occupé, alone seul, surprised surpris, disappointed déçu, satisfied satisfait, proud fier,
     pleased content
 """)]
+
+# More places for everyday sentences; the underscore stands for a space.
+MORE_CITIES = rows("""Berlin Berlin, Madrid Madrid, Tokyo Tokyo, Moscow Moscou, Boston Boston, Chicago Chicago,
+    Dublin Dublin, Milan Milan, Athens Athènes, Prague Prague, New_York New_York, Barcelona Barcelone,
+    Munich Munich, Toronto Toronto, Nice Nice, Marseille Marseille, Manchester Manchester, Oslo Oslo""")
+MORE_COUNTRIES = [(x, "en", "la", "f") for x in rows("""Russia Russie, China Chine, India Inde, Poland Pologne,
+    Greece Grèce, Sweden Suède, Turkey Turquie, Austria Autriche, Ireland Irlande, Scotland Écosse,
+    Australia Australie, Norway Norvège""")]
+MORE_COUNTRIES += [(x, "au", "le", "m") for x in rows("Brazil Brésil, Morocco Maroc, Vietnam Vietnam, Chile Chili")]
+# Where one asks the way to.
+IN_TOWN = [noun(*x) for x in rows("""
+    station gare f, airport aéroport m, bank banque f, hotel hôtel m, museum musée m, hospital hôpital m,
+    market marché m, bakery boulangerie f, beach plage f, cinema cinéma m, theatre théâtre m,
+    library bibliothèque f, church église f, school école f, restaurant restaurant m,
+    swimming_pool piscine f, park parc m, university université f, castle château m, bridge pont m,
+    post_office bureau_de_poste m, pharmacy pharmacie f, supermarket supermarché m, bus_stop arrêt_de_bus m,
+    police_station commissariat m, exit sortie f, entrance entrée f, town_hall mairie f,
+    cathedral cathédrale f, harbor port m, elevator ascenseur m, bathroom salle_de_bains f,
+    parking_lot parking m, bar bar m, cafe café m, subway métro m, embassy ambassade f, street rue f,
+    train_station gare f, bus bus m, train train m""")]
+# What is ordered by the piece or by the glass.
+ORDERED = [noun(*x) for x in rows("""
+    coffee café m, tea thé m, beer bière f, lemonade limonade f, hot_chocolate chocolat_chaud m,
+    orange_juice jus_de_orange m, apple_juice jus_de_pomme m, sandwich sandwich m, pizza pizza f,
+    salad salade f, soup soupe f, croissant croissant m, steak steak m, ice_cream glace f, cake gâteau m,
+    pancake crêpe f, dessert dessert m, coffee café m, beer bière f, tea thé m,
+    ham_sandwich sandwich_au_jambon m, cheese_sandwich sandwich_au_fromage m""")]
+# What is liked or eaten, mass or plural, besides the foods above.
+DISHES = [noun(*x, "mass") for x in rows("""fish poisson m, pizza pizza f, fruit fruit m,
+    salt sel m, pepper poivre m, music musique f, football football m, cinema cinéma m, art art m""")]
 
 WITH_ETRE = listed("aller venir arriver partir rester revenir rentrer sortir naître retourner")
 _KNOWN = {}

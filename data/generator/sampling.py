@@ -4,20 +4,32 @@ import re
 from collections import Counter, namedtuple
 from importlib import import_module
 
-from constructions import CONSTRUCTIONS
+from constructions import CONSTRUCTIONS, EVERYDAY
 from draw import chance, shuffled
+from newcomers import is_held_out
 from surface import sentence
+from typing_habits import maybe_typed
 
 # Each of these registers its constructions, and is drawn from in this order.
 for _module in ("pronouns", "exchanges", "nominal", "occasions", "idiomatic", "linked", "tenses"):
     import_module(_module)
 COMBINATIONS = import_module("combined").COMBINATIONS
+for _module in ("greetings", "introductions", "errands", "daytime", "smalltalk", "vocabulary"):
+    import_module(_module)
 
-SIZES = {"train": 24_000, "validation": 1_000, "test": 1_000, "challenge": 500}
-TRAIN_LENGTH, CHALLENGE_LENGTH = range(3, 15), range(15, 26)
+SIZES = {"train": 26_000, "validation": 1_000, "test": 1_000, "challenge": 500}
+# How many pairs of the other constructions are drawn for training, validation and test.
+POOL = 26_000
+# How many of the pairs are everyday ones, which take the place of others.
+EVERYDAY_SIZES = {"train": 4_400, "validation": 150}
+TRAIN_LENGTH, CHALLENGE_LENGTH, EVERYDAY_LENGTH = range(3, 15), range(15, 26), range(1, 15)
 SEEN_IN_TRAIN = 8
 HELD_OUT_SHARE = 1.3
-LEAST_PER_CONSTRUCTION = 225
+# How often a word must occur for a training pair that has it to be left out.
+COMMON = 30
+LEAST_PER_CONSTRUCTION, LEAST_PER_EVERYDAY = 170, 25
+# How many sentences are changed into what somebody types.
+TYPED, TYPED_EVERYDAY = 0.06, 0.4
 LEAST_WORDS = 600
 # How many vain draws in a row show that a construction is exhausted.
 PATIENCE = 60
@@ -35,19 +47,26 @@ def word_counts(examples):
     return Counter(x for example in examples for x in words_in(example.sentence))
 
 
+def unmarked(text):
+    """A text without what makes no other sentence of it: case and the final mark."""
+    return text.casefold().rstrip(".!?")
+
+
 def is_new(item, known):
     """Whether a sentence is new on both sides; remember it, and insist on one translation for each."""
-    en, fr = item.en.casefold(), item.fr.casefold()
+    en, fr = unmarked(item.en), unmarked(item.fr)
     translation = known.setdefault(("en", en), fr)
     require(translation == fr, f"two translations of {en!r}: {translation!r} and {fr!r}")
     return known.setdefault(("fr", fr), item) is item
 
 
-def drawn(make, known, lengths):
-    """A new sentence of acceptable length, or None when none turns up."""
+def drawn(make, known, lengths, everyday=False):
+    """A new sentence of acceptable length, none of those held out, or None when none turns up."""
     for _ in range(PATIENCE):
-        item = sentence(make(), short_negation=chance(0.5))
-        if len(item.en.split()) in lengths and is_new(item, known):
+        meaning, short_negation = make(), chance(0.5)
+        item = sentence(meaning, short_negation, contracted=everyday and chance(0.4))
+        held_out = everyday and is_held_out(item)
+        if len(item.en.split()) in lengths and not held_out and is_new(item, known):
             return item
     return None
 
@@ -78,6 +97,7 @@ def split(pool):
         name = next((n for n in ("validation", "test") if len(sets[n]) < SIZES[n]), "train")
         share = HELD_OUT_SHARE * SIZES[name] / len(CONSTRUCTIONS)
         spared = all(counts[w] - n >= SEEN_IN_TRAIN for w, n in words.items())
+        spared = spared and not is_held_out(example.sentence)
         if name != "train" and spared and taken[name, example.construction] < share:
             counts -= words
             taken[name, example.construction] += 1
@@ -100,11 +120,62 @@ def draw_challenge(known, train):
     return result
 
 
+def draw_everyday(known, wanted):
+    """Everyday pairs, evenly over their constructions, some of them as somebody types them."""
+    pool, still_open = [], list(EVERYDAY)
+    while len(pool) < wanted and still_open:
+        for name in list(still_open):
+            item = drawn(EVERYDAY[name], known, EVERYDAY_LENGTH, everyday=True)
+            if item is None:
+                still_open.remove(name)
+            else:
+                pool.append(Example(name, maybe_typed(item, TYPED_EVERYDAY, casual=True)))
+    return shuffled(pool[:wanted])
+
+
+def thinned(train, wanted):
+    """The training pairs without some whose words are common, about as many of each construction."""
+    counts, taken, kept = word_counts(train), Counter(), []
+    surplus = sum(not is_held_out(x.sentence) for x in train) - wanted
+    share, left_out = 1.3 * surplus / len(CONSTRUCTIONS), 0
+    for example in train:
+        if is_held_out(example.sentence):
+            continue
+        words = word_counts([example])
+        spared = all(counts[w] - n >= COMMON for w, n in words.items())
+        if left_out < surplus and spared and taken[example.construction] < share:
+            counts -= words
+            taken[example.construction] += 1
+            left_out += 1
+        else:
+            kept.append(example)
+    return kept
+
+
+def with_everyday(sets, known):
+    """The sets with everyday pairs instead of some others in training and validation."""
+    pool = draw_everyday(known, sum(EVERYDAY_SIZES.values()))
+    counts, validation, train = word_counts(pool), [], []
+    for example in pool:
+        words = word_counts([example])
+        spared = all(counts[w] - n >= SEEN_IN_TRAIN for w, n in words.items())
+        if spared and len(validation) < EVERYDAY_SIZES["validation"]:
+            counts -= words
+            validation.append(example)
+        else:
+            train.append(example)
+    rest = thinned(sets["train"], SIZES["train"] - len(train))
+    rest = [Example(name, maybe_typed(item, TYPED)) for name, item in rest]
+    kept = sets["validation"][: SIZES["validation"] - len(validation)]
+    return {**sets, "train": shuffled(rest + train), "validation": shuffled(kept + validation)}
+
+
 def draw_sets():
-    """All four sets."""
+    """All four sets; the everyday pairs come last, so that they leave the others' draws alone."""
     known = {}
-    sets = split(draw_common(known, sum(SIZES.values()) - SIZES["challenge"]))
+    sets = split(draw_common(known, POOL))
     sets["challenge"] = draw_challenge(known, sets["train"])
+    sets = with_everyday(sets, known)
     return {name: sets[name] for name in SIZES}
 
 
@@ -120,7 +191,8 @@ def check(sets):
     for name, examples in sets.items():
         require(len(examples) == SIZES[name], f"{name} has {len(examples)} pairs")
         for _, item in examples:
-            for text in (("en", item.en.casefold()), ("fr", item.fr.casefold())):
+            require(not is_held_out(item), f"{item.en!r} is for newcomers alone")
+            for text in (("en", unmarked(item.en)), ("fr", unmarked(item.fr))):
                 require(text not in seen, f"{text} occurs in {seen.get(text)} and {name}")
                 seen[text] = name
             en, fr = len(item.en.split()), len(item.fr.split())
@@ -132,9 +204,10 @@ def check(sets):
     for language in ("en", "fr"):
         require(sum(x == language for x, _ in counts) >= LEAST_WORDS, f"too few {language} words")
     per_construction = Counter(x.construction for x in sets["train"])
-    for name in CONSTRUCTIONS:
-        count = per_construction[name]
-        require(count >= LEAST_PER_CONSTRUCTION, f"only {count} of {name!r}")
+    for names, least in ((CONSTRUCTIONS, LEAST_PER_CONSTRUCTION), (EVERYDAY, LEAST_PER_EVERYDAY)):
+        for name in names:
+            count = per_construction[name]
+            require(count >= least, f"only {count} of {name!r}")
 
 
 def report(sets):

@@ -18,6 +18,9 @@ CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à
 CONSONANT_VOWEL = ("uni", "use", "euro", "one")
 SHORT_NOT = {x: x + "n't" for x in listed("do does did is are was were has have would could should")}
 SHORT_NOT.update(will="won't", can="can't")
+# Verbs that are shortened after these words, unless they end their clause.
+SHORT_VERBS = {"am": "'m", "are": "'re", "is": "'s", "will": "'ll", "would": "'d"}
+SHORTENING = listed("i you he she it we they that what where who how name")
 Sentence = namedtuple("Sentence", "en fr gold")
 
 
@@ -54,8 +57,8 @@ def _before_vowel(text, adnominal, following):
         return BEFORE_VOWEL[text]
     if text[0].lower() + text[1:] in ELIDING:
         return text[:-1] + "'"
-    if text == "ce" and following[0] in "eé":
-        return "c'"
+    if text.lower() == "ce" and following[0] in "eé":
+        return text[:-1] + "'"
     return "s'" if text == "si" and following in ("il", "ils") else text
 
 
@@ -69,10 +72,27 @@ def _french(words):
     return _fused(contracted, lambda x, y: _attached(x.text, y.text, x.text.endswith("'")))
 
 
-def _english(words, short_negation):
+def _contracted(words):
+    """`I'm tired` for `I am tired`, but not `I know where it's`."""
+    result = []
+    for item, following in zip(words, (*words[1:], None)):
+        host = result[-1].text if result else ""
+        ends = following is None or following.text == "it" or not following.text[0].isalnum()
+        pronoun = item.text == "is" or host.lower() in SHORTENING[:7]
+        if item.text in SHORT_VERBS and host.lower() in SHORTENING and pronoun and not ends:
+            result[-1] = result[-1].fused(item, host + SHORT_VERBS[item.text])
+        else:
+            result.append(item)
+    return result
+
+
+def _english(words, short_negation, contracted):
     following = [*(x.text.lower() for x in words[1:]), "."]
     vowels = [x[0] in "aeiou" and not x.startswith(CONSONANT_VOWEL) for x in following]
-    words = [replace(x, text="an") if x.text == "a" and vowel else x for x, vowel in zip(words, vowels)]
+    words = [replace(x, text=x.text + "n") if vowel and x.text in ("a", "A") else x
+             for x, vowel in zip(words, vowels)]
+    if contracted:
+        words = _contracted(words)
     if short_negation:
         words = _fused(words, lambda x, y: y.text == "not" and SHORT_NOT.get(x.text))
     return _fused(words, lambda x, y: _attached(x.text, y.text))
@@ -92,9 +112,9 @@ def capital(item):
     return replace(item, text=item.text[0].upper() + item.text[1:])
 
 
-def sentence(meaning, short_negation=False):
+def sentence(meaning, short_negation=False, contracted=False):
     """Write a pair out, with its links as `i-j` (sure) and `i?j` (possible)."""
-    english, french = _english(meaning.en, short_negation), _french(meaning.fr)
+    english, french = _english(meaning.en, short_negation, contracted), _french(meaning.fr)
     english[0], french[0] = capital(english[0]), capital(french[0])
     links = []
     for i, e in enumerate(english):
