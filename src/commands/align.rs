@@ -21,7 +21,7 @@ use crate::error::UsageError;
 use crate::evaluation::{pair_sizes, read_gold};
 use crate::render::{Item, Renderer};
 use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
-use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom};
+use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, Translator};
 
 /// Largest number of pairs that --format svg draws without --only.
 const MAX_FIGURES: usize = 50;
@@ -39,26 +39,14 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let lexicon = args.lexicon.as_deref().map(Output::open).transpose()?;
     let mut pairs = AlignInput::new(args, &files)?;
     let links = link_options(args);
-    let translator = if links.links_from.uses_attention() {
-        Some(translator(&args.model, &args.attention, links.words, device)?)
-    } else {
-        reject_attention_options(&args.attention)?;
-        None
-    };
-    let mut linker = Linker::with_options(&links, translator.as_ref(), &pairs.all, console)?;
-    if let (Some(folder), Some(aligner)) = (&args.save_aligner, &linker.statistical) {
-        let folder = ModelDir::new(folder);
-        folder.save_aligner_alone(aligner)?;
-        // Saving drops negligible probabilities, so the links equal those of a later run.
-        linker.statistical = Some(Arc::new(folder.load_aligner_alone()?));
-    }
+    let translator = load_translator(args, &links, device)?;
+    let linker = build_linker(args, &links, translator.as_ref(), &pairs.all, console)?;
     let sizes = pair_sizes(&pairs.all, linker.words);
     let read = |path: &PathBuf| read_gold(path, &sizes, usize::from(args.gold_base));
     let gold = args.gold.as_ref().map(read).transpose()?;
-    let title = files.title();
     let options = RenderOptions {
         format,
-        title,
+        title: files.title(),
         figures: args.figures.style(),
         probabilities: args.probs,
         notation: args.notation.notation(),
@@ -104,6 +92,33 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     warnings.report_unknown_features(console);
     writer.finish(&pairs.all, &pairs.numbers)?;
     unreadable.finish(console)
+}
+
+/// Loads the models if attention makes links.
+fn load_translator(args: &AlignArgs, links: &LinkOptions, device: &Device) -> Result<Option<Translator>> {
+    if links.links_from.uses_attention() {
+        return translator(&args.model, &args.attention, links.words, device).map(Some);
+    }
+    reject_attention_options(&args.attention)?;
+    Ok(None)
+}
+
+/// Builds the linker, and saves its aligner if requested.
+fn build_linker(
+    args: &AlignArgs,
+    links: &LinkOptions,
+    translator: Option<&Translator>,
+    pairs: &[Pair],
+    console: &Console,
+) -> Result<Linker> {
+    let mut linker = Linker::with_options(links, translator, pairs, console)?;
+    if let (Some(path), Some(aligner)) = (&args.save_aligner, &linker.statistical) {
+        let directory = ModelDir::new(path);
+        directory.save_aligner_alone(aligner)?;
+        // Saving drops negligible probabilities, so the links equal those of a later run.
+        linker.statistical = Some(Arc::new(directory.load_aligner_alone()?));
+    }
+    Ok(linker)
 }
 
 /// Returns the options of linking, with the directory of a saved aligner if no model is used.

@@ -1,0 +1,45 @@
+//! The sentences that newcomers type first, translated by the shipped model.
+
+mod common;
+
+use std::path::Path;
+
+use common::TestDir;
+
+/// Sentences of data/newcomers.tsv that the shipped model has to translate correctly, of fifty.
+const MIN_CORRECT: usize = 47;
+
+fn shipped(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+#[test]
+fn shipped_model_translates_what_newcomers_type() {
+    let list = shipped("data/newcomers.tsv");
+    let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows.len(), 50);
+    let sources: String = rows.iter().map(|row| format!("{}\n", row[0])).collect();
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints");
+    let outcome = TestDir::new().run_with_input(&["translate", "--model", model], &sources);
+    let translations: Vec<&str> = outcome.worked().lines().collect();
+    let wrong: Vec<(&str, &str)> = rows
+        .iter()
+        .zip(&translations)
+        .filter(|(row, translation)| !row[1..].contains(translation))
+        .map(|(row, translation)| (row[0], *translation))
+        .collect();
+    assert!(translations.len() == 50 && 50 - wrong.len() >= MIN_CORRECT, "{wrong:?}");
+}
+
+#[test]
+fn newcomers_sentences_are_in_no_set() {
+    let plain = |text: &str| text.to_lowercase().trim_end_matches(['.', '?', '!']).to_owned();
+    let list = shipped("data/newcomers.tsv");
+    let held_out: Vec<String> = list.lines().map(|line| plain(line.split('\t').next().unwrap())).collect();
+    for set in ["train", "validation", "test", "challenge"] {
+        for line in shipped(&format!("data/{set}.tsv")).lines() {
+            let source = plain(line.split('\t').next().unwrap());
+            assert!(!held_out.contains(&source), "{set}: {source}");
+        }
+    }
+}
