@@ -120,7 +120,7 @@ fn reads_gold_links_of_the_naacl_shared_task() {
     );
     let expected = evaluate(&dir, &["--json"]).json();
     let line = |pair: usize, s: usize, t: usize| {
-        let mark = if t % 2 == 0 { "S" } else { "P 0.5" };
+        let mark = if t.is_multiple_of(2) { "S" } else { "P 0.5" };
         format!("{:04} {} {} {mark}\n", pair + 1, s + 1, t + 1)
     };
     let mut naacl = String::new();

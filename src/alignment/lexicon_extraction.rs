@@ -265,8 +265,11 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Builds a lexicon from pairs of sentences with links `(source, target, score)`.
-    fn lexicon(pairs: &[(&str, &str, &[(usize, usize, f32)])]) -> LexiconBuilder {
+    /// Source, target, and links `(source, target, score)`.
+    type LinkedWords<'a> = (&'a str, &'a str, &'a [(usize, usize, f32)]);
+
+    /// Builds a lexicon from pairs of sentences.
+    fn lexicon(pairs: &[LinkedWords]) -> LexiconBuilder {
         let mut lexicon = LexiconBuilder::default();
         for (index, (source, target, links)) in pairs.iter().enumerate() {
             let (source, target) = (words(source), words(target));
@@ -315,7 +318,7 @@ mod tests {
     #[test]
     fn omits_uncertain_and_explained_entries() {
         // "na" belongs to "on"; "the" is linked to it when it stands beside.
-        let mut pairs: Vec<(&str, &str, &[(usize, usize, f32)])> = Vec::new();
+        let mut pairs: Vec<LinkedWords> = Vec::new();
         for _ in 0..100 {
             pairs.push(("on the hill", "na kopci", &[(0, 0, 0.9), (1, 0, 0.6), (2, 1, 1.0)]));
             pairs.push(("on hills", "na kopcích", &[(0, 0, 0.9), (1, 1, 1.0)]));

@@ -73,7 +73,8 @@ fn replaced_units(words: &[Word]) -> Range<usize> {
 mod tests {
     use super::*;
 
-    fn term(term: Vec<Range<usize>>) -> RequiredPhrase {
+    fn term(words: &[(usize, usize)]) -> RequiredPhrase {
+        let term = words.iter().map(|&(start, end)| start..end).collect();
         RequiredPhrase { text: "cuisine".to_owned(), units: vec![9], term }
     }
 
@@ -83,8 +84,8 @@ mod tests {
         let attention = [0.8, 0.1, 0.1, 0.9, 0.6, 0.7, 0.0].map(|on_term: f32| vec![1.0 - on_term, on_term]);
         let place = |terms: &[&RequiredPhrase]| place_terms(terms, &attention, &[0, 1, 1, 2, 3, 4, 5], |unit| unit > 0);
         let replaced = [(3, " cuisine".to_owned()), (4, String::new()), (5, String::new())];
-        assert_eq!(place(&[&term(vec![1..2])]), (HashMap::from(replaced), 1));
-        assert_eq!(place(&[&term(vec![5..6])]), (HashMap::new(), 0));
+        assert_eq!(place(&[&term(&[(1, 2)])]), (HashMap::from(replaced), 1));
+        assert_eq!(place(&[&term(&[(5, 6)])]), (HashMap::new(), 0));
         assert_eq!(place(&[]), (HashMap::new(), 0));
     }
 
@@ -95,12 +96,12 @@ mod tests {
         let place = |term: &RequiredPhrase, range: Range<usize>| {
             place_terms(&[term], &attention[range.clone()], &[0, 1, 2][range], |_| false)
         };
-        let (texts, _) = place(&term(vec![0..1, 1..2]), 1..3);
+        let (texts, _) = place(&term(&[(0, 1), (1, 2)]), 1..3);
         assert_eq!(texts, HashMap::from([(0, "cuisine".to_owned()), (1, String::new())]));
-        let (texts, _) = place(&term(vec![1..2]), 0..3);
+        let (texts, _) = place(&term(&[(1, 2)]), 0..3);
         assert_eq!(texts, HashMap::from([(1, "cuisine".to_owned())]));
         let article = [vec![0.9], vec![1.0]];
-        let (texts, _) = place_terms(&[&term(vec![0..1])], &article, &[0, 1], |_| false);
+        let (texts, _) = place_terms(&[&term(&[(0, 1)])], &article, &[0, 1], |_| false);
         assert_eq!(texts, HashMap::from([(1, "cuisine".to_owned())]));
     }
 }
