@@ -240,7 +240,7 @@ fn truncates_enormous_pairs_for_alignment_and_skips_them_in_training() {
         let outcome = dir.run(&[&["train"], &TRAIN[2..8], &["--units", units, "--out", units]].concat());
         outcome.worked();
         assert!(
-            outcome.stderr.contains("broken.tsv: left out 2 pairs longer than --max-length"),
+            outcome.stderr.contains("pairs longer than --max-length"),
             "{units}: {}",
             outcome.stderr
         );
