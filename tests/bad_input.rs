@@ -239,11 +239,7 @@ fn truncates_enormous_pairs_for_alignment_and_skips_them_in_training() {
     for units in ["word", "char"] {
         let outcome = dir.run(&[&["train"], &TRAIN[2..8], &["--units", units, "--out", units]].concat());
         outcome.worked();
-        assert!(
-            outcome.stderr.contains("pairs longer than --max-length"),
-            "{units}: {}",
-            outcome.stderr
-        );
+        assert!(outcome.stderr.contains("pairs longer than --max-length"), "{units}: {}", outcome.stderr);
     }
 }
 

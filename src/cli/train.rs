@@ -16,7 +16,7 @@ use crate::training::TrainConfig;
 #[derive(Clone, Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[command(after_help = "Examples:
-  printf 'one cat\tun chat\ntwo cats\tdeux chats\none dog\tun chien\n' > pairs.tsv
+  printf 'one cat\\tun chat\\ntwo cats\\tdeux chats\\n' > pairs.tsv
   softalign train pairs.tsv --out my-model
   softalign train --source train.en --target train.de \\
       --valid-source val.en --valid-target val.de --out en-de
