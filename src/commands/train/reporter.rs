@@ -43,7 +43,8 @@ impl<'a> TrainingDisplay<'a> {
     }
 
     fn line(&self, line: &str) {
-        if self.console.is_terminal() {
+        // A bar without a length is not drawn yet; suspending would draw it.
+        if self.console.is_terminal() && self.bar.length().is_some() {
             self.bar.suspend(|| self.console.note(line));
         } else {
             self.console.note(line);
