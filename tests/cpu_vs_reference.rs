@@ -89,8 +89,12 @@ fn backends_translate_1000_sentences_alike() {
     let fused = search_all(&[&model], &sources, &settings.into(), &mut |_| {}).unwrap();
     for (sources, fused) in sources.chunks(50).zip(fused.chunks(50)) {
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
-        let input =
-            |(index, &source_units): (usize, &usize)| SearchInput { index, source_units, constraints: &constraints };
+        let input = |(index, &source_units): (usize, &usize)| SearchInput {
+            index,
+            source_units,
+            constraints: &constraints,
+            cancellation: None,
+        };
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
         let reference = search(&mut EnsembleScorer::reference(&[&model], &padded).unwrap(), &input, &settings).unwrap();
         for (fused, reference) in fused.iter().zip(&reference) {

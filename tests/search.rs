@@ -65,8 +65,12 @@ fn backends_find_the_same_hypotheses() {
         let sources = sources();
         let padded = PaddedBatch::new(sources.iter().map(|source| source.units.as_slice()));
         let constraints = DecodingConstraints::default();
-        let input =
-            |(index, &source_units): (usize, &usize)| SearchInput { index, source_units, constraints: &constraints };
+        let input = |(index, &source_units): (usize, &usize)| SearchInput {
+            index,
+            source_units,
+            constraints: &constraints,
+            cancellation: None,
+        };
         let input: Vec<SearchInput> = padded.lengths.iter().enumerate().map(input).collect();
         let run = |scorer: &mut dyn Scorer| search(scorer, &input, &settings).unwrap();
         let reference = run(&mut EnsembleScorer::reference(&models, &padded).unwrap());
@@ -121,7 +125,12 @@ fn samples_agree_across_backends_and_batches() {
     let constraints = DecodingConstraints::default();
     for (number, (source, batched)) in sources.iter().zip(&batched).enumerate() {
         let padded = PaddedBatch::new([source.units.as_slice()].into_iter());
-        let input = [SearchInput { index: number, source_units: padded.lengths[0], constraints: &constraints }];
+        let input = [SearchInput {
+            index: number,
+            source_units: padded.lengths[0],
+            constraints: &constraints,
+            cancellation: None,
+        }];
         let reference = sample(&mut EnsembleScorer::reference(&models, &padded).unwrap(), &input, &settings).unwrap();
         assert_close(&reference[0], batched);
         let moved = SampleSearch { first: 10 + number, ..settings };

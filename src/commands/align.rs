@@ -12,7 +12,7 @@ use super::lexicon_tsv::{ListFormat, write_lexicon, write_noisy_pairs};
 use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, pairs_or_standard_input};
-use super::render_options::{RenderOptions, alignment_format, check_figures, item, renderer};
+use super::render_options::{RenderOptions, alignment_format, check_figures, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
@@ -263,7 +263,7 @@ impl AlignmentWriter<'_> {
         let with_units = self.format == AlignmentFormat::Html && !self.args.subwords;
         let texts = [&*given.source, &*given.target];
         let gold = self.gold.as_ref().map(|gold| &gold[id]);
-        let item = Item { gold, error, ..item(id, texts, linked, with_units) };
+        let item = Item { gold, error, ..linked.item(id, texts, with_units) };
         self.output.with(|out| self.renderer.item(out, &item))
     }
 

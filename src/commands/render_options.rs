@@ -9,10 +9,8 @@ use super::output_file::Output;
 use crate::alignment::LinkFormat;
 use crate::cli::{AlignmentFormat, TranslationFormat};
 use crate::error::usage;
-use crate::render::{
-    Heatmap, Html, Item, Json, Nematus, Npz, Pharaoh, Renderer, Svg, SvgStyle, SvgView, Tsv, UnitAlignment,
-};
-use crate::translator::{ForcedAlignment, LinkedPair, Linker};
+use crate::render::{Heatmap, Html, Json, Nematus, Npz, Pharaoh, Renderer, Svg, SvgStyle, SvgView, Tsv};
+use crate::translator::Linker;
 
 /// Output options of alignments.
 pub struct RenderOptions {
@@ -110,28 +108,6 @@ pub fn check_figures(style: SvgStyle, format: Option<AlignmentFormat>) -> Result
         return usage("--numbers needs --view matrix");
     }
     Ok(())
-}
-
-/// Returns a pair for renderers, with the alignment of units beside that of words if `with_units`.
-pub fn item<'a>(id: usize, texts: [&'a str; 2], linked: &'a LinkedPair, with_units: bool) -> Item<'a> {
-    let units = linked.aligned.as_ref().filter(|_| with_units).map(|aligned| {
-        let [source_words, target_words] = aligned.words_of_units();
-        UnitAlignment { alignment: aligned.by_units(), source_words, target_words }
-    });
-    Item {
-        id,
-        rank: None,
-        texts,
-        translation: None,
-        alignment: &linked.alignment,
-        link_scores: &linked.link_scores,
-        links: &linked.links,
-        score: linked.score,
-        unknown: linked.aligned.as_ref().map(ForcedAlignment::unknown_share),
-        gold: None,
-        units,
-        error: None,
-    }
 }
 
 /// Returns a heatmap renderer with the color setting and, in a terminal, its width.

@@ -4,13 +4,12 @@ use anyhow::Result;
 
 use super::console::Console;
 use super::output_file::Output;
-use super::render_options::{RenderOptions, item, renderer};
+use super::render_options::{RenderOptions, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::LinkFormat;
 use crate::cli::{AlignmentFormat, TranslateArgs, UnknownLines};
 use crate::render::{Item, Renderer};
-use crate::text::Pair;
-use crate::translator::{LineWarnings, LinkOptions, LinkedPair, Linker, Sentence, Translation, Translator};
+use crate::translator::{LineWarnings, LinkOptions, Linker, Sentence, Translation, Translator};
 
 /// Writer of translations.
 pub struct TranslationWriter {
@@ -68,18 +67,12 @@ impl TranslationWriter {
             write_texts(&mut self.output, written, self.n_best)?;
             return self.output.flush();
         };
-        for written in link_translations(translations, sentences, first, linker)? {
-            if unreadable.is_skipped(written.id) {
+        for written in linker.link_translations(translations, sentences)? {
+            let id = first + written.sentence;
+            if unreadable.is_skipped(id) {
                 continue;
             }
-            let texts = [sentences[written.id - first].given(), &*written.translation.text];
-            let item = Item {
-                rank: Some(written.rank),
-                translation: Some(&written.translation.text),
-                score: written.translation.score,
-                error: unreadable.message(written.id),
-                ..item(written.id, texts, &written.linked, self.with_units)
-            };
+            let item = Item { id, error: unreadable.message(id), ..written.item(self.with_units) };
             self.output.with(|out| renderer.item(out, &item))?;
         }
         self.output.flush()
@@ -119,38 +112,6 @@ impl TranslationWriter {
 fn build_linker(args: &TranslateArgs, translator: &Translator, console: &Console) -> Result<Linker> {
     let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
     Linker::with_options(&links, Some(translator), &[], console)
-}
-
-/// Translation with its links.
-struct LinkedTranslation<'a> {
-    id: usize,
-    rank: usize,
-    translation: &'a Translation,
-    linked: LinkedPair,
-}
-
-/// Links the translations of a chunk whose first sentence has index `first`.
-fn link_translations<'a>(
-    translations: &'a [Vec<Translation>],
-    sentences: &[Sentence],
-    first: usize,
-    linker: &Linker,
-) -> Result<Vec<LinkedTranslation<'a>>> {
-    let all = || translations.iter().enumerate().flat_map(|(index, found)| found.iter().map(move |one| (index, one)));
-    let pair =
-        |(index, one): (usize, &Translation)| Pair { source: sentences[index].text.clone(), target: one.text.clone() };
-    let pairs: Vec<Pair> = all().map(pair).collect();
-    let linked = linker.link_aligned(all().map(|(_, one)| one.alignment.clone()).collect(), &pairs)?;
-    let ranks = translations.iter().flat_map(|found| 1..=found.len());
-    let written = all().zip(ranks).zip(linked);
-    Ok(written
-        .map(|(((index, translation), rank), linked)| LinkedTranslation {
-            id: first + index,
-            rank,
-            translation,
-            linked,
-        })
-        .collect())
 }
 
 /// Writes the translations of sentences with their indices as text, one per line, n-best lists with index and score.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use candle_core::Result;
 
 use super::ensemble_scorer::map_batches;
-use super::{DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, sample, search};
+use super::{Cancellation, DecodingConstraints, Hypothesis, Scorer, Search, SearchInput, sample, search};
 use crate::model::RnnSearch;
 use crate::model::cpu::PackingMode;
 use crate::text::PaddedBatch;
@@ -22,16 +22,18 @@ pub struct Source {
     pub units: Vec<u32>,
     /// Constraints on the translation.
     pub constraints: DecodingConstraints,
+    /// Cancels the search of this source.
+    pub cancellation: Cancellation,
 }
 
 impl From<Vec<u32>> for Source {
     fn from(units: Vec<u32>) -> Self {
-        Self { units, constraints: DecodingConstraints::default() }
+        Self { units, ..Self::default() }
     }
 }
 
 /// Decodes sources with a model or an ensemble over the same vocabularies. Returns the hypotheses of each source, best
-/// first, or samples in the order drawn. An empty source has one empty hypothesis. `on_progress` receives the number of
+/// first, or samples in the order drawn. An empty source has one empty hypothesis, a cancelled one has a degenerate one. `on_progress` receives the number of
 /// sentences of each finished batch.
 ///
 /// # Errors
@@ -53,6 +55,7 @@ pub fn search_all(
             index,
             source_units,
             constraints: &sources[index].constraints,
+            cancellation: Some(&sources[index].cancellation),
         };
         let input: Vec<SearchInput> = batch.iter().zip(&padded.lengths).map(input).collect();
         let found = match settings {

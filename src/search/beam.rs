@@ -12,7 +12,8 @@ use candle_core::Result;
 
 use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
 use super::{
-    BeamSearch, ConstraintState, DecodingConstraints, Distribution, Hypothesis, Predictions, Scorer, TokenCandidate,
+    BeamSearch, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, Predictions, Scorer,
+    TokenCandidate,
 };
 use crate::text::{BEGIN, END};
 
@@ -25,11 +26,14 @@ pub struct SearchInput<'a> {
     pub source_units: usize,
     /// Constraints on the translation.
     pub constraints: &'a DecodingConstraints,
+    /// Cancels the search of this source.
+    pub cancellation: Option<&'a Cancellation>,
 }
 
 /// Beam of one sentence. Hypotheses are indices of their last steps in the arena.
 struct Beam<'a> {
     constraints: &'a DecodingConstraints,
+    cancellation: Option<&'a Cancellation>,
     no_repeat: Option<usize>,
     arena: HypothesisArena,
     /// Live hypotheses with their rows of the scorer; `None` is the empty one.
@@ -75,6 +79,7 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
     let mut beams: Vec<Beam> =
         sources.iter().enumerate().map(|(row, source)| Beam::new(row, source, settings)).collect();
     for length in 1.. {
+        beams.iter_mut().filter(|beam| is_cancelled(beam.cancellation)).for_each(Beam::abandon);
         let (parents, units): (Vec<usize>, Vec<u32>) = beams.iter().flat_map(Beam::scorer_input).unzip();
         if parents.is_empty() {
             break;
@@ -93,10 +98,15 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
     Ok(beams.iter().map(|beam| beam.hypotheses(settings)).collect())
 }
 
+pub(super) fn is_cancelled(cancellation: Option<&Cancellation>) -> bool {
+    cancellation.is_some_and(Cancellation::is_cancelled)
+}
+
 impl<'a> Beam<'a> {
     fn new(row: usize, source: &SearchInput<'a>, settings: &BeamSearch) -> Self {
         Self {
             constraints: source.constraints,
+            cancellation: source.cancellation,
             no_repeat: settings.limits.no_repeat,
             arena: HypothesisArena::default(),
             live: vec![(row, None)],
@@ -221,8 +231,14 @@ impl<'a> Beam<'a> {
         self.complete.extend(self.live.drain(..).filter_map(|(_, last)| Some((last?, false))));
     }
 
-    /// Complete hypotheses, best first. If there is none, since no prediction was a number, returns one that is
-    /// degenerate.
+    /// Drops all hypotheses.
+    fn abandon(&mut self) {
+        self.live.clear();
+        self.complete.clear();
+    }
+
+    /// Complete hypotheses, best first. If there is none, since no prediction was a number or the search was
+    /// cancelled, returns one that is degenerate.
     fn hypotheses(&self, settings: &BeamSearch) -> Vec<Hypothesis> {
         let state = |last: usize| &self.arena.step(last).state;
         let rank = |&(last, finished): &(usize, bool)| {

@@ -2,6 +2,7 @@
 
 mod batches;
 mod beam;
+mod cancellation;
 mod constraints;
 mod distribution;
 mod ensemble_scorer;
@@ -15,6 +16,7 @@ mod table_scorer;
 
 pub use batches::{Source, search_all};
 pub use beam::{SearchInput, search};
+pub use cancellation::Cancellation;
 pub use constraints::{
     ConstraintState, DecodingConstraints, MAX_REQUIRED_PHRASES, MAX_REQUIRED_UNITS, RequiredPhrase, TokenMask,
 };

@@ -2,6 +2,7 @@
 
 use candle_core::Result;
 
+use super::beam::is_cancelled;
 use super::{ConstraintState, Distribution, Hypothesis, SampleSearch, Scorer, SearchInput};
 use crate::random::SeededRng;
 use crate::text::{BEGIN, END};
@@ -37,6 +38,10 @@ pub fn sample(
         }
     }
     for length in 1.. {
+        samples
+            .iter_mut()
+            .filter(|sample| is_cancelled(sample.source.cancellation))
+            .for_each(SampledHypothesis::abandon);
         let (parents, units): (Vec<usize>, Vec<u32>) =
             samples.iter().filter_map(SampledHypothesis::scorer_input).unzip();
         if parents.is_empty() {
@@ -79,6 +84,11 @@ impl SampledHypothesis<'_> {
             self.hypothesis.units.push(candidate.unit);
         }
         !self.hypothesis.finished
+    }
+
+    fn abandon(&mut self) {
+        self.row = None;
+        self.hypothesis = Hypothesis { finished: false, ..Hypothesis::empty() };
     }
 
     fn finish(mut self, settings: &SampleSearch) -> Hypothesis {

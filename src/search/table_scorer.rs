@@ -58,7 +58,9 @@ impl Scorer for TableScorer {
 /// Search inputs without constraints.
 pub fn unconstrained(sentences: usize) -> Vec<SearchInput<'static>> {
     static NONE: LazyLock<DecodingConstraints> = LazyLock::new(DecodingConstraints::default);
-    (0..sentences).map(|index| SearchInput { index, source_units: index, constraints: &NONE }).collect()
+    (0..sentences)
+        .map(|index| SearchInput { index, source_units: index, constraints: &NONE, cancellation: None })
+        .collect()
 }
 
 /// All sequences of up to `max_units` of units 4 to 7.

@@ -5,6 +5,7 @@ mod constraints;
 mod decode_options;
 mod forced_score;
 mod line_warnings;
+mod linked_translation;
 mod linker;
 mod mbr;
 mod noise_filter;
@@ -37,6 +38,7 @@ pub use constraints::{Constraints, Terminology};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
 pub use forced_score::ForcedScore;
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
+pub use linked_translation::LinkedTranslation;
 pub use linker::{
     AlignerSource, LinkDirection, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner,
 };
@@ -321,7 +323,8 @@ impl Translator {
     }
 
     /// Translates sentences. Returns at least one translation of each, in the order of the selection. A blank sentence has
-    /// an empty translation. `on_progress` receives the number of sentences of each finished batch.
+    /// an empty translation, a cancelled one may have none. `on_progress` receives the number of sentences of each
+    /// finished batch.
     ///
     /// # Errors
     /// A model fails; its scores are not finite; it has no units for a target prefix.
@@ -338,7 +341,7 @@ impl Translator {
             let constraints =
                 self.constraints.constraints(sentence, [&self.checkpoint.source, &self.checkpoint.target])?;
             let units = if is_copied(source) { Vec::new() } else { source.ids.clone() };
-            sources.push(Source { units, constraints });
+            sources.push(Source { units, constraints, cancellation: sentence.cancellation.clone() });
         }
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let found = search_all(&models, &sources, &request.search, on_progress)?;
@@ -346,6 +349,9 @@ impl Translator {
         let results = inputs.zip(found).map(|(((sentence, source), Source { constraints, .. }), hypotheses)| {
             if is_copied(&source) {
                 return Ok(vec![Translation::copied(sentence, source, &self.checkpoint.source, self.words[0])?]);
+            }
+            if sentence.cancellation.is_cancelled() {
+                return Ok(Vec::new());
             }
             let is_degenerate = !source.ids.is_empty() && hypotheses.iter().all(Hypothesis::is_degenerate);
             self.check_scores(!is_degenerate && hypotheses.iter().all(|one| one.score.is_finite()))?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 
 use super::mbr::rank_by_utility;
-use crate::search::{BeamSearch, SampleSearch, Search};
+use crate::search::{BeamSearch, Cancellation, SampleSearch, Search};
 use crate::text::{Segmentation, Vocabulary, WordSplitting};
 
 /// Maximum units of a sentence; longer ones are truncated. The time of attention is quadratic in the length.
@@ -20,11 +20,13 @@ pub struct Sentence {
     pub prefix_len: usize,
     /// Prefix of the translation, in place of that of all translations.
     pub target_prefix: Option<String>,
+    /// Cancels the translation.
+    pub cancellation: Cancellation,
 }
 
 impl<T: Into<String>> From<T> for Sentence {
     fn from(text: T) -> Self {
-        Self { text: text.into(), prefix_len: 0, target_prefix: None }
+        Self { text: text.into(), ..Self::default() }
     }
 }
 
