@@ -118,6 +118,9 @@ pub mod trainer;
 
 pub mod evaluation;
 
+#[cfg(feature = "serve")]
+pub mod serve;
+
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]

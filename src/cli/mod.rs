@@ -12,6 +12,8 @@ mod pairs;
 mod parse;
 mod score;
 mod search;
+#[cfg(feature = "serve")]
+mod serve;
 mod symmetrize;
 mod train;
 mod translate;
@@ -32,6 +34,8 @@ pub use links::{AlignmentFormat, AttentionArgs, FigureArgs, LinkArgs, Translatio
 pub use pairs::{LayoutArgs, PairArgs};
 pub use score::ScoreArgs;
 pub use search::{ConstraintArgs, SearchArgs};
+#[cfg(feature = "serve")]
+pub use serve::ServeArgs;
 pub use symmetrize::{NotationArgs, SymmetrizeArgs};
 pub use train::TrainArgs;
 pub use translate::{TranslateArgs, UnknownLines};
@@ -78,11 +82,14 @@ pub struct Cli {
 
 /// Returns the version with the commit, the features and the instruction set in use.
 fn long_version() -> String {
-    let features = if cfg!(feature = "cuda") { "cli, cuda" } else { "cli" };
+    let optional = [("serve", cfg!(feature = "serve")), ("cuda", cfg!(feature = "cuda"))];
+    let built = optional.into_iter().filter(|(_, built)| *built).map(|(name, _)| name);
+    let features: Vec<&str> = ["cli"].into_iter().chain(built).collect();
     format!(
-        "{}\ncommit {}\nfeatures {features}\ninstruction set {}",
+        "{}\ncommit {}\nfeatures {}\ninstruction set {}",
         env!("CARGO_PKG_VERSION"),
         env!("SOFTALIGN_COMMIT"),
+        features.join(", "),
         instruction_set()
     )
 }
@@ -129,6 +136,9 @@ pub enum Command {
     Average(AverageArgs),
     /// Describe a model.
     Inspect(InspectArgs),
+    /// Serve models by HTTP: a page to explore translations, and APIs for programs.
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
     /// Print or install manual pages.

@@ -29,8 +29,7 @@ const OTHER_OPTIONS: [(&str, &str); 14] = [
     ("--heuristic", "'--symmetrize'"),
 ];
 /// Commands of other programs, with what does their work here.
-const OTHER_COMMANDS: [(&str, &str); 7] = [
-    ("serve", "'softalign translate' answers each line of standard input at once; a service can keep it running"),
+const OTHER_COMMANDS: [(&str, &str); 6] = [
     ("predict", TRANSLATE),
     ("decode", TRANSLATE),
     ("test", "'softalign evaluate' measures a model"),

@@ -17,6 +17,8 @@ mod render_options;
 mod repl;
 mod score;
 mod search;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod signals;
 mod symmetrize;
@@ -65,7 +67,7 @@ fn start_threads() -> Result<()> {
 }
 
 fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
-    if !matches!(cli.command, Command::Train(_)) {
+    if !handles_signals(&cli.command) {
         signals::install_handlers();
     }
     match &cli.command {
@@ -78,8 +80,20 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<()> {
         Command::Symmetrize(args) => symmetrize::run(args),
         Command::Average(args) => average::run(args, &device(cli.device)?, console),
         Command::Inspect(args) => inspect::run(args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, &device(cli.device)?, console),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::manual(args),
+    }
+}
+
+/// True if a command ends in good order at a signal.
+fn handles_signals(command: &Command) -> bool {
+    match command {
+        Command::Train(_) => true,
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => true,
+        _ => false,
     }
 }
 

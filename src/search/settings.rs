@@ -1,5 +1,7 @@
 //! Options of search.
 
+use serde::Deserialize;
+
 use super::distribution::SamplingConfig;
 
 /// Search algorithm with its options.
@@ -120,7 +122,8 @@ impl Default for HypothesisScoring {
 }
 
 /// Formula of length normalization. The length counts `</s>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LengthFormula {
     /// log p / length^A.

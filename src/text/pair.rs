@@ -1,9 +1,11 @@
 //! A sentence pair.
 
+use serde::Deserialize;
+
 use super::Normalization;
 
 /// A sentence and its translation, as the user wrote them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 pub struct Pair {
     /// The sentence to translate.
     pub source: String,

@@ -1,6 +1,7 @@
 //! Options of decoding: search, sampling and constraints.
 
 use anyhow::{Result, ensure};
+use serde::Deserialize;
 
 use super::{Constraints, Request, ResultSelection, Terminology};
 use crate::error::{UsageError, usage};
@@ -23,7 +24,8 @@ pub const MAX_PHRASE: usize = 256;
 /// let options = DecodeOptions::beam(10).n_best(3).prefix("Hier, ").avoid("robe");
 /// assert_eq!(options.n_best, 3);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct DecodeOptions {
     /// Beam size; 1 is greedy search.
     pub beam: usize,

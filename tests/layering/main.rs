@@ -11,7 +11,7 @@ use uses::{Sources, Use, top_level};
 
 /// Top-level modules from the bottom up, each with exactly the other modules it uses. Code under `#[cfg(test)]` may also
 /// use [`FOR_TESTS`].
-const USES: [(&str, &[&str]); 22] = [
+const USES: [(&str, &[&str]); 23] = [
     ("error", &[]),
     ("random", &[]),
     ("reporter", &[]),
@@ -78,6 +78,7 @@ const USES: [(&str, &[&str]); 22] = [
         ],
     ),
     ("evaluation", &["alignment", "error", "metrics", "render", "reporter", "text", "translator"]),
+    ("serve", &["attention", "error", "render", "reporter", "search", "text", "translator"]),
     (
         "cli",
         &[
@@ -87,6 +88,7 @@ const USES: [(&str, &[&str]); 22] = [
             "metrics",
             "render",
             "search",
+            "serve",
             "text",
             "trainer",
             "training",
@@ -106,6 +108,7 @@ const USES: [(&str, &[&str]); 22] = [
             "render",
             "reporter",
             "search",
+            "serve",
             "text",
             "trainer",
             "training",

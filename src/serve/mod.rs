@@ -1,0 +1,73 @@
+//! The server of `softalign serve`: HTTP/1.1 on one address, for people by a page and for programs by three APIs.
+//!
+//! # State
+//!
+//! [`state::Server`] holds everything that handlers share, as axum's `State<Arc<Server>>`. Its
+//! [`models`](state::Server::models) are chosen by name ([`state::Server::model`]) or by languages. A
+//! [`state::ServedModel`] is a name whose [`loaded_model::LoadedModel`], a translator with its linker, never changes: a reload
+//! replaces the whole. A handler that needs the model itself takes [`state::ServedModel::current`] once and keeps it.
+//!
+//! # Batching
+//!
+//! Each model has one worker thread ([`batching`]). A handler gives its sentences to [`state::ServedModel::translate`] and
+//! awaits the translations; the worker translates what waits with equal options in one batch. Other work on a model, such
+//! as forced decoding, runs on the same thread by [`state::ServedModel::run`], so that the models never compute more at
+//! once than there are models. Handlers never compute on the threads of the runtime.
+//!
+//! A client that goes away drops its handler, which cancels its work: waiting sentences leave the queue, and running ones
+//! end at the next step of the search.
+//!
+//! # Routes
+//!
+//! [`routes::router`] is the one place that names all paths. Bodies are read by [`body`] with a limit and a deadline, and
+//! every failure is an [`error::ApiError`], which answers `{"error": text}`. [`security`] checks every request before its
+//! handler and adds headers to every answer.
+
+#![allow(dead_code)]
+
+mod batching;
+mod body;
+mod connections;
+mod error;
+mod loaded_model;
+mod options;
+mod page;
+mod routes;
+mod security;
+mod state;
+mod v1;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use candle_core::Device;
+
+use crate::reporter::Reporter;
+
+pub use options::{ModelSpec, ServeOptions};
+
+/// Serves models until SIGINT or SIGTERM. Reports the address once connections are accepted.
+///
+/// # Errors
+/// A model cannot be loaded, or the address cannot be listened on.
+pub fn run(options: &ServeOptions, device: &Device, reporter: &dyn Reporter) -> Result<()> {
+    let address = SocketAddr::new(options.host, options.port);
+    let listener = TcpListener::bind(address).with_context(|| format!("{address}: cannot listen here"))?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let server = Arc::new(state::Server::new(options, address, device)?);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(RUNTIME_THREADS)
+        .enable_all()
+        .build()
+        .context("cannot start the threads of the server")?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        reporter.note(&format!("serving {} at http://{address}/", server.model_names().join(", ")));
+        connections::serve(listener, server).await
+    })
+}
+
+/// Threads that read requests and write answers. Models compute elsewhere.
+const RUNTIME_THREADS: usize = 2;
