@@ -21,13 +21,34 @@ pub enum SelectionMode {
 }
 
 impl SelectionMode {
-    /// Returns the selection of a step; `draws` are the random numbers of a training step.
-    pub(in crate::attention) fn resolve(self, draws: Option<&[f32]>) -> Selection<'_> {
-        match (self, draws) {
+    /// Returns the selection of a step.
+    pub(in crate::attention) fn resolve(self, weights: StepWeights) -> Selection {
+        match (self, weights) {
+            (_, StepWeights::Given(given)) => Selection::Given(given),
             (Self::Soft, _) => Selection::Soft,
-            (Self::Sampled, Some(draws)) => Selection::Sampled(draws),
+            (Self::Sampled, StepWeights::Draws(draws)) => Selection::Sampled(draws),
             (Self::Hardest | Self::Sampled, _) => Selection::Hardest,
         }
+    }
+}
+
+/// Origin of the weights of one step.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum StepWeights<'a> {
+    /// The model's own.
+    #[default]
+    Model,
+    /// The model's own, with random numbers in `0.0..1.0` for hard attention that is sampled, `[rows × heads]`.
+    Draws(&'a [f32]),
+    /// Weights that replace those that would pool, the same for every row: `[heads × length]`. Under soft attention they
+    /// replace α.
+    Given(&'a [f32]),
+}
+
+impl<'a> From<Option<&'a [f32]>> for StepWeights<'a> {
+    /// Weights of a training step, with or without random numbers.
+    fn from(draws: Option<&'a [f32]>) -> Self {
+        draws.map_or(Self::Model, Self::Draws)
     }
 }
 
@@ -40,12 +61,14 @@ pub enum Selection<'a> {
     Hardest,
     /// 1 at a position sampled from α, by a number in `0.0..1.0` per row and head, `[rows × heads]`.
     Sampled(&'a [f32]),
+    /// Given weights, `[heads × length]`.
+    Given(&'a [f32]),
 }
 
 /// Returns the position selected among the weights of one row and head; `row` is their index in the draws.
 pub(in crate::attention) fn select_position(weights: &[f32], selection: Selection, row: usize) -> usize {
     match selection {
-        Selection::Soft | Selection::Hardest => {
+        Selection::Soft | Selection::Hardest | Selection::Given(_) => {
             // The first of equals.
             let larger = |best: usize, (position, weight): (usize, &f32)| {
                 if *weight > weights[best] { position } else { best }

@@ -76,7 +76,7 @@ pub fn search_all(
     Ok(results)
 }
 
-fn packing_mode(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
+pub(super) fn packing_mode(model: &RnnSearch, sources: &[Source], settings: &Search) -> PackingMode {
     // Translations are about as long as their sources.
     let rows = settings.width() * sources.iter().map(|source| source.units.len()).sum::<usize>();
     if rows > 2 * model.architecture().target_vocabulary { PackingMode::LongInference } else { PackingMode::Inference }

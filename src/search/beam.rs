@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 use candle_core::Result;
 
 use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
+use super::inspection::{KeptExtension, SearchObserver, Unobserved};
 use super::{
     BeamSearch, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, Predictions, Scorer,
     TokenCandidate,
@@ -76,6 +77,19 @@ impl Extension {
 /// # Errors
 /// The scorer fails.
 pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamSearch) -> Result<Vec<Vec<Hypothesis>>> {
+    search_observed(scorer, sources, settings, &mut Unobserved)
+}
+
+/// As [`search`]. `observer` sees the hypotheses of all sentences, in order, and can stop the search.
+///
+/// # Errors
+/// As [`search`].
+pub(super) fn search_observed(
+    scorer: &mut dyn Scorer,
+    sources: &[SearchInput],
+    settings: &BeamSearch,
+    observer: &mut impl SearchObserver,
+) -> Result<Vec<Vec<Hypothesis>>> {
     let mut beams: Vec<Beam> =
         sources.iter().enumerate().map(|(row, source)| Beam::new(row, source, settings)).collect();
     for length in 1.. {
@@ -85,14 +99,18 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
             break;
         }
         let predictions = scorer.step(&parents, &units)?;
+        observer.on_predictions(&predictions);
         let mut first_row = 0;
         for beam in &mut beams {
             let rows = beam.live.len();
-            beam.extend(&predictions, first_row);
+            beam.extend(&predictions, first_row, observer);
             first_row += rows;
             if length >= beam.max_units {
                 beam.stop();
             }
+        }
+        if observer.on_step().is_break() {
+            beams.iter_mut().for_each(Beam::stop);
         }
     }
     Ok(beams.iter().map(|beam| beam.hypotheses(settings)).collect())
@@ -122,7 +140,7 @@ impl<'a> Beam<'a> {
     }
 
     /// Replaces the live hypotheses, whose predictions begin at `first_row`, by their best extensions.
-    fn extend(&mut self, predictions: &Predictions, first_row: usize) {
+    fn extend(&mut self, predictions: &Predictions, first_row: usize, observer: &mut impl SearchObserver) {
         let mut extensions = self.extensions(predictions, first_row, true);
         if extensions.is_empty() && !self.is_unconstrained() {
             extensions = self.extensions(predictions, first_row, false);
@@ -134,6 +152,7 @@ impl<'a> Beam<'a> {
         extensions.sort_unstable_by(Extension::better_first);
         let parents = std::mem::take(&mut self.live);
         for Extension { log_probability, state, parent: index, unit, .. } in self.select(extensions) {
+            observer.on_extension(&KeptExtension { row: first_row + index, unit, log_probability });
             let parent = parents[index].1;
             let attention = predictions.attention[first_row + index].clone();
             let step = self.arena.push(HypothesisStep { parent, unit, log_probability, attention, state });

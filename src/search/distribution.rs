@@ -22,12 +22,21 @@ pub struct Predictions {
     summed: Option<usize>,
     /// Attention weights α of each row, one for each source unit, with `</s>` last.
     pub attention: Vec<Vec<f32>>,
+    /// Attention weights of each row by head, model after model: `[rows][heads]`; empty unless the scorer was asked for
+    /// them.
+    pub heads: Vec<Vec<Vec<f32>>>,
 }
 
 impl Predictions {
     /// Returns the predictions of one model from its logits, `[rows, V]`.
     pub fn from_logits(logits: Buffer, attention: Vec<Vec<f32>>) -> Self {
-        Self { values: logits, summed: None, attention }
+        Self { values: logits, summed: None, attention, heads: Vec::new() }
+    }
+
+    /// Adds each head's weights, `[rows][heads]`.
+    #[must_use]
+    pub fn with_heads(self, heads: Vec<Vec<Vec<f32>>>) -> Self {
+        Self { heads, ..self }
     }
 
     /// Returns the mean probabilities and mean attention of several models.
@@ -44,7 +53,9 @@ impl Predictions {
             let mean = |position: usize| alphas.iter().map(|alpha| alpha[position]).sum::<f32>() / alphas.len() as f32;
             (0..alphas[0].len()).map(mean).collect()
         };
-        Self { values, summed: Some(models.len()), attention: (0..rows).map(mean).collect() }
+        let of_row = |row: usize| models.iter().filter_map(|model| model.heads.get(row)).flatten().cloned().collect();
+        let heads = (0..if models[0].heads.is_empty() { 0 } else { rows }).map(of_row).collect();
+        Self { values, summed: Some(models.len()), attention: (0..rows).map(mean).collect(), heads }
     }
 
     /// Returns the distribution of a row.
@@ -145,6 +156,15 @@ impl Distribution<'_> {
         TokenCandidate { unit, log_probability: self.log_probability(self.values[unit as usize]) }
     }
 
+    /// Returns the entropy of the distribution in nats.
+    pub fn entropy(&self) -> f64 {
+        let term = |&value: &f32| {
+            let log_probability = f64::from(self.log_probability(value));
+            if log_probability == f64::NEG_INFINITY { 0.0 } else { -log_probability.exp() * log_probability }
+        };
+        self.values.iter().map(term).sum()
+    }
+
     /// Samples one of the allowed units; `None` if there is none.
     pub fn sample(
         &self,
@@ -243,6 +263,15 @@ mod tests {
         }
         let long: Vec<f32> = (0..1000).map(|unit| ((unit * 37) % 1000) as f32 * 0.01).collect();
         assert_eq!(units(&from_logits(&long).row(0).best(4, ANY)), [27, 54, 81, 108]);
+    }
+
+    #[test]
+    fn entropy_is_that_of_the_probabilities() {
+        let half = [f32::NEG_INFINITY, f32::NEG_INFINITY, 0.0, 0.0];
+        assert!((from_logits(&half).row(0).entropy() - 2f64.ln()).abs() < 1e-6);
+        let mean = Predictions::ensemble_mean(&[from_logits(&half), from_logits(&half)]);
+        assert!((mean.row(0).entropy() - 2f64.ln()).abs() < 1e-6);
+        assert!(from_logits(&[0.0, 0.0, 90.0, 0.0]).row(0).entropy().abs() < 1e-6);
     }
 
     #[test]

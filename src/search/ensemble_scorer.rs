@@ -4,6 +4,7 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use super::{Predictions, Scorer};
+use crate::attention::StepWeights;
 use crate::kernels::Backend;
 use crate::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
 use crate::model::{IncrementalDecoder, RnnSearch, StepOutput};
@@ -29,6 +30,28 @@ impl<'a> EnsembleScorer<'a> {
         let decoder = |model: &&'a RnnSearch| Ok(IncrementalDecoder::Reference(model.reference_decoder(source)?));
         Ok(Self { decoders: models.iter().map(decoder).collect::<Result<_>>()? })
     }
+
+    /// As [`Scorer::step`], with each head's weights. `given` yields the origin of each model's weights.
+    ///
+    /// # Errors
+    /// A model fails.
+    pub(super) fn inspect_step<'g>(
+        &mut self,
+        parents: &[usize],
+        units: &[u32],
+        given: impl Iterator<Item = StepWeights<'g>>,
+    ) -> Result<Predictions> {
+        let step = |(decoder, weights): (&mut IncrementalDecoder, StepWeights)| {
+            let (StepOutput { logits, attention }, heads) = decoder.inspect_step(parents, units, weights)?;
+            Ok(Predictions::from_logits(logits, attention).with_heads(heads))
+        };
+        mean(self.decoders.iter_mut().zip(given).map(step).collect::<Result<_>>()?)
+    }
+}
+
+/// Returns the predictions of one model, or the mean of several.
+fn mean(mut models: Vec<Predictions>) -> Result<Predictions> {
+    Ok(if models.len() == 1 { models.remove(0) } else { Predictions::ensemble_mean(&models) })
 }
 
 impl Scorer for EnsembleScorer<'_> {
@@ -37,8 +60,7 @@ impl Scorer for EnsembleScorer<'_> {
             let StepOutput { logits, attention } = decoder.step(parents, units)?;
             Ok(Predictions::from_logits(logits, attention))
         };
-        let mut predictions: Vec<Predictions> = self.decoders.iter_mut().map(step).collect::<Result<_>>()?;
-        Ok(if predictions.len() == 1 { predictions.remove(0) } else { Predictions::ensemble_mean(&predictions) })
+        mean(self.decoders.iter_mut().map(step).collect::<Result<_>>()?)
     }
 }
 

@@ -9,6 +9,7 @@ mod ensemble_scorer;
 #[cfg(test)]
 mod exhaustive_tests;
 mod hypothesis_arena;
+mod inspection;
 mod sampling;
 mod settings;
 #[cfg(test)]
@@ -23,8 +24,9 @@ pub use constraints::{
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;
 pub use hypothesis_arena::Hypothesis;
+pub use inspection::{Intervention, KeptExtension, SearchObserver, inspect};
 pub use sampling::sample;
-pub use settings::{BeamSearch, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
+pub use settings::{BeamSearch, Coverage, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
 
 use candle_core::Result;
 

@@ -141,16 +141,33 @@ impl HypothesisScoring {
     /// Returns the score of a hypothesis, with the default formula
     /// `(log p + β Σ_j ln min(1, 0.02 + Σ_t α_tj)) / lengthᵅ`. `attention` has a row for each unit and `</s>`.
     pub fn score<'a>(&self, log_probability: f64, attention: impl Iterator<Item = &'a [f32]>) -> f64 {
-        let mut coverage: Vec<f64> = Vec::new();
-        let mut length = 0.0;
-        for row in attention {
-            coverage.resize(row.len(), MIN_COVERAGE);
-            coverage.iter_mut().zip(row).for_each(|(sum, &alpha)| *sum += f64::from(alpha));
-            length += 1.0;
-        }
-        let uncovered: f64 = coverage.iter().map(|sum| sum.min(1.0).ln()).sum();
+        let mut coverage = Coverage::default();
+        attention.for_each(|row| coverage.add(row));
+        self.score_covered(log_probability, &coverage)
+    }
+
+    /// As [`Self::score`], with the coverage of the source by the units so far.
+    pub fn score_covered(&self, log_probability: f64, coverage: &Coverage) -> f64 {
+        let uncovered: f64 = coverage.sums.iter().map(|sum| sum.min(1.0).ln()).sum();
         let sum = log_probability + self.coverage_penalty * uncovered;
-        self.length_formula.apply(sum, length, self.length_penalty)
+        self.length_formula.apply(sum, coverage.length, self.length_penalty)
+    }
+}
+
+/// Coverage of the source by the units of a hypothesis, and their number.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    /// 0.02 + Σ_t α_tj for each source unit.
+    sums: Vec<f64>,
+    length: f64,
+}
+
+impl Coverage {
+    /// Adds the attention weights of one more unit.
+    pub fn add(&mut self, row: &[f32]) {
+        self.sums.resize(row.len(), MIN_COVERAGE);
+        self.sums.iter_mut().zip(row).for_each(|(sum, &alpha)| *sum += f64::from(alpha));
+        self.length += 1.0;
     }
 }
 

@@ -11,6 +11,7 @@ mod mbr;
 mod noise_filter;
 mod request;
 mod term_placement;
+mod trace;
 mod unk_replacement;
 
 use std::collections::HashMap;
@@ -44,6 +45,7 @@ pub use linker::{
 };
 pub use noise_filter::NoiseFilter;
 pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
+pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceUnit};
 pub use unk_replacement::Dictionary;
 
 /// Units of a batch in forced decoding, with padding.

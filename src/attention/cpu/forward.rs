@@ -4,7 +4,7 @@ use super::guided_alignment::HeadAlphas;
 use super::pooling::AttentionForward;
 use super::weights::{PackedAttention, RaggedMemory};
 use crate::attention::config::AttentionLayout;
-use crate::attention::selection::SelectionMode;
+use crate::attention::selection::{SelectionMode, StepWeights};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::matrix::WriteMode;
 use crate::kernels::simd::add_scaled;
@@ -44,13 +44,13 @@ pub struct TapeStep<'a> {
 
 impl PackedAttention<'_> {
     /// Attends in one step for queries' states `[rows, n]`; writes contexts `[rows, n]`. `sentences` yields the
-    /// sentence of each row; without `draws` nothing is sampled.
+    /// sentence of each row.
     pub fn attend(
         &self,
         memory: &RaggedMemory,
         sentences: impl Iterator<Item = usize>,
         states: &[f32],
-        draws: Option<&[f32]>,
+        weights: StepWeights,
         into: TapeStep,
     ) {
         let TapeStep { tape, step, contexts } = into;
@@ -63,15 +63,15 @@ impl PackedAttention<'_> {
             }
             None => states,
         };
-        let weights = tape.rows * self.layout.heads * memory.longest;
+        let alphas = tape.rows * self.layout.heads * memory.longest;
         let pooled = step_slice(&mut tape.pooled, step, tape.rows * n);
         let attention = AttentionForward {
             key_values: memory.key_values(&self.layout),
             rows: sentences,
             queries,
-            selection: self.choice.resolve(draws),
-            alphas: step_slice(&mut tape.alphas, step, weights),
-            selected: step_slice(&mut tape.selected, step, weights),
+            selection: self.choice.resolve(weights),
+            alphas: step_slice(&mut tape.alphas, step, alphas),
+            selected: step_slice(&mut tape.selected, step, alphas),
             pooled: if self.output.is_some() { &mut *pooled } else { &mut *contexts },
         };
         self.score.attention_forward(self.param, attention);
@@ -106,13 +106,25 @@ impl ForwardTape {
     /// Reported weights of one row at one step over the `length` units of its sentence: those that pooled, mean over
     /// the heads or those of one head.
     pub fn reported(&self, weights: &PackedAttention, step: usize, row: usize, length: usize) -> Vec<f32> {
-        let all = if self.selected.is_empty() { &self.alphas } else { &self.selected };
+        let all = self.pooling();
         if let Some(head) = weights.reported_head {
             return all[self.offset(step, row) + head * self.longest..][..length].to_vec();
         }
         let mut mean = vec![0.0; length];
         self.mean(all, step, row, &mut mean);
         mean
+    }
+
+    /// Each head's weights of one row at one step over the `length` units of its sentence: those that pooled,
+    /// `[heads][length]`.
+    pub fn heads(&self, step: usize, row: usize, length: usize) -> Vec<Vec<f32>> {
+        let heads = &self.pooling()[self.offset(step, row)..][..self.layout.heads * self.longest];
+        heads.chunks_exact(self.longest).map(|weights| weights[..length].to_vec()).collect()
+    }
+
+    /// Weights that pooled, shaped like `alphas`.
+    fn pooling(&self) -> &Buffer {
+        if self.selected.is_empty() { &self.alphas } else { &self.selected }
     }
 
     /// Writes α of one row at one step, mean over the heads, whatever the selection.

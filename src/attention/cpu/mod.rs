@@ -22,7 +22,7 @@ mod tests {
     use crate::attention::config::{AttentionConfig, AttentionDims};
     use crate::attention::reference;
     use crate::attention::scores::ScoreName;
-    use crate::attention::selection::SelectionMode;
+    use crate::attention::selection::{SelectionMode, StepWeights};
     use crate::kernels::buffer_pool::Buffer;
     use crate::parameters::{ParameterSpec, ParameterViews, Parameters};
     use crate::random::SeededRng;
@@ -72,7 +72,7 @@ mod tests {
             let mut tape = ForwardTape::new(&weights, &memory, LENGTHS.len(), 1);
             let mut contexts = vec![0.0; LENGTHS.len() * N];
             let into = TapeStep { tape: &mut tape, step: 0, contexts: &mut contexts };
-            weights.attend(&memory, 0..LENGTHS.len(), states, None, into);
+            weights.attend(&memory, 0..LENGTHS.len(), states, StepWeights::Model, into);
             let reported = |(row, &length)| tape.reported(&weights, 0, row, length);
             Ok([LENGTHS.iter().enumerate().map(reported).collect(), contexts.chunks(N).map(<[f32]>::to_vec).collect()])
         };
@@ -92,7 +92,7 @@ mod tests {
         let mask = Tensor::ones((1, length), candle_core::DType::F32, &Device::Cpu).unwrap();
         let memory = attention.project_memory(annotations, mask).unwrap();
         let state = Tensor::from_slice(state, (1, N), &Device::Cpu).unwrap();
-        let attended = attention.attend(&memory, &state, None).unwrap();
+        let attended = attention.attend(&memory, &state, StepWeights::Model).unwrap();
         [attended.reported, attended.context].map(|tensor| tensor.flatten_all().unwrap().to_vec1().unwrap())
     }
 

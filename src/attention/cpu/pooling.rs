@@ -70,6 +70,14 @@ impl<R: Iterator<Item = usize>> AttentionForward<'_, R> {
                         softmax_in_place(weights, inverse_temperature);
                         let weights = match selection {
                             Selection::Soft => &*weights,
+                            Selection::Given(given) => {
+                                let given = &given[head * cells.len()..][..cells.len()];
+                                // Hard attention keeps α apart from the weights that pool.
+                                let pooling =
+                                    if selected.is_empty() { weights } else { &mut selected[offset..][..cells.len()] };
+                                pooling.copy_from_slice(given);
+                                &*pooling
+                            }
                             _ => {
                                 let choice = select_position(weights, selection, row * heads + head);
                                 let selected = &mut selected[offset..offset + longest];

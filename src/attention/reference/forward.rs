@@ -8,7 +8,7 @@ use crate::attention::config::{
 };
 use crate::attention::score_traits::{ScaledScore, Score};
 use crate::attention::scores::HeadSlice;
-use crate::attention::selection::{Selection, select_position};
+use crate::attention::selection::{Selection, SelectionMode, StepWeights, select_position};
 use crate::parameters::Parameters;
 
 /// Attention over one set of parameters.
@@ -45,6 +45,8 @@ pub struct AttentionOutput {
     pub alphas: Tensor,
     /// Reported weights, `[batch, length]`: those that pooled, mean over the heads or those of one head.
     pub reported: Tensor,
+    /// Weights that pooled, `[batch, length]` for each head.
+    pub heads: Vec<Tensor>,
 }
 
 impl Memory {
@@ -113,12 +115,11 @@ impl Attention {
         Ok(Memory { annotations, keys, values, mask })
     }
 
-    /// Attends for queries' states `[batch, n]`. `draws` has a number in `0.0..1.0` per row and head, `[batch ×
-    /// heads]`, if hard attention is sampled.
+    /// Attends for queries' states `[batch, n]`.
     ///
     /// # Errors
     /// The shapes do not match.
-    pub fn attend(&self, memory: &Memory, state: &Tensor, draws: Option<&[f32]>) -> Result<AttentionOutput> {
+    pub fn attend(&self, memory: &Memory, state: &Tensor, given: StepWeights) -> Result<AttentionOutput> {
         let query = match &self.query {
             Some(weight) => state.matmul(&weight.t()?)?,
             None => state.clone(),
@@ -128,9 +129,18 @@ impl Attention {
             let slice = HeadSlice { head, heads: self.scores.len() };
             let [keys, values] = [&memory.keys, &memory.values].map(|all| slice.narrow(all, 2)?.contiguous());
             let (queries, values) = (slice.narrow(&query, 1)?.unsqueeze(1)?, values?);
-            let Pooled { values: pooled, weights } = pool(score, &queries, &keys?, &values, Some(&memory.mask))?;
-            match self.settings.choice.resolve(draws) {
+            let Pooled { values: pooled, mut weights } = pool(score, &queries, &keys?, &values, Some(&memory.mask))?;
+            match self.settings.choice.resolve(given) {
                 Selection::Soft => contexts.push(pooled.squeeze(1)?),
+                Selection::Given(given) => {
+                    let given = given_rows(&weights, given, head)?;
+                    contexts.push(given.matmul(&values)?.squeeze(1)?);
+                    if self.settings.choice == SelectionMode::Soft {
+                        weights = given;
+                    } else {
+                        pooling.push(given.squeeze(1)?);
+                    }
+                }
                 selection => {
                     let choices = choices(&weights, selection, slice)?;
                     // Straight-through estimator: the value of the choices, the gradient of the weights.
@@ -146,12 +156,12 @@ impl Attention {
             Some(weight) => context.matmul(&weight.t()?)?,
             None => context,
         };
-        let pooling = if pooling.is_empty() { &alphas } else { &pooling };
+        let (alphas, heads) = (mean(&alphas)?, if pooling.is_empty() { alphas } else { pooling });
         let reported = match self.settings.reported_head {
-            Some(head) => pooling[head].clone(),
-            None => mean(pooling)?,
+            Some(head) => heads[head].clone(),
+            None => mean(&heads)?,
         };
-        Ok(AttentionOutput { context, alphas: mean(&alphas)?, reported })
+        Ok(AttentionOutput { context, alphas, reported, heads })
     }
 }
 
@@ -164,6 +174,13 @@ fn project(x: &Tensor, weight: Option<&Tensor>) -> Result<Tensor> {
 
 fn mean(heads: &[Tensor]) -> Result<Tensor> {
     Tensor::stack(heads, 0)?.mean(0)
+}
+
+/// One head's part of given weights `[heads × length]`, for every row of weights `[batch, 1, length]`.
+fn given_rows(weights: &Tensor, given: &[f32], head: usize) -> Result<Tensor> {
+    let length = weights.dim(2)?;
+    let row = Tensor::from_slice(&given[head * length..][..length], (1, 1, length), weights.device())?;
+    row.broadcast_as(weights.shape())?.contiguous()
 }
 
 /// One-hot rows at the selected positions of weights `[batch, 1, length]`.

@@ -55,7 +55,7 @@ impl<'w> DecoderPass<'w, ForwardTape> {
         let mut attention = ForwardTape::new(&weights.attention, &memory, rows, shard.target_length);
         for step in 0..shard.target_length {
             let draws = shard.draws(dropout.selection_draws(), step, weights.attention.draw_count(1));
-            steps.forward_step(&memory, &mut attention, step, 0..rows, draws.as_deref());
+            steps.forward_step(&memory, &mut attention, step, 0..rows, draws.as_deref().into());
         }
         Self { previous, memory, summary, steps, attention }
     }

@@ -1,6 +1,7 @@
 //! Recurrent steps of the decoder, forward (training and search) and backward; equations in `reference/decoder_loop.rs`.
 
 use super::weights::{CellWeights, PackedContextInput, PackedModel};
+use crate::attention::StepWeights;
 use crate::attention::cpu::{BackwardPass, ForwardTape, RaggedMemory, TapeStep};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::gru::{GruStep, gru_backward, gru_forward};
@@ -121,7 +122,7 @@ impl<'w> DecoderLoop<'w> {
         steps
     }
 
-    /// Forward pass of one step. `sentences` yields the sentence of each row; `draws` are the random numbers of hard
+    /// Forward pass of one step. `sentences` yields the sentence of each row; `weights` are the origin of those of
     /// attention.
     pub fn forward_step(
         &mut self,
@@ -129,7 +130,7 @@ impl<'w> DecoderLoop<'w> {
         tape: &mut ForwardTape,
         step: usize,
         sentences: impl Iterator<Item = usize>,
-        draws: Option<&[f32]>,
+        weights: StepWeights,
     ) {
         let (n, size) = (self.weights.architecture.hidden_size, self.size());
         let (before, after) = self.states.split_at_mut((step + 1) * size);
@@ -138,14 +139,14 @@ impl<'w> DecoderLoop<'w> {
         let into = TapeStep { tape, step, contexts: &mut *contexts };
         match &mut self.context {
             ContextTape::Gates(input) => {
-                self.weights.attention.attend(memory, sentences, before, draws, into);
+                self.weights.attention.attend(memory, sentences, before, weights, into);
                 input.forward(self.word.gates(step, size), 3 * n, contexts, WriteMode::Accumulate);
                 self.word.forward(step, before, after);
             }
             ContextTape::Cell { intermediate, cell } => {
                 let intermediate = &mut intermediate[step * size..][..size];
                 self.word.forward(step, before, intermediate);
-                self.weights.attention.attend(memory, sentences, intermediate, draws, into);
+                self.weights.attention.attend(memory, sentences, intermediate, weights, into);
                 let bias = WriteMode::AddBias(cell.weights.bias_ih);
                 cell.weights.input.forward(cell.gates(step, size), 3 * n, contexts, bias);
                 cell.forward(step, intermediate, after);

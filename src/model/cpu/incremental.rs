@@ -7,6 +7,7 @@ use super::lexical_bias::LexicalBias;
 use super::output_layer::readout;
 use super::shard::Shard;
 use super::weights::PackedModel;
+use crate::attention::StepWeights;
 use crate::attention::cpu::{ForwardTape, RaggedMemory};
 use crate::kernels::buffer_pool::Buffer;
 use crate::kernels::cpu::embedding::gather_forward;
@@ -46,6 +47,24 @@ impl<'w> CpuIncrementalDecoder<'w> {
 
     /// Makes new rows: row `i` extends the former row `parents[i]` by `units[i]`.
     pub fn step(&mut self, parents: &[usize], units: &[u32]) -> StepOutput {
+        self.forward_step(parents, units, StepWeights::Model).0
+    }
+
+    /// As [`Self::step`], with attention weights of this origin. Also returns each head's weights,
+    /// `[rows][heads][length]`.
+    pub fn inspect_step(
+        &mut self,
+        parents: &[usize],
+        units: &[u32],
+        weights: StepWeights,
+    ) -> (StepOutput, Vec<Vec<Vec<f32>>>) {
+        let (output, tape) = self.forward_step(parents, units, weights);
+        let lengths = output.attention.iter().map(Vec::len);
+        let heads = lengths.enumerate().map(|(row, length)| tape.heads(0, row, length)).collect();
+        (output, heads)
+    }
+
+    fn forward_step(&mut self, parents: &[usize], units: &[u32], origin: StepWeights) -> (StepOutput, ForwardTape) {
         let Self { weights, .. } = *self;
         let (e, n, rows) = (weights.architecture.embedding_size, weights.architecture.hidden_size, parents.len());
         self.sentences = parents.iter().map(|&row| self.sentences[row]).collect();
@@ -56,7 +75,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
         let mut steps =
             DecoderLoop::new(weights, rows, embedded, gates, |state| gather_forward(state, &self.states, &parents, n));
         let mut tape = ForwardTape::new(&weights.attention, &self.memory, rows, 1);
-        steps.forward_step(&self.memory, &mut tape, 0, self.sentences.iter().copied(), None);
+        steps.forward_step(&self.memory, &mut tape, 0, self.sentences.iter().copied(), origin);
         let reported = |(row, &sentence): (usize, &usize)| {
             tape.reported(&weights.attention, 0, row, self.memory.cells(sentence).len())
         };
@@ -66,7 +85,7 @@ impl<'w> CpuIncrementalDecoder<'w> {
             self.add_lexical_bias(&mut LexicalBias::new(lexicon), &tape, &mut logits);
         }
         self.states = steps.into_last_state();
-        StepOutput { logits, attention }
+        (StepOutput { logits, attention }, tape)
     }
 
     fn add_lexical_bias(&self, bias: &mut LexicalBias, tape: &ForwardTape, logits: &mut [f32]) {

@@ -5,7 +5,7 @@ use candle_core::{Device, Result, Tensor};
 use super::decoder_loop::{DecoderCells, DecoderStep};
 use super::encoder::Annotations;
 use super::output_layer::OutputLayer;
-use crate::attention::Memory;
+use crate::attention::{Memory, StepWeights};
 use crate::model::{Architecture, InitialState};
 use crate::parameters::{Linear, Parameters};
 
@@ -59,8 +59,14 @@ impl AttentionDecoder {
     }
 
     /// One step from state s_{t-1} `[batch, n]` and embeddings of y_{t-1}.
-    pub fn step(&self, memory: &Memory, embedded: &Tensor, state: &Tensor) -> Result<DecoderStep> {
-        self.cells.step(memory, &self.cells.input_gates(embedded)?, state, None)
+    pub fn step(
+        &self,
+        memory: &Memory,
+        embedded: &Tensor,
+        state: &Tensor,
+        weights: StepWeights,
+    ) -> Result<DecoderStep> {
+        self.cells.step(memory, &self.cells.input_gates(embedded)?, state, weights)
     }
 
     /// All `length` steps given the embeddings of all previous words, `[length × batch, e]`; `draws(step)` has a number
@@ -77,7 +83,7 @@ impl AttentionDecoder {
         let mut state = self.initial_state(memory)?;
         let mut steps: Vec<DecoderStep> = Vec::with_capacity(length);
         for step in 0..length {
-            let output = self.cells.step(memory, &gates.get(step)?, &state, draws(step).as_deref())?;
+            let output = self.cells.step(memory, &gates.get(step)?, &state, draws(step).as_deref().into())?;
             state = output.state.clone();
             steps.push(output);
         }

@@ -8,7 +8,7 @@
 
 use candle_core::{Result, Tensor};
 
-use crate::attention::{Attention, AttentionOutput, Memory};
+use crate::attention::{Attention, AttentionOutput, Memory, StepWeights};
 use crate::kernels::reference::gru::GruWeights;
 use crate::model::architecture::{context_cell_param, word_cell_param};
 use crate::model::{Architecture, DecoderKind};
@@ -72,24 +72,23 @@ impl DecoderCells {
         self.word.input_gates(embedded)
     }
 
-    /// One step from s_{t-1}, `[batch, n]`, and the previous words' share of the gates, `[batch, 3n]`. `draws` has a
-    /// number per row and head if hard attention is sampled.
+    /// One step from s_{t-1}, `[batch, n]`, and the previous words' share of the gates, `[batch, 3n]`.
     pub fn step(
         &self,
         memory: &Memory,
         input_gates: &Tensor,
         state: &Tensor,
-        draws: Option<&[f32]>,
+        weights: StepWeights,
     ) -> Result<DecoderStep> {
         match &self.context {
             ContextInput::Gates(weight) => {
-                let attention = self.attention.attend(memory, state, draws)?;
+                let attention = self.attention.attend(memory, state, weights)?;
                 let gates = (input_gates + attention.context.matmul(&weight.t()?)?)?;
                 Ok(DecoderStep { state: self.word.step(&gates, state)?, attention })
             }
             ContextInput::Cell(cell) => {
                 let query = self.word.step(input_gates, state)?;
-                let attention = self.attention.attend(memory, &query, draws)?;
+                let attention = self.attention.attend(memory, &query, weights)?;
                 let state = cell.step(&cell.input_gates(&attention.context)?, &query)?;
                 Ok(DecoderStep { state, attention })
             }

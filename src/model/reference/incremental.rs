@@ -4,7 +4,7 @@ use candle_core::{Result, Tensor};
 
 use super::ReferenceModel;
 use super::lexical_bias::{dense_rows, lexical_bias};
-use crate::attention::Memory;
+use crate::attention::{Memory, StepWeights};
 use crate::kernels::buffer_pool::Buffer;
 use crate::model::Dropout;
 use crate::model::view::ModelView;
@@ -82,10 +82,42 @@ impl ReferenceIncrementalDecoder<'_> {
     /// # Errors
     /// The device is out of memory.
     pub fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<StepOutput> {
+        Ok(self.forward_step(parents, units, StepWeights::Model)?.0)
+    }
+
+    /// As [`Self::step`], with attention weights of this origin. Also returns each head's weights,
+    /// `[rows][heads][length]`.
+    ///
+    /// # Errors
+    /// The device is out of memory.
+    pub fn inspect_step(
+        &mut self,
+        parents: &[usize],
+        units: &[u32],
+        weights: StepWeights,
+    ) -> Result<(StepOutput, Vec<Vec<Vec<f32>>>)> {
+        let (output, heads) = self.forward_step(parents, units, weights)?;
+        let mut rows = vec![Vec::new(); output.attention.len()];
+        for head in &heads {
+            for ((row, mut weights), reported) in rows.iter_mut().zip(head.to_vec2()?).zip(&output.attention) {
+                weights.truncate(reported.len());
+                row.push(weights);
+            }
+        }
+        Ok((output, rows))
+    }
+
+    /// Returns the output and the weights of each head, `[rows, length]`.
+    fn forward_step(
+        &mut self,
+        parents: &[usize],
+        units: &[u32],
+        weights: StepWeights,
+    ) -> Result<(StepOutput, Vec<Tensor>)> {
         self.select(parents)?;
         let decoder = &self.model.decoder;
         let embedded = decoder.embed(&Tensor::new(units, decoder.device())?)?;
-        let step = decoder.step(&self.row_memory, &embedded, &self.state)?;
+        let step = decoder.step(&self.row_memory, &embedded, &self.state, weights)?;
         let logits = decoder.output.logits(&step.state, &embedded, &step.attention.context, &Dropout::none())?;
         let logits = match &self.row_lexical {
             Some(rows) => (logits + lexical_bias(&step.attention.alphas.unsqueeze(1)?, rows)?.squeeze(1)?)?,
@@ -97,6 +129,6 @@ impl ReferenceIncrementalDecoder<'_> {
         for (row, &sentence) in attention.iter_mut().zip(&self.sentences) {
             row.truncate(self.source.lengths[sentence]);
         }
-        Ok(StepOutput { logits, attention })
+        Ok((StepOutput { logits, attention }, step.attention.heads))
     }
 }

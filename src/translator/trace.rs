@@ -1,0 +1,359 @@
+//! Trace of the translation of one sentence: predictions and attention of each step, and the tree of the beam.
+//!
+//! A trace can be steered: a prefix of units forces the beginning, and an [`Intervention`] replaces the attention weights of
+//! one step.
+
+mod recorder;
+
+use std::ops::ControlFlow;
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use super::{DecodeOptions, ForcedAlignment, MAX_SENTENCE_UNITS, Sentence, Translation, Translator};
+use crate::error::{UsageError, usage};
+use crate::model::RnnSearch;
+use crate::search::{Intervention, Search, Source, inspect};
+use crate::text::{BEGIN, END, PADDING, Segmentation, SurfaceForms, Vocabulary};
+use recorder::{Recorder, StepRecord};
+
+/// Options of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceOptions {
+    /// Options of beam search.
+    pub decode: DecodeOptions,
+    /// Ids of the units that the translation begins with; `</s>` may be the last one.
+    pub prefix: Vec<u32>,
+    /// Attention weights of one step. Each row is scaled to a sum of 1.
+    pub intervention: Option<Intervention>,
+    /// Number of most probable next units recorded per step.
+    pub candidates: usize,
+}
+
+impl Default for TraceOptions {
+    fn default() -> Self {
+        Self { decode: DecodeOptions::default(), prefix: Vec::new(), intervention: None, candidates: 10 }
+    }
+}
+
+/// Trace of the translation of one sentence. Probabilities are logarithms in nats. Attention weights are those of all
+/// source units and, last, of the source's `</s>`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trace {
+    /// Source as the model reads it.
+    pub source: TraceSide,
+    /// Translation as the model writes it.
+    pub target: TraceSide,
+    /// Steps of the translation; the last one is `</s>` unless search stopped before.
+    pub steps: Vec<TraceStep>,
+    /// Tree of the beam: all hypotheses that were kept at some step. A node follows its parent.
+    pub beam: Vec<BeamNode>,
+    /// The translation, which is the one that [`Translator::translate_with`] returns first.
+    #[serde(skip)]
+    pub translation: Translation,
+}
+
+/// One side of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TraceSide {
+    /// Units as the vocabulary writes them.
+    pub units: Vec<String>,
+    /// Words.
+    pub words: Vec<String>,
+    /// Index of the word of each unit.
+    pub word_of_unit: Vec<usize>,
+}
+
+/// Unit of the target vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceUnit {
+    /// Id, for [`TraceOptions::prefix`].
+    pub id: u32,
+    /// Unit as the vocabulary writes it.
+    pub unit: String,
+    /// Text that it adds to the translation: a space at its beginning separates words.
+    pub text: String,
+}
+
+/// One step of a translation.
+#[derive(Clone, Debug, Serialize)]
+pub struct TraceStep {
+    /// Unit that the translation has.
+    #[serde(flatten)]
+    pub unit: TraceUnit,
+    /// log p of the unit given those before it.
+    pub log_probability: f64,
+    /// Entropy of the distribution over the next unit, in nats.
+    pub entropy: f64,
+    /// Most probable units, best first.
+    pub candidates: Vec<TraceCandidate>,
+    /// Attention weights, mean over the heads and the models.
+    pub attention: Vec<f32>,
+    /// Attention weights of each head, model after model.
+    pub heads: Vec<Vec<f32>>,
+    /// Entropy of `attention`, in nats.
+    pub attention_entropy: f64,
+}
+
+/// Candidate for the next unit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceCandidate {
+    /// Unit.
+    #[serde(flatten)]
+    pub unit: TraceUnit,
+    /// log p of the unit given those before it.
+    pub log_probability: f64,
+}
+
+/// Hypothesis that was kept in the beam, as the extension of another one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BeamNode {
+    /// Index of the hypothesis that it extends; none for the first unit.
+    pub parent: Option<usize>,
+    /// Index of the step.
+    pub step: usize,
+    /// Last unit.
+    #[serde(flatten)]
+    pub unit: TraceUnit,
+    /// log p of all its units.
+    pub log_probability: f64,
+    /// Score by which it would be ranked if it were complete, without penalties for constraints.
+    pub score: f64,
+    /// True if it ends with `</s>`.
+    pub ended: bool,
+    /// True if nothing in the beam extends it any more.
+    pub dropped: bool,
+    /// True if the translation begins with it.
+    pub best: bool,
+}
+
+/// Translation in progress: the live hypothesis of the largest log-probability.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartialTranslation {
+    /// Number of steps taken.
+    pub step: usize,
+    /// Text so far.
+    pub text: String,
+    /// Units and words so far.
+    pub target: TraceSide,
+    /// Index of the first unit that differs from the last report.
+    pub first_changed: usize,
+    /// Attention weights of the units from `first_changed` on.
+    pub attention: Vec<Vec<f32>>,
+}
+
+impl From<Segmentation> for TraceSide {
+    fn from(Segmentation { units, words, word_of_unit, .. }: Segmentation) -> Self {
+        Self { units, words, word_of_unit }
+    }
+}
+
+impl Translator {
+    /// Translates a sentence by beam search and returns the trace.
+    ///
+    /// ```no_run
+    /// use softalign::Translator;
+    /// use softalign::translator::TraceOptions;
+    ///
+    /// let trace = Translator::load("checkpoints")?.trace("They bought a hat.", &TraceOptions::default())?;
+    /// for step in &trace.steps {
+    ///     println!("{} {:.2} {:?}", step.unit.unit, step.log_probability.exp(), step.attention);
+    /// }
+    /// # Ok::<(), softalign::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::translate_with`]; the options have no beam; the prefix or the intervention does not fit.
+    pub fn trace(&self, sentence: impl Into<Sentence>, options: &TraceOptions) -> crate::Result<Trace> {
+        let trace = self.trace_observed(sentence, options, &mut |_| ControlFlow::Continue(()))?;
+        trace.ok_or_else(|| anyhow::anyhow!("the search was stopped").into())
+    }
+
+    /// As [`Self::trace`]. `on_step` receives the translation so far after each step, and stops the search with
+    /// [`ControlFlow::Break`]; then there is no trace.
+    ///
+    /// # Errors
+    /// As [`Self::trace`].
+    pub fn trace_observed(
+        &self,
+        sentence: impl Into<Sentence>,
+        options: &TraceOptions,
+        on_step: &mut dyn FnMut(PartialTranslation) -> ControlFlow<()>,
+    ) -> crate::Result<Option<Trace>> {
+        let constraints = options.decode.constraints().normalized(self.config().text.normalization);
+        let constrained =
+            if constraints.is_empty() { self.clone() } else { self.clone().with_constraints(constraints)? };
+        Ok(constrained.trace_sentence(&sentence.into(), options, on_step)?)
+    }
+
+    fn trace_sentence(
+        &self,
+        sentence: &Sentence,
+        options: &TraceOptions,
+        on_step: &mut dyn FnMut(PartialTranslation) -> ControlFlow<()>,
+    ) -> Result<Option<Trace>> {
+        let Search::Beam(settings) = options.decode.request()?.search else {
+            return usage("--sample and --mbr have no beam, which a trace shows");
+        };
+        let [source_vocabulary, target_vocabulary] = [&self.checkpoint.source, &self.checkpoint.target];
+        let segmented = self.segment_sources(std::iter::once(&*sentence.text))?.swap_remove(0);
+        if self.copies_unknown && super::is_mostly_unknown(&segmented) {
+            let copied = Translation::copied(sentence, segmented, source_vocabulary, self.words[0])?;
+            return Ok(Some(Trace::without_steps(copied)));
+        }
+        let mut constraints = self.constraints.constraints(sentence, [source_vocabulary, target_vocabulary])?;
+        if !options.prefix.is_empty() {
+            check_prefix(&options.prefix, target_vocabulary)?;
+            ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: units or --prefix".to_owned()));
+            constraints.prefix.clone_from(&options.prefix);
+        }
+        let heads = self.models.iter().map(|model| model.architecture().attention.heads).sum();
+        let intervention = options.intervention.as_ref();
+        let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
+        let source = Source { units: segmented.ids.clone(), constraints };
+        let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
+        let mut is_stopped = false;
+        let mut report = |step: usize, units: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
+            let (text, target) = target_vocabulary.join(units, self.words[1]);
+            let progress = on_step(PartialTranslation { step, text, target: target.into(), first_changed, attention });
+            is_stopped = progress.is_break();
+            progress
+        };
+        let mut recorder = Recorder::new(options.candidates, settings.scoring, &mut report);
+        let found = inspect(&models, &source, &settings, intervention.as_ref(), &mut recorder)?.swap_remove(0);
+        let (beam, steps) = recorder.finish(&found);
+        if is_stopped {
+            return Ok(None);
+        }
+        self.check_scores(found.score.is_finite() && (source.units.is_empty() || !found.is_degenerate()))?;
+        let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
+        let labels = Labels { vocabulary: target_vocabulary, surface_forms: &source.constraints.surface_forms };
+        let beam = beam.into_iter().map(|node| labels.node(node)).collect();
+        let steps = steps.into_iter().map(|step| labels.step(step)).collect();
+        Ok(Some(Trace { beam, steps, ..Trace::without_steps(translation) }))
+    }
+}
+
+impl Trace {
+    fn without_steps(translation: Translation) -> Self {
+        let ForcedAlignment { source, target, .. } = translation.alignment.clone();
+        Self { source: source.into(), target: target.into(), steps: Vec::new(), beam: Vec::new(), translation }
+    }
+}
+
+/// Names of target units.
+struct Labels<'a> {
+    vocabulary: &'a Vocabulary,
+    surface_forms: &'a SurfaceForms,
+}
+
+impl Labels<'_> {
+    fn unit(&self, id: u32) -> TraceUnit {
+        let unit = self.vocabulary.written(&[id]).swap_remove(0);
+        TraceUnit { id, unit, text: self.surface_forms.text(id).to_owned() }
+    }
+
+    fn node(&self, node: recorder::Node) -> BeamNode {
+        let recorder::Node { parent, step, unit, log_probability, score, dropped, best, .. } = node;
+        let ended = unit == END;
+        BeamNode { parent, step, unit: self.unit(unit), log_probability, score, ended, dropped, best }
+    }
+
+    fn step(&self, StepRecord { unit, log_probability, prediction }: StepRecord) -> TraceStep {
+        let candidate = |candidate: &crate::search::TokenCandidate| TraceCandidate {
+            unit: self.unit(candidate.unit),
+            log_probability: f64::from(candidate.log_probability),
+        };
+        TraceStep {
+            unit: self.unit(unit),
+            log_probability,
+            entropy: prediction.entropy,
+            candidates: prediction.candidates.iter().map(candidate).collect(),
+            attention_entropy: entropy(&prediction.attention),
+            attention: prediction.attention,
+            heads: prediction.heads,
+        }
+    }
+}
+
+/// Entropy of weights in nats.
+fn entropy(weights: &[f32]) -> f64 {
+    weights.iter().map(|&weight| f64::from(weight)).filter(|&weight| weight > 0.0).map(|weight| -weight * weight.ln()).sum()
+}
+
+/// Checks the ids of a prefix.
+fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
+    let is_unit = |id: &u32| (*id as usize) < target.size() && ![PADDING, BEGIN].contains(id);
+    ensure!(
+        prefix.len() <= MAX_SENTENCE_UNITS,
+        UsageError(format!("the prefix has {} units; at most {MAX_SENTENCE_UNITS} are allowed", prefix.len()))
+    );
+    if let Some(id) = prefix.iter().find(|id| !is_unit(id)) {
+        return usage(format!("the prefix has id {id}, which is no unit of the target vocabulary"));
+    }
+    ensure!(
+        !prefix[..prefix.len() - 1].contains(&END),
+        UsageError("the prefix goes on after the end of the sentence".to_owned())
+    );
+    Ok(())
+}
+
+/// Checks an intervention and scales its rows to a sum of 1.
+fn checked(intervention: &Intervention, length: usize, heads: usize) -> Result<Intervention> {
+    let Intervention { step, weights } = intervention;
+    ensure!(
+        weights.len() == 1 || weights.len() == heads,
+        UsageError(format!("the attention weights need 1 row or {heads}, one for each head, not {}", weights.len()))
+    );
+    let scaled = |row: &Vec<f32>| {
+        ensure!(
+            row.len() == length,
+            UsageError(format!(
+                "the attention weights need {length} numbers, one for each source unit and the end of the source, not {}",
+                row.len()
+            ))
+        );
+        let sum: f64 = row.iter().map(|&weight| f64::from(weight)).sum();
+        let is_valid = row.iter().all(|&weight| weight >= 0.0) && sum.is_finite() && sum > 0.0;
+        ensure!(is_valid, UsageError("attention weights must be at least 0, and one of them above 0".to_owned()));
+        // Weights that are a distribution already stay as they are, to the last bit.
+        let is_scaled = (sum - 1.0).abs() < 1e-6;
+        Ok(row.iter().map(|&weight| if is_scaled { weight } else { (f64::from(weight) / sum) as f32 }).collect())
+    };
+    Ok(Intervention { step: *step, weights: weights.iter().map(scaled).collect::<Result<_>>()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_scaled_or_kept() {
+        let checked = |weights: &[&[f32]], heads| {
+            let weights = weights.iter().map(|row| row.to_vec()).collect();
+            checked(&Intervention { step: 0, weights }, 2, heads).map(|one| one.weights)
+        };
+        assert_eq!(checked(&[&[1.0, 3.0]], 4).unwrap(), [[0.25, 0.75]]);
+        assert_eq!(checked(&[&[0.3, 0.7]], 1).unwrap(), [[0.3, 0.7]]);
+        assert_eq!(checked(&[&[0.0, 1.0], &[2.0, 0.0]], 2).unwrap(), [[0.0, 1.0], [1.0, 0.0]]);
+        let rejected: [(&[&[f32]], usize); 7] = [
+            (&[], 1),
+            (&[&[1.0]], 1),
+            (&[&[0.0, 0.0]], 1),
+            (&[&[-1.0, 2.0]], 1),
+            (&[&[f32::NAN, 1.0]], 1),
+            (&[&[f32::INFINITY, 1.0]], 1),
+            (&[&[1.0, 0.0], &[1.0, 0.0]], 3),
+        ];
+        for (weights, heads) in rejected {
+            assert!(checked(weights, heads).is_err(), "{weights:?}");
+        }
+    }
+
+    #[test]
+    fn entropy_is_zero_for_one_weight_and_largest_for_equal_ones() {
+        assert_eq!(entropy(&[0.0, 1.0, 0.0]), 0.0);
+        assert!((entropy(&[0.25; 4]) - 4f64.ln()).abs() < 1e-9);
+        assert_eq!(entropy(&[]), 0.0);
+    }
+}
