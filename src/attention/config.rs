@@ -205,6 +205,11 @@ impl AttentionConfig {
         }
     }
 
+    /// Number of weight distributions per step: those of each head.
+    pub fn distributions(&self) -> usize {
+        self.heads * self.score.spec().pools
+    }
+
     pub(super) fn layout(&self, dimensions: AttentionDims) -> AttentionLayout {
         let spec = self.score.spec();
         let several = self.heads > 1;
@@ -219,7 +224,7 @@ impl AttentionConfig {
         AttentionLayout {
             hidden: dimensions.hidden,
             query,
-            heads: self.heads * spec.pools,
+            heads: self.distributions(),
             projects_queries,
             projects_keys,
             projects_values: several,

@@ -26,8 +26,8 @@ impl IncrementalDecoder<'_> {
         }
     }
 
-    /// As [`Self::step`], with attention weights of this origin. Also returns each head's weights,
-    /// `[rows][heads][length]`.
+    /// As [`Self::step`]. Also returns each head's weights, `[rows][heads][length]`. `given` weights, `[heads × length]`,
+    /// replace the model's own.
     ///
     /// # Errors
     /// The device is out of memory.
@@ -35,8 +35,9 @@ impl IncrementalDecoder<'_> {
         &mut self,
         parents: &[usize],
         units: &[u32],
-        weights: StepWeights,
+        given: Option<&[f32]>,
     ) -> Result<(StepOutput, Vec<Vec<Vec<f32>>>)> {
+        let weights = given.map_or(StepWeights::Model, StepWeights::Given);
         match self {
             Self::Cpu(decoder) => Ok(decoder.inspect_step(parents, units, weights)),
             Self::Reference(decoder) => decoder.inspect_step(parents, units, weights),

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use candle_core::Result;
 
 use super::hypothesis_arena::{HypothesisArena, HypothesisStep};
-use super::inspection::{KeptExtension, SearchObserver, Unobserved};
+use super::observer::{KeptExtension, SearchObserver, Unobserved};
 use super::{
     BeamSearch, Cancellation, ConstraintState, DecodingConstraints, Distribution, Hypothesis, Predictions, Scorer,
     TokenCandidate,
@@ -80,7 +80,7 @@ pub fn search(scorer: &mut dyn Scorer, sources: &[SearchInput], settings: &BeamS
     search_observed(scorer, sources, settings, &mut Unobserved)
 }
 
-/// As [`search`]. `observer` sees the hypotheses of all sentences, in order, and can stop the search.
+/// As [`search`]. `observer` sees the hypotheses of all sentences, in order.
 ///
 /// # Errors
 /// As [`search`].
@@ -109,9 +109,7 @@ pub(super) fn search_observed(
                 beam.stop();
             }
         }
-        if observer.on_step().is_break() {
-            beams.iter_mut().for_each(Beam::stop);
-        }
+        observer.on_step();
     }
     Ok(beams.iter().map(|beam| beam.hypotheses(settings)).collect())
 }
@@ -365,7 +363,7 @@ mod tests {
         for _ in 0..60 {
             let (parents, inputs): (Vec<usize>, Vec<u32>) = beam.scorer_input().unzip();
             let predictions = table.step(&parents, &inputs).unwrap();
-            beam.extend(&predictions, 0);
+            beam.extend(&predictions, 0, &mut Unobserved);
         }
         beam.stop();
         let all = beam.arena.len();

@@ -4,7 +4,6 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use super::{Predictions, Scorer};
-use crate::attention::StepWeights;
 use crate::kernels::Backend;
 use crate::model::cpu::{CpuIncrementalDecoder, PackedModel, PackingMode};
 use crate::model::{IncrementalDecoder, RnnSearch, StepOutput};
@@ -31,7 +30,7 @@ impl<'a> EnsembleScorer<'a> {
         Ok(Self { decoders: models.iter().map(decoder).collect::<Result<_>>()? })
     }
 
-    /// As [`Scorer::step`], with each head's weights. `given` yields the origin of each model's weights.
+    /// As [`Scorer::step`], with each head's weights. `given` yields the weights that replace each model's own, if any.
     ///
     /// # Errors
     /// A model fails.
@@ -39,10 +38,10 @@ impl<'a> EnsembleScorer<'a> {
         &mut self,
         parents: &[usize],
         units: &[u32],
-        given: impl Iterator<Item = StepWeights<'g>>,
+        given: impl Iterator<Item = Option<&'g [f32]>>,
     ) -> Result<Predictions> {
-        let step = |(decoder, weights): (&mut IncrementalDecoder, StepWeights)| {
-            let (StepOutput { logits, attention }, heads) = decoder.inspect_step(parents, units, weights)?;
+        let step = |(decoder, given): (&mut IncrementalDecoder, Option<&[f32]>)| {
+            let (StepOutput { logits, attention }, heads) = decoder.inspect_step(parents, units, given)?;
             Ok(Predictions::from_logits(logits, attention).with_heads(heads))
         };
         mean(self.decoders.iter_mut().zip(given).map(step).collect::<Result<_>>()?)

@@ -1,48 +1,14 @@
 //! Search for one sentence under observation, with an intervention in its attention.
 
-use std::ops::ControlFlow;
-
 use candle_core::Result;
 
 use super::batches::packing_mode;
 use super::beam::search_observed;
 use super::ensemble_scorer::EnsembleScorer;
-use super::{BeamSearch, Hypothesis, Predictions, Scorer, Search, SearchInput, Source};
-use crate::attention::StepWeights;
+use super::{BeamSearch, Hypothesis, Predictions, Scorer, Search, SearchInput, SearchObserver, Source};
 use crate::kernels::Backend;
 use crate::model::RnnSearch;
 use crate::text::PaddedBatch;
-
-/// Observer of beam search. The methods are called in this order at each step and do nothing by default.
-pub trait SearchObserver {
-    /// Receives the predictions for the live hypotheses, one row each. At first there is one row, the empty hypothesis.
-    fn on_predictions(&mut self, _predictions: &Predictions) {}
-
-    /// Receives an extension that entered the beam. Those that do not end with `</s>` are the rows of the next step, in
-    /// this order, unless the beam is complete.
-    fn on_extension(&mut self, _extension: &KeptExtension) {}
-
-    /// Called at the end of each step; the search stops on [`ControlFlow::Break`].
-    fn on_step(&mut self) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-/// Observer that does nothing.
-pub(super) struct Unobserved;
-
-impl SearchObserver for Unobserved {}
-
-/// Extension of a live hypothesis that entered the beam.
-#[derive(Clone, Copy, Debug)]
-pub struct KeptExtension {
-    /// Row of the live hypothesis in the predictions.
-    pub row: usize,
-    /// Unit id.
-    pub unit: u32,
-    /// log p of the units up to this one, in nats.
-    pub log_probability: f64,
-}
 
 /// Attention weights that replace those of the model in one step. The context is computed from them, and search goes on.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,9 +40,9 @@ struct InspectedScorer<'a> {
 impl Scorer for InspectedScorer<'_> {
     fn step(&mut self, parents: &[usize], units: &[u32]) -> Result<Predictions> {
         let given = self.intervention.as_ref().filter(|(step, _)| *step == self.step);
-        let given = given.map_or(&[][..], |(_, models)| models).iter().map(|weights| StepWeights::Given(weights));
+        let given = given.map_or(&[][..], |(_, models)| models).iter().map(|weights| Some(&weights[..]));
         self.step += 1;
-        self.scorer.inspect_step(parents, units, given.chain(std::iter::repeat(StepWeights::Model)))
+        self.scorer.inspect_step(parents, units, given.chain(std::iter::repeat(None)))
     }
 }
 
@@ -96,11 +62,12 @@ pub fn inspect(
         return Ok(vec![Hypothesis::empty()]);
     }
     let padded = PaddedBatch::new(std::iter::once(&source.units[..]));
-    let input = SearchInput { index: 0, source_units: padded.length, constraints: &source.constraints };
+    let Source { constraints, cancellation, .. } = source;
+    let input = SearchInput { index: 0, source_units: padded.length, constraints, cancellation: Some(cancellation) };
     let intervention = intervention.map(|intervention| {
         let mut first = 0;
         let of_model = |model: &&RnnSearch| {
-            let heads = model.architecture().attention.heads;
+            let heads = model.architecture().attention.distributions();
             first += heads;
             intervention.of_model(first - heads, heads)
         };

@@ -10,6 +10,7 @@ mod ensemble_scorer;
 mod exhaustive_tests;
 mod hypothesis_arena;
 mod inspection;
+mod observer;
 mod sampling;
 mod settings;
 #[cfg(test)]
@@ -24,7 +25,8 @@ pub use constraints::{
 pub use distribution::{Distribution, Predictions, SamplingConfig, TokenCandidate};
 pub use ensemble_scorer::EnsembleScorer;
 pub use hypothesis_arena::Hypothesis;
-pub use inspection::{Intervention, KeptExtension, SearchObserver, inspect};
+pub use inspection::{Intervention, inspect};
+pub use observer::{KeptExtension, SearchObserver};
 pub use sampling::sample;
 pub use settings::{BeamSearch, Coverage, HypothesisScoring, LengthFormula, LengthLimits, SampleSearch, Search};
 

@@ -5,8 +5,6 @@
 
 mod recorder;
 
-use std::ops::ControlFlow;
-
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
@@ -165,12 +163,12 @@ impl Translator {
     /// # Errors
     /// As [`Self::translate_with`]; the options have no beam; the prefix or the intervention does not fit.
     pub fn trace(&self, sentence: impl Into<Sentence>, options: &TraceOptions) -> crate::Result<Trace> {
-        let trace = self.trace_observed(sentence, options, &mut |_| ControlFlow::Continue(()))?;
-        trace.ok_or_else(|| anyhow::anyhow!("the search was stopped").into())
+        let trace = self.trace_observed(sentence, options, &mut |_| {})?;
+        trace.ok_or_else(|| anyhow::anyhow!("the sentence was cancelled").into())
     }
 
-    /// As [`Self::trace`]. `on_step` receives the translation so far after each step, and stops the search with
-    /// [`ControlFlow::Break`]; then there is no trace.
+    /// As [`Self::trace`]. `on_step` receives the translation so far after each step. There is no trace if the sentence
+    /// was cancelled.
     ///
     /// # Errors
     /// As [`Self::trace`].
@@ -178,7 +176,7 @@ impl Translator {
         &self,
         sentence: impl Into<Sentence>,
         options: &TraceOptions,
-        on_step: &mut dyn FnMut(PartialTranslation) -> ControlFlow<()>,
+        on_step: &mut dyn FnMut(PartialTranslation),
     ) -> crate::Result<Option<Trace>> {
         let constraints = options.decode.constraints().normalized(self.config().text.normalization);
         let constrained =
@@ -190,7 +188,7 @@ impl Translator {
         &self,
         sentence: &Sentence,
         options: &TraceOptions,
-        on_step: &mut dyn FnMut(PartialTranslation) -> ControlFlow<()>,
+        on_step: &mut dyn FnMut(PartialTranslation),
     ) -> Result<Option<Trace>> {
         let Search::Beam(settings) = options.decode.request()?.search else {
             return usage("--sample and --mbr have no beam, which a trace shows");
@@ -207,22 +205,20 @@ impl Translator {
             ensure!(constraints.prefix.is_empty(), UsageError("give one prefix: units or --prefix".to_owned()));
             constraints.prefix.clone_from(&options.prefix);
         }
-        let heads = self.models.iter().map(|model| model.architecture().attention.heads).sum();
+        let heads = self.models.iter().map(|model| model.architecture().attention.distributions()).sum();
         let intervention = options.intervention.as_ref();
         let intervention = intervention.map(|one| checked(one, segmented.ids.len() + 1, heads)).transpose()?;
-        let source = Source { units: segmented.ids.clone(), constraints };
+        let cancellation = sentence.cancellation.clone();
+        let source = Source { units: segmented.ids.clone(), constraints, cancellation };
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
-        let mut is_stopped = false;
         let mut report = |step: usize, units: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
             let (text, target) = target_vocabulary.join(units, self.words[1]);
-            let progress = on_step(PartialTranslation { step, text, target: target.into(), first_changed, attention });
-            is_stopped = progress.is_break();
-            progress
+            on_step(PartialTranslation { step, text, target: target.into(), first_changed, attention });
         };
         let mut recorder = Recorder::new(options.candidates, settings.scoring, &mut report);
         let found = inspect(&models, &source, &settings, intervention.as_ref(), &mut recorder)?.swap_remove(0);
         let (beam, steps) = recorder.finish(&found);
-        if is_stopped {
+        if sentence.cancellation.is_cancelled() {
             return Ok(None);
         }
         self.check_scores(found.score.is_finite() && (source.units.is_empty() || !found.is_degenerate()))?;
@@ -278,7 +274,12 @@ impl Labels<'_> {
 
 /// Entropy of weights in nats.
 fn entropy(weights: &[f32]) -> f64 {
-    weights.iter().map(|&weight| f64::from(weight)).filter(|&weight| weight > 0.0).map(|weight| -weight * weight.ln()).sum()
+    weights
+        .iter()
+        .map(|&weight| f64::from(weight))
+        .filter(|&weight| weight > 0.0)
+        .map(|weight| -weight * weight.ln())
+        .sum()
 }
 
 /// Checks the ids of a prefix.

@@ -58,23 +58,24 @@ mod tests {
         all
     }
 
-    /// Weights and contexts for one state of each sentence, by the CPU backend.
+    /// Weights and contexts for one state of each sentence of these lengths, by the CPU backend.
     fn attend_cpu(
         settings: &AttentionConfig,
         parameters: &Parameters,
         annotations: &[f32],
         states: &[f32],
+        (lengths, origin): (&[usize], StepWeights),
     ) -> [Vec<Vec<f32>>; 2] {
         let attend = |slices: &ParameterViews| {
             let weights = PackedAttention::new(settings, DIMENSIONS, slices, false);
-            let starts: Vec<usize> = (0..=LENGTHS.len()).map(|end| LENGTHS[..end].iter().sum()).collect();
+            let starts: Vec<usize> = (0..=lengths.len()).map(|end| lengths[..end].iter().sum()).collect();
             let memory = weights.project_memory(Buffer::from_slice(annotations), &starts);
-            let mut tape = ForwardTape::new(&weights, &memory, LENGTHS.len(), 1);
-            let mut contexts = vec![0.0; LENGTHS.len() * N];
+            let mut tape = ForwardTape::new(&weights, &memory, lengths.len(), 1);
+            let mut contexts = vec![0.0; lengths.len() * N];
             let into = TapeStep { tape: &mut tape, step: 0, contexts: &mut contexts };
-            weights.attend(&memory, 0..LENGTHS.len(), states, StepWeights::Model, into);
+            weights.attend(&memory, 0..lengths.len(), states, origin, into);
             let reported = |(row, &length)| tape.reported(&weights, 0, row, length);
-            Ok([LENGTHS.iter().enumerate().map(reported).collect(), contexts.chunks(N).map(<[f32]>::to_vec).collect()])
+            Ok([lengths.iter().enumerate().map(reported).collect(), contexts.chunks(N).map(<[f32]>::to_vec).collect()])
         };
         Parameters::with_views(&[parameters], |slices| attend(&slices[0])).unwrap()
     }
@@ -85,6 +86,7 @@ mod tests {
         parameters: &Parameters,
         annotations: &[f32],
         state: &[f32],
+        origin: StepWeights,
     ) -> [Vec<f32>; 2] {
         let attention = reference::Attention::new(settings, DIMENSIONS, parameters).unwrap();
         let length = annotations.len() / N;
@@ -92,7 +94,7 @@ mod tests {
         let mask = Tensor::ones((1, length), candle_core::DType::F32, &Device::Cpu).unwrap();
         let memory = attention.project_memory(annotations, mask).unwrap();
         let state = Tensor::from_slice(state, (1, N), &Device::Cpu).unwrap();
-        let attended = attention.attend(&memory, &state, StepWeights::Model).unwrap();
+        let attended = attention.attend(&memory, &state, origin).unwrap();
         [attended.reported, attended.context].map(|tensor| tensor.flatten_all().unwrap().to_vec1().unwrap())
     }
 
@@ -104,7 +106,8 @@ mod tests {
             let parameters = Parameters::initialize(&spec, 3, &Device::Cpu).unwrap();
             let cells: usize = LENGTHS.iter().sum();
             let (annotations, states) = (numbers(cells * N, "annotations"), numbers(LENGTHS.len() * N, "states"));
-            let [weights, contexts] = attend_cpu(&settings, &parameters, &annotations, &states);
+            let [weights, contexts] =
+                attend_cpu(&settings, &parameters, &annotations, &states, (&LENGTHS, StepWeights::Model));
             let mut first = 0;
             for (row, length) in LENGTHS.into_iter().enumerate() {
                 let sum: f32 = weights[row].iter().sum();
@@ -114,7 +117,7 @@ mod tests {
                 );
                 let sentence = &annotations[first * N..(first + length) * N];
                 let [reference_weights, reference_context] =
-                    attend_reference(&settings, &parameters, sentence, &states[row * N..][..N]);
+                    attend_reference(&settings, &parameters, sentence, &states[row * N..][..N], StepWeights::Model);
                 let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-3);
                 // At a high temperature rounding may exceed the differences between energies.
                 assert!(
@@ -123,6 +126,31 @@ mod tests {
                 );
                 first += length;
             }
+        }
+    }
+
+    #[test]
+    fn given_weights_pool_as_in_the_reference() {
+        const LENGTH: usize = 7;
+        for settings in all_settings() {
+            let mut spec = ParameterSpec::default();
+            settings.add_parameters(&mut spec, DIMENSIONS);
+            let parameters = Parameters::initialize(&spec, 3, &Device::Cpu).unwrap();
+            let (annotations, state) = (numbers(LENGTH * N, "annotations"), numbers(N, "states"));
+            let mut given: Vec<f32> = (0..settings.distributions() * LENGTH).map(|index| (index % 5) as f32).collect();
+            for row in given.chunks_exact_mut(LENGTH) {
+                let sum: f32 = row.iter().sum();
+                row.iter_mut().for_each(|weight| *weight /= sum);
+            }
+            let origin = StepWeights::Given(&given);
+            let [weights, contexts] = attend_cpu(&settings, &parameters, &annotations, &state, (&[LENGTH], origin));
+            let expected = attend_reference(&settings, &parameters, &annotations, &state, origin);
+            let near = |a: &[f32], b: &[f32]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5);
+            assert!(near(&weights[0], &expected[0]) && near(&contexts[0], &expected[1]), "{settings:?}");
+            let mean = |position: usize| -> f32 {
+                given.iter().skip(position).step_by(LENGTH).sum::<f32>() / settings.distributions() as f32
+            };
+            assert!(near(&weights[0], &(0..LENGTH).map(mean).collect::<Vec<f32>>()), "{settings:?}");
         }
     }
 }

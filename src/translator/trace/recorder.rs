@@ -1,7 +1,5 @@
 //! Recorder of a search: the tree of the beam, and the predictions that live hypotheses go back to.
 
-use std::ops::ControlFlow;
-
 use crate::search::{
     Coverage, Distribution, Hypothesis, HypothesisScoring, KeptExtension, Predictions, SearchObserver, TokenCandidate,
 };
@@ -61,7 +59,7 @@ struct Live {
 
 /// Receiver of the best live hypothesis after each step: number of steps, units, index of the first unit that changed, and
 /// the attention of the units from there on.
-pub type OnStep<'a> = &'a mut dyn FnMut(usize, &[u32], usize, Vec<Vec<f32>>) -> ControlFlow<()>;
+pub type OnStep<'a> = &'a mut dyn FnMut(usize, &[u32], usize, Vec<Vec<f32>>);
 
 /// Observer that records the tree of the beam. Predictions are dropped once no live or complete hypothesis goes back to
 /// them, which bounds memory.
@@ -153,19 +151,20 @@ impl<'a> Recorder<'a> {
         path
     }
 
-    fn report(&mut self) -> ControlFlow<()> {
-        let Some(last) = self.live.first().and_then(|live| live.node) else { return ControlFlow::Continue(()) };
+    fn report(&mut self) {
+        let Some(last) = self.live.first().and_then(|live| live.node) else { return };
         let path = self.path(last);
         let is_same = |(a, b): &(&usize, &usize)| a == b;
         let first_changed = path.iter().zip(&self.reported).take_while(is_same).count();
         let units: Vec<u32> = path.iter().map(|&index| self.nodes[index].unit).collect();
         let attention = |&index: &usize| {
-            let prediction = self.nodes[index].prediction.and_then(|prediction| self.predictions[prediction].1.as_ref());
+            let prediction =
+                self.nodes[index].prediction.and_then(|prediction| self.predictions[prediction].1.as_ref());
             prediction.map(|prediction| prediction.attention.clone()).unwrap_or_default()
         };
         let attention = path[first_changed..].iter().map(attention).collect();
         self.reported = path;
-        (self.on_step)(self.step, &units, first_changed, attention)
+        (self.on_step)(self.step, &units, first_changed, attention);
     }
 }
 
@@ -217,7 +216,7 @@ impl SearchObserver for Recorder<'_> {
         });
     }
 
-    fn on_step(&mut self) -> ControlFlow<()> {
+    fn on_step(&mut self) {
         for prediction in &mut self.predictions[self.first_prediction..] {
             if prediction.0 == 0 {
                 prediction.1 = None;
@@ -226,6 +225,6 @@ impl SearchObserver for Recorder<'_> {
         let before = std::mem::replace(&mut self.live, std::mem::take(&mut self.next_live));
         before.into_iter().filter_map(|live| live.node).for_each(|node| self.release(node));
         self.step += 1;
-        self.report()
+        self.report();
     }
 }

@@ -1,0 +1,32 @@
+//! Observation of beam search.
+
+use super::Predictions;
+
+/// Observer of beam search. The methods are called in this order at each step and do nothing by default.
+pub trait SearchObserver {
+    /// Receives the predictions for the live hypotheses, one row each. At first there is one row, the empty hypothesis.
+    fn on_predictions(&mut self, _predictions: &Predictions) {}
+
+    /// Receives an extension that entered the beam. Those that do not end with `</s>` are the rows of the next step, in
+    /// this order, unless the beam is complete.
+    fn on_extension(&mut self, _extension: &KeptExtension) {}
+
+    /// Called at the end of each step.
+    fn on_step(&mut self) {}
+}
+
+/// Observer that does nothing.
+pub(super) struct Unobserved;
+
+impl SearchObserver for Unobserved {}
+
+/// Extension of a live hypothesis that entered the beam.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptExtension {
+    /// Row of the live hypothesis in the predictions.
+    pub row: usize,
+    /// Unit id.
+    pub unit: u32,
+    /// log p of the units up to this one, in nats.
+    pub log_probability: f64,
+}
