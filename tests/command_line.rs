@@ -148,7 +148,7 @@ fn usage_errors_exit_with_2_and_point_to_help() {
         &[][..],
         &["fly"],
         &["translate", "--sideways"],
-        &["translate", "--beam", "0", "a"],
+        &["translate", "--beam", "none", "a"],
         &["translate", "--n-best", "many", "a"],
         &["translate", "--input", "a.txt", "some text"],
         &["train", "--source", "only.txt"],

@@ -112,18 +112,32 @@ pub fn is_naacl_line(line: &str) -> bool {
 
 /// Text format of links; the default is Pharaoh's. Some programs write the target first or count words from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct LinkFormat {
-    /// Writes the target word first.
+    /// Write links as t-s instead of s-t.
+    #[cfg_attr(feature = "cli", arg(long = "reverse"))]
     pub target_first: bool,
-    /// Index of a sentence's first word.
-    pub base: usize,
+
+    /// Index of a sentence's first word in written links.
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            id = "link_base",
+            long = "link-base",
+            value_name = "0|1",
+            default_value_t = 0,
+            value_parser = clap::value_parser!(u8).range(0..=1)
+        )
+    )]
+    pub base: u8,
 }
 
 impl LinkFormat {
     /// Formats one link.
     pub fn format_link(self, link: Link) -> String {
         let (first, second) = if self.target_first { (link.target, link.source) } else { (link.source, link.target) };
-        format!("{}-{}", first + self.base, second + self.base)
+        let base = usize::from(self.base);
+        format!("{}-{}", first + base, second + base)
     }
 
     /// Formats a line of links, in the order given.
@@ -140,7 +154,7 @@ impl LinkFormat {
             let (link, _) = entry.split_once(':').unwrap_or((entry, ""));
             let (first, second) = link.split_once('-')?;
             // Parsed as u32, so that adding a base cannot overflow.
-            let number = |text: &str| (text.parse::<u32>().ok()? as usize).checked_sub(self.base);
+            let number = |text: &str| (text.parse::<u32>().ok()? as usize).checked_sub(self.base.into());
             let (first, second) = (number(first)?, number(second)?);
             Some(if self.target_first {
                 Link { source: second, target: first }

@@ -43,12 +43,27 @@ impl Default for AttentionConfig {
 
 /// Changes to a trained model's attention at inference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct InferenceOverrides {
-    /// Selects the largest weight.
+    /// Use hard attention: only the source token with the largest weight counts.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", long = "hard-attention"))]
     pub hard: bool,
-    /// Divisor of the energies.
+
+    /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training].
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            help_heading = "Attention",
+            id = "attention_temperature",
+            long = "attention-temperature",
+            value_name = "T",
+            allow_negative_numbers = true
+        )
+    )]
     pub temperature: Option<f64>,
-    /// Head whose weights are reported instead of the mean over all, counted from 1.
+
+    /// Show the weights of this head, counted from 1 [default: the mean of all heads].
+    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", long, value_name = "K"))]
     pub head: Option<usize>,
 }
 

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::links::{AlignmentFormat, AttentionArgs, FigureArgs, LinkArgs};
+use super::links::FigureArgs;
 use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
-use super::symmetrize::NotationArgs;
-use crate::alignment::LexiconOrder;
+use crate::alignment::{LexiconOrder, LinkFormat};
+use crate::attention::InferenceOverrides;
+use crate::render::AlignmentFormat;
 use crate::text::OnError;
-use crate::translator::LinkDirection;
+use crate::translator::{LinkDirection, LinkOptions};
 
 /// Arguments of `softalign align`.
 #[derive(Debug, Args)]
@@ -36,10 +37,10 @@ pub struct AlignArgs {
     pub format: Option<AlignmentFormat>,
 
     #[command(flatten)]
-    pub(crate) links: LinkArgs,
+    pub(crate) links: LinkOptions,
 
     #[command(flatten)]
-    pub(crate) attention: AttentionArgs,
+    pub(crate) attention: InferenceOverrides,
 
     /// Gold alignments that --format html shows beside the links: lines of s-t (sure) and s?t or spt (possible), or a file of
     /// NAACL 2003.
@@ -82,7 +83,7 @@ pub struct AlignArgs {
     pub aligner: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) notation: NotationArgs,
+    pub(crate) notation: LinkFormat,
 
     /// Write only the alignments of these pairs, counted from 1.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with_all = ["lexicon", "noisy"])]

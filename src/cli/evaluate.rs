@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::links::{AttentionArgs, LinkArgs};
 use super::names::MODEL_VARIABLE;
 use super::pairs::PairArgs;
-use super::search::SearchArgs;
+use crate::attention::InferenceOverrides;
+use crate::translator::{DecodeOptions, LinkOptions};
 
 /// Arguments of `softalign evaluate`.
 #[derive(Debug, Args)]
@@ -79,13 +79,13 @@ pub struct EvaluateArgs {
     pub gold_base: u8,
 
     #[command(flatten)]
-    pub(crate) search: SearchArgs,
+    pub(crate) search: DecodeOptions,
 
     #[command(flatten)]
-    pub(crate) links: LinkArgs,
+    pub(crate) links: LinkOptions,
 
     #[command(flatten)]
-    pub(crate) attention: AttentionArgs,
+    pub(crate) attention: InferenceOverrides,
 
     /// Search the link threshold with the lowest alignment error rate (AER). Use it on validation data, not on test data.
     #[arg(long, conflicts_with = "symmetrize")]

@@ -1,69 +1,10 @@
-//! Arguments of word links and attention, and output formats.
-
-use std::path::{Path, PathBuf};
+//! Output formats of alignments and the style of figures.
 
 use clap::{Args, ValueEnum};
 
-use crate::alignment::Symmetrization;
-use crate::render::{SvgSize, SvgStyle, SvgView};
-use crate::text::WordSplitting;
-use crate::translator::{LinkOptions, LinksFrom};
+use crate::render::{AlignmentFormat, SvgSize, SvgStyle, SvgView};
 
 const FIGURES: &str = "Figures (--format svg)";
-
-/// Settings of word links.
-#[derive(Clone, Debug, Default, Args)]
-pub struct LinkArgs {
-    /// Source of word links; translate always includes attention.
-    #[arg(long, value_enum, default_value_t = LinksFrom::Auto, help_heading = "Links")]
-    pub links_from: LinksFrom,
-
-    /// Model of the opposite direction; both models must support a link.
-    #[arg(long, value_name = "DIR", help_heading = "Links")]
-    pub reverse_model: Option<PathBuf>,
-
-    /// Symmetrize the links of both directions, instead of thresholding their joint scores.
-    #[arg(long, value_enum, value_name = "WAY", help_heading = "Links")]
-    pub symmetrize: Option<Symmetrization>,
-
-    /// Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with --symmetrize].
-    #[arg(long, value_name = "W", help_heading = "Links")]
-    pub threshold: Option<f32>,
-
-    /// Word splitting [default: whitespace; single characters on a side with char units].
-    #[arg(long, value_enum, help_heading = "Links")]
-    pub words: Option<WordSplitting>,
-}
-
-impl LinkArgs {
-    /// Returns these arguments as options of the library for linking words.
-    pub fn options(&self) -> LinkOptions {
-        LinkOptions {
-            links_from: self.links_from,
-            reverse_model: self.reverse_model.clone(),
-            symmetrization: self.symmetrize,
-            threshold: self.threshold,
-            words: self.words,
-            ..LinkOptions::default()
-        }
-    }
-}
-
-/// Settings of attention that differ from training.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct AttentionArgs {
-    /// Use hard attention: only the source token with the largest weight counts.
-    #[arg(long, help_heading = "Attention")]
-    pub hard_attention: bool,
-
-    /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training].
-    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Attention")]
-    pub attention_temperature: Option<f64>,
-
-    /// Show the weights of this head, counted from 1 [default: the mean of all heads].
-    #[arg(long, value_name = "K", help_heading = "Attention")]
-    pub head: Option<usize>,
-}
 
 /// Style of the figures of --format svg.
 #[derive(Clone, Debug, Args)]
@@ -98,29 +39,6 @@ fn parse_pixels(text: &str) -> Result<f64, String> {
     pixels.ok_or_else(|| "expected a number of pixels from 1 to 10000".to_owned())
 }
 
-/// Output formats of `softalign align`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AlignmentFormat {
-    /// Heatmap for the terminal.
-    Text,
-    /// JSON array of objects with words, weights and links.
-    Json,
-    /// Links as s-t, 0-indexed, one pair per line; s-t:p with --probs.
-    Pharaoh,
-    /// NumPy archive with an array of weights for each pair.
-    Npz,
-    /// The objects of json, one per line.
-    Jsonl,
-    /// Table of word pairs that are linked or have a weight of at least 0.001.
-    Tsv,
-    /// Weights in the text format of Nematus.
-    Nematus,
-    /// Self-contained page to explore the alignments in a browser.
-    Html,
-    /// Stacked vector figures; see Figures.
-    Svg,
-}
-
 /// Output formats of `softalign translate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TranslationFormat {
@@ -144,21 +62,6 @@ pub enum TranslationFormat {
     Svg,
     /// Weights in the text format of Nematus.
     Nematus,
-}
-
-impl AlignmentFormat {
-    /// Returns the format that the extension of a file name stands for, if any.
-    pub fn from_extension(path: &Path) -> Option<Self> {
-        Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "html" | "htm" => Self::Html,
-            "json" => Self::Json,
-            "jsonl" | "ndjson" => Self::Jsonl,
-            "npz" => Self::Npz,
-            "svg" => Self::Svg,
-            "tsv" => Self::Tsv,
-            _ => return None,
-        })
-    }
 }
 
 impl TranslationFormat {

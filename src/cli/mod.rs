@@ -4,6 +4,7 @@ mod align;
 mod clean;
 mod completions;
 mod config_file;
+mod constraints;
 mod evaluate;
 mod explicit_args;
 mod links;
@@ -11,7 +12,6 @@ mod names;
 mod pairs;
 mod parse;
 mod score;
-mod search;
 #[cfg(feature = "serve")]
 mod serve;
 mod symmetrize;
@@ -28,15 +28,15 @@ use names::{GLOBAL, MODEL_VARIABLE};
 pub use align::AlignArgs;
 pub use clean::CleanArgs;
 pub use completions::{CompletionsArgs, ManArgs};
+pub use constraints::ConstraintArgs;
 pub use evaluate::EvaluateArgs;
 pub use explicit_args::ExplicitArgs;
-pub use links::{AlignmentFormat, AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
+pub use links::{FigureArgs, TranslationFormat};
 pub use pairs::{LayoutArgs, PairArgs};
 pub use score::ScoreArgs;
-pub use search::{ConstraintArgs, SearchArgs};
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
-pub use symmetrize::{NotationArgs, SymmetrizeArgs};
+pub use symmetrize::SymmetrizeArgs;
 pub use train::TrainArgs;
 pub use translate::{TranslateArgs, UnknownLines};
 

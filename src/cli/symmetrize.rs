@@ -1,4 +1,4 @@
-//! Arguments of `softalign symmetrize`, and the notation of links.
+//! Arguments of `softalign symmetrize`.
 
 use std::path::PathBuf;
 
@@ -38,24 +38,5 @@ pub struct SymmetrizeArgs {
     pub output: PathBuf,
 
     #[command(flatten)]
-    pub(crate) notation: NotationArgs,
-}
-
-/// Notation of links in output.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct NotationArgs {
-    /// Write links as t-s instead of s-t.
-    #[arg(long)]
-    pub reverse: bool,
-
-    /// Index of a sentence's first word in written links.
-    #[arg(long, value_name = "0|1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
-    pub link_base: u8,
-}
-
-impl NotationArgs {
-    /// Returns the notation.
-    pub fn notation(self) -> LinkFormat {
-        LinkFormat { target_first: self.reverse, base: self.link_base.into() }
-    }
+    pub(crate) notation: LinkFormat,
 }

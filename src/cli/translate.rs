@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::links::{AttentionArgs, FigureArgs, LinkArgs, TranslationFormat};
+use super::constraints::ConstraintArgs;
+use super::links::{FigureArgs, TranslationFormat};
 use super::names::MODEL_VARIABLE;
 use super::pairs::{LayoutArgs, parse_source_column};
-use super::search::{ConstraintArgs, SearchArgs};
+use crate::attention::InferenceOverrides;
 use crate::text::OnError;
+use crate::translator::{DecodeOptions, LinkOptions};
 
 /// Arguments of `softalign translate`.
 #[derive(Clone, Debug, Args)]
@@ -45,7 +47,7 @@ pub struct TranslateArgs {
     pub output: PathBuf,
 
     #[command(flatten)]
-    pub(crate) search: SearchArgs,
+    pub(crate) search: DecodeOptions,
 
     #[command(flatten)]
     pub(crate) constraints: ConstraintArgs,
@@ -59,10 +61,10 @@ pub struct TranslateArgs {
     pub format: Option<TranslationFormat>,
 
     #[command(flatten)]
-    pub(crate) links: LinkArgs,
+    pub(crate) links: LinkOptions,
 
     #[command(flatten)]
-    pub(crate) attention: AttentionArgs,
+    pub(crate) attention: InferenceOverrides,
 
     #[command(flatten)]
     pub(crate) figures: FigureArgs,

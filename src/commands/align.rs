@@ -8,18 +8,17 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
-use super::lexicon_tsv::{ListFormat, write_lexicon, write_noisy_pairs};
 use super::load_model::{reject_attention_options, translator};
 use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, pairs_or_standard_input};
-use super::render_options::{RenderOptions, alignment_format, check_figures, renderer};
+use super::render_options::{alignment_format, check_figures, heatmap, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::{Gold, LexiconBuilder, LinkFormat, NoiseFeatures};
 use crate::checkpoint::ModelDir;
-use crate::cli::{AlignArgs, AlignmentFormat};
+use crate::cli::AlignArgs;
 use crate::error::UsageError;
 use crate::evaluation::{pair_sizes, read_gold};
-use crate::render::{Item, Renderer};
+use crate::render::{AlignmentFormat, Item, ListFormat, RenderOptions, Renderer, write_lexicon, write_noisy_pairs};
 use crate::text::{LineNumbers, OnError, Pair, PairFiles, PairStream, WordSplitting, without_features, word_spans};
 use crate::translator::{AlignerSource, LineWarnings, LinkOptions, LinkedPair, Linker, LinksFrom, Translator};
 
@@ -42,15 +41,16 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let translator = load_translator(args, &links, device)?;
     let linker = build_linker(args, &links, translator.as_ref(), &pairs.all, console)?;
     let sizes = pair_sizes(&pairs.all, linker.words);
-    let read = |path: &PathBuf| read_gold(path, &sizes, usize::from(args.gold_base));
+    let read = |path: &PathBuf| read_gold(path, &sizes, args.gold_base);
     let gold = args.gold.as_ref().map(read).transpose()?;
     let options = RenderOptions {
-        format,
         title: files.title(),
         figures: args.figures.style(),
         probabilities: args.probs,
-        notation: args.notation.notation(),
+        notation: args.notation,
         n_best: false,
+        min_link_score: linker.min_link_score(),
+        heatmap: heatmap(output.is_terminal()),
     };
     let mut writer = AlignmentWriter {
         args,
@@ -58,7 +58,7 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
         words: linker.words[0],
         gold,
         format,
-        renderer: renderer(options, &linker, &output)?,
+        renderer: renderer(format, options, &output)?,
         output,
         lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
         noise: Vec::new(),
@@ -127,7 +127,7 @@ fn link_options(args: &AlignArgs) -> LinkOptions {
         by_units: args.subwords,
         direction: args.direction,
         prior: args.prior.clone(),
-        ..args.links.options()
+        ..args.links.clone()
     };
     match &args.aligner {
         Some(path) => {
@@ -191,7 +191,7 @@ fn check(args: &AlignArgs, format: AlignmentFormat) -> Result<()> {
     if args.probs && format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--probs needs --format pharaoh; the other formats include scores".to_owned()));
     }
-    if args.notation.notation() != LinkFormat::default() && format != AlignmentFormat::Pharaoh {
+    if args.notation != LinkFormat::default() && format != AlignmentFormat::Pharaoh {
         bail!(UsageError("--reverse and --link-base need --format pharaoh".to_owned()));
     }
     if args.save_aligner.is_some() && args.links.links_from != LinksFrom::Pairs {

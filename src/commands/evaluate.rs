@@ -6,18 +6,16 @@ use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 
 use super::console::Console;
-use super::evaluation_report::{SystemOrigin, SystemResult, SystemScores, show};
 use super::labels::{HYPOTHESES, LINKS, Labelled, MODELS};
 use super::load_model::translator;
 use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::{given_pairs, standard_input};
-use super::search::decode_options;
 use crate::alignment::Link;
 use crate::cli::{EvaluateArgs, ExplicitArgs};
 use crate::error::{UsageError, usage};
 use crate::evaluation::{
-    Evaluation, Evaluator, GoldScores, LengthScores, System, UNKNOWN_SIZE, bleu_by_length, pair_sizes, read_gold,
-    read_links, warn_of_truncated_scoring,
+    Evaluation, Evaluator, GoldScores, LengthScores, System, SystemOrigin, SystemResult, SystemScores, UNKNOWN_SIZE,
+    bleu_by_length, pair_sizes, read_gold, read_links, report_json, warn_of_truncated_scoring, write_report,
 };
 use crate::metrics::ErrorRates;
 use crate::text::{
@@ -82,9 +80,8 @@ struct ReportOutputs {
 
 pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Console) -> Result<()> {
     let args = &given.args;
-    let options = decode_options(&args.search, 1);
-    options.request()?;
-    args.links.options().check()?;
+    args.search.request()?;
+    args.links.check()?;
     let inputs = ReportInputs::new(given, console)?;
     let mut outputs = ReportOutputs::open(args, &inputs)?;
     let Some(files) = &inputs.files else { return show(&inputs.evaluate_link_files(args, console)?, args.json) };
@@ -93,7 +90,7 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
         console.note(format!("no sentence pairs are named: evaluating on the shipped test set, {SHIPPED_TEST}"));
     }
     let mut evaluator = Evaluator::new(&pairs)
-        .decode(&options)
+        .decode(&args.search)
         .by_length(args.by_length || args.figure.is_some())
         .search_threshold(args.search_threshold)
         .confidence(args.confidence)
@@ -105,7 +102,7 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     let mut candidates = inputs.candidates(args, files, &pairs, device, console)?;
     if let Some(path) = &inputs.gold {
         let sizes = pair_sizes(&pairs, common_words(&candidates, args)?);
-        evaluator = evaluator.gold(read_gold(path, &sizes, usize::from(args.gold_base))?);
+        evaluator = evaluator.gold(read_gold(path, &sizes, args.gold_base)?);
         let read = |links: &Labelled| read_links(&links.path, Some(&sizes));
         for (candidate, links) in candidates.iter_mut().zip(&inputs.links) {
             candidate.links = Some(read(links)?);
@@ -113,7 +110,7 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     }
     warn_of_unlike_references(&candidates, console);
     let aligner = inputs.aligner_alone.then(|| {
-        let linker = Linker::with_options(&args.links.options(), None, &pairs, console)?;
+        let linker = Linker::with_options(&args.links, None, &pairs, console)?;
         evaluator.evaluate_linker(&linker)
     });
     let compared = compare(&evaluator, candidates, aligner.transpose()?, args, console)?;
@@ -124,6 +121,18 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     }
     // A failure of one output does not suppress the others.
     outputs.finish(&compared).and(show(&compared, args.json))
+}
+
+/// Writes the report to standard output.
+fn show(compared: &[SystemResult], json: bool) -> Result<()> {
+    let mut output = Output::open(Path::new("-"))?;
+    if json {
+        let json = report_json(compared)?;
+        output.with(|out| writeln!(out, "{json}"))?;
+    } else {
+        output.with(|out| write_report(out, compared))?;
+    }
+    output.finish()
 }
 
 /// Evaluates all systems, and the significance of their differences from the first if requested. Links of `aligner` are those
@@ -277,7 +286,7 @@ impl ReportInputs {
             files.push((name.clone(), SystemOrigin::Links(path.clone()), links));
         }
         let Some((path, sizes)) = self.gold.as_deref().zip(sizes) else { return Ok(Vec::new()) };
-        let gold = read_gold(path, &sizes, usize::from(args.gold_base))?;
+        let gold = read_gold(path, &sizes, args.gold_base)?;
         let result = |(name, origin, links): (String, SystemOrigin, Vec<Vec<Link>>)| {
             let scores = GoldScores::from_links(&links, &gold);
             console.warn_all(scores.shift_warning(false));
@@ -300,7 +309,7 @@ impl ReportInputs {
         for models in self.models.chunks(together.max(1)) {
             let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
             let translator = translator(&folders, &args.attention, args.links.words, device)?;
-            let linker = Linker::with_options(&args.links.options(), Some(&translator), pairs, console)?;
+            let linker = Linker::with_options(&args.links, Some(&translator), pairs, console)?;
             let Labelled { name, path } = models[0].clone();
             let system = System::Model(Box::new(translator), Box::new(linker));
             candidates.push(SystemOptions::new(name, Some(SystemOrigin::ModelDir(path)), Some(system)));

@@ -6,7 +6,6 @@ use anyhow::{Result, bail};
 use candle_core::Device;
 
 use crate::attention::InferenceOverrides;
-use crate::cli::AttentionArgs;
 use crate::error::UsageError;
 use crate::text::WordSplitting;
 use crate::translator::Translator;
@@ -17,22 +16,18 @@ use crate::translator::Translator;
 /// Loading fails, or the model's attention does not support an option ([`UsageError`]).
 pub fn translator(
     directories: &[PathBuf],
-    attention: &AttentionArgs,
+    attention: &InferenceOverrides,
     words: Option<WordSplitting>,
     device: &Device,
 ) -> Result<Translator> {
-    Translator::load_ensemble_on(directories, device)?.with_words(words).with_attention(&overrides(attention))
+    Translator::load_ensemble_on(directories, device)?.with_words(words).with_attention(attention)
 }
 
 /// Rejects attention options if no model is used.
-pub fn reject_attention_options(args: &AttentionArgs) -> Result<()> {
-    if overrides(args) != InferenceOverrides::default() {
+pub fn reject_attention_options(args: &InferenceOverrides) -> Result<()> {
+    if *args != InferenceOverrides::default() {
         let message = "--hard-attention, --attention-temperature and --head need attention: remove --links-from";
         bail!(UsageError(message.to_owned()));
     }
     Ok(())
-}
-
-fn overrides(args: &AttentionArgs) -> InferenceOverrides {
-    InferenceOverrides { hard: args.hard_attention, temperature: args.attention_temperature, head: args.head }
 }

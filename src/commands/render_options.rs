@@ -1,4 +1,4 @@
-//! Renderers of alignments by their options.
+//! Output formats by options and file names.
 
 use std::path::Path;
 
@@ -6,25 +6,9 @@ use anyhow::Result;
 use colorchoice::ColorChoice;
 
 use super::output_file::Output;
-use crate::alignment::LinkFormat;
-use crate::cli::{AlignmentFormat, TranslationFormat};
+use crate::cli::TranslationFormat;
 use crate::error::usage;
-use crate::render::{Heatmap, Html, Json, Nematus, Npz, Pharaoh, Renderer, Svg, SvgStyle, SvgView, Tsv};
-use crate::translator::Linker;
-
-/// Output options of alignments.
-pub struct RenderOptions {
-    pub format: AlignmentFormat,
-    /// Title of the document.
-    pub title: String,
-    pub figures: SvgStyle,
-    /// True if links have scores.
-    pub probabilities: bool,
-    /// Notation of links.
-    pub notation: LinkFormat,
-    /// True if a sentence may have several translations.
-    pub n_best: bool,
-}
+use crate::render::{AlignmentFormat, Heatmap, RenderOptions, Renderer, SvgStyle, SvgView};
 
 /// Extensions of figures and documents that need another program, with the way to get there.
 const CONVERTED: [(&str, &str); 4] = [
@@ -76,27 +60,15 @@ fn check_extension(output: &Path, format: Option<AlignmentFormat>) -> Result<()>
     Ok(())
 }
 
-/// Returns the renderer that the options describe.
+/// Returns the renderer of a format.
 ///
 /// # Errors
-/// The format is not meant for a terminal, and the output is one ([`UsageError`]).
-pub fn renderer(options: RenderOptions, linker: &Linker, output: &Output) -> Result<Box<dyn Renderer>> {
-    let RenderOptions { format, title, figures, probabilities, notation, n_best } = options;
+/// The format is not meant for a terminal, and the output is one ([`UsageError`](crate::error::UsageError)).
+pub fn renderer(format: AlignmentFormat, options: RenderOptions, output: &Output) -> Result<Box<dyn Renderer>> {
     if output.is_terminal() && matches!(format, AlignmentFormat::Npz | AlignmentFormat::Html) {
         return usage("this format is not for a terminal; choose a file with --output");
     }
-    Ok(match format {
-        AlignmentFormat::Text => Box::new(heatmap(output.is_terminal())),
-        AlignmentFormat::Json => Box::new(Json::default()),
-        AlignmentFormat::Jsonl => Box::new(Json::lines()),
-        AlignmentFormat::Pharaoh => Box::new(Pharaoh { probabilities, numbered: n_best, link_format: notation }),
-        AlignmentFormat::Npz => Box::new(Npz::default()),
-        AlignmentFormat::Tsv if n_best => Box::new(Tsv::ranked()),
-        AlignmentFormat::Tsv => Box::new(Tsv::default()),
-        AlignmentFormat::Nematus => Box::new(Nematus),
-        AlignmentFormat::Html => Box::new(Html::new(title, linker.min_link_score())),
-        AlignmentFormat::Svg => Box::new(Svg::new(figures)),
-    })
+    Ok(format.renderer(options))
 }
 
 /// Rejects the options of figures for other formats.

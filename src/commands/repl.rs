@@ -138,14 +138,14 @@ impl<'a> Repl<'a> {
                 })?;
             }
             "hard" => {
-                let hard = !self.args.attention.hard_attention;
+                let hard = !self.args.attention.hard;
                 let state = if hard { "hard attention" } else { "soft attention" };
-                self.change(state.to_owned(), |args| args.attention.hard_attention = hard)?;
+                self.change(state.to_owned(), |args| args.attention.hard = hard)?;
             }
             "temperature" => {
                 let temperature: f64 = argument.parse().context(":temperature needs a number, such as 0.5")?;
                 self.change(format!("attention temperature {temperature}"), |args| {
-                    args.attention.attention_temperature = Some(temperature);
+                    args.attention.temperature = Some(temperature);
                 })?;
             }
             "model" if argument.is_empty() => bail!(":model needs a directory"),

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use candle_core::Device;
-use serde::Serialize;
 
 use super::console::Console;
 use super::input_format::SentenceLines;
@@ -14,7 +13,7 @@ use super::pair_files::{for_each_chunk, pairs_or_standard_input};
 use super::unreadable::Unreadable;
 use crate::cli::ScoreArgs;
 use crate::error::UsageError;
-use crate::render::{JsonError, SCHEMA};
+use crate::render::JsonError;
 use crate::search::LengthFormula;
 use crate::text::{NBestEntry, Pair, file_name, read_lines};
 use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
@@ -58,8 +57,8 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
                 let line = match (args.json, unreadable.message(id)) {
                     (true, Some(error)) => serde_json::to_string(&JsonError::new(id, error))?,
                     (false, Some(_)) => String::new(),
-                    (true, None) => as_json(id, &files.as_given(pair).0, scored)?,
-                    (false, None) => as_text(scored, args.words),
+                    (true, None) => scored.json(id, &files.as_given(pair).0)?,
+                    (false, None) => scored.line(args.words),
                 };
                 let line = output.shown(&line).into_owned();
                 output.with(|out| writeln!(out, "{line}"))?;
@@ -73,54 +72,6 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     warnings.report_unknown_features(console);
     output.finish()?;
     unreadable.finish(console)
-}
-
-fn as_text(scored: &ForcedScore, words: bool) -> String {
-    let mut line = format!("{:.4}", scored.log_probability());
-    if words {
-        for (word, log_probability) in
-            scored.words.iter().map(|(word, one)| (word.as_str(), *one)).chain([("</s>", scored.end)])
-        {
-            line += &format!("\t{word} {log_probability:.4}");
-        }
-    }
-    line
-}
-
-/// Score of a pair as JSON.
-#[derive(Serialize)]
-struct ScoredPair<'a> {
-    schema: u32,
-    id: usize,
-    source_text: &'a str,
-    target_text: &'a str,
-    log_probability: f64,
-    units: usize,
-    perplexity: f64,
-    words: Vec<ScoredWord<'a>>,
-    end: f64,
-}
-
-#[derive(Serialize)]
-struct ScoredWord<'a> {
-    word: &'a str,
-    log_probability: f64,
-}
-
-fn as_json(id: usize, pair: &Pair, scored: &ForcedScore) -> Result<String> {
-    let words =
-        scored.words.iter().map(|(word, log_probability)| ScoredWord { word, log_probability: *log_probability });
-    Ok(serde_json::to_string(&ScoredPair {
-        schema: SCHEMA,
-        id,
-        source_text: &pair.source,
-        target_text: &pair.target,
-        log_probability: scored.log_probability(),
-        units: scored.units,
-        perplexity: scored.perplexity(),
-        words: words.collect(),
-        end: scored.end,
-    })?)
 }
 
 /// Reranks an n-best list, sentences in the order of their numbers.

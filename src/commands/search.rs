@@ -1,43 +1,19 @@
-//! Conversion of decoding options.
+//! Search and constraints that the options describe.
 
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 
 use super::console::Console;
-use crate::cli::{ConstraintArgs, LayoutArgs, SearchArgs};
+use crate::cli::{ConstraintArgs, LayoutArgs};
 use crate::error::UsageError;
 use crate::text::{Pair, TableFormat, file_name, read_numbered};
 use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Request, Terminology, Translator};
 
-/// Returns the options of decoding that the command line gives; constraints are added by [`constrained`].
-pub fn decode_options(args: &SearchArgs, n_best: u16) -> DecodeOptions {
-    DecodeOptions {
-        beam: usize::from(args.beam),
-        n_best: usize::from(n_best),
-        length_formula: args.length_formula,
-        length_penalty: args.length_penalty,
-        coverage_penalty: args.coverage_penalty,
-        length_factor: args.length_factor,
-        no_repeat: args.no_repeat.map(usize::from),
-        sample: args.sample,
-        mbr: args.mbr.map(usize::from),
-        temperature: args.temperature,
-        top_k: args.top_k.map(|most| most as usize),
-        top_p: args.top_p,
-        seed: args.seed,
-        ..DecodeOptions::default()
-    }
-}
-
 /// Returns the search that the options describe, all of them checked.
-pub fn request(args: &SearchArgs, constraints: Option<&ConstraintArgs>, n_best: u16) -> Result<Request> {
-    let mut options = decode_options(args, n_best);
-    if let Some(constraints) = constraints {
-        options.require.clone_from(&constraints.require);
-        options.avoid.clone_from(&constraints.avoid);
-    }
-    options.request()
+pub fn request(args: &DecodeOptions, constraints: &ConstraintArgs, n_best: u16) -> Result<Request> {
+    let (require, avoid) = (constraints.require.clone(), constraints.avoid.clone());
+    DecodeOptions { require, avoid, n_best: usize::from(n_best), ..args.clone() }.request()
 }
 
 /// Returns the translator with constraints. Warns of terms whose translations contain unknown characters.

@@ -18,8 +18,10 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
         bail!(UsageError(format!("{}: this file cannot be both directions", file_name(forward))));
     }
     ensure_distinct_paths([forward, backward], [("--output", args.output.as_path())])?;
-    let base = usize::from(args.base);
-    let notations = [LinkFormat { target_first: false, base }, LinkFormat { target_first: args.second_reversed, base }];
+    let notations = [
+        LinkFormat { target_first: false, base: args.base },
+        LinkFormat { target_first: args.second_reversed, base: args.base },
+    ];
     let files = PairFiles::parallel(forward, backward, &TableFormat::default());
     let mut output = Output::open(&args.output)?;
     // Parallel lines are read like sentence pairs.
@@ -29,7 +31,7 @@ pub fn run(args: &SymmetrizeArgs) -> Result<()> {
             let one = read(notations[0], source, forward, number)?;
             let other = read(notations[1], target, backward, number)?;
             let links = args.way.links(&one, &other);
-            output.with(|out| writeln!(out, "{}", args.notation.notation().format_line(&links)))?;
+            output.with(|out| writeln!(out, "{}", args.notation.format_line(&links)))?;
         }
         output.flush()
     };

@@ -17,8 +17,9 @@ use super::table_rows::OutputTable;
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
-use crate::cli::{AlignmentFormat, TranslateArgs};
+use crate::cli::TranslateArgs;
 use crate::error::UsageError;
+use crate::render::AlignmentFormat;
 use crate::text::{LineError, LineStream, TableRows, Units, WordSplitting, count_lines, file_name, word_spans};
 use crate::translator::{LineWarnings, LinkOptions, Sentence, Translator};
 
@@ -205,7 +206,7 @@ fn is_word(text: &str) -> bool {
 
 /// Rejects options that exclude each other.
 fn check(args: &TranslateArgs, format: Option<AlignmentFormat>) -> Result<()> {
-    LinkOptions { by_units: args.subwords, ..args.links.options() }.check()?;
+    LinkOptions { by_units: args.subwords, ..args.links.clone() }.check()?;
     check_figures(args.figures.style(), format)?;
     let has_table = args.text.is_empty() || args.dictionary.is_some() || args.constraints.terms.is_some();
     if args.layout.describes_columns() && !has_table {

@@ -24,7 +24,7 @@ impl TranslationSetup {
     /// # Errors
     /// An option is invalid, or a model or a file cannot be read.
     pub fn new(args: &TranslateArgs, device: &Device, console: &Console) -> Result<Self> {
-        let request = request(&args.search, Some(&args.constraints), args.n_best)?;
+        let request = request(&args.search, &args.constraints, args.n_best)?;
         let form = SentenceLines::new(&args.layout, args.tag_source.as_deref(), &args.model[0])?
             .with_prefixes(args.constraints.prefixes);
         let dictionary = match &args.dictionary {

@@ -4,11 +4,11 @@ use anyhow::Result;
 
 use super::console::Console;
 use super::output_file::Output;
-use super::render_options::{RenderOptions, renderer};
+use super::render_options::{heatmap, renderer};
 use super::unreadable::Unreadable;
 use crate::alignment::LinkFormat;
-use crate::cli::{AlignmentFormat, TranslateArgs, UnknownLines};
-use crate::render::{Item, Renderer};
+use crate::cli::{TranslateArgs, UnknownLines};
+use crate::render::{AlignmentFormat, Item, RenderOptions, Renderer};
 use crate::translator::{LineWarnings, LinkOptions, Linker, Sentence, Translation, Translator};
 
 /// Writer of translations.
@@ -38,16 +38,16 @@ impl TranslationWriter {
         let writer = Self { n_best: args.n_best, unknown: args.unknown, with_units, output, alignments: None };
         let Some(format) = format else { return Ok(writer) };
         let linker = build_linker(args, translator, console)?;
-        let title = "translations".to_owned();
         let options = RenderOptions {
-            format,
-            title,
+            title: "translations".to_owned(),
             figures: args.figures.style(),
             probabilities: false,
             notation: LinkFormat::default(),
             n_best: args.n_best > 1,
+            min_link_score: linker.min_link_score(),
+            heatmap: heatmap(writer.output.is_terminal()),
         };
-        let renderer = renderer(options, &linker, &writer.output)?;
+        let renderer = renderer(format, options, &writer.output)?;
         Ok(Self { alignments: Some((linker, renderer)), ..writer })
     }
 
@@ -110,7 +110,7 @@ impl TranslationWriter {
 }
 
 fn build_linker(args: &TranslateArgs, translator: &Translator, console: &Console) -> Result<Linker> {
-    let links = LinkOptions { by_units: args.subwords, ..args.links.options() };
+    let links = LinkOptions { by_units: args.subwords, ..args.links.clone() };
     Linker::with_options(&links, Some(translator), &[], console)
 }
 

@@ -18,7 +18,7 @@ pub const UNKNOWN_SIZE: [usize; 2] = [usize::MAX; 2];
 struct GoldFile {
     /// Gold alignment of each pair, with words counted from `base`.
     gold: Vec<Gold>,
-    base: usize,
+    base: u8,
     /// True if each link has a line.
     naacl: bool,
 }
@@ -35,12 +35,12 @@ pub fn pair_sizes(pairs: &[Pair], words: [WordSplitting; 2]) -> Vec<[usize; 2]> 
 ///
 /// # Errors
 /// The file cannot be read, has another number of pairs, or has a link beyond a pair's words.
-pub fn read_gold(path: &Path, sizes: &[[usize; 2]], base: usize) -> Result<Vec<Gold>> {
+pub fn read_gold(path: &Path, sizes: &[[usize; 2]], base: u8) -> Result<Vec<Gold>> {
     let file = GoldFile::read(path, sizes.len(), base)?;
     let place = |index: usize| file.place(path, index);
     let mut gold = Vec::with_capacity(sizes.len());
     for (index, (links, &size)) in file.gold.iter().zip(sizes).enumerate() {
-        let Some(counted) = links.to_zero_based(file.base) else {
+        let Some(counted) = links.to_zero_based(file.base.into()) else {
             bail!("{}: a word is numbered 0, but --gold-base {base} counts words from {base}", place(index))
         };
         if let Some(link) = counted.out_of_bounds(size) {
@@ -79,20 +79,21 @@ pub fn read_links(path: &Path, sizes: Option<&[[usize; 2]]>) -> Result<Vec<Vec<L
 }
 
 /// Message about a link, counted from 0, in a file that counts words from `base`.
-fn beyond(link: Link, [sources, targets]: [usize; 2], base: usize) -> String {
+fn beyond(link: Link, [sources, targets]: [usize; 2], base: u8) -> String {
     let written = LinkFormat { base, ..LinkFormat::default() }.format_link(link);
     format!("link {written} is beyond the pair's {sources} and {targets} words; words are counted from {base}")
 }
 
 /// Returns true if all links lie within their pairs when counted from `base`.
-fn all_fit(written: &[Gold], sizes: &[[usize; 2]], base: usize) -> bool {
-    let fits =
-        |links: &Gold, size| links.to_zero_based(base).is_some_and(|counted| counted.out_of_bounds(size).is_none());
+fn all_fit(written: &[Gold], sizes: &[[usize; 2]], base: u8) -> bool {
+    let fits = |links: &Gold, size| {
+        links.to_zero_based(base.into()).is_some_and(|counted| counted.out_of_bounds(size).is_none())
+    };
     written.iter().zip(sizes).all(|(links, &size)| fits(links, size))
 }
 
 impl GoldFile {
-    fn read(path: &Path, pairs: usize, base: usize) -> Result<Self> {
+    fn read(path: &Path, pairs: usize, base: u8) -> Result<Self> {
         let lines = read_link_lines(path)?;
         let place = |index: usize| format!("{}:{}", path.display(), index + 1);
         if lines.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| is_naacl_line(line)) {

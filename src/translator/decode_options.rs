@@ -15,6 +15,8 @@ use crate::text::Pair;
 const MAX_PENALTY: f64 = 1e300;
 /// Maximum characters of a required or avoided phrase, a term, and its translation.
 pub const MAX_PHRASE: usize = 256;
+/// Largest beam, n-best list and number of samples.
+const MAX_RESULTS: usize = 1000;
 
 /// Options of decoding. The defaults are those of the command line: beam size 5, one translation.
 ///
@@ -26,40 +28,80 @@ pub const MAX_PHRASE: usize = 256;
 /// ```
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DecodeOptions {
-    /// Beam size; 1 is greedy search.
+    /// Beam size; 1 is greedy search. Time and memory grow with it.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "K", default_value_t = 5))]
     pub beam: usize,
+
     /// Maximum number of translations per sentence.
+    #[cfg_attr(feature = "cli", arg(skip = 1usize))]
     pub n_best: usize,
-    /// Formula of length normalization.
-    pub length_formula: LengthFormula,
-    /// Length penalty α.
+
+    /// Strength A of length normalization. With --length-formula power, 0 favors short translations and 1 ranks by mean
+    /// log-probability.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "A", default_value_t = HypothesisScoring::default().length_penalty))]
     pub length_penalty: f64,
-    /// Coverage penalty β (Wu et al. 2016, section 7); 0 disables it.
+
+    /// Length normalization of scores.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_enum, default_value_t = HypothesisScoring::default().length_formula))]
+    pub length_formula: LengthFormula,
+
+    /// Coverage penalty B; 0 disables it. Adds B times the sum of ln min(1, 0.02 + a) to the log-probability, where a is the
+    /// attention that a source token received. Unlike in Wu et al. 2016, 0.02 bounds each term, and --length-formula applies
+    /// to the result.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "B", default_value_t = HypothesisScoring::default().coverage_penalty))]
     pub coverage_penalty: f64,
-    /// Maximum number of target units per source unit.
+
+    /// Maximum length of a translation in tokens, as a multiple of the source length; 20 more tokens are always allowed.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "F", default_value_t = LengthLimits::default().length_factor))]
     pub length_factor: f64,
-    /// Length of n-grams that may not repeat, in units.
+
+    /// Do not repeat any sequence of N tokens within a translation.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "N"))]
     pub no_repeat: Option<usize>,
-    /// Samples translations instead of searching.
+
+    /// Sample translations from the model's distribution instead of searching: one, or --n-best of them in translate.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, conflicts_with = "beam"))]
     pub sample: bool,
-    /// Number of samples of minimum Bayes risk decoding, if it is used.
+
+    /// Sample N translations and return the one most similar to all of them by chrF (minimum Bayes risk).
+    #[cfg_attr(
+        feature = "cli",
+        arg(help_heading = "Search", long, value_name = "N", conflicts_with_all = ["beam", "sample"])
+    )]
     pub mbr: Option<usize>,
-    /// Temperature of sampling.
+
+    /// Sampling temperature; below 1, probable tokens are sampled more often.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "T", default_value_t = 1.0))]
     pub temperature: f64,
-    /// Number of most probable units to sample from.
+
+    /// Sample from only the K most probable tokens.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "K"))]
     pub top_k: Option<usize>,
-    /// Probability mass to sample from (nucleus sampling).
+
+    /// Sample from only the most probable tokens with a total probability of P.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "P", default_value_t = 1.0))]
     pub top_p: f64,
-    /// Seed of sampling.
+
+    /// Random seed of sampling.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "N", default_value_t = 1))]
     pub seed: u64,
+
     /// Prefix of translations; with white space at its end, whole words.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub prefix: Option<String>,
+
     /// Phrases that translations contain.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub require: Vec<String>,
+
     /// Phrases that translations do not contain.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub avoid: Vec<String>,
+
     /// Terms with their translations, which are required where a term occurs in the source.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub terms: Vec<Pair>,
 }
 
@@ -174,7 +216,10 @@ impl DecodeOptions {
         let factor = self.length_factor;
         check((0.0..=100.0).contains(&factor), || format!("--length-factor must be between 0 and 100, not {factor}"))?;
         for (name, value) in [("--beam", Some(self.beam)), ("--n-best", Some(self.n_best)), ("--mbr", self.mbr)] {
-            check(value != Some(0), || format!("{name} must be at least 1"))?;
+            let value = value.unwrap_or(1);
+            check((1..=MAX_RESULTS).contains(&value), || {
+                format!("{name} must be between 1 and {MAX_RESULTS}, not {value}")
+            })?;
         }
         check(self.no_repeat != Some(0), || "--no-repeat must be at least 1".to_owned())
     }

@@ -1,6 +1,9 @@
 //! Probability of a given translation.
 
-use crate::text::Segmentation;
+use serde::Serialize;
+
+use crate::render::SCHEMA;
+use crate::text::{Pair, Segmentation};
 
 /// Log-probability of a target given its source, in nats.
 #[derive(Clone, Debug)]
@@ -35,4 +38,57 @@ impl ForcedScore {
     pub fn perplexity(&self) -> f64 {
         (-self.log_probability() / self.units as f64).exp()
     }
+
+    /// Returns the log-probability as a line of text, with `words` followed by those of words and `</s>`, separated by tabs.
+    pub fn line(&self, words: bool) -> String {
+        let mut line = format!("{:.4}", self.log_probability());
+        if words {
+            for (word, log_probability) in
+                self.words.iter().map(|(word, one)| (word.as_str(), *one)).chain([("</s>", self.end)])
+            {
+                line += &format!("\t{word} {log_probability:.4}");
+            }
+        }
+        line
+    }
+
+    /// Returns the scores as a JSON object. `pair` is shown as given; `id` is its position in the input, from 0.
+    ///
+    /// # Errors
+    /// Serialization fails.
+    pub fn json(&self, id: usize, pair: &Pair) -> serde_json::Result<String> {
+        let words =
+            self.words.iter().map(|(word, log_probability)| ScoredWord { word, log_probability: *log_probability });
+        serde_json::to_string(&ScoredPair {
+            schema: SCHEMA,
+            id,
+            source_text: &pair.source,
+            target_text: &pair.target,
+            log_probability: self.log_probability(),
+            units: self.units,
+            perplexity: self.perplexity(),
+            words: words.collect(),
+            end: self.end,
+        })
+    }
+}
+
+/// Score of a pair as JSON.
+#[derive(Serialize)]
+struct ScoredPair<'a> {
+    schema: u32,
+    id: usize,
+    source_text: &'a str,
+    target_text: &'a str,
+    log_probability: f64,
+    units: usize,
+    perplexity: f64,
+    words: Vec<ScoredWord<'a>>,
+    end: f64,
+}
+
+#[derive(Serialize)]
+struct ScoredWord<'a> {
+    word: &'a str,
+    log_probability: f64,
 }

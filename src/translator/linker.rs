@@ -94,24 +94,42 @@ impl AlignerSource {
 
 /// Options of linking.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct LinkOptions {
-    /// Source of link scores.
+    /// Source of word links; translate always includes attention.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum, default_value_t = LinksFrom::Auto))]
     pub links_from: LinksFrom,
-    /// Saved statistical aligner; by default the translator's.
-    pub aligner: Option<AlignerSource>,
-    /// Directory of an aligner or a model whose aligner is the prior of the one trained on the given pairs.
-    pub prior: Option<PathBuf>,
-    /// Directory of a model of the opposite direction.
+
+    /// Model of the opposite direction; both models must support a link.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "DIR"))]
     pub reverse_model: Option<PathBuf>,
-    /// Symmetrization heuristic; by default the directions' scores are combined.
+
+    /// Symmetrize the links of both directions, instead of thresholding their joint scores.
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long = "symmetrize", value_enum, value_name = "WAY"))]
     pub symmetrization: Option<Symmetrization>,
-    /// Direction of the links.
-    pub direction: LinkDirection,
-    /// Minimum score of a link; by default it depends on the source of the scores.
+
+    /// Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with --symmetrize].
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "W"))]
     pub threshold: Option<f32>,
-    /// Word splitting of the reverse model, or of the pairs if there is no translator.
+
+    /// Word splitting [default: whitespace; single characters on a side with char units].
+    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum))]
     pub words: Option<WordSplitting>,
+
+    /// Saved statistical aligner; by default the translator's.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub aligner: Option<AlignerSource>,
+
+    /// Directory of an aligner or a model whose aligner is the prior of the one trained on the given pairs.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub prior: Option<PathBuf>,
+
+    /// Direction of the links.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub direction: LinkDirection,
+
     /// Links units instead of words.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub by_units: bool,
 }
 

@@ -8,6 +8,7 @@ mod line_warnings;
 mod linked_translation;
 mod linker;
 mod mbr;
+mod model_summary;
 mod noise_filter;
 mod request;
 mod term_placement;
@@ -43,6 +44,7 @@ pub use linked_translation::LinkedTranslation;
 pub use linker::{
     AlignerSource, LinkDirection, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner,
 };
+pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
 pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
 pub use trace::{BeamNode, PartialTranslation, Trace, TraceCandidate, TraceOptions, TraceSide, TraceStep, TraceUnit};

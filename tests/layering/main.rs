@@ -42,7 +42,7 @@ const USES: [(&str, &[&str]); 23] = [
         ],
     ),
     ("checkpoint", &["aligner", "model", "parameters", "reporter", "text", "training"]),
-    ("render", &["alignment"]),
+    ("render", &["alignment", "text"]),
     (
         "translator",
         &[
@@ -58,6 +58,7 @@ const USES: [(&str, &[&str]); 23] = [
             "reporter",
             "search",
             "text",
+            "training",
         ],
     ),
     (

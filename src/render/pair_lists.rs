@@ -1,15 +1,17 @@
-//! Tables over all aligned pairs: the bilingual lexicon and the noisy pairs.
+//! Lists over all aligned pairs: the bilingual lexicon and the noisy pairs.
 
 use std::io::{Result, Write};
 
 use serde::Serialize;
 
+use super::{AlignmentFormat, SCHEMA};
 use crate::alignment::{LexiconEntry, NoiseFeatures, noise_scores, rank_by_noise};
-use crate::cli::AlignmentFormat;
-use crate::render::SCHEMA;
 use crate::text::{LineNumbers, Pair};
 
-/// Writes one line per word and translation.
+/// Writes the bilingual lexicon as TSV, one line per word and translation. `pairs` hold the examples.
+///
+/// # Errors
+/// Writing fails.
 pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], entries: &[LexiconEntry]) -> Result<()> {
     writeln!(out, "word\ttranslation\tcount\tp(translation|word)\tp(word|translation)\texample\texample_translation")?;
     for entry in entries {
@@ -29,8 +31,11 @@ fn cell(text: &str) -> String {
 /// Output format of the noisy pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ListFormat {
+    /// TSV.
     Table,
+    /// JSON array.
     Json,
+    /// JSON Lines.
     JsonLines,
 }
 
@@ -58,7 +63,10 @@ struct NoisyPair<'a> {
     target: &'a str,
 }
 
-/// Writes all pairs with their line numbers, the noisiest first.
+/// Writes all pairs with their line numbers and noise scores, the noisiest first.
+///
+/// # Errors
+/// Writing fails.
 pub fn write_noisy_pairs(
     out: &mut dyn Write,
     format: ListFormat,

@@ -1,14 +1,13 @@
-//! The report of `softalign evaluate`, for people and as JSON.
+//! Report of one evaluation, or of several systems side by side: as text and as JSON.
 
-use std::io::{Result as IoResult, Write};
-use std::path::{Path, PathBuf};
+use std::io::{Result, Write};
+use std::path::PathBuf;
 
-use anyhow::Result;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use super::output_file::Output;
-use crate::evaluation::{CorpusScores, Evaluation, GoldScores, LengthScores, PerMetric};
+use super::confidence::PerMetric;
+use super::{CorpusScores, Evaluation, GoldScores, LengthScores};
 use crate::metrics::{Confidence, ErrorRates, LengthBucket, RANDOMIZATION_TRIALS, Significance};
 use crate::render::{SCHEMA, escape_controls, readable};
 
@@ -20,10 +19,13 @@ const SIGNIFICANCE_LEVEL: f64 = 0.05;
 /// One of the systems that are compared.
 #[derive(Serialize)]
 pub struct SystemResult {
+    /// Name in the report.
     pub name: String,
+    /// Origin, unless the links are those of an aligner.
     #[serde(flatten)]
     pub origin: Option<SystemOrigin>,
     schema: u32,
+    /// Scores.
     #[serde(flatten)]
     pub scores: SystemScores,
     /// Significance of its difference from the first system.
@@ -143,33 +145,29 @@ fn translation_measures(evaluation: &Evaluation) -> Vec<Measure> {
     measures
 }
 
-/// Writes results to standard output.
+/// Returns the report as one JSON object; several systems are entries of its list `models`.
 ///
 /// # Errors
-/// It cannot be written to.
-pub fn show(compared: &[SystemResult], json: bool) -> Result<()> {
-    let mut output = Output::open(Path::new("-"))?;
-    if json {
-        let json = match compared {
-            [only] => serde_json::to_string(&SingleReport { schema: SCHEMA, scores: &only.scores })?,
-            models => serde_json::to_string(&ComparisonReport { models })?,
-        };
-        output.with(|out| writeln!(out, "{json}"))?;
-    } else {
-        output.with(|out| print(out, compared))?;
+/// Serialization fails.
+pub fn report_json(systems: &[SystemResult]) -> serde_json::Result<String> {
+    match systems {
+        [only] => serde_json::to_string(&SingleReport { schema: SCHEMA, scores: &only.scores }),
+        models => serde_json::to_string(&ComparisonReport { models }),
     }
-    output.finish()
 }
 
-/// Prints the measures, the scores by length, and the differences from the first system.
-fn print(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
+/// Writes the measures, the scores by length, and the differences from the first system as text.
+///
+/// # Errors
+/// Writing fails.
+pub fn write_report(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
     match systems {
         [only] => only
             .scores
             .measures()
             .iter()
             .try_for_each(|(label, number, after)| writeln!(out, "{label:<LABELS$} {number:>8}{after}"))?,
-        _ => print_table(out, systems)?,
+        _ => write_table(out, systems)?,
     }
     let evaluations = || systems.iter().filter_map(|system| system.scores.evaluation());
     let mut signatures: Vec<&str> = evaluations()
@@ -187,13 +185,13 @@ fn print(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
         if systems.len() > 1 {
             writeln!(out, "{}", escape_controls(&system.name))?;
         }
-        print_by_length(out, buckets)?;
+        write_by_length(out, buckets)?;
     }
-    print_significance(out, systems)
+    write_significance(out, systems)
 }
 
-/// Prints a row for each measure and a column for each system.
-fn print_table(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
+/// Writes a row for each measure and a column for each system.
+fn write_table(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
     let columns: Vec<Vec<Measure>> = systems.iter().map(|system| system.scores.measures()).collect();
     let mut labels: Vec<&str> = Vec::new();
     for (label, ..) in columns.iter().flatten() {
@@ -218,8 +216,8 @@ fn print_table(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
     lines.iter().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
 }
 
-/// Prints the differences of the systems from the first one, if they were tested.
-fn print_significance(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult<()> {
+/// Writes the differences of the systems from the first one, if they were tested.
+fn write_significance(out: &mut dyn Write, systems: &[SystemResult]) -> Result<()> {
     let Some((first, others)) = systems.split_first() else { return Ok(()) };
     for system in others {
         let Some(significance) = &system.significance else { continue };
@@ -252,8 +250,8 @@ fn print_significance(out: &mut dyn Write, systems: &[SystemResult]) -> IoResult
     Ok(())
 }
 
-/// Prints the table of scores by length.
-fn print_by_length(out: &mut dyn Write, buckets: &[LengthScores]) -> IoResult<()> {
+/// Writes the table of scores by length.
+fn write_by_length(out: &mut dyn Write, buckets: &[LengthScores]) -> Result<()> {
     let single_words = buckets.iter().any(|bucket| matches!(bucket.scores.errors, ErrorRates::SingleWords { .. }));
     let [first, second] = if single_words { ["WER", "PER"] } else { ["BLEU", "chrF"] };
     let perplexity = if buckets.iter().any(|bucket| bucket.scores.perplexity.is_some()) { "  perplexity" } else { "" };
