@@ -46,7 +46,7 @@ impl Default for AttentionConfig {
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct InferenceOverrides {
     /// Use hard attention: only the source token with the largest weight counts.
-    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", long = "hard-attention"))]
+    #[cfg_attr(feature = "cli", arg(help_heading = "Attention", id = "hard_attention", long = "hard-attention"))]
     pub hard: bool,
 
     /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training].

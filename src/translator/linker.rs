@@ -105,7 +105,10 @@ pub struct LinkOptions {
     pub reverse_model: Option<PathBuf>,
 
     /// Symmetrize the links of both directions, instead of thresholding their joint scores.
-    #[cfg_attr(feature = "cli", arg(help_heading = "Links", long = "symmetrize", value_enum, value_name = "WAY"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(help_heading = "Links", id = "symmetrize", long = "symmetrize", value_enum, value_name = "WAY")
+    )]
     pub symmetrization: Option<Symmetrization>,
 
     /// Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with --symmetrize].
