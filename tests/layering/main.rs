@@ -84,6 +84,7 @@ const USES: [(&str, &[&str]); 23] = [
         "cli",
         &[
             "alignment",
+            "attention",
             "checkpoint",
             "kernels",
             "metrics",
