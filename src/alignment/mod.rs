@@ -56,6 +56,27 @@ impl Alignment {
         Self { source, target, weights, end_weights, last_row: (last_row, end) }
     }
 
+    /// Joins the alignments of consecutive sentences: no word of one has attention to a word of another.
+    pub fn concat(parts: &[&Self]) -> Self {
+        let columns: usize = parts.iter().map(|part| part.source.len()).sum();
+        let (mut before, mut rows) = (0, Vec::new());
+        let mut last_row = None;
+        for part in parts {
+            let row = |weights: &[f32], end: f32| {
+                let mut row = vec![0.0; columns + 1];
+                row[before..before + weights.len()].copy_from_slice(weights);
+                row[columns] = end;
+                row
+            };
+            rows.extend(part.rows().zip(&part.end_weights).map(|(weights, &end)| row(weights, end)));
+            last_row = Some(row(&part.last_row.0, part.last_row.1));
+            before += part.source.len();
+        }
+        rows.extend(last_row);
+        let words = |side: fn(&Self) -> &[String]| parts.iter().flat_map(|part| side(part)).cloned().collect();
+        Self::from_rows(words(Self::source), words(Self::target), &rows)
+    }
+
     /// Source words, the columns of the matrix.
     pub fn source(&self) -> &[String] {
         &self.source
@@ -184,6 +205,17 @@ mod tests {
             assert!((row.iter().sum::<f32>() + end - 1.0).abs() < 1e-6);
         }
         assert!((merged.row(0)[0] - 0.875).abs() < 1e-6);
+    }
+
+    #[test]
+    fn concat_joins_blocks() {
+        let (one, empty) = (sample(), Alignment::from_rows(vec![], vec![], &[]));
+        let joined = Alignment::concat(&[&one, &empty, &one]);
+        assert_eq!(joined.source().len(), 2 * one.source().len());
+        assert_eq!(joined.row(3), [&[0.0; 3], one.row(0)].concat());
+        assert_eq!(joined.end_weights()[3..], *one.end_weights());
+        assert_eq!(joined.last_row(), ([&[0.0; 3][..], &one.last_row().0].concat(), one.last_row().1));
+        assert_eq!(Alignment::concat(&[&one]), one);
     }
 
     #[test]

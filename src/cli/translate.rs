@@ -10,7 +10,9 @@ use super::names::MODEL_VARIABLE;
 use super::pairs::{LayoutArgs, parse_source_column};
 use crate::attention::InferenceOverrides;
 use crate::text::OnError;
-use crate::translator::{DecodeOptions, LinkOptions};
+use crate::translator::{DecodeOptions, LinkOptions, Markup};
+
+const MARKUP: &str = "Markup";
 
 /// Arguments of `softalign translate`.
 #[derive(Clone, Debug, Args)]
@@ -25,6 +27,7 @@ use crate::translator::{DecodeOptions, LinkOptions};
   softalign translate --input words.csv --columns English -o out.csv
   softalign translate --format align --beam 10 \"Where does she live?\"
   softalign translate --model m1 --model m2 --input sentences.txt
+  softalign translate --markup html \"They bought a <b>black</b> hat.\"
   softalign translate --prefix \"Elle \" --avoid robe \"She bought a dress.\"
   softalign translate --sample --n-best 3 --top-k 10 \"He sleeps.\"")]
 pub struct TranslateArgs {
@@ -76,6 +79,17 @@ pub struct TranslateArgs {
     /// Treatment of input lines that cannot be read, such as lines that are not UTF-8.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = OnError::Keep, help_heading = "Data")]
     pub on_error: OnError,
+
+    /// Markup of the sentences. With html, tags are put back around the words that the links give, and blocks such as <p> are
+    /// translated one by one. The constraints hold for each block. A file named .html is one document.
+    #[arg(long, value_enum, default_value_t = Markup::None, help_heading = MARKUP)]
+    pub markup: Markup,
+
+    /// Regular expression of placeholders, which are put back where the links say; none translates them as text [default: {x},
+    /// {{x}}, ${x}, %s, %1$s, %(x)s, addresses of pages and e-mail, except the model's protected tokens; none for a model of
+    /// characters].
+    #[arg(long, value_name = "REGEX", help_heading = MARKUP)]
+    pub placeholders: Option<String>,
 
     /// Replace each `<unk>` in a translation with the source word aligned to it.
     #[arg(long)]

@@ -167,7 +167,7 @@ impl<'a> Repl<'a> {
     }
 
     fn translate(&mut self, sentence: &str) -> Result<()> {
-        let TranslationSetup { translator, request, form } = &self.setup;
+        let TranslationSetup { translator, form, .. } = &self.setup;
         let sentence = match form.read_for(translator, sentence.to_owned()) {
             Ok(sentence) => [sentence],
             Err(reason) => {
@@ -175,7 +175,7 @@ impl<'a> Repl<'a> {
                 return Ok(());
             }
         };
-        let mut found = translator.translate_batch(&sentence, &request.from_sentence(self.count), &mut |_| {})?;
+        let mut found = self.setup.translate(&sentence, self.count, &mut |_| {})?;
         let mut warnings = LineWarnings::default();
         warnings.add_translation(self.count, &found[0][0]);
         if let Some(source) = form.with_features(&sentence[0]) {

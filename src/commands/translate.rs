@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use candle_core::Device;
 
 use super::console::Console;
@@ -17,14 +17,14 @@ use super::table_rows::OutputTable;
 use super::translation_setup::TranslationSetup;
 use super::translation_writer::TranslationWriter;
 use super::unreadable::Unreadable;
-use crate::cli::TranslateArgs;
+use crate::cli::{TranslateArgs, TranslationFormat};
 use crate::error::UsageError;
 use crate::render::AlignmentFormat;
 use crate::text::{LineError, LineStream, TableRows, Units, WordSplitting, count_lines, file_name, word_spans};
-use crate::translator::{LineWarnings, LinkOptions, Sentence, Translator};
+use crate::translator::{LineWarnings, LinkOptions, Markup, Sentence, Translator};
 
 pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<()> {
-    let format = translation_format(args.format, &args.output)?;
+    let format = output_format(args)?;
     check(args, format)?;
     let interactive = is_interactive(args);
     let beside = [&args.dictionary, &args.constraints.terms].into_iter().filter_map(Option::as_deref);
@@ -40,9 +40,9 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     if interactive {
         return Repl::new(args, setup, results, device, console).run();
     }
-    let TranslationSetup { translator, request, form } = setup;
-    let form = form.with_column(table.column());
-    warn_of_unquoted_sentence(args, &translator, console);
+    let setup = TranslationSetup { form: setup.form.with_column(table.column()), ..setup };
+    let TranslationSetup { translator, form, request, .. } = &setup;
+    warn_of_unquoted_sentence(args, translator, console);
     warn_of_files(args, console);
     let mut warnings = LineWarnings::default();
     let mut bar = console.bar("translating", sentences.count());
@@ -50,12 +50,11 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     // Lines of the current chunk.
     let rows: RefCell<Vec<String>> = RefCell::default();
     let translate = |first: usize, part: Vec<Sentence>, unreadable: &Unreadable| {
-        let request = request.from_sentence(first);
-        let mut translated = translator.translate_batch(&part, &request, &mut |count| bar.advance(count))?;
+        let mut translated = setup.translate(&part, first, &mut |count| bar.advance(count))?;
         for (id, (sentence, translations)) in (first..).zip(part.iter().zip(&translated)) {
             warnings.add_translation(id, &translations[0]);
             if let Some(source) = form.with_features(sentence) {
-                warnings.add_features(id, source, &translator);
+                warnings.add_features(id, source, translator);
             }
         }
         table.add_rows(&rows.borrow(), &mut translated);
@@ -74,7 +73,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
             warn_of_tabs(&rows.borrow(), console);
         }
         let read = |number, line: String| {
-            let sentence = form.read_for(&translator, table.cells(&line));
+            let sentence = form.read_for(translator, table.cells(&line));
             sentence.map_err(|reason| LineError::new(place(args, number), number, &reason).into())
         };
         Ok(numbers.zip(lines).map(|(number, line)| read(number, line?)).collect())
@@ -116,6 +115,10 @@ impl Sentences {
         let (source, table) = match table.flatten() {
             Some((table, TableRows::Lines(lines))) => (Some(SentenceSource::Lines(lines)), table),
             Some((table, TableRows::Csv(rows))) => (Some(SentenceSource::Given(rows)), table),
+            None if args.markup == Markup::Html && input.is_some_and(is_html) => (
+                input.map(read_document).transpose()?.map(|text| SentenceSource::Given(vec![text])),
+                OutputTable::default(),
+            ),
             None => (input.map(|path| SentenceSource::File(path.to_owned())), OutputTable::default()),
         };
         let mut parts = VecDeque::from_iter(source);
@@ -157,6 +160,26 @@ impl Sentences {
         }
         Ok(Vec::new())
     }
+}
+
+/// Returns the format of the output. With markup, a file named .html holds the translated document.
+fn output_format(args: &TranslateArgs) -> Result<Option<AlignmentFormat>> {
+    let is_text = matches!(args.format, None | Some(TranslationFormat::Text));
+    if args.markup == Markup::Html && is_text && is_html(&args.output) {
+        return Ok(None);
+    }
+    translation_format(args.format, &args.output)
+}
+
+fn is_html(path: &Path) -> bool {
+    AlignmentFormat::from_extension(path) == Some(AlignmentFormat::Html)
+}
+
+/// Reads an HTML document, without the line end after it.
+fn read_document(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).with_context(|| format!("{}: cannot read this file", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{}: not UTF-8; convert the document", path.display()))?;
+    Ok(text.strip_suffix('\n').map_or_else(|| text.clone(), str::to_owned))
 }
 
 /// Returns the location of a sentence, counted from 1, for messages.

@@ -9,13 +9,14 @@ use super::load_model::translator;
 use super::search::{constrained, glossary_format, request};
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::text::read_table;
-use crate::translator::{Dictionary, Request, Translator};
+use crate::translator::{Dictionary, MarkupOptions, Placeholders, Request, Sentence, Translation, Translator};
 
 /// Translator with its search and the format of its input.
 pub struct TranslationSetup {
     pub translator: Translator,
     pub request: Request,
     pub form: SentenceLines,
+    pub markup: MarkupOptions,
 }
 
 impl TranslationSetup {
@@ -35,6 +36,32 @@ impl TranslationSetup {
             .with_dictionary(dictionary)
             .with_unknown_copied(args.unknown == UnknownLines::Copy);
         let translator = constrained(translator, &args.constraints, &args.layout, console)?;
-        Ok(Self { translator, request, form })
+        let markup = markup_options(args, &translator)?;
+        Ok(Self { translator, request, form, markup })
     }
+
+    /// Translates sentences with the placeholders and tags that the options describe.
+    ///
+    /// # Errors
+    /// The model fails.
+    pub fn translate(
+        &self,
+        sentences: &[Sentence],
+        first: usize,
+        on_progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<Vec<Vec<Translation>>> {
+        let request = self.request.from_sentence(first);
+        self.translator.translate_batch_marked_up(sentences, &self.markup, &request, on_progress)
+    }
+}
+
+/// Returns the tags and placeholders that are taken out of sentences.
+fn markup_options(args: &TranslateArgs, translator: &Translator) -> Result<MarkupOptions> {
+    let options = translator.markup_options(args.markup);
+    let placeholders = match args.placeholders.as_deref() {
+        None => options.placeholders,
+        Some("none") => Placeholders::none(),
+        Some(regex) => Placeholders::matching(regex)?,
+    };
+    Ok(MarkupOptions { placeholders, ..options })
 }

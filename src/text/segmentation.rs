@@ -41,6 +41,20 @@ impl Segmentation {
         self
     }
 
+    /// Joins the segmentations of consecutive texts.
+    pub fn concat(parts: &[&Self]) -> Self {
+        let mut joined = Self { ids: vec![], units: vec![], words: vec![], word_of_unit: vec![], cut: false };
+        for part in parts {
+            let words_before = joined.words.len();
+            joined.ids.extend(&part.ids);
+            joined.units.extend_from_slice(&part.units);
+            joined.words.extend_from_slice(&part.words);
+            joined.word_of_unit.extend(part.word_of_unit.iter().map(|word| words_before + word));
+            joined.cut |= part.cut;
+        }
+        joined
+    }
+
     /// Returns a segmentation from the byte ranges of units and words in the text.
     pub(super) fn new(
         text: &str,

@@ -1,12 +1,15 @@
 //! Translation in a few lines: [`Translator`]'s methods for programs, and [`Aligner`].
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use candle_core::Device;
 
-use super::{DecodeOptions, ForcedScore, LinkedPair, Linker, Sentence, Translation, Translator, learn_aligner};
+use super::{
+    DecodeOptions, ForcedScore, LinkedPair, Linker, MarkupOptions, Sentence, Translation, Translator, learn_aligner,
+};
 use crate::aligner::WordAligner;
 use crate::checkpoint::ModelDir;
 use crate::error::{Result, usage};
@@ -60,6 +63,33 @@ impl Translator {
         Ok(self.decode(&sentences, options, &mut |_| {})?)
     }
 
+    /// Translates texts with tags and placeholders, all in one batch. Returns at least one translation of each, best first.
+    ///
+    /// ```no_run
+    /// use softalign::translator::Markup;
+    /// use softalign::{DecodeOptions, Translator};
+    ///
+    /// let translator = Translator::load("checkpoints")?;
+    /// let texts = ["<p>They bought a <b>black</b> hat.</p>"];
+    /// let html = translator.markup_options(Markup::Html);
+    /// let found = translator.translate_marked_up(&texts, &html, &DecodeOptions::default())?;
+    /// assert_eq!(found[0][0].text, "<p>Ils ont acheté un chapeau <b>noir</b>.</p>");
+    /// # Ok::<(), softalign::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::translate_with`].
+    pub fn translate_marked_up<S: AsRef<str>>(
+        &self,
+        texts: &[S],
+        markup: &MarkupOptions,
+        options: &DecodeOptions,
+    ) -> Result<Vec<Vec<Translation>>> {
+        let texts: Vec<Sentence> = texts.iter().map(|text| Sentence::from(text.as_ref())).collect();
+        let translator = self.constrained(options)?;
+        Ok(translator.translate_batch_marked_up(&texts, markup, &options.request()?, &mut |_| {})?)
+    }
+
     /// Links the words of sentence pairs by attention and the statistical aligner trained with the model.
     ///
     /// # Errors
@@ -79,11 +109,16 @@ impl Translator {
         on_progress: &mut (dyn FnMut(usize) + Send),
     ) -> anyhow::Result<Vec<Vec<Translation>>> {
         let request = options.request()?;
+        self.constrained(options)?.translate_batch(sentences, &request, on_progress)
+    }
+
+    /// Returns the translator with the constraints of the options, or itself if there are none.
+    fn constrained(&self, options: &DecodeOptions) -> anyhow::Result<Cow<'_, Self>> {
         let constraints = options.constraints().normalized(self.config().text.normalization);
         if constraints.is_empty() {
-            return self.translate_batch(sentences, &request, on_progress);
+            return Ok(Cow::Borrowed(self));
         }
-        self.clone().with_constraints(constraints)?.translate_batch(sentences, &request, on_progress)
+        Ok(Cow::Owned(self.clone().with_constraints(constraints)?))
     }
 
     /// Returns the log-probability of each target given its source.
@@ -177,11 +212,13 @@ impl Aligner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::translator::MarkedUp;
 
     #[test]
     fn translators_and_aligners_are_send_and_sync() {
         fn shared<T: Send + Sync>() {}
         shared::<Translator>();
+        shared::<MarkedUp>();
         shared::<Aligner>();
     }
 

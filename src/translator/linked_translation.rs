@@ -72,7 +72,11 @@ impl Linker {
             ranked.map(move |(rank, translation)| (index, rank, sentence, translation))
         };
         let all = || sentences.iter().zip(translations).enumerate().flat_map(of);
-        let pairs: Vec<Pair> = all().map(|(.., sentence, one)| Pair::new(&*sentence.text, &*one.text)).collect();
+        let pair = |(.., sentence, one): (usize, usize, &Sentence, &Translation)| {
+            let given = || Pair::new(&*sentence.text, &*one.text);
+            one.without_markup.clone().unwrap_or_else(given)
+        };
+        let pairs: Vec<Pair> = all().map(pair).collect();
         let linked = self.link_aligned(all().map(|(.., one)| one.alignment.clone()).collect(), &pairs)?;
         let with_links =
             |((sentence, rank, given, translation), linked): ((usize, usize, &'a Sentence, _), LinkedPair)| {

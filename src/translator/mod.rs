@@ -7,6 +7,7 @@ mod forced_score;
 mod line_warnings;
 mod linked_translation;
 mod linker;
+mod markup;
 mod mbr;
 mod model_summary;
 mod noise_filter;
@@ -44,6 +45,7 @@ pub use linked_translation::LinkedTranslation;
 pub use linker::{
     AlignerSource, LinkDirection, LinkOptions, LinkedPair, Linker, LinksFrom, MAX_LINKED_WORDS, learn_aligner,
 };
+pub use markup::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
 pub use model_summary::ModelSummary;
 pub use noise_filter::NoiseFilter;
 pub use request::{MAX_SENTENCE_UNITS, Request, ResultSelection, Sentence};
@@ -84,6 +86,8 @@ pub struct Translation {
     pub unmet_constraints: usize,
     /// Alignment with the source.
     pub alignment: ForcedAlignment,
+    /// The aligned texts, if tags or placeholders were taken out of the source.
+    pub without_markup: Option<Pair>,
 }
 
 impl Translation {
@@ -105,6 +109,7 @@ impl Translation {
             score: 0.0,
             unmet_constraints: 0,
             alignment,
+            without_markup: None,
         })
     }
 }
@@ -139,6 +144,27 @@ impl ForcedAlignment {
         let units = Alignment::from_rows(source.units.clone(), target.units.clone(), rows);
         let cut = source.cut || target.cut;
         Self { log_probability, length: target.ids.len() + 1, cut, units, source, target }
+    }
+
+    /// Joins the alignments of consecutive sentences, as many of them as [`MAX_SENTENCE_UNITS`] permits. There is at least one.
+    fn concat(parts: &[&Self]) -> Self {
+        let units = |count: usize| {
+            let lengths = parts[..count].iter().map(|part| [part.source.ids.len(), part.target.ids.len()]);
+            lengths.reduce(|one, other| [one[0] + other[0], one[1] + other[1]]).unwrap_or_default()
+        };
+        let fits = |count: &usize| units(*count).into_iter().max() <= Some(MAX_SENTENCE_UNITS);
+        let joined = &parts[..(2..=parts.len()).take_while(fits).last().unwrap_or(1)];
+        let segmentations = |side: fn(&Self) -> &Segmentation| {
+            Segmentation::concat(&Vec::from_iter(joined.iter().map(|part| side(part))))
+        };
+        Self {
+            log_probability: parts.iter().map(|part| part.log_probability).sum(),
+            length: parts.iter().map(|part| part.length).sum(),
+            cut: parts.iter().any(|part| part.cut),
+            units: Alignment::concat(&Vec::from_iter(joined.iter().map(|part| &part.units))),
+            source: segmentations(|part| &part.source),
+            target: segmentations(|part| &part.target),
+        }
     }
 
     /// Mean log-probability of a target unit, in nats.
@@ -235,6 +261,14 @@ impl Translator {
     #[must_use]
     pub fn with_words(self, words: Option<WordSplitting>) -> Self {
         Self { words: words.map_or(self.words, |words| [words; 2]), ..self }
+    }
+
+    /// Splits punctuation off words, and scripts without spaces into characters.
+    #[must_use]
+    fn with_finest_words(self) -> Self {
+        let text = &self.checkpoint.config.text;
+        let finest = |units: Units| if units == Units::Char { units.words() } else { WordSplitting::Terms };
+        Self { words: [text.source_units, text.target_units].map(finest), ..self }
     }
 
     /// Word splitting of the source and of the target.
@@ -390,7 +424,7 @@ impl Translator {
         let alignment = ForcedAlignment::new(source.clone(), target, &hypothesis.attention, hypothesis.log_probability);
         let Hypothesis { log_probability, score, .. } = *hypothesis;
         let unmet_constraints = hypothesis.unmet_phrases.len() - placed + constraints.ignored_phrases();
-        Ok(Translation { text, log_probability, score, unmet_constraints, alignment })
+        Ok(Translation { text, log_probability, score, unmet_constraints, alignment, without_markup: None })
     }
 
     fn place_terms(

@@ -36,6 +36,12 @@ impl Sentence {
         &self.text[self.prefix_len..]
     }
 
+    /// Returns a sentence with another text after the same tag and features.
+    pub(super) fn with_text(&self, text: &str) -> Self {
+        let prefix = &self.text[..self.prefix_len];
+        Self { text: format!("{prefix}{text}"), ..self.clone() }
+    }
+
     /// Segments the given text. Also returns the number of units before it.
     ///
     /// # Errors

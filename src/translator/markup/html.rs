@@ -1,0 +1,343 @@
+//! Tokens of HTML as a browser reads it (WHATWG, "HTML", section 13.2), classified for translation.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Unterminated tags after which no further `<` is taken for a tag, which bounds the time.
+const MAX_UNTERMINATED: usize = 100;
+/// Longest character reference, in bytes.
+const MAX_REFERENCE: usize = 40;
+
+/// Elements that begin a new sentence.
+const BLOCKS: &str = "address article aside audio base basefont blockquote body br button canvas caption center col \
+    colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head \
+    header hgroup hr html iframe legend li link main map menu meta nav noscript object ol optgroup option p param pre \
+    search section select source summary table tbody td template textarea tfoot th thead title tr track ul video";
+/// Elements without an end tag.
+const VOID: &str = "area base basefont br col embed frame hr img input link meta param source track wbr";
+/// Elements whose content is not translated.
+const OPAQUE: &str = "code kbd math pre samp script style svg textarea var";
+/// Elements whose content is text up to their end tag.
+const RAW_TEXT: &str = "script style textarea";
+
+/// Part of an HTML text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub kind: TokenKind,
+    /// Bytes in the text.
+    pub range: Range<usize>,
+}
+
+/// Kinds of tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// Text with character references.
+    Text,
+    /// Start tag of an inline element, with its name in lowercase.
+    Open(String),
+    /// End tag of an inline element.
+    Close(String),
+    /// Void element, comment, or element that is not translated, within a sentence.
+    Inline {
+        /// True if a reader sees it.
+        visible: bool,
+    },
+    /// Tag or untranslated element that ends a sentence.
+    Boundary,
+}
+
+/// Splits a text into tokens. Their ranges are adjacent and cover it.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut scanner = Scanner { text, unterminated: 0 };
+    let (mut start, mut position) = (0, 0);
+    while let Some(offset) = text[position..].find('<') {
+        let at = position + offset;
+        let Some((kind, end)) = scanner.markup(at) else {
+            position = at + 1;
+            continue;
+        };
+        if start < at {
+            tokens.push(Token { kind: TokenKind::Text, range: start..at });
+        }
+        tokens.push(Token { kind, range: at..end });
+        (start, position) = (end, end);
+    }
+    if start < text.len() {
+        tokens.push(Token { kind: TokenKind::Text, range: start..text.len() });
+    }
+    tokens
+}
+
+/// Decodes the character reference at the start of a text. Returns its characters and its length.
+pub(super) fn character_reference(text: &str) -> Option<(Cow<'_, str>, usize)> {
+    let end = text.bytes().take(MAX_REFERENCE).position(|byte| byte == b';')? + 1;
+    let reference = &text[..end];
+    let name = reference.strip_prefix('&')?.strip_suffix(';')?;
+    if name.bytes().any(|byte| !byte.is_ascii_alphanumeric() && byte != b'#') {
+        return None;
+    }
+    let decoded = html_escape::decode_html_entities(reference);
+    (decoded != reference).then_some((decoded, end))
+}
+
+/// Appends a text in which `&`, `<` and `>` are written as character references.
+pub(super) fn push_encoded(output: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '&' => output.push_str("&amp;"),
+            '<' => output.push_str("&lt;"),
+            '>' => output.push_str("&gt;"),
+            _ => output.push(character),
+        }
+    }
+}
+
+fn is_listed(list: &str, name: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == name)
+}
+
+/// Start or end tag.
+struct Tag {
+    name: String,
+    end: usize,
+    /// True if attributes forbid translation of the content.
+    untranslated: bool,
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    /// Number of tags that did not end.
+    unterminated: usize,
+}
+
+impl Scanner<'_> {
+    /// Returns the kind and the end of the markup at a `<`; none if it is text.
+    fn markup(&mut self, at: usize) -> Option<(TokenKind, usize)> {
+        let rest = &self.text[at + 1..];
+        if rest.starts_with("!--") {
+            return Some(self.whole(TokenKind::Inline { visible: false }, self.end_after(at + 2, "-->")));
+        }
+        if rest.starts_with("![CDATA[") {
+            return Some(self.whole(TokenKind::Inline { visible: false }, self.end_after(at, "]]>")));
+        }
+        if rest.starts_with(['!', '?']) {
+            return Some(self.whole(TokenKind::Boundary, self.end_after(at, ">")));
+        }
+        let is_end = rest.starts_with('/');
+        let name_start = at + 1 + usize::from(is_end);
+        if !self.text[name_start..].starts_with(|first: char| first.is_ascii_alphabetic()) {
+            return None;
+        }
+        let tag = self.tag(name_start)?;
+        Some(if is_end { (end_tag(tag.name), tag.end) } else { self.element(tag) })
+    }
+
+    /// Returns the position after the next `mark`.
+    fn end_after(&self, from: usize, mark: &str) -> Option<usize> {
+        self.text[from..].find(mark).map(|offset| from + offset + mark.len())
+    }
+
+    /// Returns a token that ends here; without an end, it takes the rest of the text, which must stay at its place.
+    fn whole(&self, kind: TokenKind, end: Option<usize>) -> (TokenKind, usize) {
+        end.map_or((TokenKind::Boundary, self.text.len()), |end| (kind, end))
+    }
+
+    /// Parses a tag from its name on; none if it does not end.
+    fn tag(&mut self, name_start: usize) -> Option<Tag> {
+        if self.unterminated >= MAX_UNTERMINATED {
+            return None;
+        }
+        let tag = parse_tag(self.text, name_start);
+        self.unterminated += usize::from(tag.is_none());
+        tag
+    }
+
+    /// Returns the kind and the end of what a start tag begins.
+    fn element(&self, Tag { name, end, untranslated }: Tag) -> (TokenKind, usize) {
+        let is_block = is_listed(BLOCKS, &name);
+        let is_void = is_listed(VOID, &name) || self.text[..end].ends_with("/>");
+        let kind = if is_block { TokenKind::Boundary } else { TokenKind::Inline { visible: name != "wbr" } };
+        if is_void {
+            (kind, end)
+        } else if untranslated || is_listed(OPAQUE, &name) {
+            self.whole(kind, self.element_end(&name, end))
+        } else if is_block {
+            (TokenKind::Boundary, end)
+        } else {
+            (TokenKind::Open(name), end)
+        }
+    }
+
+    /// Returns the end of the end tag of an element whose content begins at `from`.
+    fn element_end(&self, name: &str, from: usize) -> Option<usize> {
+        let (mut depth, mut position) = (1, from);
+        while let Some(offset) = self.text[position..].find('<') {
+            position += offset + 1;
+            let is_end = self.text[position..].starts_with('/');
+            if starts_with_name(&self.text[position + usize::from(is_end)..], name) {
+                if !is_end {
+                    depth += usize::from(!is_listed(RAW_TEXT, name));
+                    continue;
+                }
+                depth -= 1;
+                if depth == 0 {
+                    return self.end_after(position, ">");
+                }
+            }
+        }
+        None
+    }
+}
+
+/// True if a text begins with the name of a tag, in any case.
+fn starts_with_name(text: &str, name: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+        && bytes.get(name.len()).is_none_or(|&next| next.is_ascii_whitespace() || matches!(next, b'/' | b'>'))
+}
+
+fn end_tag(name: String) -> TokenKind {
+    if is_listed(BLOCKS, &name) { TokenKind::Boundary } else { TokenKind::Close(name) }
+}
+
+/// Parses name and attributes of a tag. All delimiters are ASCII, so that positions are those of characters.
+fn parse_tag(text: &str, name_start: usize) -> Option<Tag> {
+    let bytes = text.as_bytes();
+    let skip = |from: usize, stop: &dyn Fn(u8) -> bool| {
+        bytes[from..].iter().position(|&byte| stop(byte)).map(|offset| from + offset)
+    };
+    let ends_name = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>');
+    let mut position = skip(name_start, &ends_name)?;
+    let name = text[name_start..position].to_ascii_lowercase();
+    let mut untranslated = false;
+    loop {
+        position = skip(position, &|byte| !byte.is_ascii_whitespace() && byte != b'/')?;
+        if bytes[position] == b'>' {
+            return Some(Tag { name, end: position + 1, untranslated });
+        }
+        // An equals sign before a name belongs to it.
+        let key_start = position;
+        position = skip(position + 1, &|byte| ends_name(byte) || byte == b'=')?;
+        let key = &text[key_start..position];
+        let after = skip(position, &|byte| !byte.is_ascii_whitespace())?;
+        if bytes[after] != b'=' {
+            continue;
+        }
+        position = skip(after + 1, &|byte| !byte.is_ascii_whitespace())?;
+        let value = match bytes[position] {
+            quote @ (b'"' | b'\'') => {
+                let start = position + 1;
+                let end = skip(start, &|byte| byte == quote)?;
+                position = end + 1;
+                start..end
+            }
+            b'>' => position..position,
+            _ => {
+                let start = position;
+                position = skip(position, &|byte| byte.is_ascii_whitespace() || byte == b'>')?;
+                start..position
+            }
+        };
+        untranslated |= forbids_translation(key, &text[value]);
+    }
+}
+
+/// True for `translate="no"` and `class="notranslate"`.
+fn forbids_translation(key: &str, value: &str) -> bool {
+    (key.eq_ignore_ascii_case("translate") && value.eq_ignore_ascii_case("no"))
+        || (key.eq_ignore_ascii_case("class") && is_listed(value, "notranslate"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kinds in short, with the bytes of each token.
+    fn kinds(text: &str) -> Vec<(char, &str)> {
+        let kind = |kind: &TokenKind| match kind {
+            TokenKind::Text => 't',
+            TokenKind::Open(_) => 'o',
+            TokenKind::Close(_) => 'c',
+            TokenKind::Inline { .. } => 'i',
+            TokenKind::Boundary => 'b',
+        };
+        let tokens = tokens(text);
+        assert_eq!(tokens.iter().map(|token| &text[token.range.clone()]).collect::<String>(), text, "nothing is lost");
+        tokens.iter().map(|token| (kind(&token.kind), &text[token.range.clone()])).collect()
+    }
+
+    #[test]
+    fn classifies_tags() {
+        assert_eq!(
+            kinds("<p class=x>a <B>b</B><br/><img src='>'>c<x1 id=\"1\"/></p>"),
+            [
+                ('b', "<p class=x>"),
+                ('t', "a "),
+                ('o', "<B>"),
+                ('t', "b"),
+                ('c', "</B>"),
+                ('b', "<br/>"),
+                ('i', "<img src='>'>"),
+                ('t', "c"),
+                ('i', "<x1 id=\"1\"/>"),
+                ('b', "</p>"),
+            ]
+        );
+    }
+
+    #[test]
+    fn passes_untranslated_content() {
+        for text in [
+            "<!-- <b> -->",
+            "<!-->",
+            "<!DOCTYPE html>",
+            "<?xml version='1'?>",
+            "<script>if (a<b) '<p>'</script>",
+            "<STYLE>b{}</Style >",
+            "<code>a <code>b</code></code>",
+            "<span translate=no>a<span>b</span></span>",
+            "<div class='x notranslate'>a<p>b</div>",
+            "<pre>a\n b</pre>",
+            "<script>",
+            "<!-- a",
+            "<svg><g/></svg>",
+            "<i translate = 'NO'>a</i>",
+            "<textarea><p></textarea>",
+        ] {
+            assert_eq!(kinds(text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn takes_unfinished_tags_for_text() {
+        for text in ["a < b", "a <", "<b", "<b x='>", "</", "</>", "<1>", "<é>", "a<b c"] {
+            assert_eq!(kinds(text), [('t', text)], "{text}");
+        }
+        assert_eq!(kinds("a <b c<d>e"), [('t', "a "), ('o', "<b c<d>"), ('t', "e")], "as in a browser");
+    }
+
+    #[test]
+    fn unfinished_tags_take_linear_time() {
+        for unfinished in ["<a x=\"", "<a x='<a x=\"", "<a ", "<!--", "<code><", "</a "] {
+            let text = unfinished.repeat(100_000);
+            assert_eq!(tokens(&text).iter().map(|token| token.range.len()).sum::<usize>(), text.len());
+        }
+    }
+
+    #[test]
+    fn decodes_character_references() {
+        let decoded = |text| character_reference(text).map(|(decoded, length)| (decoded.into_owned(), length));
+        for (text, expected) in [("&amp;b", "&"), ("&eacute;", "é"), ("&#233;", "é"), ("&#xE9;x", "é"), ("&lt;", "<")]
+        {
+            let length = text.find(';').unwrap() + 1;
+            assert_eq!(decoded(text), Some((expected.to_owned(), length)));
+        }
+        for text in ["&", "&;", "& b;", "&nosuch;", "a&amp;", "&&amp;", "&#xD800;", "&é;", ""] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
+        let mut encoded = String::new();
+        push_encoded(&mut encoded, "a < b & \"c\" > é");
+        assert_eq!(encoded, "a &lt; b &amp; \"c\" &gt; é");
+    }
+}

@@ -1,0 +1,101 @@
+//! Tags and placeholders: taken out of a text before translation, and put back where the word links say.
+
+mod html;
+mod options;
+mod placeholders;
+mod projection;
+mod sentence;
+#[cfg(test)]
+mod tests;
+mod translation;
+
+use crate::error::{Result, usage};
+
+use projection::project;
+use sentence::{MarkedSentence, Piece, pieces};
+
+pub use options::{Markup, MarkupOptions};
+pub use placeholders::Placeholders;
+pub use projection::LinkedText;
+
+/// Text without its tags and placeholders, which [`Self::render`] puts back.
+///
+/// [`Translator::translate_marked_up`](super::Translator::translate_marked_up) does all of it. These are its steps, with the
+/// translations and links of another source:
+///
+/// ```
+/// use softalign::alignment::Link;
+/// use softalign::translator::{LinkedText, MarkedUp, MarkupOptions};
+///
+/// let text = MarkedUp::parse("<p>The <b>black</b> dog, {name} &amp; I.</p>", &MarkupOptions::html());
+/// assert_eq!(text.sentences().collect::<Vec<_>>(), ["The black dog, & I."]);
+///
+/// let link = |source, target| Link { source, target };
+/// let links = [link(0, 0), link(1, 2), link(2, 1), link(3, 3), link(4, 4), link(5, 5), link(6, 6)];
+/// let translation = LinkedText {
+///     text: "Le chien noir, & moi.",
+///     source_words: vec![0..3, 4..9, 10..13, 13..14, 15..16, 17..18, 18..19],
+///     target_words: vec![0..2, 3..8, 9..13, 13..14, 15..16, 17..20, 20..21],
+///     links: &links,
+/// };
+/// assert_eq!(text.render(&[translation])?, "<p>Le chien <b>noir</b>, {name} &amp; moi.</p>");
+/// # Ok::<(), softalign::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MarkedUp {
+    text: String,
+    markup: Markup,
+    pieces: Vec<Piece>,
+}
+
+impl MarkedUp {
+    /// Takes tags and placeholders out of a text.
+    ///
+    /// In HTML, block elements and `<br>` end sentences. Comments, void elements, and elements that are not translated
+    /// (`script`, `style`, `code`, `pre` and others; `translate="no"`; the class `notranslate`) stay as they are, byte for byte.
+    /// So do attributes, and tags without a partner. A sentence without a letter stays as it is.
+    pub fn parse(text: &str, options: &MarkupOptions) -> Self {
+        Self { text: text.to_owned(), markup: options.markup, pieces: pieces(text, options) }
+    }
+
+    /// Iterates over the sentences to translate. There may be none.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        self.marked_sentences().map(|sentence| sentence.text.as_str())
+    }
+
+    fn marked_sentences(&self) -> impl Iterator<Item = &MarkedSentence> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Sentence(sentence) => Some(sentence),
+            Piece::Verbatim(_) => None,
+        })
+    }
+
+    /// True if the text is a single sentence from which nothing was taken out.
+    pub fn is_plain(&self) -> bool {
+        matches!(&self.pieces[..], [Piece::Sentence(sentence)] if sentence.text == self.text)
+    }
+
+    /// Returns the translation with tags and placeholders: each of them once, nested as in the text.
+    ///
+    /// # Errors
+    /// There is not one translation for each sentence.
+    pub fn render(&self, translations: &[LinkedText]) -> Result<String> {
+        let sentences = self.sentences().count();
+        if sentences != translations.len() {
+            return Ok(usage(format!("{} translations for {sentences} sentences", translations.len()))?);
+        }
+        let mut translations = translations.iter();
+        let mut output = String::with_capacity(self.text.len());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Verbatim(range) => output.push_str(&self.text[range.clone()]),
+                Piece::Sentence(sentence) => {
+                    let translation = translations.next();
+                    let projected = translation.map(|one| project(&self.text, sentence, one, self.markup));
+                    output.push_str(&projected.unwrap_or_default());
+                }
+            }
+        }
+        Ok(output)
+    }
+}

@@ -1,0 +1,30 @@
+//! Options of taking out tags and placeholders.
+
+use super::placeholders::Placeholders;
+
+/// Markup of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Markup {
+    /// None: `<` and `&` are characters like others.
+    #[default]
+    None,
+    /// HTML tags and character references.
+    Html,
+}
+
+/// Options of taking out tags and placeholders. By default, only known kinds of placeholders are taken out.
+#[derive(Clone, Debug, Default)]
+pub struct MarkupOptions {
+    /// Markup of the text.
+    pub markup: Markup,
+    /// Placeholders of the text.
+    pub placeholders: Placeholders,
+}
+
+impl MarkupOptions {
+    /// Returns the options of HTML with known kinds of placeholders.
+    pub fn html() -> Self {
+        Self { markup: Markup::Html, ..Self::default() }
+    }
+}

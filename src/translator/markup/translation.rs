@@ -1,0 +1,184 @@
+//! Translation of texts with tags and placeholders.
+
+use std::ops::Range;
+
+use anyhow::Result;
+use rayon::prelude::*;
+
+use super::{LinkedText, MarkedUp, Markup, MarkupOptions, Placeholders};
+use crate::alignment::Link;
+use crate::reporter::Silent;
+use crate::text::{Pair, Units, WordSplitting, word_spans};
+use crate::translator::{ForcedAlignment, LinkOptions, LinkedPair, Linker, Request, Sentence, Translation, Translator};
+
+impl Translator {
+    /// Returns the options for texts with this markup that suit the model: known kinds of placeholders are taken out, except the
+    /// model's protected tokens, which it has learned to translate. A model of characters keeps all of them.
+    pub fn markup_options(&self, markup: Markup) -> MarkupOptions {
+        let text = &self.config().text;
+        let of_characters = [text.source_units, text.target_units].contains(&Units::Char);
+        let placeholders = if of_characters {
+            Placeholders::none()
+        } else {
+            Placeholders::default().except(&text.source_protected_tokens)
+        };
+        MarkupOptions { markup, placeholders }
+    }
+
+    /// Translates sentences as [`Self::translate_batch`] does, without their tags and placeholders, which are put back. Each of
+    /// the sentences may consist of several ones in the sense of [`MarkedUp`]; all are translated together, and the alignment of
+    /// the result is that of their words.
+    ///
+    /// # Errors
+    /// As [`Self::translate_batch`], and the aligner's file is damaged.
+    pub fn translate_batch_marked_up(
+        &self,
+        sentences: &[Sentence],
+        options: &MarkupOptions,
+        request: &Request,
+        on_progress: &mut (dyn FnMut(usize) + Send),
+    ) -> Result<Vec<Vec<Translation>>> {
+        let texts: Vec<MarkedUp> =
+            sentences.par_iter().map(|sentence| MarkedUp::parse(sentence.given(), options)).collect();
+        if texts.iter().all(MarkedUp::is_plain) {
+            return self.translate_batch(sentences, request, on_progress);
+        }
+        let batch = MarkedUpBatch::new(sentences, &texts);
+        let (mut done, mut reported) = (0, 0);
+        let mut scaled = |count: usize| {
+            done += count;
+            let texts = done * sentences.len() / batch.sentences.len();
+            on_progress(texts - reported);
+            reported = texts;
+        };
+        let translations = self.translate_batch(&batch.sentences, request, &mut scaled)?;
+        batch.render(&translations, &batch.link(self, &translations)?)
+    }
+}
+
+/// Sentences of several texts.
+struct MarkedUpBatch<'t> {
+    texts: &'t [MarkedUp],
+    /// The first sentence of each text, then all others, so that the first ones are numbered like the texts.
+    sentences: Vec<Sentence>,
+    /// True for a sentence with markers.
+    has_markers: Vec<bool>,
+    /// Indices of the sentences of each text; a blank one of a text without sentences.
+    of_texts: Vec<Vec<usize>>,
+}
+
+impl<'t> MarkedUpBatch<'t> {
+    fn new(given: &[Sentence], texts: &'t [MarkedUp]) -> Self {
+        let mut of_texts: Vec<Vec<usize>> = (0..texts.len()).map(|index| vec![index]).collect();
+        let mut sentences = vec![Sentence::default(); texts.len()];
+        let mut has_markers = vec![false; texts.len()];
+        for (text, (marked, given)) in texts.iter().zip(given).enumerate() {
+            for (number, one) in marked.marked_sentences().enumerate() {
+                let sentence = given.with_text(&one.text);
+                let with_markers = !one.markers.is_empty();
+                if number == 0 {
+                    (sentences[text], has_markers[text]) = (sentence, with_markers);
+                } else {
+                    of_texts[text].push(sentences.len());
+                    sentences.push(sentence);
+                    has_markers.push(with_markers);
+                }
+            }
+        }
+        Self { texts, sentences, has_markers, of_texts }
+    }
+
+    /// Links the words of the translations of each sentence with markers.
+    fn link(&self, translator: &Translator, translations: &[Vec<Translation>]) -> Result<Vec<Vec<WordLinks>>> {
+        let translator = translator.clone().with_finest_words();
+        let pairs_of = |index: usize| {
+            let source = &self.sentences[index].text;
+            let found = translations[index].iter().filter(move |_| self.has_markers[index]);
+            found.map(move |translation| Pair { source: source.clone(), target: translation.text.clone() })
+        };
+        let pairs: Vec<Pair> = (0..self.sentences.len()).flat_map(pairs_of).collect();
+        if pairs.is_empty() {
+            return Ok(vec![Vec::new(); self.sentences.len()]);
+        }
+        let linker = Linker::with_options(&LinkOptions::default(), Some(&translator), &[], &Silent)?;
+        let linked = linker.link(&pairs, &mut |_| {})?;
+        let mut links = pairs.iter().zip(&linked);
+        let links_of = |index: usize| {
+            let count = pairs_of(index).count();
+            let prefix = self.sentences[index].prefix_len;
+            let links = links.by_ref().take(count);
+            links.map(|(pair, linked)| WordLinks::new(pair, prefix, linked, translator.words())).collect()
+        };
+        Ok((0..self.sentences.len()).map(links_of).collect())
+    }
+
+    /// Returns the translations of the texts.
+    fn render(&self, translations: &[Vec<Translation>], links: &[Vec<WordLinks>]) -> Result<Vec<Vec<Translation>>> {
+        let render = |(text, indices): (&MarkedUp, &Vec<usize>)| {
+            // A cancelled sentence has none.
+            let counts = indices.iter().map(|&index| translations[index].len());
+            let ranks = if counts.clone().min() == Some(0) { 0 } else { counts.max().unwrap_or_default() };
+            (0..ranks).map(|rank| self.render_text(text, indices, rank, translations, links)).collect()
+        };
+        self.texts.iter().zip(&self.of_texts).map(render).collect()
+    }
+
+    /// Returns a text with the translation of this rank of each of its sentences, or with the last one.
+    fn render_text(
+        &self,
+        text: &MarkedUp,
+        indices: &[usize],
+        rank: usize,
+        translations: &[Vec<Translation>],
+        links: &[Vec<WordLinks>],
+    ) -> Result<Translation> {
+        let ranked = |index: usize| rank.min(translations[index].len() - 1);
+        let parts: Vec<&Translation> = indices.iter().map(|&index| &translations[index][ranked(index)]).collect();
+        let linked = |&index: &usize| {
+            let links = links[index].get(ranked(index));
+            LinkedText {
+                text: &translations[index][ranked(index)].text,
+                source_words: links.map(|links| links.words[0].clone()).unwrap_or_default(),
+                target_words: links.map(|links| links.words[1].clone()).unwrap_or_default(),
+                links: links.map_or(&[], |links| &links.links),
+            }
+        };
+        // A text without sentences has a blank one here.
+        let linked: Vec<LinkedText> = indices.iter().map(linked).take(text.sentences().count()).collect();
+        let sources = Vec::from_iter(indices.iter().map(|&index| self.sentences[index].text.as_str()));
+        let targets = Vec::from_iter(parts.iter().map(|part| part.text.as_str()));
+        let alignments = Vec::from_iter(parts.iter().map(|part| &part.alignment));
+        let without_markup = Pair { source: sources.join(" "), target: targets.join(" ") };
+        Ok(Translation {
+            text: text.render(&linked)?,
+            log_probability: parts.iter().map(|part| part.log_probability).sum(),
+            score: parts.iter().map(|part| part.score).sum::<f64>() / parts.len() as f64,
+            unmet_constraints: parts.iter().map(|part| part.unmet_constraints).sum(),
+            alignment: ForcedAlignment::concat(&alignments),
+            without_markup: Some(without_markup),
+        })
+    }
+}
+
+/// Words of a sentence pair as byte ranges, with their links.
+#[derive(Clone)]
+struct WordLinks {
+    /// Words of the sentence and of its translation.
+    words: [Vec<Range<usize>>; 2],
+    links: Vec<Link>,
+}
+
+impl WordLinks {
+    /// Takes the links of a pair whose source begins with a prefix of so many bytes, which is not part of the sentence.
+    fn new(pair: &Pair, prefix: usize, linked: &LinkedPair, words: [WordSplitting; 2]) -> Self {
+        let [mut source, mut target] = [word_spans(&pair.source, words[0]), word_spans(&pair.target, words[1])];
+        source.truncate(linked.alignment.source().len());
+        target.truncate(linked.alignment.target().len());
+        let before = source.partition_point(|word| word.end <= prefix);
+        let without_prefix = |word: &Range<usize>| word.start.saturating_sub(prefix)..word.end - prefix;
+        let source = source[before..].iter().map(without_prefix).collect();
+        let offset = -(before as isize);
+        let links = linked.links.iter().filter_map(|link| link.moved(offset, 0)).collect();
+        Self { words: [source, target], links }
+    }
+}
