@@ -185,8 +185,8 @@ impl<'p, 't> Siblings<'p, 't> {
         };
         let children = markers.iter().map(child).collect();
         let linked = |word: usize| {
-            let within = projection.targets[word].iter().filter(|word| target.contains(word));
-            within.clone().next().copied().zip(within.last().copied())
+            let mut within = projection.targets[word].iter().filter(|word| target.contains(word));
+            within.clone().next().copied().zip(within.next_back().copied())
         };
         let (mut before, mut after) = (vec![None], vec![None]);
         for word in words.clone() {
@@ -204,12 +204,12 @@ impl<'p, 't> Siblings<'p, 't> {
     fn places(mut self, markers: &[Marker]) -> Vec<Place> {
         let is_element = |index: usize| matches!(markers[index], Marker::Element(_));
         let mut ranges = self.linked_ranges(markers);
-        for index in 0..markers.len() {
+        for (index, range) in ranges.iter_mut().enumerate() {
             if is_element(index) && !self.words.is_empty() && self.children[index] == self.words && self.is_uncovered()
             {
-                ranges[index] = Some(self.target.clone());
+                *range = Some(self.target.clone());
             }
-            if let Some(range) = &ranges[index] {
+            if let Some(range) = range {
                 self.cover(index, range.clone());
             }
         }
