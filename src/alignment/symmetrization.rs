@@ -8,11 +8,15 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::Link;
 
 /// Heuristic that combines the links of two directions. On the command line, names of atools and NLTK are understood too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum Symmetrization {
     /// Links in both directions: high precision.
     #[cfg_attr(feature = "cli", value(alias = "intersect"))]

@@ -1,11 +1,14 @@
 //! Arguments of `softalign serve`.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::names::MODEL_VARIABLE;
-use crate::serve::{ModelSpec, ServeOptions};
+use crate::serve::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
+
+const TRUST: &str = "Access and limits";
 
 /// Arguments of `softalign serve`.
 #[derive(Debug, Args)]
@@ -33,11 +36,52 @@ pub struct ServeArgs {
     /// Port to listen on; 0 takes a free one.
     #[arg(long, value_name = "N", default_value_t = 4114)]
     pub port: u16,
+
+    /// Let pages of this origin use the server, such as https://example.org, and answer under its name. Can be repeated.
+    #[arg(long, value_name = "ORIGIN", help_heading = TRUST)]
+    pub allow_origin: Vec<AllowedOrigin>,
+
+    /// Do work only for requests with one of the keys in this file, one per line. SIGHUP reads it again.
+    #[arg(long, value_name = "FILE", help_heading = TRUST)]
+    pub api_keys: Option<PathBuf>,
+
+    /// Maximum characters of a request.
+    #[arg(long, value_name = "N", default_value_t = 200_000, help_heading = TRUST)]
+    pub char_limit: usize,
+
+    /// Maximum number of texts of a request, and of lines in them.
+    #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = TRUST)]
+    pub batch_limit: usize,
+
+    /// Maximum number of requests of a client in a minute [default: no limit].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = TRUST)]
+    pub req_limit: Option<u32>,
+
+    /// Load a model anew when its directory changes, as SIGHUP does for all.
+    #[arg(long)]
+    pub watch: bool,
+
+    /// Append corrected pairs to this TSV file, which train takes.
+    #[arg(long, value_name = "FILE.tsv")]
+    pub collect: Option<PathBuf>,
 }
 
 impl ServeArgs {
     /// Returns these arguments as options of the library.
     pub fn options(&self) -> ServeOptions {
-        ServeOptions { models: self.model.clone(), host: self.host, port: self.port }
+        ServeOptions {
+            models: self.model.clone(),
+            host: self.host,
+            port: self.port,
+            allow_origin: self.allow_origin.clone(),
+            limits: RequestLimits {
+                characters: self.char_limit,
+                texts: self.batch_limit,
+                requests_per_minute: self.req_limit,
+            },
+            api_keys: self.api_keys.clone(),
+            watch: self.watch,
+            collect: self.collect.clone(),
+        }
     }
 }

@@ -112,11 +112,7 @@ impl SentenceLines {
 
     /// Returns a sentence after its tag and features. Blank text stays alone.
     fn after(&self, features: String, text: &str, target_prefix: Option<String>) -> Sentence {
-        if text.trim().is_empty() {
-            return Sentence { text: text.to_owned(), target_prefix, ..Sentence::default() };
-        }
         let tag = self.tag.as_ref().map(|tag| format!("{tag} "));
-        let prefix = tag.unwrap_or_default() + &features;
-        Sentence { text: format!("{prefix}{text}"), prefix_len: prefix.len(), target_prefix, ..Sentence::default() }
+        Sentence { target_prefix, ..Sentence::after(&(tag.unwrap_or_default() + &features), text) }
     }
 }

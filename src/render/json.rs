@@ -26,26 +26,41 @@ impl Json {
     }
 }
 
+/// Object of a sentence or a pair.
 #[derive(Serialize)]
-struct JsonItem<'a> {
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "serve", schema(as = Alignment))]
+pub struct JsonItem<'a> {
+    /// Version of the schema.
     schema: u32,
+    /// Position in the request or the input, from 0.
     id: usize,
+    /// Rank among the translations of a sentence, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<usize>,
+    /// Translation; absent if the target was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     translation: Option<&'a str>,
+    /// Source text.
     source_text: &'a str,
-    /// `None` if it is the translation.
+    /// Target text; absent if it is the translation.
     #[serde(skip_serializing_if = "Option::is_none")]
     target_text: Option<&'a str>,
+    /// Source words.
     source: &'a [String],
+    /// Target words.
     target: &'a [String],
+    /// Attention weights: a row for each target word, a column for each source word.
     attention: Vec<&'a [f32]>,
+    /// Weight on the source's end of sentence for each target word.
     eos: &'a [f32],
+    /// Links: index of the source word, index of the target word.
     links: Vec<[usize; 2]>,
     /// Score of each link.
     link_scores: Vec<f32>,
+    /// Score of the translation, or mean log-probability of a target token.
     score: f64,
+    /// Share of source tokens that are unknown to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown: Option<f64>,
 }

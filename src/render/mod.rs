@@ -23,7 +23,7 @@ pub use figure::{Axis, Bracket, BracketCounts, Figure, Series, write_stacked};
 pub use format::{AlignmentFormat, RenderOptions};
 pub use heatmap::Heatmap;
 pub use html::{AttentionFrame, FramePair, Html, write_training_page};
-pub use json::{Json, JsonError, SCHEMA};
+pub use json::{Json, JsonError, JsonItem, SCHEMA};
 pub use nematus::Nematus;
 pub use npz::Npz;
 pub use numbers::{clock, readable};

@@ -1,6 +1,6 @@
 //! Options of search.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::distribution::SamplingConfig;
 
@@ -122,8 +122,9 @@ impl Default for HypothesisScoring {
 }
 
 /// Formula of length normalization. The length counts `</s>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LengthFormula {
     /// log p / length^A.

@@ -1,18 +1,19 @@
 //! The queue of a model and its worker thread, which translates what waits in one batch.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
-use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
 use super::error::ApiError;
 use super::loaded_model::LoadedModel;
+use super::metrics::ServerMetrics;
 use crate::attention::InferenceOverrides;
 use crate::search::Cancellation;
 use crate::text::WordSplitting;
-use crate::translator::{DecodeOptions, Dictionary, Sentence, Translation};
+use crate::translator::{DecodeOptions, Dictionary, Sentence, Translation, Translator};
 
 /// Maximum sentences of a batch for each thread that computes.
 const SENTENCES_PER_THREAD: usize = 64;
@@ -48,14 +49,15 @@ impl TranslationOptions {
         self.decoding.sample || self.decoding.mbr.is_some()
     }
 
+    fn translator(&self, model: &LoadedModel) -> Result<Translator> {
+        model.translator.clone().with_words(self.words).with_attention(&self.attention)
+    }
+
     /// Translates sentences, of which the first has this position in its request.
     fn translate(&self, model: &LoadedModel, sentences: &[Sentence], first: usize) -> Result<Vec<Vec<Translation>>> {
         let request = self.decoding.request()?.from_sentence(first);
-        let mut translator = model
-            .translator
-            .clone()
-            .with_words(self.words)
-            .with_attention(&self.attention)?
+        let mut translator = self
+            .translator(model)?
             .with_unknown_copied(self.copies_unknown)
             .with_dictionary(self.replaces_unknown.then(Dictionary::default));
         let constraints = self.decoding.constraints().normalized(translator.config().text.normalization);
@@ -74,6 +76,8 @@ pub struct Translated {
     pub sentences: Vec<Sentence>,
     /// The model.
     pub model: Arc<LoadedModel>,
+    /// Its translator with the options of the request, without constraints.
+    pub translator: Translator,
 }
 
 /// Cancels work when its client goes away, which drops this.
@@ -107,11 +111,12 @@ impl TranslationJob {
 
     /// Sends the translations, all of which are there.
     fn finish(self) {
-        let Self { model, sentences, translations, cancellation, reply, .. } = self;
+        let Self { model, sentences, translations, cancellation, reply, options } = self;
         let result = if cancellation.is_cancelled() {
             Err(ApiError::stopping())
         } else {
-            Ok(Translated { translations, sentences, model })
+            let translator = options.translator(&model).map_err(ApiError::from);
+            translator.map(|translator| Translated { translations, sentences, model, translator })
         };
         // A client that went away needs no reply.
         let _ = reply.send(result);
@@ -155,8 +160,9 @@ struct Jobs {
 }
 
 /// Queue of a model's work.
-#[derive(Default)]
 pub struct WorkQueue {
+    model: String,
+    metrics: Arc<ServerMetrics>,
     jobs: Mutex<Jobs>,
     arrived: Condvar,
 }
@@ -166,8 +172,9 @@ impl WorkQueue {
     ///
     /// # Errors
     /// The system has no thread left.
-    pub fn start(name: &str) -> std::io::Result<Arc<Self>> {
-        let queue = Arc::new(Self::default());
+    pub fn start(name: &str, metrics: Arc<ServerMetrics>) -> std::io::Result<Arc<Self>> {
+        let (jobs, arrived) = (Mutex::default(), Condvar::new());
+        let queue = Arc::new(Self { model: name.to_owned(), metrics, jobs, arrived });
         let worker = Arc::clone(&queue);
         std::thread::Builder::new().name(format!("model {name}")).spawn(move || worker.work())?;
         Ok(queue)
@@ -189,7 +196,7 @@ impl WorkQueue {
         let (reply, result) = oneshot::channel();
         let job = TranslationJob { model, sentences, options, translations: Vec::new(), cancellation, reply };
         self.add(Job::Translation(Box::new(job)))?;
-        result.await.unwrap_or_else(|_| Err(ApiError::stopping()))
+        result.await.unwrap_or_else(|_| Err(self.lost()))
     }
 
     /// Does other work on the worker thread.
@@ -214,7 +221,7 @@ impl WorkQueue {
             });
         };
         self.add(Job::Other(OtherJob { cancellation, work: Box::new(work) }))?;
-        result.await.unwrap_or_else(|_| Err(ApiError::stopping()))
+        result.await.unwrap_or_else(|_| Err(self.lost()))
     }
 
     /// Cancels all work and takes no more.
@@ -224,6 +231,11 @@ impl WorkQueue {
         jobs.running.iter().for_each(Cancellation::cancel);
         // Their replies are dropped, which their handlers see.
         jobs.waiting.clear();
+    }
+
+    /// Returns the error of a job that got no reply.
+    fn lost(&self) -> ApiError {
+        if self.lock().stopped { ApiError::stopping() } else { ApiError::internal() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Jobs> {
@@ -237,8 +249,7 @@ impl WorkQueue {
         }
         jobs.waiting.retain(|job| !job.cancellation().is_cancelled());
         if jobs.waiting.iter().map(Job::waiting).sum::<usize>() >= MAX_WAITING {
-            let message = "too many sentences wait for this model; try again later";
-            return Err(ApiError::with_status(StatusCode::SERVICE_UNAVAILABLE, message));
+            return Err(ApiError::busy());
         }
         jobs.waiting.push_back(job);
         self.arrived.notify_one();
@@ -248,12 +259,21 @@ impl WorkQueue {
     fn work(&self) {
         loop {
             let batch = self.next_batch();
-            let unfinished = batch.run();
+            self.count(&batch);
+            // A panic drops the replies of its batch only.
+            let unfinished = catch_unwind(AssertUnwindSafe(|| batch.run())).unwrap_or_default();
             let mut jobs = self.lock();
             jobs.running.clear();
             if !jobs.stopped {
                 jobs.waiting.extend(unfinished.into_iter().map(|job| Job::Translation(Box::new(job))));
             }
+        }
+    }
+
+    fn count(&self, batch: &WorkBatch) {
+        if let WorkBatch::Translations(jobs) = batch {
+            let part = part_size(jobs.len());
+            self.metrics.add_batch(&self.model, jobs.iter().map(|job| job.waiting().min(part)).sum());
         }
     }
 
@@ -293,6 +313,11 @@ fn max_sentences() -> usize {
     SENTENCES_PER_THREAD * rayon::current_num_threads()
 }
 
+/// Sentences of each of so many jobs that share a batch.
+fn part_size(jobs: usize) -> usize {
+    (max_sentences() / jobs.max(1)).max(1)
+}
+
 /// Work that runs at once.
 enum WorkBatch {
     Translations(Vec<TranslationJob>),
@@ -321,7 +346,7 @@ impl WorkBatch {
 
 /// Translates an equal part of each job in one batch and returns the jobs that have sentences left.
 fn translate_part(mut jobs: Vec<TranslationJob>) -> Vec<TranslationJob> {
-    let part = (max_sentences() / jobs.len()).max(1);
+    let part = part_size(jobs.len());
     let mut batch = Vec::new();
     for job in &jobs {
         batch.extend(job.sentences.iter().skip(job.translations.len()).take(part).cloned());

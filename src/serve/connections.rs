@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -17,6 +18,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
+use super::access::ClientAddress;
 use super::routes::router;
 use super::state::Server;
 
@@ -33,19 +35,15 @@ const GRACE: Duration = Duration::from_secs(7);
 /// Time for requests whose work was cut short then.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
-/// Address of the client, an extension of each request.
-#[derive(Clone, Copy, Debug)]
-pub struct ClientAddress(pub IpAddr);
-
-/// Serves connections until SIGINT or SIGTERM, then answers the running requests.
+/// Serves connections until SIGINT or SIGTERM, then answers the running requests. SIGHUP asks for a reload.
 ///
 /// # Errors
 /// Signals cannot be received.
-pub async fn serve(listener: TcpListener, server: Arc<Server>) -> Result<()> {
+pub async fn serve(listener: TcpListener, server: Arc<Server>, reload: Sender<()>) -> Result<()> {
     let router = router(Arc::clone(&server));
     let (stop, stopping) = watch::channel(false);
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let mut signal = pin!(termination()?);
+    let mut signal = pin!(termination(reload)?);
     loop {
         let accepted = async {
             let slot = Arc::clone(&slots).acquire_owned().await;
@@ -99,22 +97,29 @@ async fn serve_connection(stream: TcpStream, client: IpAddr, router: Router, mut
     let _ = connection.await;
 }
 
-/// Returns a future that ends at SIGINT or SIGTERM.
+/// Returns a future that ends at SIGINT or SIGTERM. It sends a message at each SIGHUP.
 #[cfg(unix)]
-fn termination() -> Result<impl Future<Output = ()>> {
+fn termination(reload: Sender<()>) -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
     Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => return,
+                _ = terminate.recv() => return,
+                // The receiver ends after this future.
+                _ = hangup.recv() => drop(reload.send(())),
+            }
         }
     })
 }
 
 #[cfg(not(unix))]
-fn termination() -> Result<impl Future<Output = ()>> {
-    Ok(async {
+fn termination(reload: Sender<()>) -> Result<impl Future<Output = ()>> {
+    Ok(async move {
         let _ = tokio::signal::ctrl_c().await;
+        drop(reload);
     })
 }

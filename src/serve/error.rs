@@ -1,9 +1,12 @@
 //! Errors of the APIs.
 
+use std::time::Duration;
+
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::error::UsageError;
 
@@ -12,10 +15,13 @@ use crate::error::UsageError;
 pub struct ApiError {
     status: StatusCode,
     message: String,
+    /// Time after which the request may succeed.
+    retry_after: Option<Duration>,
 }
 
 /// Body of an error.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Error)]
 pub struct ErrorBody {
     /// What failed, and what to do.
     error: String,
@@ -24,17 +30,45 @@ pub struct ErrorBody {
 impl ApiError {
     /// Returns the error of an invalid request.
     pub fn invalid(message: impl Into<String>) -> Self {
-        Self::with_status(StatusCode::BAD_REQUEST, message)
+        Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// Returns an error with this status.
-    pub fn with_status(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+    /// Returns the error of a request that is not allowed.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
+    /// Returns the error of a request beyond a limit of size.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+    }
+
+    /// Returns the error of a client with too many requests in a minute.
+    pub fn too_many(most: u32, retry_after: Duration) -> Self {
+        let message = format!("a client can send {most} requests in a minute; wait {} s", retry_after.as_secs() + 1);
+        Self { retry_after: Some(retry_after), ..Self::new(StatusCode::TOO_MANY_REQUESTS, message) }
+    }
+
+    /// Returns the error of a request that waits for too many others.
+    pub fn busy() -> Self {
+        let retry_after = Some(Duration::from_secs(1));
+        let message = "too many sentences wait for this model; try again later";
+        Self { retry_after, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, message) }
     }
 
     /// Returns the error of a request that a stopping server cannot answer.
     pub fn stopping() -> Self {
-        Self::with_status(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping; try again later")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping; try again later")
+    }
+
+    /// Returns the error of a defect in this program.
+    pub fn internal() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed; please report this")
+    }
+
+    /// Returns an error with this status.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), retry_after: None }
     }
 }
 
@@ -42,12 +76,22 @@ impl From<anyhow::Error> for ApiError {
     fn from(error: anyhow::Error) -> Self {
         let is_usage = error.downcast_ref::<UsageError>().is_some();
         let status = if is_usage { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR };
-        Self::with_status(status, format!("{error:#}"))
+        Self::new(status, format!("{error:#}"))
+    }
+}
+
+impl From<tokio::task::JoinError> for ApiError {
+    fn from(_: tokio::task::JoinError) -> Self {
+        Self::internal()
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(ErrorBody { error: self.message })).into_response()
+        let mut response = (self.status, Json(ErrorBody { error: self.message })).into_response();
+        if let Some(time) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, (time.as_secs() + 1).into());
+        }
+        response
     }
 }

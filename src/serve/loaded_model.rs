@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use candle_core::Device;
 
+use super::languages::{LanguagePair, language_pairs};
 use crate::translator::{Linker, Translator};
 
 /// Model as it was loaded.
@@ -13,6 +14,8 @@ pub struct LoadedModel {
     pub translator: Translator,
     /// Linker of its translations with default options.
     pub linker: Linker,
+    /// Languages that it translates between; none if its name does not tell.
+    pub pairs: Vec<LanguagePair>,
 }
 
 impl LoadedModel {
@@ -20,9 +23,11 @@ impl LoadedModel {
     ///
     /// # Errors
     /// A directory holds no model, or a damaged one, or the vocabularies differ.
-    pub fn load(directories: &[PathBuf], device: &Device) -> Result<Self> {
+    pub fn load(name: &str, directories: &[PathBuf], device: &Device) -> Result<Self> {
         let translator = Translator::load_ensemble_on(directories, device)?;
         let linker = Linker::from_model(&translator)?;
-        Ok(Self { translator, linker })
+        let tags = translator.config().data.sources.iter().filter_map(|source| source.tag.as_deref());
+        let pairs = language_pairs(name, tags);
+        Ok(Self { translator, linker, pairs })
     }
 }

@@ -23,51 +23,63 @@
 //! every failure is an [`error::ApiError`], which answers `{"error": text}`. [`security`] checks every request before its
 //! handler and adds headers to every answer.
 
-#![allow(dead_code)]
-
+mod access;
 mod batching;
 mod body;
+mod collect;
 mod connections;
+mod detection;
 mod error;
+mod languages;
+mod libretranslate;
 mod loaded_model;
+mod metrics;
+mod openapi;
+mod opennmt;
 mod options;
 mod page;
+mod reload;
 mod routes;
 mod security;
 mod state;
 mod v1;
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use anyhow::{Context, Result};
 use candle_core::Device;
 
 use crate::reporter::Reporter;
 
-pub use options::{ModelSpec, ServeOptions};
+pub use options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
+
+/// Threads that read requests and write answers. Models compute elsewhere.
+const RUNTIME_THREADS: usize = 2;
 
 /// Serves models until SIGINT or SIGTERM. Reports the address once connections are accepted.
 ///
 /// # Errors
-/// A model cannot be loaded, or the address cannot be listened on.
+/// A model or a file cannot be loaded, or the address cannot be listened on.
 pub fn run(options: &ServeOptions, device: &Device, reporter: &dyn Reporter) -> Result<()> {
     let address = SocketAddr::new(options.host, options.port);
     let listener = TcpListener::bind(address).with_context(|| format!("{address}: cannot listen here"))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
-    let server = Arc::new(state::Server::new(options, address, device)?);
+    let server = Arc::new(state::Server::new(options, device)?);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(RUNTIME_THREADS)
         .enable_all()
         .build()
         .context("cannot start the threads of the server")?;
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        reporter.note(&format!("serving {} at http://{address}/", server.model_names().join(", ")));
-        connections::serve(listener, server).await
+    let (ask, asked) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let models = Arc::clone(&server);
+        scope.spawn(move || reload::run(&models, options.watch, &asked, reporter));
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            reporter.note(&format!("serving {} at http://{address}/", server.model_names().join(", ")));
+            connections::serve(listener, Arc::clone(&server), ask).await
+        })
     })
 }
-
-/// Threads that read requests and write answers. Models compute elsewhere.
-const RUNTIME_THREADS: usize = 2;

@@ -9,25 +9,43 @@ use axum::routing::{get, post};
 
 use super::error::ApiError;
 use super::state::Server;
-use super::{page, security, v1};
+use super::{libretranslate, metrics, openapi, opennmt, page, security, v1};
 
 /// Returns the routes.
 pub fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route("/", get(page::index))
         .route("/health", get(page::health))
+        .route("/metrics", get(page::metrics))
+        .route("/spec", get(openapi::spec))
+        .route("/docs", get(openapi::docs))
+        .route("/docs.css", get(openapi::style))
+        .route("/v1/models", get(v1::models))
         .route("/v1/translate", post(v1::translate))
+        .route("/v1/align", post(v1::align))
+        .route("/v1/score", post(v1::score))
+        .route("/v1/pairs", post(v1::pairs))
+        .route("/languages", get(libretranslate::languages))
+        .route("/translate", post(libretranslate::translate))
+        .route("/detect", post(libretranslate::detect_language))
+        .route("/suggest", post(libretranslate::suggest))
+        .route("/translate_file", post(libretranslate::translate_file))
+        .route("/frontend/settings", get(libretranslate::frontend_settings))
+        .route("/translator/translate", post(opennmt::translate))
+        .route("/translator/models", get(opennmt::models))
+        .route("/translator/health", get(page::health))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(from_fn_with_state(Arc::clone(&server), security::check))
+        .layer(from_fn_with_state(Arc::clone(server.metrics()), metrics::measure))
         .layer(map_response(security::add_headers))
         .with_state(server)
 }
 
 async fn no_such_path() -> ApiError {
-    ApiError::with_status(StatusCode::NOT_FOUND, "there is nothing at this path; see /docs")
+    ApiError::new(StatusCode::NOT_FOUND, "there is nothing at this path; see /docs")
 }
 
 async fn no_such_method() -> ApiError {
-    ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, "this path has another method; see /docs")
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this path has another method; see /docs")
 }

@@ -1,36 +1,42 @@
 //! What handlers share: the models and the settings of the server.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context, Result};
-use axum::http::StatusCode;
 use candle_core::Device;
 
+use super::access::{Access, Caller};
 use super::batching::{Translated, TranslationOptions, WorkQueue};
+use super::collect::PairCollection;
 use super::error::ApiError;
+use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
-use super::options::{ModelSpec, ServeOptions};
+use super::metrics::ServerMetrics;
+use super::options::{AllowedOrigin, ModelSpec, RequestLimits, ServeOptions};
 use crate::error::usage;
 use crate::search::Cancellation;
 use crate::translator::Sentence;
 
-/// Maximum bytes of a request's body.
-const BODY_LIMIT: usize = 1 << 20;
+/// Bytes of a request's body besides its texts.
+const BODY_OVERHEAD: usize = 64 * 1024;
+/// Bytes of a character in JSON, as `\u00e9`.
+const BYTES_PER_CHARACTER: usize = 6;
 
 /// Model that is served under a name.
 pub struct ServedModel {
     name: String,
+    directories: Vec<PathBuf>,
+    device: Device,
     current: RwLock<Arc<LoadedModel>>,
     queue: Arc<WorkQueue>,
 }
 
 impl ServedModel {
-    fn new(name: String, directories: &[PathBuf], device: &Device) -> Result<Self> {
-        let current = RwLock::new(Arc::new(LoadedModel::load(directories, device)?));
-        let queue = WorkQueue::start(&name).context("cannot start the thread of a model")?;
-        Ok(Self { name, current, queue })
+    fn new(name: String, directories: Vec<PathBuf>, device: &Device, metrics: &Arc<ServerMetrics>) -> Result<Self> {
+        let current = RwLock::new(Arc::new(LoadedModel::load(&name, &directories, device)?));
+        let queue = WorkQueue::start(&name, Arc::clone(metrics)).context("cannot start the thread of a model")?;
+        Ok(Self { name, directories, device: device.clone(), current, queue })
     }
 
     /// Name in requests.
@@ -38,9 +44,24 @@ impl ServedModel {
         &self.name
     }
 
+    /// Directories of the model or the ensemble.
+    pub fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
     /// Model as it was loaded last.
     pub fn current(&self) -> Arc<LoadedModel> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Loads the model anew. Requests that arrived before keep the former one.
+    ///
+    /// # Errors
+    /// As [`LoadedModel::load`]; the former model stays.
+    pub fn reload(&self) -> Result<()> {
+        let loaded = LoadedModel::load(&self.name, &self.directories, &self.device)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
+        Ok(())
     }
 
     /// Translates sentences in one batch with those of other requests. Dropping the future cancels the work.
@@ -71,15 +92,19 @@ impl ServedModel {
 /// State of the server.
 pub struct Server {
     models: Vec<ServedModel>,
-    address: SocketAddr,
+    allow_origin: Vec<AllowedOrigin>,
+    limits: RequestLimits,
+    access: Access,
+    metrics: Arc<ServerMetrics>,
+    collection: Option<PairCollection>,
 }
 
 impl Server {
     /// Loads the models.
     ///
     /// # Errors
-    /// A model cannot be loaded.
-    pub fn new(options: &ServeOptions, address: SocketAddr, device: &Device) -> Result<Self> {
+    /// A model or a file cannot be loaded, or pairs of several languages would be collected in one file.
+    pub fn new(options: &ServeOptions, device: &Device) -> Result<Self> {
         let mut named: Vec<(String, Vec<PathBuf>)> = Vec::new();
         for ModelSpec { name, directory } in &options.models {
             match named.iter_mut().find(|(other, _)| other == name) {
@@ -90,8 +115,24 @@ impl Server {
         if named.is_empty() {
             return usage("a server needs at least one model");
         }
-        let load = |(name, directories): (String, Vec<PathBuf>)| ServedModel::new(name, &directories, device);
-        Ok(Self { models: named.into_iter().map(load).collect::<Result<_>>()?, address })
+        let metrics = Arc::new(ServerMetrics::new()?);
+        let load = |(name, directories): (String, Vec<PathBuf>)| ServedModel::new(name, directories, device, &metrics);
+        let server = Self {
+            models: named.into_iter().map(load).collect::<Result<_>>()?,
+            allow_origin: options.allow_origin.clone(),
+            limits: options.limits,
+            access: Access::new(options.api_keys.as_deref(), options.limits.requests_per_minute)?,
+            metrics,
+            collection: options.collect.as_deref().map(PairCollection::open).transpose()?,
+        };
+        let mut pairs = server.language_pairs().into_iter().map(|(_, pair)| [pair.source, pair.target]);
+        let first = pairs.next();
+        if server.collection.is_some() && pairs.any(|pair| Some(pair) != first) {
+            return usage(
+                "--collect writes pairs of one source and target language; serve models of others separately",
+            );
+        }
+        Ok(server)
     }
 
     /// Models in the order of the command line.
@@ -112,18 +153,75 @@ impl Server {
         let found = self.models.iter().find(|model| name.is_none_or(|name| name == model.name));
         found.ok_or_else(|| {
             let known = self.model_names().join(", ");
-            ApiError::with_status(StatusCode::BAD_REQUEST, format!("there is no model of this name; there is: {known}"))
+            ApiError::invalid(format!("there is no model of this name; there is: {known}"))
         })
     }
 
-    /// Address that the server listens on.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Returns the pairs of languages with their models; of several models for a pair, the first one.
+    pub fn language_pairs(&self) -> Vec<(&ServedModel, LanguagePair)> {
+        let mut found: Vec<(&ServedModel, LanguagePair)> = Vec::new();
+        for model in &self.models {
+            for pair in &model.current().pairs {
+                let is_same = |other: &LanguagePair| other.source == pair.source && other.target == pair.target;
+                if !found.iter().any(|(_, other)| is_same(other)) {
+                    found.push((model, pair.clone()));
+                }
+            }
+        }
+        found
+    }
+
+    /// Origins of other pages that may use the server.
+    pub fn allowed_origins(&self) -> &[AllowedOrigin] {
+        &self.allow_origin
+    }
+
+    /// Limits of requests.
+    pub fn limits(&self) -> RequestLimits {
+        self.limits
+    }
+
+    /// Decision about who may have work done.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Admits a request of work on texts.
+    ///
+    /// # Errors
+    /// As [`Access::admit`], or the texts are beyond the limits (413).
+    pub fn admit<'t>(
+        &self,
+        caller: &Caller,
+        key: Option<&str>,
+        texts: impl Iterator<Item = &'t String> + Clone,
+    ) -> Result<(), ApiError> {
+        self.access.admit(caller, key)?;
+        let RequestLimits { characters, texts: most, .. } = self.limits;
+        let lines: usize = texts.clone().map(|text| text.lines().count().max(1)).sum();
+        if lines > most {
+            return Err(ApiError::too_large(format!("a request can have {most} texts and lines, not {lines}")));
+        }
+        let count: usize = texts.map(|text| text.chars().count()).sum();
+        if count > characters {
+            return Err(ApiError::too_large(format!("a request can have {characters} characters, not {count}")));
+        }
+        Ok(())
+    }
+
+    /// Metrics of the server.
+    pub fn metrics(&self) -> &Arc<ServerMetrics> {
+        &self.metrics
+    }
+
+    /// File of corrected pairs, if they are collected.
+    pub fn collection(&self) -> Option<&PairCollection> {
+        self.collection.as_ref()
     }
 
     /// Maximum bytes of a request's body.
     pub fn body_limit(&self) -> usize {
-        BODY_LIMIT
+        self.limits.characters.saturating_mul(BYTES_PER_CHARACTER).saturating_add(BODY_OVERHEAD)
     }
 
     /// Cancels all work, running and waiting.

@@ -2,65 +2,190 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
+use super::access::Caller;
 use super::batching::{Translated, TranslationOptions};
-use super::body::JsonBody;
-use super::error::ApiError;
+use super::body::{JsonBody, Texts};
+use super::error::{ApiError, ErrorBody};
+use super::loaded_model::LoadedModel;
 use super::state::Server;
-use crate::render::{Json, Renderer};
-use crate::translator::{DecodeOptions, Sentence};
+use crate::alignment::Symmetrization;
+use crate::attention::InferenceOverrides;
+use crate::error::usage;
+use crate::render::{Json as JsonRenderer, JsonItem, Renderer};
+use crate::reporter::Silent;
+use crate::search::Cancellation;
+use crate::text::{Pair, WordSplitting};
+use crate::translator::{
+    DecodeOptions, LinkDirection, LinkOptions, Linker, LinksFrom, ScoredPair, Sentence, Translator,
+};
 
-/// One text or several.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub enum Texts {
-    /// One text.
-    One(String),
-    /// Several texts.
-    Several(Vec<String>),
-}
+/// Maximum beam size and number of translations or samples of a sentence, as on the command line.
+const MAX_HYPOTHESES: usize = 1000;
+/// Pairs of a request that are aligned or scored between two looks at whether the client is still there.
+const PAIRS_AT_ONCE: usize = 64;
 
-impl Texts {
-    /// Returns the texts in order.
-    pub fn into_vec(self) -> Vec<String> {
-        match self {
-            Self::One(text) => vec![text],
-            Self::Several(texts) => texts,
-        }
-    }
-}
-
-/// Request of translations.
-#[derive(Deserialize)]
+/// Request of translations. All other keys are options of `softalign translate`, with underscores.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TranslateRequest {
-    /// Sentences.
+    /// One sentence, or several.
     text: Texts,
     /// Name of the model; by default the first.
     model: Option<String>,
-    /// Options of decoding.
+    /// Tag before each sentence, as for `--tag-source`.
+    tag_source: Option<String>,
+    /// Treatment of sentences that are mostly unknown to the model.
+    #[serde(default)]
+    unknown: UnknownSentences,
+    /// Replaces each `<unk>` by the source word aligned to it.
+    #[serde(default)]
+    replace_unknown: bool,
     #[serde(flatten)]
     decoding: DecodeOptions,
+    #[serde(flatten)]
+    attention: AttentionOptions,
+    #[serde(flatten)]
+    links: LinkFields,
 }
 
-/// `POST /v1/translate`: the JSON of `softalign translate --format json`.
+/// Treatment of sentences that are mostly unknown to the model.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum UnknownSentences {
+    /// Translates them like others.
+    #[default]
+    Translate,
+    /// Copies them.
+    Copy,
+}
+
+/// Attention settings that differ from training.
+#[derive(Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+struct AttentionOptions {
+    /// Uses only the source token with the largest weight.
+    hard_attention: bool,
+    /// Softmax temperature of attention.
+    attention_temperature: Option<f64>,
+    /// Head whose weights are shown, counted from 1.
+    head: Option<usize>,
+}
+
+impl AttentionOptions {
+    fn overrides(self) -> InferenceOverrides {
+        InferenceOverrides { hard: self.hard_attention, temperature: self.attention_temperature, head: self.head }
+    }
+}
+
+/// Settings of word links.
+#[derive(Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+struct LinkFields {
+    /// Source of link scores: auto, attention or hmm.
+    links_from: LinksFrom,
+    /// Symmetrization of both directions' links, instead of a threshold of joint scores.
+    symmetrize: Option<Symmetrization>,
+    /// Direction of the links.
+    direction: LinkDirection,
+    /// Minimum score of a link.
+    threshold: Option<f32>,
+    /// Word splitting.
+    words: Option<WordSplitting>,
+    /// Links the model's tokens instead of words.
+    subwords: bool,
+}
+
+impl LinkFields {
+    /// Returns the options of the library.
+    ///
+    /// # Errors
+    /// An option is invalid ([`crate::error::UsageError`]).
+    fn options(self) -> anyhow::Result<LinkOptions> {
+        if self.links_from == LinksFrom::Pairs {
+            return usage("--links-from pairs trains an aligner, which only the command line does");
+        }
+        let options = LinkOptions {
+            links_from: self.links_from,
+            symmetrization: self.symmetrize,
+            direction: self.direction,
+            threshold: self.threshold,
+            words: self.words,
+            by_units: self.subwords,
+            ..LinkOptions::default()
+        };
+        options.check()?;
+        Ok(options)
+    }
+}
+
+impl TranslateRequest {
+    fn options(&self) -> Result<TranslationOptions, ApiError> {
+        let DecodeOptions { beam, n_best, mbr, .. } = self.decoding;
+        for (name, value) in [("beam", beam), ("n_best", n_best), ("mbr", mbr.unwrap_or_default())] {
+            if value > MAX_HYPOTHESES {
+                return Err(ApiError::invalid(format!("{name} must be at most {MAX_HYPOTHESES}, not {value}")));
+            }
+        }
+        if !self.links.links_from.uses_attention() {
+            return Err(ApiError::invalid("links_from must be auto or attention in translations"));
+        }
+        Ok(TranslationOptions {
+            decoding: self.decoding.clone(),
+            attention: self.attention.overrides(),
+            words: self.links.words,
+            copies_unknown: self.unknown == UnknownSentences::Copy,
+            replaces_unknown: self.replace_unknown,
+        })
+    }
+
+    fn sentences(&self) -> Vec<Sentence> {
+        let tag = self.tag_source.as_deref();
+        self.text.as_slice().iter().map(|text| Sentence::tagged(tag, text)).collect()
+    }
+}
+
+/// Translates sentences, with their alignments. The answer is the JSON of `softalign translate --format json`.
+#[utoipa::path(
+    post,
+    path = "/v1/translate",
+    tag = "softalign",
+    request_body = TranslateRequest,
+    responses(
+        (status = 200, description = "One object for each translation", body = Vec<JsonItem>),
+        (status = 400, description = "An option is invalid", body = ErrorBody),
+        (status = 403, description = "A key is missing or unknown", body = ErrorBody),
+        (status = 413, description = "The request is beyond a limit", body = ErrorBody),
+        (status = 429, description = "The client sent too many requests", body = ErrorBody),
+        (status = 500, description = "The model failed", body = ErrorBody)
+    )
+)]
 pub async fn translate(
     State(server): State<Arc<Server>>,
+    caller: Caller,
     JsonBody(request): JsonBody<TranslateRequest>,
 ) -> Result<Response, ApiError> {
-    let sentences = request.text.into_vec().into_iter().map(Sentence::from).collect();
-    let options = TranslationOptions { decoding: request.decoding, ..TranslationOptions::default() };
-    let translated = server.model(request.model.as_deref())?.translate(sentences, options).await?;
-    json(tokio::task::spawn_blocking(move || render(&translated)).await)
+    let texts = request.text.as_slice();
+    server.admit(&caller, None, texts.iter())?;
+    let most = server.limits().texts;
+    if texts.len().saturating_mul(request.decoding.n_best) > most.max(request.decoding.n_best) {
+        return Err(ApiError::too_large(format!("a request can have {most} translations; lower n_best")));
+    }
+    let (options, links) = (request.options()?, request.links.options()?);
+    let translated = server.model(request.model.as_deref())?.translate(request.sentences(), options).await?;
+    Ok(json(tokio::task::spawn_blocking(move || render(&translated, &links)).await??))
 }
 
-fn render(translated: &Translated) -> anyhow::Result<Vec<u8>> {
-    let linked = translated.model.linker.link_translations(&translated.translations, &translated.sentences)?;
-    let (mut renderer, mut out) = (Json::default(), Vec::new());
+fn render(translated: &Translated, links: &LinkOptions) -> anyhow::Result<Vec<u8>> {
+    let linker = Linker::with_options(links, Some(&translated.translator), &[], &Silent)?;
+    let linked = linker.link_translations(&translated.translations, &translated.sentences)?;
+    let (mut renderer, mut out) = (JsonRenderer::default(), Vec::new());
     for translation in &linked {
         renderer.item(&mut out, &translation.item(false))?;
     }
@@ -68,8 +193,215 @@ fn render(translated: &Translated) -> anyhow::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Returns the answer with JSON that was rendered on another thread.
-fn json(rendered: Result<anyhow::Result<Vec<u8>>, tokio::task::JoinError>) -> Result<Response, ApiError> {
-    let rendered = rendered.map_err(|_| ApiError::stopping())??;
-    Ok(([(header::CONTENT_TYPE, "application/json")], rendered).into_response())
+fn json(rendered: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], rendered).into_response()
+}
+
+/// Request of alignments. All other keys are options of `softalign align`, with underscores.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlignRequest {
+    /// Sentence pairs.
+    pairs: Vec<Pair>,
+    /// Name of the model; by default the first.
+    model: Option<String>,
+    #[serde(flatten)]
+    attention: AttentionOptions,
+    #[serde(flatten)]
+    links: LinkFields,
+}
+
+/// Request of scores.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreRequest {
+    /// Sentence pairs.
+    pairs: Vec<Pair>,
+    /// Name of the model; by default the first.
+    model: Option<String>,
+}
+
+/// Aligns the words of sentence pairs. The answer is the JSON of `softalign align --format json`.
+#[utoipa::path(
+    post,
+    path = "/v1/align",
+    tag = "softalign",
+    request_body = AlignRequest,
+    responses(
+        (status = 200, description = "One object for each pair", body = Vec<JsonItem>),
+        (status = 400, description = "An option is invalid", body = ErrorBody)
+    )
+)]
+pub async fn align(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonBody(request): JsonBody<AlignRequest>,
+) -> Result<Response, ApiError> {
+    server.admit(&caller, None, sides(&request.pairs))?;
+    let options = request.links.options()?;
+    let model = server.model(request.model.as_deref())?;
+    let AlignRequest { pairs, attention, .. } = request;
+    let work = move |model: &LoadedModel, cancellation: &Cancellation| {
+        let translator = model.translator.clone().with_words(options.words).with_attention(&attention.overrides())?;
+        let linker = Linker::with_options(&options, Some(&translator), &[], &Silent)?;
+        let (mut renderer, mut out) = (JsonRenderer::default(), Vec::new());
+        for (index, chunk) in pairs.chunks(PAIRS_AT_ONCE).enumerate().take_while(|_| !cancellation.is_cancelled()) {
+            for (id, (pair, linked)) in
+                (index * PAIRS_AT_ONCE..).zip(chunk.iter().zip(linker.link(chunk, &mut |_| {})?))
+            {
+                renderer.item(&mut out, &linked.item(id, [&pair.source, &pair.target], false))?;
+            }
+        }
+        renderer.finish(&mut out)?;
+        Ok(out)
+    };
+    Ok(json(model.run(work).await?))
+}
+
+/// Scores sentence pairs by forced decoding. The objects are those of `softalign score --json`.
+#[utoipa::path(
+    post,
+    path = "/v1/score",
+    tag = "softalign",
+    request_body = ScoreRequest,
+    responses(
+        (status = 200, description = "One object for each pair", body = Vec<ScoredPair>),
+        (status = 400, description = "The request is invalid", body = ErrorBody)
+    )
+)]
+pub async fn score(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonBody(request): JsonBody<ScoreRequest>,
+) -> Result<Response, ApiError> {
+    server.admit(&caller, None, sides(&request.pairs))?;
+    let model = server.model(request.model.as_deref())?;
+    let work = move |model: &LoadedModel, cancellation: &Cancellation| {
+        let scored = score_all(&model.translator, &request.pairs, cancellation)?;
+        Ok(serde_json::to_vec(&scored)?)
+    };
+    Ok(json(model.run(work).await?))
+}
+
+fn score_all(translator: &Translator, pairs: &[Pair], cancellation: &Cancellation) -> anyhow::Result<Vec<ScoredPair>> {
+    let mut scored = Vec::with_capacity(pairs.len());
+    for chunk in pairs.chunks(PAIRS_AT_ONCE).take_while(|_| !cancellation.is_cancelled()) {
+        let scores = translator.score_batch(chunk, &mut |_| {})?;
+        let first = scored.len();
+        scored.extend(
+            (first..).zip(chunk.iter().zip(scores)).map(|(id, (pair, score))| ScoredPair::new(id, pair, &score)),
+        );
+    }
+    Ok(scored)
+}
+
+fn sides(pairs: &[Pair]) -> impl Iterator<Item = &String> + Clone {
+    pairs.iter().flat_map(|pair| [&pair.source, &pair.target])
+}
+
+/// Description of the server.
+#[derive(Serialize, ToSchema)]
+pub struct ServerDescription {
+    /// Version of softalign.
+    version: &'static str,
+    /// Models in the order of the command line.
+    models: Vec<ModelDescription>,
+    /// True if corrected pairs are collected by `/v1/pairs`.
+    collects: bool,
+    /// True if requests of work need a key.
+    needs_key: bool,
+    /// Maximum characters of a request.
+    char_limit: usize,
+    /// Maximum number of texts and lines of a request.
+    batch_limit: usize,
+}
+
+/// Description of a model.
+#[derive(Serialize, ToSchema)]
+struct ModelDescription {
+    /// Name in requests.
+    name: String,
+    /// Attention mechanism.
+    attention: String,
+    /// Number of attention heads.
+    heads: usize,
+    /// Codes of its source and target languages, with the tag of the target if the model needs one.
+    pairs: Vec<PairDescription>,
+}
+
+/// Direction of translation.
+#[derive(Serialize, ToSchema)]
+struct PairDescription {
+    /// Code of the source language.
+    source: String,
+    /// Code of the target language.
+    target: String,
+    /// Value of `tag_source` for this direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tag_source: Option<String>,
+}
+
+/// Describes the server and its models.
+#[utoipa::path(
+    get,
+    path = "/v1/models",
+    tag = "softalign",
+    responses((status = 200, description = "Description of the server", body = ServerDescription))
+)]
+pub async fn models(State(server): State<Arc<Server>>) -> Json<ServerDescription> {
+    let describe = |model: &super::state::ServedModel| {
+        let current = model.current();
+        let attention = &current.translator.config().architecture.attention;
+        let pair = |pair: &super::languages::LanguagePair| PairDescription {
+            source: pair.source.clone(),
+            target: pair.target.clone(),
+            tag_source: pair.tag.clone(),
+        };
+        ModelDescription {
+            name: model.name().to_owned(),
+            attention: attention.to_string(),
+            heads: attention.heads,
+            pairs: current.pairs.iter().map(pair).collect(),
+        }
+    };
+    Json(ServerDescription {
+        version: env!("CARGO_PKG_VERSION"),
+        models: server.models().iter().map(describe).collect(),
+        collects: server.collection().is_some(),
+        needs_key: server.access().needs_key(),
+        char_limit: server.limits().characters,
+        batch_limit: server.limits().texts,
+    })
+}
+
+/// Confirmation that a pair was written.
+#[derive(Serialize, ToSchema)]
+pub struct PairSaved {
+    /// True: the pair is on the disk.
+    saved: bool,
+}
+
+/// Appends a corrected pair to the file of `--collect`, which `softalign train` takes.
+#[utoipa::path(
+    post,
+    path = "/v1/pairs",
+    tag = "softalign",
+    request_body = Pair,
+    responses(
+        (status = 200, description = "The pair is on the disk", body = PairSaved),
+        (status = 400, description = "A side is empty", body = ErrorBody),
+        (status = 403, description = "The server does not collect pairs", body = ErrorBody)
+    )
+)]
+pub async fn pairs(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonBody(pair): JsonBody<Pair>,
+) -> Result<Json<PairSaved>, ApiError> {
+    server.access().admit(&caller, None)?;
+    let Some(collection) = server.collection() else {
+        return Err(ApiError::forbidden("this server does not collect pairs; start it with --collect FILE"));
+    };
+    collection.append(&pair).await?;
+    Ok(Json(PairSaved { saved: true }))
 }

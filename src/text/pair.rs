@@ -1,11 +1,12 @@
 //! A sentence pair.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Normalization;
 
 /// A sentence and its translation, as the user wrote them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct Pair {
     /// The sentence to translate.
     pub source: String,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
@@ -11,8 +13,10 @@ use unicode_segmentation::UnicodeSegmentation;
 pub const LONGEST_WORD: usize = 1000;
 
 /// Definition of a word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum WordSplitting {
     /// Split at whitespace.
     #[default]
@@ -21,9 +25,11 @@ pub enum WordSplitting {
     /// `well-known`.
     Punctuation,
     /// As [`Self::Punctuation`], but each character of scripts without spaces is a word; for terminology.
+    #[serde(skip)]
     #[cfg_attr(feature = "cli", value(skip))]
     Terms,
     /// Each character other than white space, for texts in character units.
+    #[serde(skip)]
     #[cfg_attr(feature = "cli", value(skip))]
     Characters,
 }

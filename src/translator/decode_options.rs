@@ -1,7 +1,7 @@
 //! Options of decoding: search, sampling and constraints.
 
 use anyhow::{Result, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Constraints, Request, ResultSelection, Terminology};
 use crate::error::{UsageError, usage};
@@ -26,9 +26,10 @@ const MAX_RESULTS: usize = 1000;
 /// let options = DecodeOptions::beam(10).n_best(3).prefix("Hier, ").avoid("robe");
 /// assert_eq!(options.n_best, 3);
 /// ```
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct DecodeOptions {
     /// Beam size; 1 is greedy search. Time and memory grow with it.
     #[cfg_attr(feature = "cli", arg(help_heading = "Search", long, value_name = "K", default_value_t = 5))]

@@ -75,20 +75,34 @@ impl ForcedScore {
 
 /// Score of a pair as JSON.
 #[derive(Serialize)]
-struct ScoredPair<'a> {
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
+pub struct ScoredPair<'a> {
+    /// Version of the schema.
     schema: u32,
+    /// Position of the pair, from 0.
     id: usize,
+    /// Source.
     source_text: &'a str,
+    /// Target.
     target_text: &'a str,
+    /// Log-probability of the target, in nats, with `</s>`.
     log_probability: f64,
+    /// Number of target tokens, with `</s>`.
     units: usize,
+    /// Perplexity per token.
     perplexity: f64,
+    /// Target words.
     words: Vec<ScoredWord<'a>>,
+    /// Log-probability of `</s>`.
     end: f64,
 }
 
+/// Target word with its log-probability.
 #[derive(Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 struct ScoredWord<'a> {
+    /// Word.
     word: &'a str,
+    /// Log-probability, in nats: the sum over its tokens.
     log_probability: f64,
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Result, bail, ensure};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{ForcedAlignment, Translator};
 use crate::aligner::{self, Posteriors, WordAligner};
@@ -33,8 +34,10 @@ const DIRECTION_THRESHOLD: f32 = 0.4;
 pub const MAX_LINKED_WORDS: usize = 2000;
 
 /// Source of link scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum LinksFrom {
     /// Attention, combined with the model's statistical aligner if there is one.
     #[default]
@@ -55,8 +58,10 @@ impl LinksFrom {
 }
 
 /// Direction of links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum LinkDirection {
     /// Each target word with its most probable source word, or with none.
     Forward,

@@ -39,7 +39,7 @@ use term_placement::place_terms;
 pub use api::Aligner;
 pub use constraints::{Constraints, Terminology};
 pub use decode_options::{DecodeOptions, MAX_PHRASE, check_length_penalty};
-pub use forced_score::ForcedScore;
+pub use forced_score::{ForcedScore, ScoredPair};
 pub use line_warnings::{LineWarnings, warn_of_truncated_lines};
 pub use linked_translation::LinkedTranslation;
 pub use linker::{

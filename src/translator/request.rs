@@ -31,6 +31,17 @@ impl<T: Into<String>> From<T> for Sentence {
 }
 
 impl Sentence {
+    /// Returns a sentence after a prefix, such as a tag and features. Blank text stays alone.
+    pub fn after(prefix: &str, text: &str) -> Self {
+        let prefix = if text.trim().is_empty() { "" } else { prefix };
+        Self { text: format!("{prefix}{text}"), prefix_len: prefix.len(), ..Self::default() }
+    }
+
+    /// Returns a sentence after a tag, if there is one.
+    pub fn tagged(tag: Option<&str>, text: &str) -> Self {
+        Self::after(&tag.map(|tag| format!("{tag} ")).unwrap_or_default(), text)
+    }
+
     /// Text without tag and features.
     pub fn given(&self) -> &str {
         &self.text[self.prefix_len..]

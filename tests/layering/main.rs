@@ -79,7 +79,7 @@ const USES: [(&str, &[&str]); 23] = [
         ],
     ),
     ("evaluation", &["alignment", "error", "metrics", "render", "reporter", "text", "translator"]),
-    ("serve", &["attention", "error", "render", "reporter", "search", "text", "translator"]),
+    ("serve", &["alignment", "attention", "error", "render", "reporter", "search", "text", "translator"]),
     (
         "cli",
         &[

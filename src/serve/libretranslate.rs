@@ -1,0 +1,439 @@
+//! LibreTranslate's API, so that its clients work unchanged.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::Caller;
+use super::batching::TranslationOptions;
+use super::body::{JsonOrForm, Texts};
+use super::detection::{Detection, detect};
+use super::error::{ApiError, ErrorBody};
+use super::languages::{LanguagePair, language_name};
+use super::loaded_model::LoadedModel;
+use super::state::{ServedModel, Server};
+use crate::text::Pair;
+use crate::translator::{DecodeOptions, Sentence};
+
+/// Source language that is to be detected.
+const AUTO: &str = "auto";
+/// Maximum number of alternatives.
+const MAX_ALTERNATIVES: usize = 100;
+
+/// Language with those that it is translated into.
+#[derive(Serialize, ToSchema)]
+pub struct Language {
+    /// Code in ISO 639.
+    code: String,
+    /// English name.
+    name: String,
+    /// Codes of the languages that it is translated into.
+    targets: Vec<String>,
+}
+
+/// Lists the languages.
+#[utoipa::path(
+    get,
+    path = "/languages",
+    tag = "LibreTranslate",
+    responses((status = 200, description = "The languages", body = Vec<Language>))
+)]
+pub async fn languages(State(server): State<Arc<Server>>) -> Json<Vec<Language>> {
+    let pairs = server.language_pairs();
+    let mut codes: Vec<&str> = pairs.iter().flat_map(|(_, pair)| [&*pair.source, &*pair.target]).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let language = |code: &str| {
+        let targets = pairs.iter().filter(|(_, pair)| pair.source == code).map(|(_, pair)| pair.target.clone());
+        Language { code: code.to_owned(), name: language_name(code).to_owned(), targets: targets.collect() }
+    };
+    Json(codes.into_iter().map(language).collect())
+}
+
+/// Request of translations in LibreTranslate's API.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = LibreTranslateRequest)]
+pub struct TextsToTranslate {
+    /// Text, or list of texts. Each line is a sentence.
+    q: Option<Texts>,
+    /// Code of the source language, or `auto`.
+    source: Option<String>,
+    /// Code of the target language.
+    target: Option<String>,
+    /// `text` or `html`.
+    format: Option<String>,
+    /// Number of other translations.
+    alternatives: Option<usize>,
+    /// Key, if the server needs one.
+    api_key: Option<String>,
+}
+
+/// Translations in LibreTranslate's API.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = LibreTranslateAnswer)]
+pub struct TranslatedTexts {
+    /// Translation, or list of translations.
+    translated_text: OneOrList<String>,
+    /// Other translations of each text, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alternatives: Option<OneOrList<Vec<String>>>,
+    /// Detected language of each text, if it was `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detected_language: Option<OneOrList<Detection>>,
+}
+
+/// Answer for a text, or for each text of a list.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum OneOrList<T> {
+    One(T),
+    List(Vec<T>),
+}
+
+/// Translates texts.
+#[utoipa::path(
+    post,
+    path = "/translate",
+    tag = "LibreTranslate",
+    request_body = TextsToTranslate,
+    responses(
+        (status = 200, description = "The translations", body = TranslatedTexts),
+        (status = 400, description = "The request is invalid", body = ErrorBody),
+        (status = 403, description = "The key is missing or unknown", body = ErrorBody),
+        (status = 413, description = "The request is beyond a limit", body = ErrorBody),
+        (status = 429, description = "The client sent too many requests", body = ErrorBody),
+        (status = 500, description = "The model failed", body = ErrorBody)
+    )
+)]
+pub async fn translate(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonOrForm(request): JsonOrForm<TextsToTranslate>,
+) -> Result<Json<TranslatedTexts>, ApiError> {
+    let TextsToTranslate { q, source, target, format, alternatives, api_key } = request;
+    let q = q.filter(|q| *q != Texts::One(String::new()) && !q.as_slice().is_empty()).ok_or_else(|| missing("q"))?;
+    let [source, target] = [given(source, "source")?, given(target, "target")?];
+    server.admit(&caller, api_key.as_deref(), q.as_slice().iter())?;
+    let alternatives = alternatives.unwrap_or_default();
+    if alternatives > MAX_ALTERNATIVES {
+        return Err(ApiError::invalid(format!("alternatives must be at most {MAX_ALTERNATIVES}, not {alternatives}")));
+    }
+    let is_html = match format.as_deref() {
+        None | Some("" | "text") => false,
+        Some("html") => true,
+        Some(other) => return Err(ApiError::invalid(format!("{other} format is not supported; send text or html"))),
+    };
+    let directions = Direction::of_texts(&server, q.as_slice(), &source, &target)?;
+    let found = translate_all(q.as_slice(), &directions, alternatives, is_html).await?;
+    let (texts, others): (Vec<String>, Vec<Vec<String>>) = found.into_iter().map(split_best).unzip();
+    let detected = directions.into_iter().filter_map(|direction| direction.detected).collect();
+    let is_list = matches!(q, Texts::Several(_));
+    Ok(Json(TranslatedTexts {
+        translated_text: as_given(texts, is_list).ok_or_else(ApiError::internal)?,
+        alternatives: as_given(others, is_list).filter(|_| alternatives > 0),
+        detected_language: as_given(detected, is_list).filter(|_| source == AUTO),
+    }))
+}
+
+fn split_best(mut ranked: Vec<String>) -> (String, Vec<String>) {
+    let others = ranked.split_off(1.min(ranked.len()));
+    (ranked.pop().unwrap_or_default(), others)
+}
+
+/// Returns the answers as a list if the texts were one, or else the only one.
+fn as_given<T>(mut answers: Vec<T>, is_list: bool) -> Option<OneOrList<T>> {
+    if is_list { Some(OneOrList::List(answers)) } else { answers.pop().map(OneOrList::One) }
+}
+
+fn missing(name: &str) -> ApiError {
+    ApiError::invalid(format!("Invalid request: missing {name} parameter"))
+}
+
+fn given(value: Option<String>, name: &str) -> Result<String, ApiError> {
+    value.filter(|value| !value.is_empty()).ok_or_else(|| missing(name))
+}
+
+/// Model and languages of a text.
+struct Direction<'s> {
+    model: &'s ServedModel,
+    pair: LanguagePair,
+    detected: Option<Detection>,
+}
+
+impl<'s> Direction<'s> {
+    /// Chooses the direction of each text.
+    ///
+    /// # Errors
+    /// A language is not known, or not translated into the target.
+    fn of_texts(server: &'s Server, texts: &[String], source: &str, target: &str) -> Result<Vec<Self>, ApiError> {
+        let pairs = server.language_pairs();
+        for code in [source, target].into_iter().filter(|code| *code != AUTO) {
+            if !pairs.iter().any(|(_, pair)| pair.source == code || pair.target == code) {
+                return Err(ApiError::invalid(format!("{code} is not supported; GET /languages lists the languages")));
+            }
+        }
+        let into_target: Vec<_> = pairs.into_iter().filter(|(_, pair)| pair.target == target).collect();
+        let choose = |text: &String| {
+            let detected = (source == AUTO).then(|| detect_source(text, &into_target)).flatten();
+            let code = detected.as_ref().map_or(source, |detected| &detected.language);
+            let (model, pair) = into_target.iter().find(|(_, pair)| pair.source == code).ok_or_else(|| {
+                let [target_name, name] = [language_name(target), language_name(code)];
+                ApiError::invalid(format!(
+                    "{target_name} ({target}) is not available as a target language from {name} ({code})"
+                ))
+            })?;
+            Ok(Self { model, pair: pair.clone(), detected })
+        };
+        texts.iter().map(choose).collect()
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        std::ptr::eq(self.model, other.model) && self.pair == other.pair
+    }
+}
+
+/// Returns the most probable source language of a text.
+fn detect_source(text: &str, pairs: &[(&ServedModel, LanguagePair)]) -> Option<Detection> {
+    let models: Vec<(&str, Arc<LoadedModel>)> =
+        pairs.iter().map(|(model, pair)| (&*pair.source, model.current())).collect();
+    let vocabularies = models.iter().map(|(source, model)| (*source, &*model.translator.checkpoint().source));
+    detect(text, vocabularies).into_iter().next()
+}
+
+/// Translates each text in its direction. Returns the best translation and the alternatives of each.
+async fn translate_all(
+    texts: &[String],
+    directions: &[Direction<'_>],
+    alternatives: usize,
+    is_html: bool,
+) -> Result<Vec<Vec<String>>, ApiError> {
+    let mut found = vec![Vec::new(); texts.len()];
+    let mut left: Vec<usize> = (0..texts.len()).collect();
+    while let Some(&first) = left.first() {
+        let direction = &directions[first];
+        let (alike, others) = left.into_iter().partition(|&index| directions[index].is_like(direction));
+        left = others;
+        let alike: Vec<usize> = alike;
+        let parts: Vec<TextLines> = alike.iter().map(|&index| TextLines::new(&texts[index])).collect();
+        let tag = direction.pair.tag.as_deref();
+        let sentences =
+            parts.iter().flat_map(|text| text.sentences().map(|line| Sentence::tagged(tag, line))).collect();
+        let decoding = DecodeOptions::default().n_best(alternatives + 1);
+        let options = TranslationOptions { decoding, ..TranslationOptions::default() };
+        if is_html {
+            return Err(ApiError::invalid("html format is not supported yet; send text"));
+        }
+        let translated = direction.model.translate(sentences, options).await?;
+        let mut lines =
+            translated.translations.into_iter().map(|ranked| ranked.into_iter().map(|one| one.text).collect());
+        for (index, part) in alike.into_iter().zip(&parts) {
+            found[index] = part.join(&lines.by_ref().take(part.sentences().count()).collect::<Vec<_>>());
+        }
+    }
+    Ok(found)
+}
+
+/// Lines of a text, with the white space around each sentence.
+struct TextLines<'t> {
+    /// White space before the sentence, the sentence, and white space after it with the line break.
+    lines: Vec<[&'t str; 3]>,
+}
+
+impl<'t> TextLines<'t> {
+    fn new(text: &'t str) -> Self {
+        let parts = |line: &'t str| {
+            let start = line.len() - line.trim_start().len();
+            let end = line.trim_end().len().max(start);
+            [&line[..start], &line[start..end], &line[end..]]
+        };
+        Self { lines: text.split_inclusive('\n').map(parts).collect() }
+    }
+
+    fn sentences(&self) -> impl Iterator<Item = &'t str> {
+        self.lines.iter().map(|[_, sentence, _]| *sentence).filter(|sentence| !sentence.is_empty())
+    }
+
+    /// Returns the text with translations of its sentences: the best of each, then the second of each, and so on. A sentence
+    /// with fewer translations repeats its last one.
+    fn join(&self, translations: &[Vec<String>]) -> Vec<String> {
+        let ranks = translations.iter().map(Vec::len).max().unwrap_or(1);
+        let joined = |rank: usize| {
+            let mut translations = translations.iter();
+            let translate = |[before, sentence, after]: &[&str; 3]| {
+                let ranked = if sentence.is_empty() { None } else { translations.next() };
+                let text = ranked.and_then(|ranked| ranked.get(rank).or(ranked.last())).map_or("", String::as_str);
+                format!("{before}{text}{after}")
+            };
+            self.lines.iter().map(translate).collect()
+        };
+        (0..ranks).map(joined).collect()
+    }
+}
+
+/// Request of a text's language.
+#[derive(Deserialize, ToSchema)]
+pub struct DetectRequest {
+    /// Text.
+    q: Option<String>,
+    /// Key, if the server needs one.
+    api_key: Option<String>,
+}
+
+/// Detects the language of a text by the share of tokens that each language's vocabulary knows.
+#[utoipa::path(
+    post,
+    path = "/detect",
+    tag = "LibreTranslate",
+    request_body = DetectRequest,
+    responses(
+        (status = 200, description = "The languages, the most probable first", body = Vec<Detection>),
+        (status = 400, description = "The request is invalid", body = ErrorBody)
+    )
+)]
+pub async fn detect_language(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonOrForm(DetectRequest { q, api_key }): JsonOrForm<DetectRequest>,
+) -> Result<Json<Vec<Detection>>, ApiError> {
+    let q = given(q, "q")?;
+    server.admit(&caller, api_key.as_deref(), std::iter::once(&q))?;
+    let pairs: Vec<(Arc<LoadedModel>, LanguagePair)> =
+        server.language_pairs().into_iter().map(|(model, pair)| (model.current(), pair)).collect();
+    let detected = tokio::task::spawn_blocking(move || {
+        let vocabularies = pairs.iter().flat_map(|(model, pair)| {
+            let checkpoint = model.translator.checkpoint();
+            [(&*pair.source, &*checkpoint.source), (&*pair.target, &*checkpoint.target)]
+        });
+        detect(&q, vocabularies)
+    });
+    Ok(Json(detected.await?))
+}
+
+/// Settings of LibreTranslate's page.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FrontendSettings {
+    /// Maximum characters of a request.
+    char_limit: usize,
+    /// Pause after typing before a translation, in milliseconds.
+    frontend_timeout: u32,
+    /// True if there are keys.
+    api_keys: bool,
+    /// True if a key is needed.
+    key_required: bool,
+    /// True if corrected translations are collected.
+    suggestions: bool,
+    /// False: files are not translated.
+    files_translation: bool,
+    /// Extensions of files that are translated.
+    supported_files_format: Vec<String>,
+    /// Languages at the start.
+    language: FrontendLanguages,
+}
+
+/// Languages of LibreTranslate's page at the start.
+#[derive(Serialize, ToSchema)]
+struct FrontendLanguages {
+    source: NamedLanguage,
+    target: NamedLanguage,
+}
+
+/// Language with its name.
+#[derive(Serialize, ToSchema)]
+struct NamedLanguage {
+    code: String,
+    name: String,
+}
+
+impl NamedLanguage {
+    fn new(code: &str) -> Self {
+        Self { code: code.to_owned(), name: language_name(code).to_owned() }
+    }
+}
+
+/// Describes the server for LibreTranslate's page.
+#[utoipa::path(
+    get,
+    path = "/frontend/settings",
+    tag = "LibreTranslate",
+    responses((status = 200, description = "The settings", body = FrontendSettings))
+)]
+pub async fn frontend_settings(State(server): State<Arc<Server>>) -> Json<FrontendSettings> {
+    let target = server.language_pairs().first().map(|(_, pair)| pair.target.clone()).unwrap_or_default();
+    let needs_key = server.access().needs_key();
+    Json(FrontendSettings {
+        char_limit: server.limits().characters,
+        frontend_timeout: 500,
+        api_keys: needs_key,
+        key_required: needs_key,
+        suggestions: server.collection().is_some(),
+        files_translation: false,
+        supported_files_format: Vec::new(),
+        language: FrontendLanguages {
+            source: NamedLanguage { code: AUTO.to_owned(), name: "Auto Detect".to_owned() },
+            target: NamedLanguage::new(&target),
+        },
+    })
+}
+
+/// Corrected translation in LibreTranslate's API.
+#[derive(Deserialize, ToSchema)]
+pub struct Suggestion {
+    /// Text.
+    q: Option<String>,
+    /// Its corrected translation.
+    s: Option<String>,
+    /// Code of the source language.
+    source: Option<String>,
+    /// Code of the target language.
+    target: Option<String>,
+    /// Key, if the server needs one.
+    api_key: Option<String>,
+}
+
+/// Confirmation of a corrected translation.
+#[derive(Serialize, ToSchema)]
+pub struct SuggestionSaved {
+    /// True: the pair is on the disk.
+    success: bool,
+}
+
+/// Appends a corrected translation to the file of `--collect`.
+#[utoipa::path(
+    post,
+    path = "/suggest",
+    tag = "LibreTranslate",
+    request_body = Suggestion,
+    responses(
+        (status = 200, description = "The pair is on the disk", body = SuggestionSaved),
+        (status = 400, description = "The request is invalid", body = ErrorBody),
+        (status = 403, description = "The server does not collect pairs", body = ErrorBody)
+    )
+)]
+pub async fn suggest(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonOrForm(suggestion): JsonOrForm<Suggestion>,
+) -> Result<Json<SuggestionSaved>, ApiError> {
+    let Suggestion { q, s, source, target, api_key } = suggestion;
+    server.access().admit(&caller, api_key.as_deref())?;
+    let Some(collection) = server.collection() else {
+        return Err(ApiError::forbidden("Suggestions are disabled on this server: start it with --collect FILE"));
+    };
+    let pair = Pair { source: given(q, "q")?, target: given(s, "s")? };
+    let languages = [given(source, "source")?, given(target, "target")?];
+    if !server.language_pairs().iter().any(|(_, pair)| [&*pair.source, &*pair.target] == languages) {
+        return Err(ApiError::invalid("no model translates between these languages; GET /languages lists them"));
+    }
+    collection.append(&pair).await?;
+    Ok(Json(SuggestionSaved { success: true }))
+}
+
+/// Refuses files.
+pub async fn translate_file() -> ApiError {
+    ApiError::forbidden("Files translation are disabled on this server: send their text to /translate")
+}

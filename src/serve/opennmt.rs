@@ -1,0 +1,149 @@
+//! OpenNMT-py's API: `POST /translator/translate` and what its clients ask before.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::Caller;
+use super::batching::{Translated, TranslationOptions};
+use super::body::JsonBody;
+use super::error::{ApiError, ErrorBody};
+use super::state::{ServedModel, Server};
+use crate::alignment::LinkFormat;
+use crate::translator::Sentence;
+
+/// One text of a request.
+#[derive(Deserialize, ToSchema)]
+pub struct OpenNmtSource {
+    /// Text; each of its lines is a sentence.
+    src: String,
+    /// Number of the model in the order of the command line, from 0, or its name; by default the first.
+    id: Option<ModelId>,
+}
+
+/// Model of a request.
+#[derive(PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(untagged)]
+enum ModelId {
+    /// Number from 0.
+    Number(u64),
+    /// Name.
+    Name(String),
+}
+
+/// Translation of a text.
+#[derive(Serialize, ToSchema)]
+pub struct OpenNmtTranslation {
+    /// The text.
+    src: String,
+    /// Its translation.
+    tgt: String,
+    /// Number of translations of each text.
+    n_best: usize,
+    /// Mean score of its lines.
+    pred_score: f64,
+    /// Word links of each line, as `s-t`.
+    align: Vec<String>,
+}
+
+/// Translates texts as OpenNMT-py's server does.
+#[utoipa::path(
+    post,
+    path = "/translator/translate",
+    tag = "OpenNMT-py",
+    request_body = Vec<OpenNmtSource>,
+    responses(
+        (status = 200, description = "A list with the best translations of all texts", body = Vec<Vec<OpenNmtTranslation>>),
+        (status = 400, description = "The request is invalid", body = ErrorBody)
+    )
+)]
+pub async fn translate(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonBody(sources): JsonBody<Vec<OpenNmtSource>>,
+) -> Result<Json<Vec<Vec<OpenNmtTranslation>>>, ApiError> {
+    server.admit(&caller, None, sources.iter().map(|source| &source.src))?;
+    let mut ids = sources.iter().map(|source| &source.id);
+    let first = ids.next().and_then(Option::as_ref);
+    if ids.any(|id| id.as_ref() != first) {
+        return Err(ApiError::invalid("all texts of a request need the same model: give one id"));
+    }
+    let model = find(&server, first)?;
+    let lines: Vec<Vec<&str>> = sources.iter().map(|source| source.src.split('\n').collect()).collect();
+    let sentences = lines.iter().flatten().map(|line| Sentence::from(line.trim_end_matches('\r'))).collect();
+    let translated = model.translate(sentences, TranslationOptions::default()).await?;
+    let counts: Vec<usize> = lines.iter().map(Vec::len).collect();
+    let linked = tokio::task::spawn_blocking(move || link(&translated)).await??;
+    let mut linked = linked.into_iter();
+    let join = |(source, count): (OpenNmtSource, usize)| {
+        let parts: Vec<LinkedLine> = linked.by_ref().take(count).collect();
+        OpenNmtTranslation {
+            src: source.src,
+            tgt: parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n"),
+            n_best: 1,
+            pred_score: parts.iter().map(|part| part.score).sum::<f64>() / parts.len().max(1) as f64,
+            align: parts.into_iter().map(|part| part.links).collect(),
+        }
+    };
+    Ok(Json(vec![sources.into_iter().zip(counts).map(join).collect()]))
+}
+
+/// Translation of a line with its links.
+struct LinkedLine {
+    text: String,
+    score: f64,
+    links: String,
+}
+
+fn link(translated: &Translated) -> anyhow::Result<Vec<LinkedLine>> {
+    let linked = translated.model.linker.link_translations(&translated.translations, &translated.sentences)?;
+    let line = |one: crate::translator::LinkedTranslation| LinkedLine {
+        text: one.translation.text.clone(),
+        score: one.translation.score,
+        links: LinkFormat::default().format_line(&one.linked.links),
+    };
+    Ok(linked.into_iter().map(line).collect())
+}
+
+fn find<'s>(server: &'s Server, id: Option<&ModelId>) -> Result<&'s ServedModel, ApiError> {
+    match id {
+        None => server.model(None),
+        Some(ModelId::Name(name)) => server.model(Some(name)),
+        // The numbers of a configuration for OpenNMT-py are of no use here.
+        Some(ModelId::Number(_)) if server.models().len() == 1 => server.model(None),
+        Some(ModelId::Number(number)) => {
+            usize::try_from(*number).ok().and_then(|index| server.models().get(index)).ok_or_else(|| {
+                ApiError::invalid(format!(
+                    "there is no model {number}; they are counted from 0 to {}",
+                    server.models().len() - 1
+                ))
+            })
+        }
+    }
+}
+
+/// Model in the list of `GET /translator/models`.
+#[derive(Serialize, ToSchema)]
+pub struct OpenNmtModel {
+    /// Number in the order of the command line, from 0.
+    model_id: usize,
+    /// Name.
+    model: String,
+    /// True: all models are loaded.
+    loaded: bool,
+}
+
+/// Lists the models as OpenNMT-py's server does.
+#[utoipa::path(
+    get,
+    path = "/translator/models",
+    tag = "OpenNMT-py",
+    responses((status = 200, description = "The models", body = Vec<OpenNmtModel>))
+)]
+pub async fn models(State(server): State<Arc<Server>>) -> Json<Vec<OpenNmtModel>> {
+    let models = server.model_names().into_iter().enumerate();
+    Json(models.map(|(model_id, model)| OpenNmtModel { model_id, model: model.to_owned(), loaded: true }).collect())
+}

@@ -1,0 +1,66 @@
+//! Models that are loaded anew while the server runs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, SystemTime};
+
+use super::state::{ServedModel, Server};
+use crate::reporter::Reporter;
+
+/// Interval at which directories are looked at.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Names, sizes and times of the files of a model.
+type DirectoryState = Vec<(PathBuf, u64, Option<SystemTime>)>;
+
+/// Loads models anew when `asked` receives something, and with `watches` when their files change. Returns once `asked` is
+/// closed. A model that cannot be loaded stays as it was.
+pub fn run(server: &Server, watches: bool, asked: &Receiver<()>, reporter: &dyn Reporter) {
+    let mut loaded: Vec<DirectoryState> = server.models().iter().map(state).collect();
+    let mut seen = loaded.clone();
+    loop {
+        let is_asked = match asked.recv_timeout(INTERVAL) {
+            Ok(()) => true,
+            Err(RecvTimeoutError::Timeout) => false,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        if is_asked && let Err(error) = server.access().reload() {
+            reporter.warn(&format!("{error:#}; the former keys stay"));
+        }
+        if !is_asked && !watches {
+            continue;
+        }
+        for (index, model) in server.models().iter().enumerate() {
+            let now = state(model);
+            // A training writes its files one after the other: they are read once they rest.
+            let rests = std::mem::replace(&mut seen[index], now.clone()) == now;
+            if is_asked || (rests && now != loaded[index]) {
+                loaded[index] = now;
+                reload(model, reporter);
+            }
+        }
+    }
+}
+
+fn reload(model: &ServedModel, reporter: &dyn Reporter) {
+    match model.reload() {
+        Ok(()) => reporter.note(&format!("{}: loaded anew", model.name())),
+        Err(error) => reporter.warn(&format!("{}: not loaded anew: {error:#}; the former model stays", model.name())),
+    }
+}
+
+fn state(model: &ServedModel) -> DirectoryState {
+    let entries = model.directories().iter().filter_map(|directory| fs::read_dir(directory).ok()).flatten().flatten();
+    let file = |entry: fs::DirEntry| {
+        let path = entry.path();
+        // Logs change at each validation, models do not.
+        let is_model = path.extension().is_some_and(|extension| extension == "json" || extension == "safetensors");
+        let is_training = path.file_stem().is_some_and(|name| name == "resume");
+        let metadata = fs::metadata(&path).ok().filter(|_| is_model && !is_training)?;
+        Some((path, metadata.len(), metadata.modified().ok()))
+    };
+    let mut state: DirectoryState = entries.filter_map(file).collect();
+    state.sort();
+    state
+}
