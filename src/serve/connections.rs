@@ -20,14 +20,17 @@ use tokio::sync::{Semaphore, watch};
 
 use super::access::ClientAddress;
 use super::routes::router;
+use super::stalled::WriteLimited;
 use super::state::Server;
 
 /// Time to send the headers of a request, and to begin the next one on a connection.
 const HEADER_TIME: Duration = Duration::from_secs(10);
+/// Time that a client may read nothing of an answer.
+const READ_TIME: Duration = Duration::from_secs(30);
 /// Maximum bytes of the headers of a request.
 const MAX_HEADERS: usize = 64 * 1024;
 /// Maximum number of open connections; further ones wait to be accepted.
-const MAX_CONNECTIONS: usize = 4096;
+const MAX_CONNECTIONS: u32 = 4096;
 /// Pause after a connection could not be accepted, as when there are no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time for running requests to be answered once the server stops.
@@ -40,9 +43,10 @@ const LAST_GRACE: Duration = Duration::from_secs(1);
 /// # Errors
 /// Signals cannot be received.
 pub async fn serve(listener: TcpListener, server: Arc<Server>, reload: Sender<()>) -> Result<()> {
+    raise_file_limit();
     let router = router(Arc::clone(&server));
     let (stop, stopping) = watch::channel(false);
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS as usize));
     let mut signal = pin!(termination(reload)?);
     loop {
         let accepted = async {
@@ -66,13 +70,28 @@ pub async fn serve(listener: TcpListener, server: Arc<Server>, reload: Sender<()
     }
     drop(listener);
     let _ = stop.send(true);
-    let all_closed = || slots.acquire_many(MAX_CONNECTIONS as u32);
+    let all_closed = || slots.acquire_many(MAX_CONNECTIONS);
     if tokio::time::timeout(GRACE, all_closed()).await.is_err() {
         server.cancel_all();
         let _ = tokio::time::timeout(LAST_GRACE, all_closed()).await;
     }
     Ok(())
 }
+
+/// Raises the number of files that this process may open, of which each connection is one, as far as it is allowed to.
+#[cfg(unix)]
+fn raise_file_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call writes the limits through a valid pointer.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 {
+        limit.rlim_cur = limit.rlim_max.min(libc::rlim_t::from(2 * MAX_CONNECTIONS)).max(limit.rlim_cur);
+        // SAFETY: the call reads the limits through a valid pointer. Where it fails, there are fewer connections at once.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_file_limit() {}
 
 async fn serve_connection(stream: TcpStream, client: IpAddr, router: Router, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
@@ -87,7 +106,7 @@ async fn serve_connection(stream: TcpStream, client: IpAddr, router: Router, mut
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIME)
             .max_buf_size(MAX_HEADERS)
-            .serve_connection(TokioIo::new(stream), answer)
+            .serve_connection(TokioIo::new(WriteLimited::new(stream, READ_TIME)), answer)
     );
     tokio::select! {
         // A client that misbehaves loses its connection, which is all that it needs to know.

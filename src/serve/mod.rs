@@ -41,6 +41,7 @@ mod page;
 mod reload;
 mod routes;
 mod security;
+mod stalled;
 mod state;
 mod v1;
 

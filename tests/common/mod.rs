@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The program's commands.
-pub const COMMANDS: [&str; 11] = [
+pub const COMMANDS: [&str; 12] = [
     "train",
     "translate",
     "align",
@@ -23,6 +23,7 @@ pub const COMMANDS: [&str; 11] = [
     "symmetrize",
     "average",
     "inspect",
+    "serve",
     "completions",
     "man",
 ];

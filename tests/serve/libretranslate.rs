@@ -1,0 +1,206 @@
+//! LibreTranslate's API, keys and limits.
+
+use serde_json::{Value, json};
+
+use super::client::{SHIPPED, Served};
+use super::common::{PAIRS, TestDir, model_path};
+
+#[test]
+fn answers_as_libretranslate() {
+    let server = Served::start(&[]);
+    let languages = json!([
+        {"code": "en", "name": "English", "targets": ["fr"]},
+        {"code": "fr", "name": "French", "targets": []}
+    ]);
+    assert_eq!(server.get("/languages").worked(), languages);
+    let request = |q: Value| json!({"q": q, "source": "en", "target": "fr"});
+    assert_eq!(server.ask("/translate", &request(json!("She sleeps."))), json!({"translatedText": "Elle dort."}));
+    let list = server.ask("/translate", &request(json!(["She sleeps.", "He sings."])));
+    assert_eq!(list, json!({"translatedText": ["Elle dort.", "Il chante."]}));
+    let lines = server.ask("/translate", &request(json!("  She sleeps.\n\n\tHe sings.\r\n")));
+    assert_eq!(lines, json!({"translatedText": "  Elle dort.\n\n\tIl chante.\r\n"}));
+    assert_eq!(server.ask("/translate", &request(json!(" \n"))), json!({"translatedText": " \n"}));
+    assert_eq!(
+        server.ask("/translate", &request(json!(["", "She sleeps."]))),
+        json!({"translatedText": ["", "Elle dort."]})
+    );
+}
+
+#[test]
+fn understands_forms() {
+    let server = Served::start(&[]);
+    let form = |body: &str| {
+        server.send("POST", "/translate", &[("Content-Type", "application/x-www-form-urlencoded")], body.as_bytes())
+    };
+    assert_eq!(
+        form("q=She+sleeps.%0AHe+sings.&source=en&target=fr&api_key=").worked(),
+        json!({"translatedText": "Elle dort.\nIl chante."})
+    );
+    assert_eq!(
+        form("q=She+sleeps.&source=auto&target=fr&format=text&alternatives=2").worked()["alternatives"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    form("source=en&target=fr").refused(400, &["missing q"]);
+    form("q=a&source=en&target=fr&alternatives=many").refused(400, &["not valid"]);
+    let multipart = server.send("POST", "/translate", &[("Content-Type", "multipart/form-data; boundary=x")], b"--x--");
+    multipart.refused(400, &["multipart"]);
+}
+
+#[test]
+fn gives_alternatives_and_detects_languages() {
+    let server = Served::start(&[]);
+    let answer =
+        server.ask("/translate", &json!({"q": "She sleeps.", "source": "auto", "target": "fr", "alternatives": 2}));
+    assert_eq!(answer["translatedText"], "Elle dort.");
+    assert_eq!(answer["detectedLanguage"], json!({"confidence": 100.0, "language": "en"}));
+    let alternatives = answer["alternatives"].as_array().unwrap();
+    assert!(alternatives.len() == 2 && !alternatives.contains(&json!("Elle dort.")), "{answer}");
+    let answer = server.ask(
+        "/translate",
+        &json!({"q": ["She sleeps.", "He sings."], "source": "auto", "target": "fr", "alternatives": 1}),
+    );
+    assert_eq!(answer["detectedLanguage"].as_array().unwrap().len(), 2);
+    assert_eq!(answer["alternatives"].as_array().unwrap().len(), 2);
+    for (text, language) in
+        [("They bought a black hat yesterday.", "en"), ("Ils ont acheté un chapeau noir hier.", "fr")]
+    {
+        let found = server.ask("/detect", &json!({"q": text}));
+        assert_eq!(found[0]["language"], language, "{found}");
+    }
+    assert_eq!(server.ask("/detect", &json!({"q": "Ω"}))[0]["confidence"], 0.0);
+}
+
+#[test]
+fn chooses_models_by_language() {
+    let dir = TestDir::new();
+    let toy = format!("eo-en={}", model_path());
+    let server = Served::start_in(&dir, &["--model", SHIPPED, "--model", &toy]);
+    let (source, target) = PAIRS[0];
+    let answer = server.ask("/translate", &json!({"q": [source, source], "source": "eo", "target": "en"}));
+    assert_eq!(answer["translatedText"], json!([target, target]));
+    assert_eq!(
+        server.ask("/translate", &json!({"q": "She sleeps.", "source": "auto", "target": "fr"}))["translatedText"],
+        "Elle dort."
+    );
+    server
+        .post("/translate", &json!({"q": "a", "source": "eo", "target": "fr"}))
+        .refused(400, &["French (fr) is not available", "Esperanto (eo)"]);
+    assert_eq!(server.ask("/translator/translate", &json!([{"src": source, "id": 1}]))[0][0]["tgt"], target);
+    let message = dir.run(&["serve", "--port", "0", "--model", SHIPPED, "--model", &toy, "--collect", "a.tsv"]);
+    message.refused_with(2, &["--collect", "separately"]);
+}
+
+#[test]
+fn names_what_is_wrong() {
+    let server = Served::start(&["--char-limit", "50", "--batch-limit", "3"]);
+    for (request, status, part) in [
+        (json!({"source": "en", "target": "fr"}), 400, "missing q"),
+        (json!({"q": "", "source": "en", "target": "fr"}), 400, "missing q"),
+        (json!({"q": [], "source": "en", "target": "fr"}), 400, "missing q"),
+        (json!({"q": "a", "target": "fr"}), 400, "missing source"),
+        (json!({"q": "a", "source": "en"}), 400, "missing target"),
+        (json!({"q": "a", "source": "en", "target": "xx"}), 400, "xx is not supported"),
+        (json!({"q": "a", "source": "fr", "target": "en"}), 400, "English (en) is not available"),
+        (json!({"q": "a", "source": "en", "target": "fr", "format": "pdf"}), 400, "pdf format"),
+        (json!({"q": "a", "source": "en", "target": "fr", "alternatives": 1000}), 400, "alternatives must be"),
+        (json!({"q": "a".repeat(51), "source": "en", "target": "fr"}), 413, "50 characters"),
+        (json!({"q": ["a", "b", "c", "d"], "source": "en", "target": "fr"}), 413, "3 texts"),
+        (json!({"q": "a\nb\nc\nd", "source": "en", "target": "fr"}), 413, "3 texts and lines, not 4"),
+    ] {
+        server.post("/translate", &request).refused(status, &[part]);
+    }
+    server.post("/v1/translate", &json!({"text": "a", "n_best": 4})).worked();
+    server.post("/v1/translate", &json!({"text": ["a", "b"], "n_best": 2})).refused(413, &["3 translations"]);
+    server
+        .post("/v1/score", &json!({"pairs": [{"source": "a".repeat(30), "target": "b".repeat(30)}]}))
+        .refused(413, &["50"]);
+    server.post("/translate_file", &json!({})).refused(403, &["disabled"]);
+    server.post("/suggest", &json!({"q": "a", "s": "b", "source": "en", "target": "fr"})).refused(403, &["--collect"]);
+    let settings = server.get("/frontend/settings").worked();
+    assert_eq!((&settings["charLimit"], &settings["keyRequired"]), (&json!(50), &json!(false)));
+}
+
+#[test]
+fn work_needs_a_key_if_there_are_keys() {
+    let dir = TestDir::new();
+    dir.write("keys", "# staff\nfirst-key\n\n second-key \n");
+    let server = Served::start_in(&dir, &["--model", SHIPPED, "--api-keys", "keys"]);
+    let request = |key: Value| json!({"q": "She sleeps.", "source": "en", "target": "fr", "api_key": key});
+    server.post("/translate", &request(Value::Null)).refused(403, &["api_key"]);
+    server.post("/translate", &request(json!("first-ke"))).refused(403, &["not known"]);
+    server.post("/translate", &request(json!(""))).refused(403, &["not known"]);
+    server.post("/translate", &request(json!("# staff"))).refused(403, &["not known"]);
+    server.post("/translate", &request(json!("second-key"))).worked();
+    let bearer = |key: &str| {
+        server.send("POST", "/v1/translate", &[("Authorization", &format!("Bearer {key}"))], br#"{"text": "a"}"#)
+    };
+    bearer("first-key").worked();
+    bearer("third-key").refused(403, &["not known"]);
+    server.post("/v1/translate", &json!({"text": "a"})).refused(403, &["Bearer"]);
+    server.post("/v1/pairs", &json!({"source": "a", "target": "b"})).refused(403, &["Bearer"]);
+    assert_eq!(server.get("/languages").status, 200);
+    dir.write("keys", "third-key\n");
+    server.signal("-HUP");
+    server.wait_for_log("loaded anew");
+    bearer("third-key").worked();
+    bearer("first-key").refused(403, &["not known"]);
+    dir.write("keys", "# none\n");
+    dir.run(&["serve", "--port", "0", "--model", SHIPPED, "--api-keys", "keys"]).refused_with(1, &["keys", "no key"]);
+    dir.run(&["serve", "--port", "0", "--model", SHIPPED, "--api-keys", "none"])
+        .refused_with(1, &["none", "cannot read"]);
+}
+
+#[test]
+fn clients_have_a_number_of_requests_in_a_minute() {
+    let server = Served::start(&["--req-limit", "3"]);
+    let request = json!({"q": "She sleeps.", "source": "en", "target": "fr"});
+    for _ in 0..3 {
+        server.post("/translate", &request).worked();
+    }
+    let answer = server.post("/translate", &request);
+    answer.refused(429, &["3 requests in a minute"]);
+    let seconds: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&seconds));
+    server.post("/v1/translate", &json!({"text": "a"})).refused(429, &[]);
+    assert_eq!(server.get("/health").status, 200, "what is no work is not counted");
+}
+
+#[test]
+fn corrected_pairs_are_appended() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", "half a line");
+    let server = Served::start_in(&dir, &["--model", SHIPPED, "--collect", "pairs.tsv"]);
+    assert_eq!(
+        server.ask("/v1/pairs", &json!({"source": "She\tsleeps.\n", "target": " Elle\u{2028}dort. "})),
+        json!({"saved": true})
+    );
+    let suggestion = json!({"q": "He sings.", "s": "Il chante.", "source": "en", "target": "fr"});
+    assert_eq!(server.ask("/suggest", &suggestion), json!({"success": true}));
+    server.post("/v1/pairs", &json!({"source": " \t", "target": "a"})).refused(400, &["both sides"]);
+    server.post("/v1/pairs", &json!({"source": "a".repeat(10_001), "target": "a"})).refused(413, &["10000"]);
+    server.post("/suggest", &json!({"q": "a", "s": "b", "source": "fr", "target": "en"})).refused(400, &["languages"]);
+    let all: Vec<_> = (0..8)
+        .map(|index| {
+            let address = server.address.clone();
+            std::thread::spawn(move || {
+                let body =
+                    json!({"source": format!("source {index}"), "target": format!("target {index}")}).to_string();
+                super::client::send(&address, "POST", "/v1/pairs", &[], body.as_bytes()).worked();
+            })
+        })
+        .collect();
+    all.into_iter().for_each(|one| one.join().unwrap());
+    let text = dir.text("pairs.tsv");
+    assert!(
+        text.starts_with("half a line\nShe sleeps.\tElle dort.\nHe sings.\tIl chante.\n") && text.ends_with('\n'),
+        "{text:?}"
+    );
+    assert_eq!(text.lines().count(), 11);
+    assert_eq!(text.lines().skip(1).filter(|line| line.split('\t').count() == 2).count(), 10);
+    assert!(server.get("/frontend/settings").worked()["suggestions"] == true);
+    let without = Served::start(&[]);
+    without.post("/v1/pairs", &json!({"source": "a", "target": "b"})).refused(403, &["--collect"]);
+}

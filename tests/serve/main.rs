@@ -1,0 +1,10 @@
+//! The server as its clients meet it: the real program on a free port, and sockets.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod answers;
+mod client;
+mod hostile;
+mod libretranslate;
+mod lifetime;
