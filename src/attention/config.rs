@@ -42,11 +42,14 @@ impl Default for AttentionConfig {
 }
 
 /// Changes to a trained model's attention at inference.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct InferenceOverrides {
     /// Use hard attention: only the source token with the largest weight counts.
     #[cfg_attr(feature = "cli", arg(help_heading = "Attention", id = "hard_attention", long = "hard-attention"))]
+    #[serde(rename = "hard_attention")]
     pub hard: bool,
 
     /// Softmax temperature of attention: below 1 sharper, above 1 flatter [default: as in training].
@@ -60,6 +63,7 @@ pub struct InferenceOverrides {
             allow_negative_numbers = true
         )
     )]
+    #[serde(rename = "attention_temperature")]
     pub temperature: Option<f64>,
 
     /// Show the weights of this head, counted from 1 [default: the mean of all heads].

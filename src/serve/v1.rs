@@ -15,19 +15,14 @@ use super::body::{JsonBody, Texts};
 use super::error::{ApiError, ErrorBody};
 use super::loaded_model::LoadedModel;
 use super::state::Server;
-use crate::alignment::Symmetrization;
 use crate::attention::InferenceOverrides;
 use crate::error::usage;
 use crate::render::{Json as JsonRenderer, JsonItem, Renderer};
 use crate::reporter::Silent;
 use crate::search::Cancellation;
-use crate::text::{Pair, WordSplitting};
-use crate::translator::{
-    DecodeOptions, LinkDirection, LinkOptions, Linker, LinksFrom, ScoredPair, Sentence, Translator,
-};
+use crate::text::Pair;
+use crate::translator::{DecodeOptions, LinkOptions, Linker, LinksFrom, ScoredPair, Sentence};
 
-/// Maximum beam size and number of translations or samples of a sentence, as on the command line.
-const MAX_HYPOTHESES: usize = 1000;
 /// Pairs of a request that are aligned or scored between two looks at whether the client is still there.
 const PAIRS_AT_ONCE: usize = 64;
 
@@ -50,9 +45,9 @@ pub struct TranslateRequest {
     #[serde(flatten)]
     decoding: DecodeOptions,
     #[serde(flatten)]
-    attention: AttentionOptions,
+    attention: InferenceOverrides,
     #[serde(flatten)]
-    links: LinkFields,
+    links: LinkOptions,
 }
 
 /// Treatment of sentences that are mostly unknown to the model.
@@ -66,79 +61,25 @@ enum UnknownSentences {
     Copy,
 }
 
-/// Attention settings that differ from training.
-#[derive(Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default)]
-struct AttentionOptions {
-    /// Uses only the source token with the largest weight.
-    hard_attention: bool,
-    /// Softmax temperature of attention.
-    attention_temperature: Option<f64>,
-    /// Head whose weights are shown, counted from 1.
-    head: Option<usize>,
-}
-
-impl AttentionOptions {
-    fn overrides(self) -> InferenceOverrides {
-        InferenceOverrides { hard: self.hard_attention, temperature: self.attention_temperature, head: self.head }
+/// Checks the options of links, which name no files of the server.
+///
+/// # Errors
+/// An option is invalid ([`crate::error::UsageError`]).
+fn check_links(options: &LinkOptions) -> anyhow::Result<()> {
+    if options.links_from == LinksFrom::Pairs {
+        return usage("--links-from pairs trains an aligner, which only the command line does");
     }
-}
-
-/// Settings of word links.
-#[derive(Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
-#[serde(default)]
-struct LinkFields {
-    /// Source of link scores: auto, attention or hmm.
-    links_from: LinksFrom,
-    /// Symmetrization of both directions' links, instead of a threshold of joint scores.
-    symmetrize: Option<Symmetrization>,
-    /// Direction of the links.
-    direction: LinkDirection,
-    /// Minimum score of a link.
-    threshold: Option<f32>,
-    /// Word splitting.
-    words: Option<WordSplitting>,
-    /// Links the model's tokens instead of words.
-    subwords: bool,
-}
-
-impl LinkFields {
-    /// Returns the options of the library.
-    ///
-    /// # Errors
-    /// An option is invalid ([`crate::error::UsageError`]).
-    fn options(self) -> anyhow::Result<LinkOptions> {
-        if self.links_from == LinksFrom::Pairs {
-            return usage("--links-from pairs trains an aligner, which only the command line does");
-        }
-        let options = LinkOptions {
-            links_from: self.links_from,
-            symmetrization: self.symmetrize,
-            direction: self.direction,
-            threshold: self.threshold,
-            words: self.words,
-            by_units: self.subwords,
-            ..LinkOptions::default()
-        };
-        options.check()?;
-        Ok(options)
-    }
+    options.check()
 }
 
 impl TranslateRequest {
     fn options(&self) -> Result<TranslationOptions, ApiError> {
-        let DecodeOptions { beam, n_best, mbr, .. } = self.decoding;
-        for (name, value) in [("beam", beam), ("n_best", n_best), ("mbr", mbr.unwrap_or_default())] {
-            if value > MAX_HYPOTHESES {
-                return Err(ApiError::invalid(format!("{name} must be at most {MAX_HYPOTHESES}, not {value}")));
-            }
-        }
         if !self.links.links_from.uses_attention() {
             return Err(ApiError::invalid("links_from must be auto or attention in translations"));
         }
         Ok(TranslationOptions {
             decoding: self.decoding.clone(),
-            attention: self.attention.overrides(),
+            attention: self.attention,
             words: self.links.words,
             copies_unknown: self.unknown == UnknownSentences::Copy,
             replaces_unknown: self.replace_unknown,
@@ -177,9 +118,9 @@ pub async fn translate(
     if texts.len().saturating_mul(request.decoding.n_best) > most.max(request.decoding.n_best) {
         return Err(ApiError::too_large(format!("a request can have {most} translations; lower n_best")));
     }
-    let (options, links) = (request.options()?, request.links.options()?);
-    let translated = server.model(request.model.as_deref())?.translate(request.sentences(), options).await?;
-    Ok(json(tokio::task::spawn_blocking(move || render(&translated, &links)).await??))
+    check_links(&request.links)?;
+    let translated = server.model(request.model.as_deref())?.translate(request.sentences(), request.options()?).await?;
+    Ok(json(tokio::task::spawn_blocking(move || render(&translated, &request.links)).await??))
 }
 
 fn render(translated: &Translated, links: &LinkOptions) -> anyhow::Result<Vec<u8>> {
@@ -206,9 +147,9 @@ pub struct AlignRequest {
     /// Name of the model; by default the first.
     model: Option<String>,
     #[serde(flatten)]
-    attention: AttentionOptions,
+    attention: InferenceOverrides,
     #[serde(flatten)]
-    links: LinkFields,
+    links: LinkOptions,
 }
 
 /// Request of scores.
@@ -238,12 +179,12 @@ pub async fn align(
     JsonBody(request): JsonBody<AlignRequest>,
 ) -> Result<Response, ApiError> {
     server.admit(&caller, None, sides(&request.pairs))?;
-    let options = request.links.options()?;
+    check_links(&request.links)?;
     let model = server.model(request.model.as_deref())?;
-    let AlignRequest { pairs, attention, .. } = request;
+    let AlignRequest { pairs, attention, links, .. } = request;
     let work = move |model: &LoadedModel, cancellation: &Cancellation| {
-        let translator = model.translator.clone().with_words(options.words).with_attention(&attention.overrides())?;
-        let linker = Linker::with_options(&options, Some(&translator), &[], &Silent)?;
+        let translator = model.translator.clone().with_words(links.words).with_attention(&attention)?;
+        let linker = Linker::with_options(&links, Some(&translator), &[], &Silent)?;
         let (mut renderer, mut out) = (JsonRenderer::default(), Vec::new());
         for (index, chunk) in pairs.chunks(PAIRS_AT_ONCE).enumerate().take_while(|_| !cancellation.is_cancelled()) {
             for (id, (pair, linked)) in
@@ -277,22 +218,15 @@ pub async fn score(
     server.admit(&caller, None, sides(&request.pairs))?;
     let model = server.model(request.model.as_deref())?;
     let work = move |model: &LoadedModel, cancellation: &Cancellation| {
-        let scored = score_all(&model.translator, &request.pairs, cancellation)?;
-        Ok(serde_json::to_vec(&scored)?)
+        let mut objects = Vec::with_capacity(request.pairs.len());
+        for chunk in request.pairs.chunks(PAIRS_AT_ONCE).take_while(|_| !cancellation.is_cancelled()) {
+            for (pair, scored) in chunk.iter().zip(model.translator.score_batch(chunk, &mut |_| {})?) {
+                objects.push(scored.json(objects.len(), pair)?);
+            }
+        }
+        Ok(format!("[{}]", objects.join(",\n")).into_bytes())
     };
     Ok(json(model.run(work).await?))
-}
-
-fn score_all(translator: &Translator, pairs: &[Pair], cancellation: &Cancellation) -> anyhow::Result<Vec<ScoredPair>> {
-    let mut scored = Vec::with_capacity(pairs.len());
-    for chunk in pairs.chunks(PAIRS_AT_ONCE).take_while(|_| !cancellation.is_cancelled()) {
-        let scores = translator.score_batch(chunk, &mut |_| {})?;
-        let first = scored.len();
-        scored.extend(
-            (first..).zip(chunk.iter().zip(scores)).map(|(id, (pair, score))| ScoredPair::new(id, pair, &score)),
-        );
-    }
-    Ok(scored)
 }
 
 fn sides(pairs: &[Pair]) -> impl Iterator<Item = &String> + Clone {

@@ -98,8 +98,10 @@ impl AlignerSource {
 }
 
 /// Options of linking.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct LinkOptions {
     /// Source of word links; translate always includes attention.
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_enum, default_value_t = LinksFrom::Auto))]
@@ -107,6 +109,7 @@ pub struct LinkOptions {
 
     /// Model of the opposite direction; both models must support a link.
     #[cfg_attr(feature = "cli", arg(help_heading = "Links", long, value_name = "DIR"))]
+    #[serde(skip)]
     pub reverse_model: Option<PathBuf>,
 
     /// Symmetrize the links of both directions, instead of thresholding their joint scores.
@@ -114,6 +117,7 @@ pub struct LinkOptions {
         feature = "cli",
         arg(help_heading = "Links", id = "symmetrize", long = "symmetrize", value_enum, value_name = "WAY")
     )]
+    #[serde(rename = "symmetrize")]
     pub symmetrization: Option<Symmetrization>,
 
     /// Minimum score of a link [default: 0.15; 0.1 without attention; 0.35 with attention only; 0.4 with --symmetrize].
@@ -126,10 +130,12 @@ pub struct LinkOptions {
 
     /// Saved statistical aligner; by default the translator's.
     #[cfg_attr(feature = "cli", arg(skip))]
+    #[serde(skip)]
     pub aligner: Option<AlignerSource>,
 
     /// Directory of an aligner or a model whose aligner is the prior of the one trained on the given pairs.
     #[cfg_attr(feature = "cli", arg(skip))]
+    #[serde(skip)]
     pub prior: Option<PathBuf>,
 
     /// Direction of the links.
@@ -138,6 +144,7 @@ pub struct LinkOptions {
 
     /// Links units instead of words.
     #[cfg_attr(feature = "cli", arg(skip))]
+    #[serde(rename = "subwords")]
     pub by_units: bool,
 }
 

@@ -118,8 +118,8 @@ fn answers_as_opennmt() {
 fn names_wrong_options() {
     let server = Served::start(&[]);
     let cases = [
-        (json!({"text": "a", "beam": 0}), "--beam must be at least 1"),
-        (json!({"text": "a", "beam": 1001}), "beam must be at most 1000"),
+        (json!({"text": "a", "beam": 0}), "--beam must be between 1 and 1000"),
+        (json!({"text": "a", "beam": 1001}), "--beam must be between 1 and 1000"),
         (json!({"text": "a", "beem": 3}), "unknown field `beem`"),
         (json!({"text": "a", "temperature": 0.5}), "--temperature needs --sample"),
         (json!({"text": "a", "model": "de-en"}), "there is: en-fr"),
