@@ -23,7 +23,7 @@ pub struct ApiError {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Error)]
 pub struct ErrorBody {
-    /// What failed, and what to do.
+    /// Description of the failure, and of what helps.
     error: String,
 }
 

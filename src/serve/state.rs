@@ -1,4 +1,4 @@
-//! What handlers share: the models and the settings of the server.
+//! State that handlers share: the models and the settings of the server.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
