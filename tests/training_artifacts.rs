@@ -76,3 +76,37 @@ fn does_not_record_fixed_attention() {
     let fixed = dir.train("out", &["--attention", "mean", "--keep-attention"]);
     fixed.refused_with(2, &["--keep-attention", "--attention mean"]);
 }
+
+#[test]
+fn records_attention_on_the_users_pairs() {
+    let dir = TestDir::with_pairs();
+    dir.write("mine.tsv", "the owl sleeps\tku dorma\nthe fox\tmi\n");
+    let options = [&BRIEF[..4], &["--attention-pairs", "mine.tsv"]].concat();
+    dir.train("whole", &options).worked();
+    for line in lines(&dir.text("whole/attention.jsonl")) {
+        let sources: Vec<String> = (0..2).map(|pair| line["pairs"][pair]["source"].to_string()).collect();
+        assert_eq!(sources, [r#"["the","owl","sleeps"]"#, r#"["the","fox"]"#]);
+        assert_eq!(line["pairs"].as_array().unwrap().len(), 2);
+    }
+    // A resumed training knows the pairs without the file.
+    dir.train("parts", &[&options[..2], &["--max-epochs", "1", "--schedule", "plateau"], &options[4..]].concat())
+        .worked();
+    dir.write("mine.tsv", "");
+    dir.run(&["train", "--resume", "--out", "parts", "--max-epochs", "2", "--quiet"]).worked();
+    let last = lines(&dir.text("parts/attention.jsonl")).pop().unwrap();
+    assert_eq!((&last["step"], &last["pairs"][1]["target"]), (&Value::from(24), &json(r#"["mi"]"#)));
+}
+
+#[test]
+fn rejects_unusable_attention_pairs() {
+    let dir = TestDir::with_pairs();
+    dir.write("many.tsv", "the fox\tmi\n".repeat(21));
+    dir.write("one-sided.tsv", "the fox\t\n");
+    let train = |file: &str| dir.train("out", &["--attention-pairs", file]);
+    train("many.tsv").refused_with(1, &["many.tsv: 21 pairs; --attention-pairs records at most 20"]);
+    train("one-sided.tsv").refused_with(1, &["one-sided.tsv: no usable sentence pair"]);
+    train("missing.tsv").refused_with(1, &["missing.tsv"]);
+    let fixed = dir.train("out", &["--attention", "mean", "--attention-pairs", "many.tsv"]);
+    fixed.refused_with(2, &["--keep-attention", "--attention mean"]);
+    assert!(!dir.path("out").exists());
+}

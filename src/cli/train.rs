@@ -113,6 +113,10 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "tag_source", help_heading = "Training")]
     pub guide: Option<PathBuf>,
 
+    /// Record attention on the pairs of this file, at most 20, instead of five validation pairs; implies --keep-attention.
+    #[arg(long, value_name = "FILE.tsv", help_heading = "Training")]
+    pub attention_pairs: Option<PathBuf>,
+
     /// Also print attention statistics and sample translations at each validation.
     #[arg(long, conflicts_with = "quiet", help_heading = "Training")]
     #[serde(skip)]
@@ -137,6 +141,7 @@ impl TrainArgs {
             valid_target: self.valid_target.clone(),
             layout: self.layout.layout(),
             guide: self.guide.clone(),
+            attention_pairs: self.attention_pairs.clone(),
             on_error: self.on_error.unwrap_or_default(),
             pairs: None,
         }

@@ -23,6 +23,8 @@ pub struct TrainingData {
     pub summary: DataSummary,
     /// Links given by the user.
     pub links: Option<UserAlignments>,
+    /// Pairs whose attention is recorded, if the user named some.
+    pub attention_pairs: Vec<Pair>,
 }
 
 impl TrainingData {
@@ -63,6 +65,12 @@ impl TrainingData {
         let mut training = encode(pairs, &files.training_name(), vocabularies, max_length, reporter)?;
         training.weights = read.weights_of(&training.pairs);
         let validation = encode(validation, &validation_name, vocabularies, max_length, reporter)?;
+        let attention_pairs = match &files.attention_pairs {
+            Some(named) => {
+                encode(files.read_attention_pairs()?, &named.to_string(), vocabularies, max_length, reporter)?.pairs
+            }
+            None => Vec::new(),
+        };
         let summary = DataSummary {
             training_files: files.training_names(),
             sources: files.corpus_sources(),
@@ -79,7 +87,7 @@ impl TrainingData {
                 fingerprint: fingerprint_of_text(&links.text(&training.pairs)),
             }),
         };
-        Ok(Self { training, validation, summary, links })
+        Ok(Self { training, validation, summary, links, attention_pairs })
     }
 }
 

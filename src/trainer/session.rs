@@ -27,6 +27,9 @@ use crate::training::{
 };
 use crate::translator::learn_aligner;
 
+/// Number of validation pairs whose translations and attention each validation reports.
+const SAMPLES: usize = 5;
+
 /// Specification of a new training.
 #[derive(Clone, Debug)]
 pub struct TrainingSpec {
@@ -116,7 +119,8 @@ impl TrainingSpec {
         let data = TrainingData::new(pairs, &self.sources, [source, target], max_length, seed, observer)?;
         ensure_running(observer)?;
         fit_time(&mut resolved, &data.training, &vocabularies, device)?;
-        let training = resolved.training(&data.validation.pairs);
+        let attention_pairs = data.attention_pairs.clone();
+        let training = TrainingSettings { attention_pairs, ..resolved.training(&data.validation.pairs) };
         let options = resolved.options(&training, vocabulary_size(&resolved, from));
         let config = Config {
             format_version: FORMAT_VERSION,
@@ -154,6 +158,7 @@ impl TrainingSpec {
         if self.sources.guide.is_some() {
             config = config.with_user_links()?;
         }
+        config.keep_attention |= self.sources.attention_pairs.is_some();
         config.validate()?;
         Ok(config)
     }
@@ -312,9 +317,14 @@ impl Session {
         let Self { model_dir, lock, checkpoint, model, optimizer, progress, examples, validation, save_every, began } =
             self;
         let settings = &checkpoint.config.training;
+        let (pairs, max_length) = (settings.attention_pairs.clone(), checkpoint.config.text.max_length);
+        let samples = match pairs.is_empty() {
+            true => validation.subsample(SAMPLES),
+            false => EncodedCorpus::new(pairs, &checkpoint.source, &checkpoint.target, max_length)?,
+        };
         let set = ValidationSet {
-            pairs: &validation.pairs,
-            examples: &validation.examples,
+            corpus: &validation,
+            samples: &samples,
             source_vocabulary: &checkpoint.source,
             target_vocabulary: &checkpoint.target,
         };

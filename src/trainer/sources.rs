@@ -13,6 +13,9 @@ use crate::error::{UsageError, usage};
 use crate::reporter::Reporter;
 use crate::text::{OnError, Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once};
 
+/// Maximum number of pairs whose attention is recorded.
+const MAX_ATTENTION_PAIRS: usize = 20;
+
 /// Sources as given by the user. The default is the shipped corpus, or the sources of the resumed training.
 #[derive(Clone, Debug, Default)]
 pub struct SourceOptions {
@@ -34,6 +37,8 @@ pub struct SourceOptions {
     pub layout: TableFormat,
     /// File of links of the training pairs for guided alignment.
     pub guide: Option<PathBuf>,
+    /// File of pairs whose attention is recorded.
+    pub attention_pairs: Option<PathBuf>,
     /// Treatment of lines that cannot be read. Kept lines are skipped, since an empty pair teaches nothing.
     pub on_error: OnError,
     /// Pairs in memory instead of files.
@@ -98,6 +103,8 @@ pub struct TrainingSources {
     pub validation: Vec<PairFiles>,
     /// File of links of the training pairs for guided alignment.
     pub guide: Option<PathBuf>,
+    /// Pairs whose attention is recorded in a new training; none to record that of validation pairs, if any.
+    pub attention_pairs: Option<PairFiles>,
     /// Treatment of lines that cannot be read.
     pub on_error: OnError,
 }
@@ -155,7 +162,10 @@ impl TrainingSources {
                 validation.push(PairFiles::shipped(SHIPPED_VALIDATION));
             }
         }
-        Ok(Self { training, validation, guide: args.guide.clone(), on_error: args.on_error }.with_shared_layout())
+        let attention_pairs =
+            args.attention_pairs.as_deref().map(|path| PairFiles::tsv(path, layout).with_shared_layout());
+        let (guide, on_error) = (args.guide.clone(), args.on_error);
+        Ok(Self { training, validation, guide, attention_pairs, on_error }.with_shared_layout())
     }
 
     /// Lets the format describe only the files that it fits, if there are several.
@@ -208,8 +218,8 @@ impl TrainingSources {
         if let Some(missing) = guide.as_deref().filter(|path| !path.exists()) {
             bail!("{}: file of links for guided alignment not found; give its path with --guide", missing.display());
         }
-        Ok(Self { training: weighted_files(&training, original)?, validation, guide, on_error: original.on_error }
-            .with_shared_layout())
+        let (training, on_error) = (weighted_files(&training, original)?, original.on_error);
+        Ok(Self { training, validation, guide, attention_pairs: None, on_error }.with_shared_layout())
     }
 
     /// Returns pairs in memory as sources. Without validation pairs, training pairs are held out.
@@ -219,6 +229,7 @@ impl TrainingSources {
             training: vec![TrainingFiles { files: PairFiles::in_memory(training), source }],
             validation: validation.map(PairFiles::in_memory).into_iter().collect(),
             guide: None,
+            attention_pairs: None,
             on_error: OnError::Fail,
         }
     }
@@ -238,7 +249,7 @@ impl TrainingSources {
     /// # Errors
     /// A file cannot be read.
     pub fn read_training(&self, reporter: &dyn Reporter) -> Result<TrainingPairs> {
-        let files = self.training.iter().map(|files| &files.files).chain(&self.validation);
+        let files = self.training.iter().map(|files| &files.files).chain(&self.validation).chain(&self.attention_pairs);
         check_read_once(&files.flat_map(PairFiles::paths).chain(self.guide.as_deref()).collect::<Vec<_>>())?;
         let mut read = TrainingPairs::default();
         let is_weighted = self.training.iter().any(|part| part.source.weight != 1.0);
@@ -255,6 +266,18 @@ impl TrainingSources {
             read.all.extend(pairs);
         }
         Ok(read)
+    }
+
+    /// Reads the pairs whose attention is recorded.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has more than [`MAX_ATTENTION_PAIRS`].
+    pub(super) fn read_attention_pairs(&self) -> Result<Vec<Pair>> {
+        let Some(files) = &self.attention_pairs else { return Ok(Vec::new()) };
+        let (pairs, _) = files.read_numbered("--attention-pairs")?;
+        let most = MAX_ATTENTION_PAIRS;
+        ensure!(pairs.len() <= most, "{files}: {} pairs; --attention-pairs records at most {most}", pairs.len());
+        Ok(pairs)
     }
 
     /// Returns the names of the training files for messages.

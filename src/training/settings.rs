@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Augmentation, Retention, Schedule};
 use crate::model::DropoutRates;
 use crate::random::SeededRng;
-use crate::text::{BatchSize, Example, bucketed};
+use crate::text::{BatchSize, Example, Pair, bucketed};
 
 /// Validation metric that selects the best model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,6 +77,9 @@ pub struct TrainingSettings {
     /// True to record attention on the sample sentences at each validation.
     #[serde(default)]
     pub keep_attention: bool,
+    /// Pairs whose attention is recorded; if there are none, some validation pairs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attention_pairs: Vec<Pair>,
     /// True to write event files for TensorBoard.
     #[serde(default)]
     pub tensorboard: bool,

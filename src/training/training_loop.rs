@@ -355,8 +355,8 @@ mod tests {
         let optimizer = Optimizer::new(&parameters, 1.0, None).unwrap();
         let model = RnnSearch::new(architecture, parameters).unwrap();
         let validation = ValidationSet {
-            pairs: &held_out.pairs,
-            examples: &held_out.examples,
+            corpus: &held_out,
+            samples: &held_out,
             source_vocabulary: &vocabularies[0],
             target_vocabulary: &vocabularies[1],
         };

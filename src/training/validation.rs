@@ -1,7 +1,6 @@
 //! Validation during training.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -10,23 +9,20 @@ use serde_json::Value;
 use super::{Metric, ValidationScore};
 use crate::alignment::{Alignment, AttentionStats, AttentionSums};
 use crate::metrics::{self, Scores};
-use crate::model::{BatchLoss, RnnSearch};
+use crate::model::{BatchLoss, ForcedScores, RnnSearch};
 use crate::search::{BeamSearch, Source, search_all};
-use crate::text::{Batch, BatchSize, Example, Pair, Vocabulary, are_single_words, bucketed};
+use crate::text::{Batch, BatchSize, EncodedCorpus, Example, Pair, Vocabulary, are_single_words, bucketed};
 
 /// Maximum number of pairs that a validation translates, evenly spaced; the loss is computed over all.
 const MAX_TRANSLATED: usize = 1000;
 /// Minimum BLEU that is not noise: lower values count as 0, and the loss breaks the tie.
 const MIN_BLEU: f64 = 1.0;
-/// Sample translations per report, of the same pairs each time.
-const SAMPLES: usize = 5;
-
 /// Held-out pairs as text and as ids.
 pub struct ValidationSet<'a> {
     /// The pairs. References are normalized before comparison with translations.
-    pub pairs: &'a [Pair],
-    /// The ids of each of these pairs.
-    pub examples: &'a [Example],
+    pub corpus: &'a EncodedCorpus,
+    /// Pairs whose translations and attention each report includes.
+    pub samples: &'a EncodedCorpus,
     /// Source vocabulary.
     pub source_vocabulary: &'a Vocabulary,
     /// Target vocabulary.
@@ -72,8 +68,6 @@ struct ReferenceLoss {
     loss: BatchLoss,
     /// None if attention is fixed.
     attention: Option<AttentionStats>,
-    /// Attention and score of the samples.
-    samples: Vec<(Alignment, f64)>,
 }
 
 /// Returns the indices of the translated pairs. Even spacing represents each of several files.
@@ -88,54 +82,61 @@ impl ValidationSet<'_> {
     /// # Errors
     /// Those of the model.
     pub fn report(&self, model: &RnnSearch, smoothing: f64) -> Result<ValidationReport> {
-        let ReferenceLoss { loss, attention, samples } = self.force(model, smoothing)?;
-        let translated = translated_indices(self.examples.len());
-        let source = |&index: &usize| Source::from(self.examples[index].source.clone());
-        let sources: Vec<Source> = translated.iter().map(source).collect();
-        let found = search_all(&[model], &sources, &BeamSearch::greedy().into(), &mut |_| {})?;
-        let translations: Vec<String> =
-            found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect();
+        let ReferenceLoss { loss, attention } = self.force(model, smoothing)?;
+        let translated = translated_indices(self.corpus.pairs.len());
+        let translations = self.translate(model, translated.iter().map(|&index| &self.corpus.examples[index]))?;
         let normalization = self.target_vocabulary.normalization();
         let references: Vec<Cow<str>> =
-            translated.iter().map(|&index| normalization.apply(&self.pairs[index].target)).collect();
-        let sample = |((pair, translation), (attention, score)): ((&Pair, &String), (Alignment, f64))| Sample {
-            source: pair.source.clone(),
-            reference: pair.target.clone(),
-            translation: translation.clone(),
-            attention,
-            score,
-        };
+            translated.iter().map(|&index| normalization.apply(&self.corpus.pairs[index].target)).collect();
         Ok(ValidationReport {
             loss: loss.smoothed / loss.units as f64,
             perplexity: metrics::perplexity(loss.negative_log_likelihood, loss.units),
             scores: Scores::compute(&translations, &references, self.has_single_words()),
             attention,
-            samples: translated
-                .iter()
-                .map(|&index| &self.pairs[index])
-                .zip(&translations)
-                .zip(samples)
-                .map(sample)
-                .collect(),
+            samples: self.samples(model)?,
         })
+    }
+
+    /// Translates sources by greedy search.
+    fn translate<'e>(&self, model: &RnnSearch, examples: impl Iterator<Item = &'e Example>) -> Result<Vec<String>> {
+        let sources: Vec<Source> = examples.map(|example| Source::from(example.source.clone())).collect();
+        let found = search_all(&[model], &sources, &BeamSearch::greedy().into(), &mut |_| {})?;
+        Ok(found.iter().map(|hypotheses| self.target_vocabulary.decode(&hypotheses[0].units)).collect())
+    }
+
+    /// Translates the samples, and aligns their references.
+    fn samples(&self, model: &RnnSearch) -> Result<Vec<Sample>> {
+        let EncodedCorpus { pairs, examples, .. } = self.samples;
+        let translations = self.translate(model, examples.iter())?;
+        let forced = model.force_decode(&Batch::new(examples, &Vec::from_iter(0..examples.len())), 0.0)?;
+        let samples = pairs.iter().zip(examples).zip(translations.into_iter().zip(forced));
+        let sample = |((pair, example), (translation, forced)): ((&Pair, &Example), (String, ForcedScores))| {
+            Ok(Sample {
+                source: pair.source.clone(),
+                reference: pair.target.clone(),
+                translation,
+                attention: self.word_alignment(pair, example, &self.unit_alignment(example, &forced.weights))?,
+                score: forced.log_probability() / forced.weights.len() as f64,
+            })
+        };
+        samples.map(sample).collect()
     }
 
     /// Returns true if every source is a single word, apart from tags and features.
     fn has_single_words(&self) -> bool {
         let protected = self.source_vocabulary.protected_tokens();
-        are_single_words(self.pairs.iter().map(|pair| protected.remove_from(&pair.source)))
+        are_single_words(self.corpus.pairs.iter().map(|pair| protected.remove_from(&pair.source)))
     }
 
     /// Runs forced decoding of all pairs.
     fn force(&self, model: &RnnSearch, smoothing: f64) -> Result<ReferenceLoss> {
+        let examples = &self.corpus.examples;
         let lengths: Vec<(usize, usize)> =
-            self.examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
+            examples.iter().map(|example| (example.source.len(), example.target.len())).collect();
         let mut rng = crate::random::SeededRng::new(0, "validation", 0);
         let (mut loss, mut attention) = (BatchLoss::default(), AttentionSums::default());
-        let mut samples = BTreeMap::new();
-        let sampled = &translated_indices(self.examples.len())[..SAMPLES.min(self.examples.len())];
         for indices in bucketed(&lengths, BatchSize::Tokens(2048), &mut rng) {
-            let batch = Batch::new(self.examples, &indices);
+            let batch = Batch::new(examples, &indices);
             for (&index, pair) in indices.iter().zip(model.force_decode(&batch, smoothing)?) {
                 loss += BatchLoss {
                     smoothed: pair.smoothed,
@@ -143,12 +144,7 @@ impl ValidationSet<'_> {
                     guidance: 0.0,
                     units: pair.weights.len(),
                 };
-                let units = self.unit_alignment(index, &pair.weights);
-                attention.add(&units);
-                if sampled.contains(&index) {
-                    let score = pair.log_probability() / pair.weights.len() as f64;
-                    samples.insert(index, (self.word_alignment(index, &units)?, score));
-                }
+                attention.add(&self.unit_alignment(&examples[index], &pair.weights));
             }
         }
         let settings = &model.architecture().attention;
@@ -157,17 +153,15 @@ impl ValidationSet<'_> {
             stats.row_entropy = None;
         }
         let attention = (!settings.is_fixed()).then_some(stats);
-        Ok(ReferenceLoss { loss, attention, samples: samples.into_values().collect() })
+        Ok(ReferenceLoss { loss, attention })
     }
 
-    fn unit_alignment(&self, index: usize, rows: &[Vec<f32>]) -> Alignment {
-        let example = &self.examples[index];
+    fn unit_alignment(&self, example: &Example, rows: &[Vec<f32>]) -> Alignment {
         let source = self.source_vocabulary.written(&example.source);
         Alignment::from_rows(source, self.target_vocabulary.written(&example.target), rows)
     }
 
-    fn word_alignment(&self, index: usize, units: &Alignment) -> Result<Alignment> {
-        let (pair, example) = (&self.pairs[index], &self.examples[index]);
+    fn word_alignment(&self, pair: &Pair, example: &Example, units: &Alignment) -> Result<Alignment> {
         let segment = |vocabulary: &Vocabulary, text: &str, length: usize| {
             vocabulary.segment(text, vocabulary.units().words()).map(|segmentation| segmentation.cut_to(length))
         };

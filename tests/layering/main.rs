@@ -89,7 +89,6 @@ const USES: [(&str, &[&str]); 23] = [
             "kernels",
             "metrics",
             "render",
-            "search",
             "serve",
             "text",
             "trainer",

@@ -241,6 +241,7 @@ impl ResolvedConfig {
             metric: given.metric.unwrap_or_else(|| default_metric(&self.text, validation)),
             keep: given.retention(),
             keep_attention: given.keep_attention,
+            attention_pairs: Vec::new(),
             tensorboard: given.tensorboard,
         }
     }
