@@ -1,14 +1,18 @@
 //! Standard error: notes, warnings, errors and progress bars. Control characters in names and sentences are escaped.
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Result as IoResult, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use console::Term;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 use unicode_width::UnicodeWidthStr;
 
 use crate::render::{escape_controls, escape_controls_by_line};
 use crate::reporter::{Reporter, Stage};
 use crate::training::Observer;
+
+/// Columns of the terminal's echo of Ctrl-C.
+const ECHO_WIDTH: u16 = 2;
 
 /// Standard error of the program.
 pub struct Console {
@@ -93,8 +97,59 @@ impl Console {
         Spinner(bar)
     }
 
-    fn target(&self) -> ProgressDrawTarget {
-        if self.quiet || !self.terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+    /// Returns the place where bars are drawn: the terminal, or nowhere.
+    pub fn target(&self) -> ProgressDrawTarget {
+        if self.quiet || !self.terminal {
+            return ProgressDrawTarget::hidden();
+        }
+        ProgressDrawTarget::term_like(Box::new(BarTerminal(Term::buffered_stderr())))
+    }
+}
+
+/// Terminal of bars, which fill all but its last columns. The echo of Ctrl-C, `^C`, fits there; in a line of its own, it would
+/// keep the bar from being erased.
+#[derive(Debug)]
+struct BarTerminal(Term);
+
+impl TermLike for BarTerminal {
+    fn width(&self) -> u16 {
+        self.0.size().1.saturating_sub(ECHO_WIDTH + 1)
+    }
+
+    fn height(&self) -> u16 {
+        self.0.size().0
+    }
+
+    fn move_cursor_up(&self, lines: usize) -> IoResult<()> {
+        self.0.move_cursor_up(lines)
+    }
+
+    fn move_cursor_down(&self, lines: usize) -> IoResult<()> {
+        self.0.move_cursor_down(lines)
+    }
+
+    fn move_cursor_right(&self, columns: usize) -> IoResult<()> {
+        self.0.move_cursor_right(columns)
+    }
+
+    fn move_cursor_left(&self, columns: usize) -> IoResult<()> {
+        self.0.move_cursor_left(columns)
+    }
+
+    fn write_line(&self, text: &str) -> IoResult<()> {
+        self.0.write_line(text)
+    }
+
+    fn write_str(&self, text: &str) -> IoResult<()> {
+        self.0.write_str(text)
+    }
+
+    fn clear_line(&self) -> IoResult<()> {
+        self.0.clear_line()
+    }
+
+    fn flush(&self) -> IoResult<()> {
+        self.0.flush()
     }
 }
 

@@ -3,8 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget};
-use terminal_size::terminal_size_of;
+use indicatif::ProgressBar;
 
 use super::super::console::{Console, style};
 use super::super::signals::Signals;
@@ -56,34 +55,20 @@ impl<'a> TrainingDisplay<'a> {
         self.bar.inc(1);
         // Assumes constant speed.
         let left = report.seconds * (1.0 / report.done - 1.0);
-        let figures = [
-            format!("{} left", clock(Duration::try_from_secs_f64(left).unwrap_or_default())),
-            format!("loss {}", readable(report.loss, 3)),
-            format!("{:.0} tokens/s", report.tokens_per_second),
-            format!("step {}", report.step),
-        ];
+        // A narrow terminal cuts off the end.
+        let figures = format!(
+            "{} left  loss {}  {:.0} tokens/s  step {}",
+            clock(Duration::try_from_secs_f64(left).unwrap_or_default()),
+            readable(report.loss, 3),
+            report.tokens_per_second,
+            report.step,
+        );
         let mut last_line = locked(&self.last_line);
         if !self.console.is_terminal() && last_line.elapsed() >= LINE_EVERY {
             *last_line = Instant::now();
-            self.line(&format!("epoch {}  {}", report.epoch, figures.join("  ")));
+            self.line(&format!("epoch {}  {figures}", report.epoch));
         }
-        drop(last_line);
-        if self.console.is_terminal() {
-            self.bar.set_message(self.fitting(&figures));
-        }
-    }
-
-    /// Returns as many figures as fit behind the bar. The terminal's echo `^C` fits behind them, since in a line of its own it
-    /// would keep the bar from being erased.
-    fn fitting(&self, figures: &[String]) -> String {
-        const BAR: usize = 10;
-        const ECHO: usize = 2;
-        let counts =
-            format!("{} {}/{}  ", self.bar.prefix(), self.bar.position(), self.bar.length().unwrap_or_default());
-        let width = terminal_size_of(std::io::stderr()).map_or(usize::MAX, |(width, _)| usize::from(width.0));
-        let room = width.saturating_sub(counts.len() + 1 + BAR + ECHO);
-        let fits = |&count: &usize| figures[..count].join("  ").len() <= room;
-        figures[..(0..=figures.len()).rev().find(fits).unwrap_or_default()].join("  ")
+        self.bar.set_message(figures);
     }
 
     fn validation(&self, progress: &TrainState, report: &ValidationReport, best: bool) {
@@ -117,9 +102,7 @@ impl<'a> TrainingDisplay<'a> {
 
 /// Returns the progress bar of a training, which is drawn only in a terminal.
 pub fn progress_bar(console: &Console) -> ProgressBar {
-    let visible = console.is_terminal() && !console.is_quiet();
-    let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(None, target);
+    let bar = ProgressBar::with_draw_target(None, console.target());
     bar.set_style(style("{prefix} {bar:10} {pos}/{len}  {wide_msg}"));
     bar
 }
