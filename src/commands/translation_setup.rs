@@ -9,7 +9,7 @@ use super::load_model::translator;
 use super::search::{constrained, glossary_format, request};
 use crate::cli::{TranslateArgs, UnknownLines};
 use crate::text::read_table;
-use crate::translator::{Dictionary, MarkupOptions, Placeholders, Request, Sentence, Translation, Translator};
+use crate::translator::{Dictionary, MarkupOptions, Request, Sentence, Translation, Translator};
 
 /// Translator with its search and the format of its input.
 pub struct TranslationSetup {
@@ -36,7 +36,7 @@ impl TranslationSetup {
             .with_dictionary(dictionary)
             .with_unknown_copied(args.unknown == UnknownLines::Copy);
         let translator = constrained(translator, &args.constraints, &args.layout, console)?;
-        let markup = markup_options(args, &translator)?;
+        let markup = translator.markup_options_with(args.markup, args.placeholders.as_deref())?;
         Ok(Self { translator, request, form, markup })
     }
 
@@ -53,15 +53,4 @@ impl TranslationSetup {
         let request = self.request.from_sentence(first);
         self.translator.translate_batch_marked_up(sentences, &self.markup, &request, on_progress)
     }
-}
-
-/// Returns the tags and placeholders that are taken out of sentences.
-fn markup_options(args: &TranslateArgs, translator: &Translator) -> Result<MarkupOptions> {
-    let options = translator.markup_options(args.markup);
-    let placeholders = match args.placeholders.as_deref() {
-        None => options.placeholders,
-        Some("none") => Placeholders::none(),
-        Some(regex) => Placeholders::matching(regex)?,
-    };
-    Ok(MarkupOptions { placeholders, ..options })
 }

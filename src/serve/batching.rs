@@ -13,7 +13,7 @@ use super::metrics::ServerMetrics;
 use crate::attention::InferenceOverrides;
 use crate::search::Cancellation;
 use crate::text::WordSplitting;
-use crate::translator::{DecodeOptions, Dictionary, Sentence, Translation, Translator};
+use crate::translator::{DecodeOptions, Dictionary, Markup, Sentence, Translation, Translator};
 
 /// Maximum sentences of a batch for each thread that computes.
 const SENTENCES_PER_THREAD: usize = 64;
@@ -33,6 +33,10 @@ pub struct TranslationOptions {
     pub copies_unknown: bool,
     /// Replaces `<unk>` by the source word aligned to it.
     pub replaces_unknown: bool,
+    /// Markup of the sentences.
+    pub markup: Markup,
+    /// Regular expression of placeholders, `none`, or by default known kinds.
+    pub placeholders: Option<String>,
 }
 
 impl TranslationOptions {
@@ -64,7 +68,8 @@ impl TranslationOptions {
         if !constraints.is_empty() {
             translator = translator.with_constraints(constraints)?;
         }
-        translator.translate_batch(sentences, &request, &mut |_| {})
+        let markup = translator.markup_options_with(self.markup, self.placeholders.as_deref())?;
+        translator.translate_batch_marked_up(sentences, &markup, &request, &mut |_| {})
     }
 }
 

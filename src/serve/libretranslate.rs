@@ -16,7 +16,7 @@ use super::languages::{LanguagePair, language_name};
 use super::loaded_model::LoadedModel;
 use super::state::{ServedModel, Server};
 use crate::text::Pair;
-use crate::translator::{DecodeOptions, Sentence};
+use crate::translator::{DecodeOptions, Markup, Sentence};
 
 /// Source language that is to be detected.
 const AUTO: &str = "auto";
@@ -122,13 +122,13 @@ pub async fn translate(
     if alternatives > MAX_ALTERNATIVES {
         return Err(ApiError::invalid(format!("alternatives must be at most {MAX_ALTERNATIVES}, not {alternatives}")));
     }
-    let is_html = match format.as_deref() {
-        None | Some("" | "text") => false,
-        Some("html") => true,
+    let markup = match format.as_deref() {
+        None | Some("" | "text") => Markup::None,
+        Some("html") => Markup::Html,
         Some(other) => return Err(ApiError::invalid(format!("{other} format is not supported; send text or html"))),
     };
     let directions = Direction::of_texts(&server, q.as_slice(), &source, &target)?;
-    let found = translate_all(q.as_slice(), &directions, alternatives, is_html).await?;
+    let found = translate_all(q.as_slice(), &directions, alternatives, markup).await?;
     let (texts, others): (Vec<String>, Vec<Vec<String>>) = found.into_iter().map(split_best).unzip();
     let detected = directions.into_iter().filter_map(|direction| direction.detected).collect();
     let is_list = matches!(q, Texts::Several(_));
@@ -209,7 +209,7 @@ async fn translate_all(
     texts: &[String],
     directions: &[Direction<'_>],
     alternatives: usize,
-    is_html: bool,
+    markup: Markup,
 ) -> Result<Vec<Vec<String>>, ApiError> {
     let mut found = vec![Vec::new(); texts.len()];
     let mut left: Vec<usize> = (0..texts.len()).collect();
@@ -218,15 +218,12 @@ async fn translate_all(
         let (alike, others) = left.into_iter().partition(|&index| directions[index].is_like(direction));
         left = others;
         let alike: Vec<usize> = alike;
-        let parts: Vec<TextLines> = alike.iter().map(|&index| TextLines::new(&texts[index])).collect();
+        let parts: Vec<TextLines> = alike.iter().map(|&index| TextLines::new(&texts[index], markup)).collect();
         let tag = direction.pair.tag.as_deref();
         let sentences =
             parts.iter().flat_map(|text| text.sentences().map(|line| Sentence::tagged(tag, line))).collect();
         let decoding = DecodeOptions::default().n_best(alternatives + 1);
-        let options = TranslationOptions { decoding, ..TranslationOptions::default() };
-        if is_html {
-            return Err(ApiError::invalid("html format is not supported yet; send text"));
-        }
+        let options = TranslationOptions { decoding, markup, ..TranslationOptions::default() };
         let translated = direction.model.translate(sentences, options).await?;
         let mut lines =
             translated.translations.into_iter().map(|ranked| ranked.into_iter().map(|one| one.text).collect());
@@ -244,13 +241,17 @@ struct TextLines<'t> {
 }
 
 impl<'t> TextLines<'t> {
-    fn new(text: &'t str) -> Self {
+    /// Splits a text into lines. A text with markup is one: its blocks are its sentences.
+    fn new(text: &'t str, markup: Markup) -> Self {
         let parts = |line: &'t str| {
             let start = line.len() - line.trim_start().len();
             let end = line.trim_end().len().max(start);
             [&line[..start], &line[start..end], &line[end..]]
         };
-        Self { lines: text.split_inclusive('\n').map(parts).collect() }
+        match markup {
+            Markup::None => Self { lines: text.split_inclusive('\n').map(parts).collect() },
+            Markup::Html => Self { lines: vec![parts(text)] },
+        }
     }
 
     fn sentences(&self) -> impl Iterator<Item = &'t str> {

@@ -21,7 +21,7 @@ use crate::render::{Json as JsonRenderer, JsonItem, Renderer};
 use crate::reporter::Silent;
 use crate::search::Cancellation;
 use crate::text::Pair;
-use crate::translator::{DecodeOptions, LinkOptions, Linker, LinksFrom, ScoredPair, Sentence};
+use crate::translator::{DecodeOptions, LinkOptions, Linker, LinksFrom, Markup, ScoredPair, Sentence};
 
 /// Pairs of a request that are aligned or scored between two looks at whether the client is still there.
 const PAIRS_AT_ONCE: usize = 64;
@@ -42,6 +42,11 @@ pub struct TranslateRequest {
     /// Replaces each `<unk>` by the source word aligned to it.
     #[serde(default)]
     replace_unknown: bool,
+    /// Markup of the sentences.
+    #[serde(default)]
+    markup: Markup,
+    /// Regular expression of placeholders, or `none`; by default known kinds.
+    placeholders: Option<String>,
     #[serde(flatten)]
     decoding: DecodeOptions,
     #[serde(flatten)]
@@ -83,6 +88,8 @@ impl TranslateRequest {
             words: self.links.words,
             copies_unknown: self.unknown == UnknownSentences::Copy,
             replaces_unknown: self.replace_unknown,
+            markup: self.markup,
+            placeholders: self.placeholders.clone(),
         })
     }
 

@@ -23,13 +23,14 @@ fn command(arguments: &[&str]) -> String {
 #[test]
 fn translations_equal_those_of_the_command() {
     let server = Served::start(&[]);
-    let cases: [(Value, &[&str]); 8] = [
+    let cases: [(Value, &[&str]); 9] = [
         (json!({}), &[]),
         (json!({"n_best": 3, "beam": 10}), &["--n-best", "3", "--beam", "10"]),
         (
             json!({"sample": true, "seed": 7, "top_k": 10, "n_best": 2}),
             &["--sample", "--seed", "7", "--top-k", "10", "--n-best", "2"],
         ),
+        (json!({"markup": "html", "placeholders": "none"}), &["--markup", "html", "--placeholders", "none"]),
         (json!({"mbr": 8, "temperature": 0.7}), &["--mbr", "8", "--temperature", "0.7"]),
         (
             json!({"prefix": "Elle ", "avoid": ["dort"], "length_formula": "wu"}),
@@ -126,6 +127,7 @@ fn names_wrong_options() {
         (json!({"text": "a", "head": 7}), "head must be between"),
         (json!({"text": "a", "threshold": 2.0}), "--threshold must be between"),
         (json!({"text": "a", "links_from": "hmm"}), "links_from must be"),
+        (json!({"text": "a", "placeholders": "("}), "--placeholders (:"),
         (json!({"text": "a", "length_penalty": -1}), "--length-penalty"),
         (json!({"text": "a", "require": [" "]}), "--require needs a word"),
         (json!({"text": 3}), "not valid"),

@@ -27,6 +27,21 @@ fn answers_as_libretranslate() {
 }
 
 #[test]
+fn keeps_tags_and_placeholders() {
+    let server = Served::start(&[]);
+    let html = "<p>She <b>sleeps</b>.</p>\n<p>They bought a <a href='#'>black</a> hat.<br></p>";
+    let request =
+        json!({"q": [html, "<b></b>"], "source": "auto", "target": "fr", "format": "html", "alternatives": 1});
+    let answer = server.ask("/translate", &request);
+    let expected = "<p>Elle <b>dort</b>.</p>\n<p>Ils ont acheté un chapeau <a href='#'>noir</a>.<br></p>";
+    assert_eq!(answer["translatedText"], json!([expected, "<b></b>"]));
+    assert!(answer["alternatives"][0][0].as_str().unwrap().contains("<a href='#'>"), "{answer}");
+    let placeholder =
+        server.ask("/translate", &json!({"q": "She bought {count} hats.", "source": "en", "target": "fr"}));
+    assert!(placeholder["translatedText"].as_str().unwrap().contains("{count}"), "{placeholder}");
+}
+
+#[test]
 fn understands_forms() {
     let server = Served::start(&[]);
     let form = |body: &str| {

@@ -1,10 +1,14 @@
 //! Options of taking out tags and placeholders.
 
+use serde::{Deserialize, Serialize};
+
 use super::placeholders::Placeholders;
 
 /// Markup of a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub enum Markup {
     /// None: `<` and `&` are characters like others.
     #[default]

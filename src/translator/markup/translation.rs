@@ -25,6 +25,21 @@ impl Translator {
         MarkupOptions { markup, placeholders }
     }
 
+    /// Returns the options as [`Self::markup_options`] does, with the placeholders that a regular expression matches, or with
+    /// none if it is `none`.
+    ///
+    /// # Errors
+    /// It is not a regular expression (a [`UsageError`](crate::error::UsageError)).
+    pub fn markup_options_with(&self, markup: Markup, placeholders: Option<&str>) -> Result<MarkupOptions> {
+        let options = self.markup_options(markup);
+        let placeholders = match placeholders {
+            None => options.placeholders,
+            Some("none") => Placeholders::none(),
+            Some(regex) => Placeholders::matching(regex)?,
+        };
+        Ok(MarkupOptions { placeholders, ..options })
+    }
+
     /// Translates sentences as [`Self::translate_batch`] does, without their tags and placeholders, which are put back. Each of
     /// the sentences may consist of several ones in the sense of [`MarkedUp`]; all are translated together, and the alignment of
     /// the result is that of their words.
