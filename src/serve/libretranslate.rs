@@ -127,7 +127,12 @@ pub async fn translate(
         Some("html") => Markup::Html,
         Some(other) => return Err(ApiError::invalid(format!("{other} format is not supported; send text or html"))),
     };
-    let directions = Direction::of_texts(&server, q.as_slice(), &source, &target)?;
+    let is_auto = source == AUTO;
+    let choose = move || {
+        let directions = Direction::of_texts(&server, q.as_slice(), &source, &target)?;
+        Ok::<_, ApiError>((q, directions))
+    };
+    let (q, directions) = tokio::task::spawn_blocking(choose).await??;
     let found = translate_all(q.as_slice(), &directions, alternatives, markup).await?;
     let (texts, others): (Vec<String>, Vec<Vec<String>>) = found.into_iter().map(split_best).unzip();
     let detected = directions.into_iter().filter_map(|direction| direction.detected).collect();
@@ -135,7 +140,7 @@ pub async fn translate(
     Ok(Json(TranslatedTexts {
         translated_text: as_given(texts, is_list).ok_or_else(ApiError::internal)?,
         alternatives: as_given(others, is_list).filter(|_| alternatives > 0),
-        detected_language: as_given(detected, is_list).filter(|_| source == AUTO),
+        detected_language: as_given(detected, is_list).filter(|_| is_auto),
     }))
 }
 
@@ -158,18 +163,18 @@ fn given(value: Option<String>, name: &str) -> Result<String, ApiError> {
 }
 
 /// Model and languages of a text.
-struct Direction<'s> {
-    model: &'s ServedModel,
+struct Direction {
+    model: Arc<ServedModel>,
     pair: LanguagePair,
     detected: Option<Detection>,
 }
 
-impl<'s> Direction<'s> {
+impl Direction {
     /// Chooses the direction of each text.
     ///
     /// # Errors
     /// A language is not known, or not translated into the target.
-    fn of_texts(server: &'s Server, texts: &[String], source: &str, target: &str) -> Result<Vec<Self>, ApiError> {
+    fn of_texts(server: &Server, texts: &[String], source: &str, target: &str) -> Result<Vec<Self>, ApiError> {
         let pairs = server.language_pairs();
         for code in [source, target].into_iter().filter(|code| *code != AUTO) {
             if !pairs.iter().any(|(_, pair)| pair.source == code || pair.target == code) {
@@ -186,18 +191,18 @@ impl<'s> Direction<'s> {
                     "{target_name} ({target}) is not available as a target language from {name} ({code})"
                 ))
             })?;
-            Ok(Self { model, pair: pair.clone(), detected })
+            Ok(Self { model: Arc::clone(model), pair: pair.clone(), detected })
         };
         texts.iter().map(choose).collect()
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        std::ptr::eq(self.model, other.model) && self.pair == other.pair
+        Arc::ptr_eq(&self.model, &other.model) && self.pair == other.pair
     }
 }
 
 /// Returns the most probable source language of a text.
-fn detect_source(text: &str, pairs: &[(&ServedModel, LanguagePair)]) -> Option<Detection> {
+fn detect_source(text: &str, pairs: &[(&Arc<ServedModel>, LanguagePair)]) -> Option<Detection> {
     let models: Vec<(&str, Arc<LoadedModel>)> =
         pairs.iter().map(|(model, pair)| (&*pair.source, model.current())).collect();
     let vocabularies = models.iter().map(|(source, model)| (*source, &*model.translator.checkpoint().source));
@@ -207,7 +212,7 @@ fn detect_source(text: &str, pairs: &[(&ServedModel, LanguagePair)]) -> Option<D
 /// Translates each text in its direction. Returns the best translation and the alternatives of each.
 async fn translate_all(
     texts: &[String],
-    directions: &[Direction<'_>],
+    directions: &[Direction],
     alternatives: usize,
     markup: Markup,
 ) -> Result<Vec<Vec<String>>, ApiError> {

@@ -115,12 +115,14 @@ fn find<'s>(server: &'s Server, id: Option<&ModelId>) -> Result<&'s ServedModel,
         // The numbers of a configuration for OpenNMT-py are of no use here.
         Some(ModelId::Number(_)) if server.models().len() == 1 => server.model(None),
         Some(ModelId::Number(number)) => {
-            usize::try_from(*number).ok().and_then(|index| server.models().get(index)).ok_or_else(|| {
-                ApiError::invalid(format!(
-                    "there is no model {number}; they are counted from 0 to {}",
-                    server.models().len() - 1
-                ))
-            })
+            usize::try_from(*number).ok().and_then(|index| server.models().get(index)).map(|model| &**model).ok_or_else(
+                || {
+                    ApiError::invalid(format!(
+                        "there is no model {number}; they are counted from 0 to {}",
+                        server.models().len() - 1
+                    ))
+                },
+            )
         }
     }
 }

@@ -17,7 +17,7 @@ type DirectoryState = Vec<(PathBuf, u64, Option<SystemTime>)>;
 /// Loads models anew when `asked` receives something, and with `watches` when their files change. Returns once `asked` is
 /// closed. A model that cannot be loaded stays as it was.
 pub fn run(server: &Server, watches: bool, asked: &Receiver<()>, reporter: &dyn Reporter) {
-    let mut loaded: Vec<DirectoryState> = server.models().iter().map(state).collect();
+    let mut loaded: Vec<DirectoryState> = server.models().iter().map(|model| state(model)).collect();
     let mut seen = loaded.clone();
     loop {
         let is_asked = match asked.recv_timeout(INTERVAL) {

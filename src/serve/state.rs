@@ -91,7 +91,7 @@ impl ServedModel {
 
 /// State of the server.
 pub struct Server {
-    models: Vec<ServedModel>,
+    models: Vec<Arc<ServedModel>>,
     allow_origin: Vec<AllowedOrigin>,
     limits: RequestLimits,
     access: Access,
@@ -116,7 +116,7 @@ impl Server {
             return usage("a server needs at least one model");
         }
         let metrics = Arc::new(ServerMetrics::new()?);
-        let load = |(name, directories): (String, Vec<PathBuf>)| ServedModel::new(name, directories, device, &metrics);
+        let load = |(name, directories)| Ok(Arc::new(ServedModel::new(name, directories, device, &metrics)?));
         let server = Self {
             models: named.into_iter().map(load).collect::<Result<_>>()?,
             allow_origin: options.allow_origin.clone(),
@@ -136,13 +136,13 @@ impl Server {
     }
 
     /// Models in the order of the command line.
-    pub fn models(&self) -> &[ServedModel] {
+    pub fn models(&self) -> &[Arc<ServedModel>] {
         &self.models
     }
 
     /// Names of the models.
     pub fn model_names(&self) -> Vec<&str> {
-        self.models.iter().map(ServedModel::name).collect()
+        self.models.iter().map(|model| model.name()).collect()
     }
 
     /// Returns a model by its name, or the first one.
@@ -151,15 +151,15 @@ impl Server {
     /// No model has this name.
     pub fn model(&self, name: Option<&str>) -> Result<&ServedModel, ApiError> {
         let found = self.models.iter().find(|model| name.is_none_or(|name| name == model.name));
-        found.ok_or_else(|| {
+        found.map(|model| &**model).ok_or_else(|| {
             let known = self.model_names().join(", ");
             ApiError::invalid(format!("there is no model of this name; there is: {known}"))
         })
     }
 
     /// Returns the pairs of languages with their models; of several models for a pair, the first one.
-    pub fn language_pairs(&self) -> Vec<(&ServedModel, LanguagePair)> {
-        let mut found: Vec<(&ServedModel, LanguagePair)> = Vec::new();
+    pub fn language_pairs(&self) -> Vec<(&Arc<ServedModel>, LanguagePair)> {
+        let mut found: Vec<(&Arc<ServedModel>, LanguagePair)> = Vec::new();
         for model in &self.models {
             for pair in &model.current().pairs {
                 let is_same = |other: &LanguagePair| other.source == pair.source && other.target == pair.target;

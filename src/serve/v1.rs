@@ -13,8 +13,9 @@ use super::access::Caller;
 use super::batching::{Translated, TranslationOptions};
 use super::body::{JsonBody, Texts};
 use super::error::{ApiError, ErrorBody};
+use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
-use super::state::Server;
+use super::state::{ServedModel, Server};
 use crate::attention::InferenceOverrides;
 use crate::error::usage;
 use crate::render::{Json as JsonRenderer, JsonItem, Renderer};
@@ -290,10 +291,10 @@ struct PairDescription {
     responses((status = 200, description = "Description of the server", body = ServerDescription))
 )]
 pub async fn models(State(server): State<Arc<Server>>) -> Json<ServerDescription> {
-    let describe = |model: &super::state::ServedModel| {
+    let describe = |model: &Arc<ServedModel>| {
         let current = model.current();
         let attention = &current.translator.config().architecture.attention;
-        let pair = |pair: &super::languages::LanguagePair| PairDescription {
+        let pair = |pair: &LanguagePair| PairDescription {
             source: pair.source.clone(),
             target: pair.target.clone(),
             tag_source: pair.tag.clone(),
