@@ -14,7 +14,7 @@ use softalign::text::{
     Column, NormalForm, Normalization, Pair, PairStream, ProtectedTokens, TableFormat, Units, Vocabulary,
     WordSplitting, read_lines, read_table,
 };
-use softalign::translator::{Dictionary, Translator};
+use softalign::translator::{Dictionary, LinkedText, MarkedUp, MarkupOptions, Translator};
 
 /// Default normalization of models.
 const NORMALIZATION: Normalization = Normalization { form: NormalForm::Nfc, lowercase: false };
@@ -86,6 +86,17 @@ pub fn use_text(vocabulary: &Vocabulary, text: &str) {
     }
 }
 
+/// Takes tags and placeholders out of a text and puts them back into an empty translation, in which none is lost.
+pub fn use_markup(text: &str) {
+    for options in [MarkupOptions::html(), MarkupOptions::default()] {
+        let marked = MarkedUp::parse(text, &options);
+        let empty = LinkedText { text: "", source_words: Vec::new(), target_words: Vec::new(), links: &[] };
+        let rendered =
+            marked.render(&vec![empty; marked.sentences().count()]).expect("one translation for each sentence");
+        assert!(rendered.len() <= text.len(), "{text:?} became {rendered:?}");
+    }
+}
+
 /// Passes bytes to one of these readers; the first byte selects the reader and its options. Files go to `scratch`.
 pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
     let Some((&selector, bytes)) = bytes.split_first() else { return };
@@ -97,7 +108,10 @@ pub fn use_bytes(vocabulary: &Vocabulary, bytes: &[u8], scratch: &Path) {
         }
         1 => drop(use_config(&text)),
         2 => drop(use_tokenizer(&text)),
-        3 => use_text(vocabulary, &text.replace('\n', " ")),
+        3 => {
+            use_text(vocabulary, &text.replace('\n', " "));
+            use_markup(&text);
+        }
         4 => drop(use_arguments(text.split('\n'))),
         _ => {
             std::fs::write(scratch, bytes).expect("a file can be written");

@@ -1,0 +1,125 @@
+//! `softalign translate --markup` and `--placeholders`.
+
+mod common;
+
+use common::{Outcome, TestDir, model_path};
+
+fn translate(arguments: &[&str], input: &str) -> Outcome {
+    TestDir::new().run_with_input(&[&["translate", "--model", model_path()], arguments].concat(), input)
+}
+
+#[test]
+fn tags_and_placeholders_come_back() {
+    let text =
+        "<p>the <b>red</b> fox sleeps</p>\n\n<br>\n<i>the old owl</i> runs {x} &amp; the fox sleeps\nthe red fox\n";
+    let translated = translate(&["--markup", "html"], text);
+    let lines: Vec<&str> = translated.worked().lines().collect();
+    assert_eq!(lines.len(), 5, "{translated:?}");
+    assert!(lines[0].starts_with("<p>") && lines[0].contains("<b>rufo</b>") && lines[0].ends_with("</p>"), "{lines:?}");
+    assert_eq!(lines[1..3], ["", "<br>"]);
+    assert!(["<i>", "</i>", "{x}"].iter().all(|part| lines[3].matches(part).count() == 1), "{lines:?}");
+    let plain = translate(&["--markup", "html"], "<b>the red fox sleeps</b>\n");
+    assert_eq!(plain.worked(), "<b>rufo mi dorma .</b>\n");
+}
+
+#[test]
+fn text_without_markup_is_translated_as_ever() {
+    let text = "the red fox sleeps\n the  old owl , runs\n\n50 % < & >\n";
+    let as_ever = translate(&["--placeholders", "none"], text);
+    assert_eq!(translate(&[], text).worked(), as_ever.worked());
+    let sampled = |more: &[&str]| translate(&[&["--sample", "--n-best", "2"], more].concat(), text).worked().to_owned();
+    assert_eq!(sampled(&[]), sampled(&["--placeholders", "none"]));
+}
+
+#[test]
+fn placeholders_are_known_or_given() {
+    let translated = |arguments: &[&str]| translate(arguments, "the XYZ red fox {x} sleeps\n").worked().to_owned();
+    assert!(translated(&[]).contains(" {x} ") && !translated(&[]).contains("XYZ"));
+    assert!(translated(&["--placeholders", "[A-Z]+"]).contains("XYZ"));
+    assert!(!translated(&["--placeholders", "none"]).contains("{x}"));
+    let first = translate(&[], "{x}, %s\n{x}: the red fox sleeps\n");
+    assert_eq!(first.worked(), "{x}, %s\n{x}: rufo mi dorma .\n");
+    translate(&["--placeholders", "("], "a\n").refused_with(2, &["--placeholders (: unclosed group"]);
+    translate(&["--markup", "xml"], "a\n").refused_with(2, &["xml"]);
+}
+
+#[test]
+fn tokens_of_the_model_stay_in_the_text() {
+    let dir = TestDir::with_pairs();
+    let options = ["--protected-tokens", "{x}", "--protected-tokens", "<2fr>"];
+    let trained = dir.train("model", &options);
+    trained.worked();
+    let run = |more: &[&str]| dir.run_with_input(&[&["translate", "--model", "model"], more].concat(), "the {x} fox\n");
+    assert_eq!(run(&[]).worked(), run(&["--placeholders", "none"]).worked());
+    assert!(run(&["--placeholders", r"\{x\}"]).worked().contains("{x}"));
+}
+
+#[test]
+fn formats_have_the_text_with_tags_and_the_words_without() {
+    let text = "<p>the <b>red</b> fox</p><p>the owl {x}</p>\n\n";
+    let json = translate(&["--markup", "html", "--format", "json", "--n-best", "2"], text).json();
+    let first = &json[0];
+    assert_eq!(first["source_text"], text.trim_end());
+    assert_eq!(first["source"], common::json(r#"["the", "red", "fox", "the", "owl"]"#));
+    let translation = first["translation"].as_str().unwrap();
+    assert!(["<p>", "<b>", "{x}"].iter().all(|part| translation.contains(part)), "{translation}");
+    let [targets, rows] = ["target", "attention"].map(|key| first[key].as_array().unwrap().len());
+    assert_eq!(targets, rows);
+    let lists = translate(&["--markup", "html", "--n-best", "2"], text);
+    assert!(lists.worked().lines().all(|line| line.starts_with("0 ||| <p>") || line.starts_with("1 ||| ")));
+    let pharaoh = translate(&["--markup", "html", "--format", "pharaoh"], text);
+    assert_eq!(pharaoh.worked().lines().count(), 2);
+    for format in ["align", "tsv", "svg", "nematus", "jsonl"] {
+        translate(&["--markup", "html", "--format", format], text).worked();
+    }
+}
+
+#[test]
+fn tables_and_constraints_take_markup() {
+    let dir = TestDir::new();
+    dir.write("table.csv", "id;text\n1;the <b>red</b> fox\n2;{x}\n");
+    let table = dir.run(&["translate", "--model", model_path(), "--markup", "html", "--input", "table.csv"]);
+    let rows: Vec<&str> = table.worked().lines().collect();
+    assert!(rows[1].contains(";the <b>red</b> fox;") && rows[1].ends_with("</b> mi") || rows[1].contains("<b>"));
+    assert_eq!(rows[2], "2;{x};{x}");
+    let constrained = ["--markup", "html", "--prefix", "grisa ", "--require", "kanta", "--avoid", "dorma"];
+    let text = translate(&constrained, "<i>the red fox</i> sleeps {x}\n");
+    let line = text.worked().replace("<i>", "").replace("</i>", "");
+    assert!(line.starts_with("grisa ") && line.contains("kanta") && !line.contains("dorma"), "{text:?}");
+    let prefixed = translate(&["--markup", "html", "--prefixes"], "<i>the red fox</i>\tvela\n");
+    assert!(prefixed.worked().replace("<i>", "").starts_with("vela"), "{prefixed:?}");
+}
+
+#[test]
+fn html_file_is_one_document() {
+    let dir = TestDir::new();
+    let page = "<html>\n<head><style>b { }</style></head>\n<body><p>the <b>red\n fox</b> sleeps</p>\n<!-- no -->\n</body></html>\n";
+    dir.write("page.html", page);
+    let arguments = ["translate", "--model", model_path(), "--markup", "html", "--input", "page.html"];
+    let translated = dir.run(&arguments);
+    let start = "<html>\n<head><style>b { }</style></head>\n<body><p>";
+    let end = "</p>\n<!-- no -->\n</body></html>\n";
+    let text = translated.worked();
+    assert!(text.starts_with(start) && text.ends_with(end) && text.contains("<b>rufo mi</b>"), "{text}");
+    dir.run(&[&arguments[..], &["--output", "out.html"]].concat()).worked();
+    assert_eq!(dir.text("out.html"), text);
+    dir.write("empty.html", "");
+    dir.run(&["translate", "--model", model_path(), "--markup", "html", "--input", "empty.html"]).worked();
+    dir.write("bad.html", b"\xff<p>");
+    let refused = dir.run(&["translate", "--model", model_path(), "--markup", "html", "--input", "bad.html"]);
+    refused.refused_with(1, &["bad.html: not UTF-8"]);
+    dir.run(&["translate", "--markup", "html", "--input", "none.html"]).refused_with(1, &["none.html: cannot read"]);
+}
+
+#[test]
+fn broken_markup_is_translated_line_by_line() {
+    let text = "<b>the red fox\nthe fox</b>\n<\n&\n<!-- the\n<b <i>\n</b></b>\n&lt;b&gt; the fox\n<script>the fox\n";
+    let translated = translate(&["--markup", "html"], text);
+    let lines: Vec<&str> = translated.worked().lines().collect();
+    assert_eq!(lines.len(), 9, "{lines:?}");
+    assert!(lines[0].starts_with("<b>") && lines[1].ends_with("</b>"), "{lines:?}");
+    assert_eq!(
+        [lines[2], lines[3], lines[4], lines[6], lines[8]],
+        ["<", "&", "<!-- the", "</b></b>", "<script>the fox"]
+    );
+}
