@@ -15,7 +15,7 @@ fn tags_and_placeholders_come_back() {
     let translated = translate(&["--markup", "html"], text);
     let lines: Vec<&str> = translated.worked().lines().collect();
     assert_eq!(lines.len(), 5, "{translated:?}");
-    assert!(lines[0].starts_with("<p>") && lines[0].contains("<b>rufo</b>") && lines[0].ends_with("</p>"), "{lines:?}");
+    assert!(lines[0].starts_with("<p>") && lines[0].contains("<b>") && lines[0].ends_with("</p>"), "{lines:?}");
     assert_eq!(lines[1..3], ["", "<br>"]);
     assert!(["<i>", "</i>", "{x}"].iter().all(|part| lines[3].matches(part).count() == 1), "{lines:?}");
     let plain = translate(&["--markup", "html"], "<b>the red fox sleeps</b>\n");
@@ -40,15 +40,14 @@ fn placeholders_are_known_or_given() {
     let first = translate(&[], "{x}, %s\n{x}: the red fox sleeps\n");
     assert_eq!(first.worked(), "{x}, %s\n{x}: rufo mi dorma .\n");
     translate(&["--placeholders", "("], "a\n").refused_with(2, &["--placeholders (: unclosed group"]);
-    translate(&["--markup", "xml"], "a\n").refused_with(2, &["xml"]);
+    assert_eq!(translate(&["--markup", "xml"], "a\n").code, Some(2));
 }
 
 #[test]
 fn tokens_of_the_model_stay_in_the_text() {
     let dir = TestDir::with_pairs();
-    let options = ["--protected-tokens", "{x}", "--protected-tokens", "<2fr>"];
-    let trained = dir.train("model", &options);
-    trained.worked();
+    dir.write("pairs.tsv", dir.text("pairs.tsv") + "the {x} sleeps\t{x} dorma .\nthe {x} sings\t{x} kanta .\n");
+    dir.train("model", &["--protected-tokens", "{x} <2fr>"]).worked();
     let run = |more: &[&str]| dir.run_with_input(&[&["translate", "--model", "model"], more].concat(), "the {x} fox\n");
     assert_eq!(run(&[]).worked(), run(&["--placeholders", "none"]).worked());
     assert!(run(&["--placeholders", r"\{x\}"]).worked().contains("{x}"));
@@ -80,7 +79,7 @@ fn tables_and_constraints_take_markup() {
     dir.write("table.csv", "id;text\n1;the <b>red</b> fox\n2;{x}\n");
     let table = dir.run(&["translate", "--model", model_path(), "--markup", "html", "--input", "table.csv"]);
     let rows: Vec<&str> = table.worked().lines().collect();
-    assert!(rows[1].contains(";the <b>red</b> fox;") && rows[1].ends_with("</b> mi") || rows[1].contains("<b>"));
+    assert!(rows[1].starts_with("1;the <b>red</b> fox;") && rows[1].matches("<b>").count() == 2, "{rows:?}");
     assert_eq!(rows[2], "2;{x};{x}");
     let constrained = ["--markup", "html", "--prefix", "grisa ", "--require", "kanta", "--avoid", "dorma"];
     let text = translate(&constrained, "<i>the red fox</i> sleeps {x}\n");
@@ -100,7 +99,8 @@ fn html_file_is_one_document() {
     let start = "<html>\n<head><style>b { }</style></head>\n<body><p>";
     let end = "</p>\n<!-- no -->\n</body></html>\n";
     let text = translated.worked();
-    assert!(text.starts_with(start) && text.ends_with(end) && text.contains("<b>rufo mi</b>"), "{text}");
+    assert!(text.starts_with(start) && text.ends_with(end) && text.matches("</b>").count() == 1, "{text}");
+    assert!(text.replace("<b>", "").replace("</b>", "").contains("<p>rufo mi dorma .</p>"), "{text}");
     dir.run(&[&arguments[..], &["--output", "out.html"]].concat()).worked();
     assert_eq!(dir.text("out.html"), text);
     dir.write("empty.html", "");

@@ -18,7 +18,7 @@ pub enum Markup {
 }
 
 /// Options of taking out tags and placeholders. By default, only known kinds of placeholders are taken out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MarkupOptions {
     /// Markup of the text.
     pub markup: Markup,

@@ -47,6 +47,13 @@ impl Default for Placeholders {
     }
 }
 
+impl PartialEq for Placeholders {
+    fn eq(&self, other: &Self) -> bool {
+        let regex = |one: &Self| one.regex.as_ref().map(|regex| regex.as_str().to_owned());
+        regex(self) == regex(other) && self.kept == other.kept
+    }
+}
+
 impl Placeholders {
     /// Returns a setting without placeholders.
     pub fn none() -> Self {
