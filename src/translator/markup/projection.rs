@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::html::push_encoded;
 use super::options::Markup;
-use super::sentence::{Element, MarkedSentence, Marker, Point, is_closing, is_opening};
+use super::sentence::{Element, MarkedSentence, Marker, PointMarker, is_closing, is_opening};
 use crate::alignment::Link;
 use crate::text::is_punctuation;
 
@@ -44,7 +44,7 @@ enum PlacedKind<'m> {
     },
     Point {
         raw: &'m Range<usize>,
-        point: &'m Point,
+        point: &'m PointMarker,
         /// True if the word before and after it is the one that touches it in the source.
         attached: [bool; 2],
     },
@@ -375,7 +375,7 @@ struct Gap<'t> {
     /// Characters of the translation on both sides.
     sides: [Option<char>; 2],
     /// Last point, if nothing separates it from what follows, and whether it is attached to it.
-    pending: Option<(&'t Point, bool)>,
+    pending: Option<(&'t PointMarker, bool)>,
 }
 
 impl Writer<'_> {
@@ -435,7 +435,7 @@ impl Writer<'_> {
     }
 
     /// Writes the white space before a point.
-    fn separate_before(&mut self, point: &Point, is_attached: bool, gap: &mut Gap) {
+    fn separate_before(&mut self, point: &PointMarker, is_attached: bool, gap: &mut Gap) {
         if let Some((before, _)) = gap.pending.take()
             && before.visible
             && point.visible
@@ -468,7 +468,7 @@ impl Writer<'_> {
     }
 }
 
-impl Point {
+impl PointMarker {
     /// True if text, not another point, is beside it in the source.
     fn touches_text(&self, side: usize) -> bool {
         self.spaced[side] || self.glued[side].is_some()

@@ -54,7 +54,7 @@ pub(super) enum Marker {
     /// Element that covers a part of the sentence.
     Element(Element),
     /// Placeholder, comment or element without text between two words.
-    Point(Point),
+    Point(PointMarker),
 }
 
 /// Inline element.
@@ -70,7 +70,7 @@ pub(super) struct Element {
 
 /// Marker without a text of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Point {
+pub(super) struct PointMarker {
     /// Bytes in the text with markup.
     pub raw: Range<usize>,
     /// Position in the sentence, in bytes.
@@ -149,7 +149,7 @@ fn push_verbatim(pieces: &mut Vec<Piece>, range: Range<usize>) {
 fn add_run(pieces: &mut Vec<Piece>, text: &str, tokens: &[Token], options: &MarkupOptions) {
     let (start, end) = (tokens[0].range.start, tokens[tokens.len() - 1].range.end);
     let mut events = events(text, tokens, options);
-    if options.markup == Markup::None && matches!(events[..], [Event::Text(_)]) {
+    if options.markup == Markup::None && matches!(events[..], [MarkupEvent::Text(_)]) {
         pieces.push(Piece::Sentence(MarkedSentence { text: text[start..end].to_owned(), markers: Vec::new() }));
         return;
     }
@@ -211,7 +211,7 @@ impl Decoded {
 
 /// Part of a sentence before its markers are taken out.
 #[derive(Clone, Debug)]
-enum Event {
+enum MarkupEvent {
     Text(Decoded),
     Open(Range<usize>),
     Close(Range<usize>),
@@ -225,15 +225,15 @@ struct PointEvent {
     ordered: bool,
 }
 
-fn events(text: &str, tokens: &[Token], options: &MarkupOptions) -> Vec<Event> {
+fn events(text: &str, tokens: &[Token], options: &MarkupOptions) -> Vec<MarkupEvent> {
     let mut events = Vec::new();
     for Token { kind, range } in tokens {
         match kind {
             TokenKind::Text => {
                 add_text(&mut events, Decoded::new(text, range.clone(), options.markup), &options.placeholders);
             }
-            TokenKind::Open(_) => events.push(Event::Open(range.clone())),
-            TokenKind::Close(_) => events.push(Event::Close(range.clone())),
+            TokenKind::Open(_) => events.push(MarkupEvent::Open(range.clone())),
+            TokenKind::Close(_) => events.push(MarkupEvent::Close(range.clone())),
             TokenKind::Inline { visible } => {
                 push_point(&mut events, PointEvent { raw: range.clone(), visible: *visible, ordered: false });
             }
@@ -244,11 +244,11 @@ fn events(text: &str, tokens: &[Token], options: &MarkupOptions) -> Vec<Event> {
 }
 
 /// Appends a text, its placeholders as points.
-fn add_text(events: &mut Vec<Event>, decoded: Decoded, placeholders: &Placeholders) {
+fn add_text(events: &mut Vec<MarkupEvent>, decoded: Decoded, placeholders: &Placeholders) {
     let mut start = 0;
     for found in placeholders.find(&decoded.text) {
         if start < found.start {
-            events.push(Event::Text(decoded.part(start..found.start)));
+            events.push(MarkupEvent::Text(decoded.part(start..found.start)));
         }
         let raw = decoded.raw[found.start]..decoded.raw[found.end];
         let ordered = is_unnumbered(&decoded.text[found.clone()]);
@@ -256,21 +256,21 @@ fn add_text(events: &mut Vec<Event>, decoded: Decoded, placeholders: &Placeholde
         start = found.end;
     }
     if start < decoded.text.len() || start == 0 {
-        events.push(Event::Text(decoded.part(start..decoded.text.len())));
+        events.push(MarkupEvent::Text(decoded.part(start..decoded.text.len())));
     }
 }
 
 /// Appends a point. It is joined with the point before it, and with punctuation between both.
-fn push_point(events: &mut Vec<Event>, mut point: PointEvent) {
+fn push_point(events: &mut Vec<MarkupEvent>, mut point: PointEvent) {
     let joins = |between: &str| !between.contains(|one: char| one.is_alphanumeric() || one.is_whitespace());
-    if let [.., Event::Point(before), Event::Text(between)] = &events[..]
+    if let [.., MarkupEvent::Point(before), MarkupEvent::Text(between)] = &events[..]
         && before.visible
         && point.visible
         && joins(&between.text)
     {
         events.pop();
     }
-    if let Some(Event::Point(before)) = events.last() {
+    if let Some(MarkupEvent::Point(before)) = events.last() {
         point = PointEvent {
             raw: before.raw.start..point.raw.end,
             visible: before.visible || point.visible,
@@ -278,37 +278,37 @@ fn push_point(events: &mut Vec<Event>, mut point: PointEvent) {
         };
         events.pop();
     }
-    events.push(Event::Point(point));
+    events.push(MarkupEvent::Point(point));
 }
 
 /// Replaces elements without text by points.
-fn take_out_empty_elements(events: Vec<Event>) -> Vec<Event> {
-    let mut kept: Vec<Event> = Vec::with_capacity(events.len());
+fn take_out_empty_elements(events: Vec<MarkupEvent>) -> Vec<MarkupEvent> {
+    let mut kept: Vec<MarkupEvent> = Vec::with_capacity(events.len());
     for event in events {
-        let Event::Close(close) = &event else {
+        let MarkupEvent::Close(close) = &event else {
             match event {
-                Event::Point(point) => push_point(&mut kept, point),
+                MarkupEvent::Point(point) => push_point(&mut kept, point),
                 other => kept.push(other),
             }
             continue;
         };
-        let is_empty = |event: &Event| match event {
-            Event::Text(decoded) => decoded.text.trim().is_empty(),
-            event => matches!(event, Event::Point(_)),
+        let is_empty = |event: &MarkupEvent| match event {
+            MarkupEvent::Text(decoded) => decoded.text.trim().is_empty(),
+            event => matches!(event, MarkupEvent::Point(_)),
         };
         let content = kept.iter().rev().take_while(|event| is_empty(event)).count();
         let start = kept.len() - content;
-        let Some(Event::Open(open)) = start.checked_sub(1).and_then(|index| kept.get(index)) else {
+        let Some(MarkupEvent::Open(open)) = start.checked_sub(1).and_then(|index| kept.get(index)) else {
             kept.push(event);
             continue;
         };
         let raw = open.start..close.end;
         // White space inside separates words.
-        let visible = |event: &Event| match event {
-            Event::Point(point) => point.visible,
+        let visible = |event: &MarkupEvent| match event {
+            MarkupEvent::Point(point) => point.visible,
             _ => true,
         };
-        let ordered = |event: &Event| matches!(event, Event::Point(PointEvent { ordered: true, .. }));
+        let ordered = |event: &MarkupEvent| matches!(event, MarkupEvent::Point(PointEvent { ordered: true, .. }));
         let (visible, ordered) = (kept[start..].iter().any(visible), kept[start..].iter().any(ordered));
         kept.truncate(start - 1);
         push_point(&mut kept, PointEvent { raw, visible, ordered });
@@ -317,10 +317,13 @@ fn take_out_empty_elements(events: Vec<Event>) -> Vec<Event> {
 }
 
 /// Moves brackets and quotation marks around a placeholder into it, since they would remain empty.
-fn take_out_wrappers(events: &mut [Event]) {
+fn take_out_wrappers(events: &mut [MarkupEvent]) {
     for index in 1..events.len().saturating_sub(1) {
         let [before, event, after] = &mut events[index - 1..=index + 1] else { continue };
-        let (Event::Text(before), Event::Point(point), Event::Text(after)) = (before, event, after) else { continue };
+        let (MarkupEvent::Text(before), MarkupEvent::Point(point), MarkupEvent::Text(after)) = (before, event, after)
+        else {
+            continue;
+        };
         while let (Some(left), Some(right)) = (before.text.chars().next_back(), after.text.chars().next())
             && point.visible
             && WRAPPERS.contains(&(left, right))
@@ -334,13 +337,13 @@ fn take_out_wrappers(events: &mut [Event]) {
 
 /// Removes points and white space from the start of a sentence, with the punctuation that follows a point. A point that touches
 /// a word or a tag stays. Returns where the rest begins in the text with markup.
-fn trim_start(events: &mut Vec<Event>) -> Option<usize> {
+fn trim_start(events: &mut Vec<MarkupEvent>) -> Option<usize> {
     let mut removed = 0;
     let mut touches = false;
     for event in events.iter_mut() {
         match event {
-            Event::Point(_) => touches = true,
-            Event::Text(decoded) => {
+            MarkupEvent::Point(_) => touches = true,
+            MarkupEvent::Text(decoded) => {
                 let is_removed = |one: char| one.is_whitespace() || (touches && CLAUSE_MARKS.contains(one));
                 let rest = decoded.text.trim_start_matches(is_removed).len();
                 let length = decoded.text.len() - rest;
@@ -350,7 +353,7 @@ fn trim_start(events: &mut Vec<Event>) -> Option<usize> {
                     break;
                 }
             }
-            Event::Open(_) | Event::Close(_) => break,
+            MarkupEvent::Open(_) | MarkupEvent::Close(_) => break,
         }
         removed += 1;
     }
@@ -360,15 +363,15 @@ fn trim_start(events: &mut Vec<Event>) -> Option<usize> {
 
 /// Removes points and white space from the end of a sentence. A point that touches a word or a tag stays. Returns where the rest
 /// ends in the text with markup.
-fn trim_end(events: &mut Vec<Event>) -> Option<usize> {
+fn trim_end(events: &mut Vec<MarkupEvent>) -> Option<usize> {
     while let Some(last) = events.last_mut() {
-        if let Event::Text(decoded) = last {
+        if let MarkupEvent::Text(decoded) = last {
             *decoded = decoded.part(0..decoded.text.trim_end().len());
         }
         match &events[..] {
-            [.., Event::Text(decoded)] if decoded.text.is_empty() => {}
-            [.., Event::Text(before), Event::Point(_)] if before.text.ends_with(char::is_whitespace) => {}
-            [Event::Point(_)] => {}
+            [.., MarkupEvent::Text(decoded)] if decoded.text.is_empty() => {}
+            [.., MarkupEvent::Text(before), MarkupEvent::Point(_)] if before.text.ends_with(char::is_whitespace) => {}
+            [MarkupEvent::Point(_)] => {}
             _ => break,
         }
         events.pop();
@@ -376,10 +379,12 @@ fn trim_end(events: &mut Vec<Event>) -> Option<usize> {
     Some(raw_range(events.last()?).end)
 }
 
-fn raw_range(event: &Event) -> Range<usize> {
+fn raw_range(event: &MarkupEvent) -> Range<usize> {
     match event {
-        Event::Text(decoded) => decoded.range(),
-        Event::Open(range) | Event::Close(range) | Event::Point(PointEvent { raw: range, .. }) => range.clone(),
+        MarkupEvent::Text(decoded) => decoded.range(),
+        MarkupEvent::Open(range) | MarkupEvent::Close(range) | MarkupEvent::Point(PointEvent { raw: range, .. }) => {
+            range.clone()
+        }
     }
 }
 
@@ -407,21 +412,21 @@ struct Assembly {
 }
 
 impl Assembly {
-    fn assemble(events: &[Event], markup: Markup) -> MarkedSentence {
+    fn assemble(events: &[MarkupEvent], markup: Markup) -> MarkedSentence {
         let mut assembly = Self::default();
         for (index, event) in events.iter().enumerate() {
             match event {
-                Event::Text(decoded) => assembly.add_text(&decoded.text, markup),
-                Event::Open(tag) => {
+                MarkupEvent::Text(decoded) => assembly.add_text(&decoded.text, markup),
+                MarkupEvent::Open(tag) => {
                     let outer = std::mem::take(&mut assembly.markers);
                     assembly.open.push((tag.clone(), assembly.position(), outer));
                 }
-                Event::Close(tag) => assembly.close(tag),
-                Event::Point(point) => {
+                MarkupEvent::Close(tag) => assembly.close(tag),
+                MarkupEvent::Point(point) => {
                     let before =
                         events[..index].iter().rev().find_map(|event| adjacent(event, |text| text.next_back()));
                     let after = events[index + 1..].iter().find_map(|event| adjacent(event, |text| text.next()));
-                    let is_text = |event: Option<&Event>| matches!(event, Some(Event::Text(_)));
+                    let is_text = |event: Option<&MarkupEvent>| matches!(event, Some(MarkupEvent::Text(_)));
                     let touching = [is_text(events[..index].last()), is_text(events.get(index + 1))];
                     assembly.add_point(point, [before.flatten(), after.flatten()], touching);
                 }
@@ -468,15 +473,15 @@ impl Assembly {
             _ => {}
         }
         let PointEvent { raw, visible, ordered } = point.clone();
-        self.markers.push(Marker::Point(Point { raw, at: self.position(), spaced, glued, visible, ordered }));
+        self.markers.push(Marker::Point(PointMarker { raw, at: self.position(), spaced, glued, visible, ordered }));
     }
 }
 
 /// Returns the character of an event next to a point: none inside for another point, none for a tag or an empty text.
-fn adjacent(event: &Event, next: impl Fn(&mut std::str::Chars) -> Option<char>) -> Option<Option<char>> {
+fn adjacent(event: &MarkupEvent, next: impl Fn(&mut std::str::Chars) -> Option<char>) -> Option<Option<char>> {
     match event {
-        Event::Text(decoded) => next(&mut decoded.text.chars()).map(Some),
-        Event::Point(_) => Some(None),
-        Event::Open(_) | Event::Close(_) => None,
+        MarkupEvent::Text(decoded) => next(&mut decoded.text.chars()).map(Some),
+        MarkupEvent::Point(_) => Some(None),
+        MarkupEvent::Open(_) | MarkupEvent::Close(_) => None,
     }
 }
