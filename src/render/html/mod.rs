@@ -22,10 +22,12 @@ const TEMPLATE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/page.css");
 /// Script as one module.
 const SCRIPT: &str = concat!(
+    include_str!("../page/alignment.js"),
     include_str!("../page/model.js"),
     include_str!("../page/drawing.js"),
     include_str!("../page/links.js"),
     include_str!("../page/matrix.js"),
+    include_str!("../page/view.js"),
     include_str!("../page/list.js"),
     include_str!("../page/page.js"),
 );
@@ -44,8 +46,9 @@ struct PageHeader<'a> {
     threshold: u16,
 }
 
+/// Pair as the page draws it. Weights and link scores are whole thousandths.
 #[derive(Serialize)]
-struct PairData<'a> {
+pub struct PairData<'a> {
     id: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rank: Option<usize>,

@@ -153,7 +153,7 @@ function cellAt({ cell, columns, rows, xOf, yOf }, x, y) {
   return t >= 0 && t < rows && s >= 0 && (s < columns || x >= xOf(columns)) ? { s, t } : null;
 }
 
-/** Draws a matrix. Returns the same as `drawLinks`, and `cellAt`. */
+/** Draws a matrix. Returns the same as `drawLinks`, and `cellAt` with `cellBox`, its inverse. */
 function drawMatrix(matrix, links, pieces, available, palette) {
   const sides = ["source", "target"].map((side) => sideOf(matrix, side, pieces?.[side]));
   const layout = matrixLayout(sides, available);
@@ -168,6 +168,7 @@ function drawMatrix(matrix, links, pieces, available, palette) {
     element, words: { source: sourceWords, target: targetWords }, links: shown,
     rightToLeft: { source: false, target: false }, numbered: layout.cell >= NUMBERED_CELL,
     cellAt: (x, y) => cellAt(layout, x, y),
+    cellBox: ({ s, t }) => ({ x: layout.xOf(s) + 1, y: layout.yOf(t) + 1, width: layout.cell - 2, height: layout.cell - 2 }),
     preview(side, index) {
       soft.replaceChildren(...weightsAlong(matrix, side, index, layout, palette));
     },

@@ -1,22 +1,16 @@
 // State and interaction of the page.
 
-const at = (id) => document.getElementById(id);
-
 /** Selections of the user. `place` is the index of the shown pair, or null. */
 const state = {
   place: null, view: "links", pieces: "words", gold: true, threshold: DATA.threshold || 1,
-  moment: STEPS.length - 1, query: "", sort: "file", descending: false, ranges: {}, theme: "auto",
+  moment: STEPS.length - 1, query: "", sort: "file", descending: false, ranges: {},
 };
 
-const darkSystem = matchMedia("(prefers-color-scheme: dark)");
 const hasGold = DATA.pairs.some((pair) => pair.gold);
 const hasUnits = DATA.pairs.some((pair) => pair.units);
 const measures = MEASURES.filter((measure) => hasGold || !measure.gold);
 const list = new PairList(at("list"), rowNote, showPair);
-/** Result of `drawLinks` or `drawMatrix` for the shown pair. */
-let drawing = null;
-/** Highlighted word, as `side index`, or empty. */
-let lit = "";
+const view = new AlignmentView(at("drawing"), at("readout"));
 /** The places of the listed pairs, in order. */
 let chosen = [];
 
@@ -26,37 +20,26 @@ const shownPair = () => (state.place === null ? null : DATA.pairs[state.place]);
 const showsUnits = () => state.pieces === "units" && Boolean(shownPair()?.units);
 const showsGold = () => state.gold && Boolean(shownPair()?.gold) && !showsUnits();
 
-function palette() {
-  const dark = state.theme === "auto" ? darkSystem.matches : state.theme === "dark";
-  return dark ? DARK : LIGHT;
-}
+/** Matrix of the shown pair, by words or by subwords. */
+const shownMatrix = () => (showsUnits() ? shownPair().units : shownPair());
 
 /** Draws the shown pair in the selected view. */
 function drawPair(available, colors) {
-  const pair = shownPair();
-  const matrix = showsUnits() ? pair.units : pair;
+  const [pair, matrix] = [shownPair(), shownMatrix()];
   const pieces = showsUnits() ? { source: matrix.source_words, target: matrix.target_words } : undefined;
   const links = linksOf(matrix, state.threshold);
   const compared = showsGold() ? linksAgainstGold(matrix, links, pair.gold) : links;
   return (state.view === "links" ? drawLinks : drawMatrix)(matrix, compared, pieces, available, colors);
 }
 
-/** Redraws; a focused word keeps the focus. */
+/** Redraws. */
 function draw() {
-  const box = at("drawing");
-  const focused = box.contains(document.activeElement) ? document.activeElement.closest(".word")?.dataset : null;
-  drawing = shownPair() && drawPair(box.clientWidth, palette());
-  lit = "";
-  box.replaceChildren(drawing ? drawing.element : emptyNote());
+  if (shownPair()) view.show(shownMatrix(), drawPair(view.box.clientWidth, palette()));
+  else view.showNote(emptyNote());
   showMeasures();
   showLegend();
   at("gold").disabled = showsUnits();
   at("gold-switch").title = showsUnits() ? "Gold alignments are between words" : "";
-  restoreHighlight();
-  if (focused && drawing) {
-    const words = drawing.words[focused.side];
-    focusWord(words[Math.min(Number(focused.index), words.length - 1)] ?? drawing.words.source[0]);
-  }
 }
 
 /** Placeholder of a drawing. */
@@ -112,92 +95,7 @@ function showLegend() {
     const picture = svg("svg", { width: 36, height: 18, "aria-hidden": "true" }, ...parts);
     return html("span", {}, picture, STATES[key].label);
   };
-  at("legend").replaceChildren(...(drawing && showsGold() ? Object.keys(STATES).map(sample) : []));
-}
-
-// ---- A word and its partners
-
-/** Highlights a word, its partners and their links, and shows the weights. */
-function highlight(side, index) {
-  if (!drawing || lit === `${side} ${index}`) return;
-  clearHighlight();
-  lit = `${side} ${index}`;
-  const matrix = showsUnits() ? shownPair().units : shownPair();
-  const other = side === "source" ? "target" : "source";
-  drawing.element.classList.add("lit-up");
-  // Numbers replace marks.
-  drawing.element.classList.toggle("numbered", Boolean(drawing.numbered));
-  drawing.words[side][index]?.classList.add("lit", "chosen");
-  for (const { index: partner, weight } of partnersOf(matrix, side, index)) {
-    const word = partner === null ? null : drawing.words[other][partner];
-    if (!word) continue;
-    word.classList.add("lit");
-    const share = word.querySelector(".share");
-    if (share) share.textContent = percent(weight);
-  }
-  for (const link of drawing.links) {
-    const own = (side === "source" ? link.s : link.t) === index;
-    for (const element of link.elements) element.classList.toggle("lit", own);
-  }
-  drawing.preview(side, index);
-  showPartners(matrix, side, index);
-}
-
-function clearHighlight() {
-  lit = "";
-  if (!drawing) return;
-  drawing.element.classList.remove("lit-up");
-  for (const element of drawing.element.querySelectorAll(".lit")) element.classList.remove("lit", "chosen");
-  for (const share of drawing.element.querySelectorAll(".share")) share.textContent = "";
-  drawing.forget();
-}
-
-/** Keeps the focused word highlighted when the pointer leaves. */
-function restoreHighlight() {
-  const focused = document.activeElement?.closest?.(".word");
-  if (focused && at("drawing").contains(focused)) {
-    highlight(focused.dataset.side, Number(focused.dataset.index));
-    return;
-  }
-  clearHighlight();
-  const hint = "Point at a word, or focus it with Tab, to see its attention weights.";
-  const words = drawing ? drawing.words.source.length + drawing.words.target.length : 0;
-  at("readout").replaceChildren(...(words > 0 ? [html("p", { class: "hint" }, hint)] : []));
-}
-
-/** Lists a word's partners below the drawing. */
-function showPartners(matrix, side, index) {
-  const other = side === "source" ? "target" : "source";
-  const rows = partnersOf(matrix, side, index).slice(0, 8).map(({ index: partner, weight }) => {
-    const word = partner === null ? html("i", {}, "end of sentence") : html("bdi", {}, visible(matrix[other][partner]));
-    const bar = html("span", { class: "bar" }, html("span"));
-    bar.firstChild.style.width = `${weight / 10}%`;
-    const [s, t] = side === "source" ? [index, partner] : [partner, index];
-    const state = drawing.links.find((link) => link.s === s && link.t === t)?.state;
-    return html("li", {}, word, bar, html("span", { class: "weight" }, percent(weight)),
-      html("span", { class: "state" }, state ? STATES[state].label : ""));
-  });
-  const verb = side === "source" ? "is attended to by" : "attends to";
-  at("readout").replaceChildren(
-    html("p", {}, html("bdi", {}, visible(matrix[side][index])), ` ${verb}`, rows.length ? "" : " nothing"),
-    html("ul", {}, ...rows));
-}
-
-/** Focuses a word; Tab returns to it. */
-function focusWord(word) {
-  if (!word) return;
-  for (const sibling of drawing.words[word.dataset.side]) sibling.setAttribute("tabindex", sibling === word ? 0 : -1);
-  word.focus();
-}
-
-/** The word of an event in the drawing, or the target word of a cell. */
-function wordAt(event) {
-  const word = event.target.closest?.(".word");
-  if (word) return { side: word.dataset.side, index: Number(word.dataset.index) };
-  if (!drawing?.cellAt) return null;
-  const { left, top } = drawing.element.getBoundingClientRect();
-  const cell = drawing.cellAt(event.clientX - left, event.clientY - top);
-  return cell && { side: "target", index: cell.t };
+  at("legend").replaceChildren(...(view.drawing && showsGold() ? Object.keys(STATES).map(sample) : []));
 }
 
 // ---- The list
@@ -326,28 +224,16 @@ function showSummary() {
   at("summary").textContent = rate === null ? pairs : `${pairs} · alignment error rate ${rate.toFixed(3)}`;
 }
 
-const THEMES = { auto: "dark", dark: "light", light: "auto" };
-
-function setTheme(theme) {
-  state.theme = theme;
-  document.documentElement.dataset.theme = theme;
-  at("theme").textContent = { auto: "◐ Auto", dark: "● Dark", light: "○ Light" }[theme];
-  at("theme").setAttribute("aria-label", `Colors: ${theme === "auto" ? "system default" : theme}`);
+function changeTheme() {
+  applyTheme(THEMES[document.documentElement.dataset.theme], at("theme"));
   draw();
 }
 
 /** Saves the shown drawing on light paper, without highlights. */
 function save() {
   if (!shownPair()) return;
-  const { element } = drawPair(at("drawing").clientWidth, LIGHT);
-  for (const word of element.querySelectorAll(".word")) word.removeAttribute("tabindex");
-  const text = new XMLSerializer().serializeToString(element);
-  const link = html("a", {
-    href: URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })),
-    download: `softalign-${numberOf(shownPair())}-${state.view}.svg`,
-  });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  const { element } = drawPair(view.box.clientWidth, LIGHT);
+  download(savedDrawing(element), "image/svg+xml", `softalign-${numberOf(shownPair())}-${state.view}.svg`);
 }
 
 // ---- Keys and events
@@ -361,14 +247,8 @@ const KEYS = {
   g: () => hasGold && choose("gold", !state.gold),
   "[": () => setThreshold(state.threshold - 50), "]": () => setThreshold(state.threshold + 50),
   ",": () => setMoment(state.moment - 1), ".": () => setMoment(state.moment + 1), p: play,
-  s: save, t: () => setTheme(THEMES[state.theme]), "?": () => at("help").showModal(),
+  s: save, t: changeTheme, "?": () => at("help").showModal(),
 };
-
-/** True if a key belongs to the focused field: all keys in text fields, arrows in sliders. */
-function isForField({ target, key }) {
-  if (target.matches("input[type=range]")) return key.length > 1;
-  return target.matches("select, input:not([type=radio], [type=checkbox])");
-}
 
 function onKey(event) {
   // Many keyboards need a modifier for brackets.
@@ -376,36 +256,13 @@ function onKey(event) {
   if ((!isBracket && (event.ctrlKey || event.metaKey || event.altKey)) || at("help").open) return;
   if (event.key === "Escape") {
     document.activeElement.blur();
-    restoreHighlight();
+    view.restore();
     return;
   }
-  const word = event.target.closest?.(".word");
-  if (word && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
-    const forwards = (event.key === "ArrowRight") !== drawing.rightToLeft[word.dataset.side];
-    focusWord(drawing.words[word.dataset.side][Number(word.dataset.index) + (forwards ? 1 : -1)]);
-    event.preventDefault();
-    return;
-  }
+  if (view.onArrow(event)) return;
   if (isForField(event) || !(event.key in KEYS)) return;
   event.preventDefault();
   KEYS[event.key]();
-}
-
-function listenToDrawing() {
-  const box = at("drawing");
-  box.addEventListener("pointermove", (event) => {
-    const word = wordAt(event);
-    if (word) highlight(word.side, word.index);
-    else restoreHighlight();
-  });
-  box.addEventListener("pointerleave", restoreHighlight);
-  box.addEventListener("focusin", restoreHighlight);
-  box.addEventListener("focusout", () => requestAnimationFrame(restoreHighlight));
-  let width = box.clientWidth;
-  new ResizeObserver(() => {
-    if (box.clientWidth !== width) draw();
-    width = box.clientWidth;
-  }).observe(box);
 }
 
 function listenToControls() {
@@ -436,7 +293,7 @@ function listenToControls() {
   at("moment").addEventListener("input", (event) => setMoment(Number(event.target.value)));
   at("play").addEventListener("click", play);
   at("download").addEventListener("click", save);
-  at("theme").addEventListener("click", () => setTheme(THEMES[state.theme]));
+  at("theme").addEventListener("click", changeTheme);
   at("help-open").addEventListener("click", () => at("help").showModal());
   darkSystem.addEventListener("change", draw);
   document.addEventListener("keydown", onKey);
@@ -457,8 +314,8 @@ function begin() {
   listenToControls();
   document.body.classList.toggle("bare", DATA.pairs.length === 0);
   choosePairs();
-  listenToDrawing();
-  setTheme("auto");
+  view.onResize(draw);
+  applyTheme("auto", at("theme"));
   setThreshold(state.threshold);
   setMoment(state.moment);
   showSummary();
