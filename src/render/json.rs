@@ -80,10 +80,10 @@ impl<'a> JsonError<'a> {
     }
 }
 
-impl Renderer for Json {
-    fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
+impl<'a> From<&Item<'a>> for JsonItem<'a> {
+    fn from(item: &Item<'a>) -> Self {
         let [source_text, target_text] = item.texts;
-        let object = JsonItem {
+        Self {
             schema: SCHEMA,
             id: item.id,
             rank: item.rank,
@@ -98,14 +98,19 @@ impl Renderer for Json {
             link_scores: item.links.iter().map(|link| item.link_scores.score(*link)).collect(),
             score: item.score,
             unknown: item.unknown,
-        };
+        }
+    }
+}
+
+impl Renderer for Json {
+    fn item(&mut self, out: &mut dyn Write, item: &Item) -> Result<()> {
         if !self.lines {
             out.write_all(if self.items == 0 { b"[\n" } else { b",\n" })?;
         }
         self.items += 1;
         match item.error {
             Some(error) => serde_json::to_writer(&mut *out, &JsonError::new(item.id, error))?,
-            None => serde_json::to_writer(&mut *out, &object)?,
+            None => serde_json::to_writer(&mut *out, &JsonItem::from(item))?,
         }
         if self.lines { out.write_all(b"\n") } else { Ok(()) }
     }

@@ -1,6 +1,7 @@
 //! Search for one sentence under observation, with an intervention in its attention.
 
 use candle_core::Result;
+use serde::Deserialize;
 
 use super::batches::packing_mode;
 use super::beam::search_observed;
@@ -11,7 +12,9 @@ use crate::model::RnnSearch;
 use crate::text::PaddedBatch;
 
 /// Attention weights that replace those of the model in one step. The context is computed from them, and search goes on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct Intervention {
     /// Index of the step, which is that of the target unit.
     pub step: usize,

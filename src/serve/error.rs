@@ -72,6 +72,12 @@ impl ApiError {
     }
 }
 
+impl From<ApiError> for ErrorBody {
+    fn from(error: ApiError) -> Self {
+        Self { error: error.message }
+    }
+}
+
 impl From<anyhow::Error> for ApiError {
     fn from(error: anyhow::Error) -> Self {
         let is_usage = error.downcast_ref::<UsageError>().is_some();
@@ -88,8 +94,9 @@ impl From<tokio::task::JoinError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(ErrorBody { error: self.message })).into_response();
-        if let Some(time) = self.retry_after {
+        let retry_after = self.retry_after;
+        let mut response = (self.status, Json(ErrorBody::from(self))).into_response();
+        if let Some(time) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, (time.as_secs() + 1).into());
         }
         response

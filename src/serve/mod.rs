@@ -43,6 +43,7 @@ mod routes;
 mod security;
 mod stalled;
 mod state;
+mod steps;
 mod v1;
 
 use std::net::{SocketAddr, TcpListener};

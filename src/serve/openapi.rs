@@ -8,7 +8,7 @@ use axum::response::{Html, IntoResponse, Response};
 use serde_json::Value;
 use utoipa::OpenApi;
 
-use super::{libretranslate, opennmt, page, v1};
+use super::{libretranslate, opennmt, page, steps, v1};
 
 /// Description of all paths, made from their types.
 #[derive(OpenApi)]
@@ -20,6 +20,7 @@ use super::{libretranslate, opennmt, page, v1};
         v1::score,
         v1::models,
         v1::pairs,
+        steps::steps,
         libretranslate::languages,
         libretranslate::translate,
         libretranslate::detect_language,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderName, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,6 +22,30 @@ pub struct Health {
 pub async fn index() -> Html<&'static str> {
     Html(include_str!("page/index.html"))
 }
+
+/// `GET /page.css`
+pub async fn style() -> Response {
+    const STYLE: &str = concat!(include_str!("../render/page/page.css"), include_str!("page/serve.css"));
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), NOT_CACHED], STYLE).into_response()
+}
+
+/// `GET /page.js`
+pub async fn script() -> Response {
+    const SCRIPT: &str = concat!(
+        include_str!("../render/page/alignment.js"),
+        include_str!("../render/page/drawing.js"),
+        include_str!("../render/page/links.js"),
+        include_str!("../render/page/matrix.js"),
+        include_str!("../render/page/view.js"),
+        include_str!("page/steps.js"),
+        include_str!("page/beam.js"),
+        include_str!("page/serve.js"),
+    );
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), NOT_CACHED], SCRIPT).into_response()
+}
+
+/// A newer program has a newer page.
+const NOT_CACHED: (HeaderName, &str) = (header::CACHE_CONTROL, "no-cache");
 
 /// Tells that the server answers.
 #[utoipa::path(

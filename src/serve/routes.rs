@@ -9,12 +9,14 @@ use axum::routing::{get, post};
 
 use super::error::ApiError;
 use super::state::Server;
-use super::{libretranslate, metrics, openapi, opennmt, page, security, v1};
+use super::{libretranslate, metrics, openapi, opennmt, page, security, steps, v1};
 
 /// Returns the routes.
 pub fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route("/", get(page::index))
+        .route("/page.css", get(page::style))
+        .route("/page.js", get(page::script))
         .route("/health", get(page::health))
         .route("/metrics", get(page::metrics))
         .route("/spec", get(openapi::spec))
@@ -25,6 +27,7 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/v1/align", post(v1::align))
         .route("/v1/score", post(v1::score))
         .route("/v1/pairs", post(v1::pairs))
+        .route("/v1/steps", post(steps::steps))
         .route("/languages", get(libretranslate::languages))
         .route("/translate", post(libretranslate::translate))
         .route("/detect", post(libretranslate::detect_language))

@@ -37,6 +37,7 @@ impl Default for TraceOptions {
 /// Trace of the translation of one sentence. Probabilities are logarithms in nats. Attention weights are those of all
 /// source units and, last, of the source's `</s>`.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct Trace {
     /// Source as the model reads it.
     pub source: TraceSide,
@@ -53,6 +54,7 @@ pub struct Trace {
 
 /// One side of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceSide {
     /// Units as the vocabulary writes them.
     pub units: Vec<String>,
@@ -64,6 +66,7 @@ pub struct TraceSide {
 
 /// Unit of the target vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceUnit {
     /// Id, for [`TraceOptions::prefix`].
     pub id: u32,
@@ -75,6 +78,7 @@ pub struct TraceUnit {
 
 /// One step of a translation.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceStep {
     /// Unit that the translation has.
     #[serde(flatten)]
@@ -95,6 +99,7 @@ pub struct TraceStep {
 
 /// Candidate for the next unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct TraceCandidate {
     /// Unit.
     #[serde(flatten)]
@@ -105,6 +110,7 @@ pub struct TraceCandidate {
 
 /// Hypothesis that was kept in the beam, as the extension of another one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub struct BeamNode {
     /// Index of the hypothesis that it extends; none for the first unit.
     pub parent: Option<usize>,
@@ -126,10 +132,12 @@ pub struct BeamNode {
 }
 
 /// Translation in progress: the live hypothesis of the largest log-probability.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct PartialTranslation {
     /// Number of steps taken.
     pub step: usize,
+    /// Source as the model reads it, in the first report.
+    pub source: Option<TraceSide>,
     /// Text so far.
     pub text: String,
     /// Units and words so far.
@@ -213,7 +221,8 @@ impl Translator {
         let models: Vec<&RnnSearch> = self.models.iter().map(|model| &**model).collect();
         let mut report = |step: usize, units: &[u32], first_changed: usize, attention: Vec<Vec<f32>>| {
             let (text, target) = target_vocabulary.join(units, self.words[1]);
-            on_step(PartialTranslation { step, text, target: target.into(), first_changed, attention });
+            let source = (step == 1).then(|| segmented.clone().into());
+            on_step(PartialTranslation { step, source, text, target: target.into(), first_changed, attention });
         };
         let mut recorder = Recorder::new(options.candidates, settings.scoring, &mut report);
         let found = inspect(&models, &source, &settings, intervention.as_ref(), &mut recorder)?.swap_remove(0);

@@ -8,3 +8,4 @@ mod client;
 mod hostile;
 mod libretranslate;
 mod lifetime;
+mod steps;

@@ -1,0 +1,235 @@
+//! `/v1/steps`: a translation while it is searched for, and its trace.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::extract::State;
+use axum::response::sse::{Event, Sse};
+use futures_core::Stream;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use utoipa::ToSchema;
+
+use super::access::Caller;
+use super::body::JsonBody;
+use super::error::{ApiError, ErrorBody};
+use super::loaded_model::LoadedModel;
+use super::state::Server;
+use crate::attention::InferenceOverrides;
+use crate::error::{Error, usage};
+use crate::render::{JsonItem, PairData};
+use crate::search::{Cancellation, Intervention};
+use crate::translator::{DecodeOptions, PartialTranslation, Sentence, Trace, TraceOptions, TraceSide};
+
+/// Maximum beam size: the whole beam is sent.
+const MAX_BEAM: usize = 20;
+/// Maximum tokens of a sentence. The answer grows with their square.
+const MAX_UNITS: usize = 200;
+/// Weights below this are left out of the events of steps, in thousandths.
+const MIN_WEIGHT: u16 = 10;
+/// Maximum number of candidates per step.
+const MAX_CANDIDATES: usize = 100;
+/// Maximum of `length_factor`, which bounds the number of steps.
+const MAX_LENGTH_FACTOR: f64 = 5.0;
+
+/// Request of a translation with its steps. All other keys are options of beam search and attention of
+/// `softalign translate`, with underscores.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepsRequest {
+    /// Sentence.
+    text: String,
+    /// Name of the model; by default the first.
+    model: Option<String>,
+    /// Tag before the sentence, as for `--tag-source`.
+    tag_source: Option<String>,
+    /// Ids of the tokens that the translation begins with, taken from a trace.
+    #[serde(default)]
+    prefix_units: Vec<u32>,
+    /// Attention weights that replace the model's own in one step.
+    intervention: Option<Intervention>,
+    /// Number of most probable tokens per step.
+    #[serde(default = "default_candidates")]
+    candidates: usize,
+    #[serde(flatten)]
+    decoding: DecodeOptions,
+    #[serde(flatten)]
+    attention: InferenceOverrides,
+}
+
+fn default_candidates() -> usize {
+    TraceOptions::default().candidates
+}
+
+/// Data of an event of a step: the best hypothesis so far.
+#[derive(Serialize, ToSchema)]
+struct StepEvent {
+    /// Number of steps taken.
+    step: usize,
+    /// Source as the model reads it, in the first event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<TraceSide>,
+    /// Text so far.
+    text: String,
+    /// Tokens and words so far.
+    target: TraceSide,
+    /// Index of the first token that differs from the last event.
+    first_changed: usize,
+    /// Attention of the tokens from `first_changed` on: source token and weight in thousandths, of at least 10.
+    attention: Vec<Vec<(usize, u16)>>,
+}
+
+impl From<PartialTranslation> for StepEvent {
+    fn from(partial: PartialTranslation) -> Self {
+        let PartialTranslation { step, source, text, target, first_changed, attention } = partial;
+        let thousandths = |(column, &weight): (usize, &f32)| (column, (weight * 1000.0) as u16);
+        let sparse = |row: &Vec<f32>| {
+            row.iter().enumerate().map(thousandths).filter(|&(_, weight)| weight >= MIN_WEIGHT).collect()
+        };
+        let attention = attention.iter().map(sparse).collect();
+        Self { step, source, text, target, first_changed, attention }
+    }
+}
+
+/// Data of the last event.
+#[derive(Serialize, ToSchema)]
+pub struct StepsResult<'a> {
+    /// The translation, as `/v1/translate` writes it.
+    alignment: JsonItem<'a>,
+    /// The translation as the page draws it, by words and by tokens.
+    #[schema(value_type = Object)]
+    drawing: PairData<'a>,
+    /// The trace.
+    trace: &'a Trace,
+}
+
+impl StepsRequest {
+    fn check(&self) -> Result<(), ApiError> {
+        let DecodeOptions { beam, n_best, .. } = self.decoding;
+        for (name, value, most) in
+            [("beam", beam.max(n_best), MAX_BEAM), ("candidates", self.candidates, MAX_CANDIDATES)]
+        {
+            if value > most {
+                return Err(ApiError::invalid(format!("{name} must be at most {most} here, not {value}")));
+            }
+        }
+        if self.decoding.length_factor > MAX_LENGTH_FACTOR {
+            return Err(ApiError::invalid(format!("length_factor must be at most {MAX_LENGTH_FACTOR} here")));
+        }
+        Ok(())
+    }
+
+    /// Translates, with an event for each step and one for the result.
+    fn run(self, model: &LoadedModel, cancellation: &Cancellation, events: &Events) -> anyhow::Result<()> {
+        let translator = model.translator.clone().with_attention(&self.attention)?;
+        let sentence = Sentence::tagged(self.tag_source.as_deref(), &self.text);
+        let units = translator.checkpoint().source.encode(&sentence.text)?.len();
+        if units > MAX_UNITS {
+            return usage(format!("the steps of at most {MAX_UNITS} tokens can be shown, not of {units}"));
+        }
+        let sentence = Sentence { cancellation: cancellation.clone(), ..sentence };
+        let options = TraceOptions {
+            decode: self.decoding,
+            prefix: self.prefix_units,
+            intervention: self.intervention,
+            candidates: self.candidates,
+        };
+        let mut on_step = |partial: PartialTranslation| events.send("step", &StepEvent::from(partial));
+        let trace = translator.trace_observed(sentence.clone(), &options, &mut on_step);
+        let Some(trace) = trace.map_err(Error::into_inner)? else { return Ok(()) };
+        let translations = vec![vec![trace.translation.clone()]];
+        for linked in model.linker.link_translations(&translations, &[sentence])? {
+            let item = linked.item(true);
+            let (alignment, drawing) = (JsonItem::from(&item), PairData::from(&item));
+            events.send("result", &StepsResult { alignment, drawing, trace: &trace });
+        }
+        Ok(())
+    }
+}
+
+/// Sender of events to the client.
+#[derive(Clone)]
+struct Events(UnboundedSender<Result<Event, ApiError>>);
+
+impl Events {
+    fn send(&self, name: &str, data: &impl Serialize) {
+        let event = Event::default().event(name).json_data(data).map_err(|_| ApiError::internal());
+        // A client that went away needs no event.
+        let _ = self.0.send(event);
+    }
+
+    fn fail(&self, error: ApiError) {
+        let _ = self.0.send(Err(error));
+    }
+}
+
+/// Events of one translation. Dropping the stream ends the work.
+pub struct EventStream {
+    first: Option<Event>,
+    events: UnboundedReceiver<Result<Event, ApiError>>,
+    work: JoinHandle<()>,
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        self.work.abort();
+    }
+}
+
+impl Stream for EventStream {
+    type Item = Result<Event, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Option<Self::Item>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
+        let next = self.events.poll_recv(context);
+        // The answer has begun, so that an error is an event too.
+        let or_error = |event: Result<Event, ApiError>| {
+            event.or_else(|error| Event::default().event("error").json_data(ErrorBody::from(error)))
+        };
+        next.map(|event| event.map(or_error))
+    }
+}
+
+/// Translates a sentence and sends server-sent events: `step` with the best hypothesis after each step of the search, and last
+/// `result` or `error`.
+#[utoipa::path(
+    post,
+    path = "/v1/steps",
+    tag = "softalign",
+    request_body = StepsRequest,
+    responses(
+        (status = 200, description = "Events; the data of the last one is this object", body = StepsResult,
+            content_type = "text/event-stream"),
+        (status = 400, description = "An option is invalid", body = ErrorBody),
+        (status = 413, description = "The request is beyond a limit", body = ErrorBody)
+    )
+)]
+pub async fn steps(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    JsonBody(request): JsonBody<StepsRequest>,
+) -> Result<Sse<EventStream>, ApiError> {
+    server.admit(&caller, None, std::iter::once(&request.text))?;
+    request.check()?;
+    let (sender, events) = unbounded_channel();
+    let sender = Events(sender);
+    let work = tokio::spawn(async move {
+        let name = request.model.clone();
+        let of_step = sender.clone();
+        let run = move |model: &LoadedModel, cancelled: &Cancellation| request.run(model, cancelled, &of_step);
+        let done = match server.model(name.as_deref()) {
+            Ok(model) => model.run(run).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = done {
+            sender.fail(error);
+        }
+    });
+    let mut stream = EventStream { first: None, events, work };
+    stream.first = Some(stream.events.recv().await.unwrap_or_else(|| Err(ApiError::stopping()))?);
+    Ok(Sse::new(stream))
+}
