@@ -42,12 +42,13 @@ if command -v python3 > /dev/null; then
 else
     echo "python3 not found: corpus not checked"
 fi
-# The examples and links of the documentation, and the HTML page in a browser if Debian's chromium and chromium-driver are
+# The examples and links of the documentation, and both HTML pages in a browser if Debian's chromium and chromium-driver are
 # installed.
 if command -v python3 > /dev/null; then
     cargo build --release --locked
     python3 -B scripts/check_docs.py
     python3 scripts/test_html_page.py
+    python3 scripts/test_serve_page.py
 else
-    echo "python3 not found: examples of the docs and HTML page not tested"
+    echo "python3 not found: examples of the docs and HTML pages not tested"
 fi

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "ArrowLeft": "\ue012", "ArrowUp": "\ue013",
-        "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Home": "\ue011", "End": "\ue010"}
+        "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Home": "\ue011", "End": "\ue010", "Shift": "\ue008"}
 
 
 def installed():
@@ -70,7 +70,10 @@ class Browser:
         return self.request("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, path):
-        self.request("POST", f"{self.session}/url", {"url": Path(path).resolve().as_uri()})
+        self.visit(Path(path).resolve().as_uri())
+
+    def visit(self, address):
+        self.request("POST", f"{self.session}/url", {"url": address})
 
     def run(self, script, *arguments):
         """Runs a function body in the page and returns its value."""
@@ -93,6 +96,19 @@ class Browser:
             if tries == 1 or "stale" not in str(error):
                 raise
             self.hover(selector, tries - 1)
+
+    def drag(self, start, end):
+        """Drags from a point of the window to another one."""
+        move = lambda point: {"type": "pointerMove", "duration": 50, "x": round(point[0]), "y": round(point[1])}
+        actions = [move(start), {"type": "pointerDown", "button": 0}, move(end), {"type": "pointerUp", "button": 0}]
+        pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}
+        self.request("POST", f"{self.session}/actions", {"actions": [pointer]})
+
+    def press_with(self, modifier, key):
+        """Presses a key while a modifier is held."""
+        keys = [("keyDown", modifier), ("keyDown", key), ("keyUp", key), ("keyUp", modifier)]
+        actions = [{"type": kind, "value": KEYS.get(name, name)} for kind, name in keys]
+        self.request("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
     def press(self, *keys):
         """Presses keys in the focused element."""
