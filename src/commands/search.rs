@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
 use super::console::Console;
 use crate::cli::{ConstraintArgs, LayoutArgs};
-use crate::error::UsageError;
 use crate::text::{Pair, TableFormat, file_name, read_numbered};
 use crate::translator::{Constraints, DecodeOptions, MAX_PHRASE, Request, Terminology, Translator};
 
@@ -33,9 +32,6 @@ pub fn constrained(
     let constraints =
         Constraints { prefix: args.prefix.clone(), required: args.require.clone(), avoided: args.avoid.clone(), terms }
             .normalized(translator.config().text.normalization);
-    if let Some(phrase) = constraints.contradiction() {
-        bail!(UsageError(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for")));
-    }
     let translator = translator.with_constraints(constraints)?;
     let skipped_terms = translator.skipped_terms();
     if let (Some(first), Some(path)) = (skipped_terms.first(), &args.terms) {

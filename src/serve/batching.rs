@@ -13,7 +13,7 @@ use super::metrics::ServerMetrics;
 use crate::attention::InferenceOverrides;
 use crate::search::Cancellation;
 use crate::text::WordSplitting;
-use crate::translator::{DecodeOptions, Dictionary, Markup, Sentence, Translation, Translator};
+use crate::translator::{DecodeOptions, Dictionary, Markup, MarkupOptions, Request, Sentence, Translation, Translator};
 
 /// Maximum sentences of a batch for each thread that computes.
 const SENTENCES_PER_THREAD: usize = 64;
@@ -40,12 +40,12 @@ pub struct TranslationOptions {
 }
 
 impl TranslationOptions {
-    /// Checks the options that do not depend on the model.
+    /// Checks that a model can translate with these options.
     ///
     /// # Errors
-    /// A [`crate::error::UsageError`] names the option.
-    pub fn check(&self) -> Result<()> {
-        self.decoding.request().map(|_| ())
+    /// An option is out of range, or the model does not support it or has no units for a constraint.
+    pub fn check(&self, model: &LoadedModel) -> Result<()> {
+        self.constrained(model).map(|_| ())
     }
 
     /// True if results depend on the position of a sentence in its request.
@@ -57,9 +57,9 @@ impl TranslationOptions {
         model.translator.clone().with_words(self.words).with_attention(&self.attention)
     }
 
-    /// Translates sentences, of which the first has this position in its request.
-    fn translate(&self, model: &LoadedModel, sentences: &[Sentence], first: usize) -> Result<Vec<Vec<Translation>>> {
-        let request = self.decoding.request()?.from_sentence(first);
+    /// Returns the translator with all options, and the search and the markup that they describe.
+    fn constrained(&self, model: &LoadedModel) -> Result<(Translator, Request, MarkupOptions)> {
+        let request = self.decoding.request()?;
         let mut translator = self
             .translator(model)?
             .with_unknown_copied(self.copies_unknown)
@@ -69,7 +69,13 @@ impl TranslationOptions {
             translator = translator.with_constraints(constraints)?;
         }
         let markup = translator.markup_options_with(self.markup, self.placeholders.as_deref())?;
-        translator.translate_batch_marked_up(sentences, &markup, &request, &mut |_| {})
+        Ok((translator, request, markup))
+    }
+
+    /// Translates sentences, of which the first has this position in its request.
+    fn translate(&self, model: &LoadedModel, sentences: &[Sentence], first: usize) -> Result<Vec<Vec<Translation>>> {
+        let (translator, request, markup) = self.constrained(model)?;
+        translator.translate_batch_marked_up(sentences, &markup, &request.from_sentence(first), &mut |_| {})
     }
 }
 

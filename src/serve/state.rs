@@ -73,8 +73,9 @@ impl ServedModel {
         sentences: Vec<Sentence>,
         options: TranslationOptions,
     ) -> Result<Translated, ApiError> {
-        options.check()?;
-        self.queue.translate(self.current(), sentences, options).await
+        let model = self.current();
+        options.check(&model).map_err(|error| ApiError::invalid(format!("{error:#}")))?;
+        self.queue.translate(model, sentences, options).await
     }
 
     /// Does other work on the model's thread. Dropping the future cancels the work.

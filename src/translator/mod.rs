@@ -291,8 +291,11 @@ impl Translator {
     /// Sets the constraints on translations. Terms whose translations are unknown to the model are skipped.
     ///
     /// # Errors
-    /// The model has no units for a required phrase, or there are too many units.
+    /// The constraints contradict each other, the model has no units for a required phrase, or there are too many units.
     pub fn with_constraints(self, constraints: Constraints) -> Result<Self> {
+        if let Some(phrase) = constraints.contradiction() {
+            return usage(format!("--avoid {phrase:?} forbids what --prefix, --require or --terms ask for"));
+        }
         Ok(Self { constraints: CompiledConstraints::new(constraints, &self.checkpoint.target)?, ..self })
     }
 
