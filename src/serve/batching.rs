@@ -45,7 +45,8 @@ impl TranslationOptions {
     /// # Errors
     /// An option is out of range, or the model does not support it or has no units for a constraint.
     pub fn check(&self, model: &LoadedModel) -> Result<()> {
-        self.constrained(model).map(|_| ())
+        let (translator, ..) = self.constrained(model)?;
+        translator.check_target_prefix(&Sentence { target_prefix: self.decoding.prefix.clone(), ..Sentence::default() })
     }
 
     /// True if results depend on the position of a sentence in its request.
