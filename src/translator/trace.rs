@@ -13,7 +13,7 @@ use crate::error::{UsageError, usage};
 use crate::model::RnnSearch;
 use crate::search::{Intervention, Search, Source, inspect};
 use crate::text::{BEGIN, END, PADDING, Segmentation, SurfaceForms, Vocabulary};
-use recorder::{Recorder, StepRecord};
+use recorder::{BeamRecorder, StepRecord};
 
 /// Options of a trace.
 #[derive(Clone, Debug, PartialEq)]
@@ -224,7 +224,7 @@ impl Translator {
             let source = (step == 1).then(|| segmented.clone().into());
             on_step(PartialTranslation { step, source, text, target: target.into(), first_changed, attention });
         };
-        let mut recorder = Recorder::new(options.candidates, settings.scoring, &mut report);
+        let mut recorder = BeamRecorder::new(options.candidates, settings.scoring, &mut report);
         let found = inspect(&models, &source, &settings, intervention.as_ref(), &mut recorder)?.swap_remove(0);
         let (beam, steps) = recorder.finish(&found);
         if sentence.cancellation.is_cancelled() {
@@ -232,7 +232,7 @@ impl Translator {
         }
         self.check_scores(found.score.is_finite() && (source.units.is_empty() || !found.is_degenerate()))?;
         let translation = self.translation(sentence, &segmented, &source.constraints, &found)?;
-        let labels = Labels { vocabulary: target_vocabulary, surface_forms: &source.constraints.surface_forms };
+        let labels = TargetLabels { vocabulary: target_vocabulary, surface_forms: &source.constraints.surface_forms };
         let beam = beam.into_iter().map(|node| labels.node(node)).collect();
         let steps = steps.into_iter().map(|step| labels.step(step)).collect();
         Ok(Some(Trace { beam, steps, ..Trace::without_steps(translation) }))
@@ -247,12 +247,12 @@ impl Trace {
 }
 
 /// Names of target units.
-struct Labels<'a> {
+struct TargetLabels<'a> {
     vocabulary: &'a Vocabulary,
     surface_forms: &'a SurfaceForms,
 }
 
-impl Labels<'_> {
+impl TargetLabels<'_> {
     fn unit(&self, id: u32) -> TraceUnit {
         let unit = self.vocabulary.written(&[id]).swap_remove(0);
         TraceUnit { id, unit, text: self.surface_forms.text(id).to_owned() }

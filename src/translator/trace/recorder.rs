@@ -63,7 +63,7 @@ pub type OnStep<'a> = &'a mut dyn FnMut(usize, &[u32], usize, Vec<Vec<f32>>);
 
 /// Observer that records the tree of the beam. Predictions are dropped once no live or complete hypothesis goes back to
 /// them, which bounds memory.
-pub struct Recorder<'a> {
+pub struct BeamRecorder<'a> {
     max_candidates: usize,
     scoring: HypothesisScoring,
     on_step: OnStep<'a>,
@@ -79,7 +79,7 @@ pub struct Recorder<'a> {
     reported: Vec<usize>,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> BeamRecorder<'a> {
     /// Returns a recorder of so many candidates per step.
     pub fn new(max_candidates: usize, scoring: HypothesisScoring, on_step: OnStep<'a>) -> Self {
         Self {
@@ -179,7 +179,7 @@ impl Prediction {
     }
 }
 
-impl SearchObserver for Recorder<'_> {
+impl SearchObserver for BeamRecorder<'_> {
     fn on_predictions(&mut self, predictions: &Predictions) {
         self.first_prediction = self.predictions.len();
         for (row, attention) in predictions.attention.iter().enumerate() {
