@@ -22,7 +22,7 @@ const DEFAULTS = {
  */
 const state = structuredClone(DEFAULTS);
 
-/** Models and directions that can be chosen: `label`, `model`, `tag`. */
+/** Models and directions that can be chosen: `label`, `model`, `tag`, and `isFixed` if attention does not depend on words. */
 let choices = [];
 /** Last complete answer, its request, and the words before changes by hand. */
 let result = null;
@@ -48,12 +48,12 @@ views.matrix.twin = views.links;
 
 /** Body of a request; `plain` leaves out all changes by hand. */
 function requestBody(choice, plain) {
-  const { model, tag } = choices[choice];
+  const { model, tag, isFixed } = choices[choice];
   const body = {
     text: state.text, model, beam: state.beam, length_penalty: state.length_penalty, coverage_penalty: state.coverage_penalty,
     ...(tag ? { tag_source: tag } : {}),
-    ...(state.hard ? { hard_attention: true } : {}),
-    ...(state.temperature === 0 ? {} : { attention_temperature: temperatureOf(state.temperature) }),
+    ...(state.hard && !isFixed ? { hard_attention: true } : {}),
+    ...(state.temperature === 0 || isFixed ? {} : { attention_temperature: temperatureOf(state.temperature) }),
   };
   if (plain) return body;
   return {
@@ -62,7 +62,7 @@ function requestBody(choice, plain) {
   };
 }
 
-const temperatureOf = (position) => Number((10 ** (position / 20)).toFixed(3));
+const temperatureOf = (position) => Number((10 ** (position / 20)).toPrecision(2));
 const isSteered = () => state.prefix.length > 0 || state.intervention !== null;
 
 let drawFrame = 0;
@@ -641,6 +641,7 @@ function showControls() {
   }
   const isDefault = SLIDERS.every((name) => state[name] === DEFAULTS[name]) && !state.hard;
   at("reset").disabled = isDefault;
+  at("temperature").disabled = at("hard").disabled = choices[state.choice]?.isFixed ?? false;
   at("summary").textContent = choices[state.choice]?.about ?? "";
 }
 
@@ -939,7 +940,9 @@ function choicesOf({ models }) {
   return models.flatMap(({ name, attention, heads, pairs }) => {
     const directions = pairs.length > 1 ? pairs : [{}];
     return directions.map(({ source, target, tag_source: tag }) => ({
-      model: name, tag, about: `${name} · ${attention}${heads > 1 && !attention.includes("heads") ? `, ${heads} heads` : ""}`,
+      // Attention without a score has no temperature.
+      model: name, tag, isFixed: /^(mean|last)\b/.test(attention),
+      about: `${name} · ${attention}${heads > 1 && !attention.includes("heads") ? `, ${heads} heads` : ""}`,
       label: source && directions.length > 1 ? `${name}: ${source} → ${target}` : name,
     }));
   });
