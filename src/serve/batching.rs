@@ -1,4 +1,4 @@
-//! The queue of a model and its worker thread, which translates what waits in one batch.
+//! The queue of a model and its worker threads, each of which translates what waits in one batch.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +15,8 @@ use crate::search::Cancellation;
 use crate::text::WordSplitting;
 use crate::translator::{DecodeOptions, Dictionary, Markup, MarkupOptions, Request, Sentence, Translation, Translator};
 
+/// Worker threads of a model. While the longest sentences of one batch keep a last core busy, the next batch has the others.
+const WORKERS: usize = 2;
 /// Maximum sentences of a batch for each thread that computes.
 const SENTENCES_PER_THREAD: usize = 64;
 /// Maximum sentences and other work that wait for a model.
@@ -167,7 +169,7 @@ impl Job {
 struct Jobs {
     waiting: VecDeque<Job>,
     /// Cancellations of the jobs that run.
-    running: Vec<Cancellation>,
+    running: [Vec<Cancellation>; WORKERS],
     stopped: bool,
 }
 
@@ -180,19 +182,21 @@ pub struct WorkQueue {
 }
 
 impl WorkQueue {
-    /// Starts the worker thread, which ends with the program.
+    /// Starts the worker threads, which end with the program.
     ///
     /// # Errors
     /// The system has no thread left.
     pub fn start(name: &str, metrics: Arc<ServerMetrics>) -> std::io::Result<Arc<Self>> {
         let (jobs, arrived) = (Mutex::default(), Condvar::new());
         let queue = Arc::new(Self { model: name.to_owned(), metrics, jobs, arrived });
-        let worker = Arc::clone(&queue);
-        std::thread::Builder::new().name(format!("model {name}")).spawn(move || worker.work())?;
+        for worker in 0..WORKERS {
+            let queue = Arc::clone(&queue);
+            std::thread::Builder::new().name(format!("model {name}")).spawn(move || queue.work(worker))?;
+        }
         Ok(queue)
     }
 
-    /// Translates sentences on the worker thread.
+    /// Translates sentences on a worker thread.
     ///
     /// # Errors
     /// The model fails, or the server is busy or stopping.
@@ -211,7 +215,7 @@ impl WorkQueue {
         result.await.unwrap_or_else(|_| Err(self.lost()))
     }
 
-    /// Does other work on the worker thread.
+    /// Does other work on a worker thread.
     ///
     /// # Errors
     /// The work fails, or the server is busy or stopping.
@@ -240,7 +244,7 @@ impl WorkQueue {
     pub fn cancel_all(&self) {
         let mut jobs = self.lock();
         jobs.stopped = true;
-        jobs.running.iter().for_each(Cancellation::cancel);
+        jobs.running.iter().flatten().for_each(Cancellation::cancel);
         // Their replies are dropped, which their handlers see.
         jobs.waiting.clear();
     }
@@ -268,14 +272,14 @@ impl WorkQueue {
         Ok(())
     }
 
-    fn work(&self) {
+    fn work(&self, worker: usize) {
         loop {
-            let batch = self.next_batch();
+            let batch = self.next_batch(worker);
             self.count(&batch);
             // A panic drops the replies of its batch only.
             let unfinished = catch_unwind(AssertUnwindSafe(|| batch.run())).unwrap_or_default();
             let mut jobs = self.lock();
-            jobs.running.clear();
+            jobs.running[worker].clear();
             if !jobs.stopped {
                 jobs.waiting.extend(unfinished.into_iter().map(|job| Job::Translation(Box::new(job))));
             }
@@ -290,7 +294,7 @@ impl WorkQueue {
     }
 
     /// Waits for work and takes what can run at once.
-    fn next_batch(&self) -> WorkBatch {
+    fn next_batch(&self, worker: usize) -> WorkBatch {
         let mut jobs = self.lock();
         loop {
             let job = jobs.waiting.pop_front();
@@ -303,7 +307,7 @@ impl WorkQueue {
                     continue;
                 }
             };
-            jobs.running = batch.cancellations();
+            jobs.running[worker] = batch.cancellations();
             return batch;
         }
     }

@@ -9,10 +9,10 @@
 //!
 //! # Batching
 //!
-//! Each model has one worker thread ([`batching`]). A handler gives its sentences to [`state::ServedModel::translate`] and
-//! awaits the translations; the worker translates what waits with equal options in one batch. Other work on a model, such
-//! as forced decoding, runs on the same thread by [`state::ServedModel::run`], so that the models never compute more at
-//! once than there are models. Handlers never compute on the threads of the runtime.
+//! Each model has two worker threads ([`batching`]). A handler gives its sentences to [`state::ServedModel::translate`] and
+//! awaits the translations; a worker translates what waits with equal options in one batch. Other work on a model, such as
+//! forced decoding, runs on the same threads by [`state::ServedModel::run`]. Handlers never compute on the threads of the
+//! runtime.
 //!
 //! A client that goes away drops its handler, which cancels its work: waiting sentences leave the queue, and running ones
 //! end at the next step of the search.
