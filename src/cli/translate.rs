@@ -80,8 +80,8 @@ pub struct TranslateArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t = OnError::Keep, help_heading = "Data")]
     pub on_error: OnError,
 
-    /// Markup of the sentences. With html, tags are put back around the words that the links give, and blocks such as <p> are
-    /// translated one by one. The constraints hold for each block. A file named .html is one document.
+    /// Markup of the sentences. With html, tags are put back around the words that the links give, and blocks such as
+    /// paragraphs are translated one by one. The constraints hold for each block. A file named .html is one document.
     #[arg(long, value_enum, default_value_t = Markup::None, help_heading = MARKUP)]
     pub markup: Markup,
 

@@ -2,16 +2,16 @@
 //!
 //! # State
 //!
-//! [`state::Server`] holds everything that handlers share, as axum's `State<Arc<Server>>`. Its
-//! [`models`](state::Server::models) are chosen by name ([`state::Server::model`]) or by languages. A
-//! [`state::ServedModel`] is a name whose [`loaded_model::LoadedModel`], a translator with its linker, never changes: a reload
-//! replaces the whole. A handler that needs the model itself takes [`state::ServedModel::current`] once and keeps it.
+//! `state::Server` holds everything that handlers share, as axum's `State<Arc<Server>>`. Its models are chosen by name or by
+//! languages. A `state::ServedModel` is a name whose `loaded_model::LoadedModel`, a translator with its linker, never
+//! changes: a reload replaces the whole. A handler that needs the model itself takes `state::ServedModel::current` once and
+//! keeps it.
 //!
 //! # Batching
 //!
-//! Each model has two worker threads ([`batching`]). A handler gives its sentences to [`state::ServedModel::translate`] and
+//! Each model has two worker threads (`batching`). A handler gives its sentences to `state::ServedModel::translate` and
 //! awaits the translations; a worker translates what waits with equal options in one batch. Other work on a model, such as
-//! forced decoding, runs on the same threads by [`state::ServedModel::run`]. Handlers never compute on the threads of the
+//! forced decoding, runs on the same threads by `state::ServedModel::run`. Handlers never compute on the threads of the
 //! runtime.
 //!
 //! A client that goes away drops its handler, which cancels its work: waiting sentences leave the queue, and running ones
@@ -19,8 +19,8 @@
 //!
 //! # Routes
 //!
-//! [`routes::router`] is the one place that names all paths. Bodies are read by [`body`] with a limit and a deadline, and
-//! every failure is an [`error::ApiError`], which answers `{"error": text}`. [`security`] checks every request before its
+//! `routes::router` is the one place that names all paths. Bodies are read by `body` with a limit and a deadline, and
+//! every failure is an `error::ApiError`, which answers `{"error": text}`. `security` checks every request before its
 //! handler and adds headers to every answer.
 
 mod access;
