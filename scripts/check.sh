@@ -16,8 +16,9 @@ if [ -n "$twice" ]; then
     exit 1
 fi
 cargo clippy --release --all-targets --locked -- --deny warnings
-# The library without the command line.
+# The library alone, and the command without the server.
 cargo check --no-default-features --locked
+cargo check --no-default-features --features cli --locked
 cargo test --release --locked
 # The unit tests again with debug assertions and overflow checks in this crate only.
 cargo test --release --lib --locked --config profile.release.package.softalign.debug-assertions=true \
