@@ -151,7 +151,7 @@ fn hints_replace_similar_names_that_mislead() {
         (&["train", "--lr", "0.1"][..], "'--learning-rate'"),
         (&["train", "--batch-size", "8"], "'--batch-sentences' or '--batch-tokens'"),
         (&["train", "--epochs", "3"], "'--max-epochs'"),
-        (&["serve"], "'softalign translate'"),
+        (&["predict"], "'softalign translate'"),
     ] {
         let outcome = dir.run(arguments);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");
