@@ -37,7 +37,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 4114)]
     pub port: u16,
 
-    /// Let pages of this origin use the server, such as https://example.org, and answer under its name. Can be repeated.
+    /// Let pages of this origin use the server: scheme, name and port. It answers under that name too. Can be repeated.
     #[arg(long, value_name = "ORIGIN", help_heading = TRUST)]
     pub allow_origin: Vec<AllowedOrigin>,
 
