@@ -43,22 +43,13 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     let sizes = pair_sizes(&pairs.all, linker.words);
     let read = |path: &PathBuf| read_gold(path, &sizes, args.gold_base);
     let gold = args.gold.as_ref().map(read).transpose()?;
-    let options = RenderOptions {
-        title: files.title(),
-        figures: args.figures.style(),
-        probabilities: args.probs,
-        notation: args.notation,
-        n_best: false,
-        min_link_score: linker.min_link_score(),
-        heatmap: heatmap(output.is_terminal()),
-    };
     let mut writer = AlignmentWriter {
         args,
         files: &files,
         words: linker.words[0],
         gold,
         format,
-        renderer: renderer(format, options, &output)?,
+        renderer: renderer(format, render_options(args, &files, &linker, &output), &output)?,
         output,
         lexicon: lexicon.map(|output| (output, LexiconBuilder::default())),
         noise: Vec::new(),
@@ -92,6 +83,18 @@ pub fn run(args: &AlignArgs, device: &Device, console: &Console) -> Result<()> {
     warnings.report_unknown_features(console);
     writer.finish(&pairs.all, &pairs.numbers)?;
     unreadable.finish(console)
+}
+
+fn render_options(args: &AlignArgs, files: &PairFiles, linker: &Linker, output: &Output) -> RenderOptions {
+    RenderOptions {
+        title: files.title(),
+        figures: args.figures.style(),
+        probabilities: args.probs,
+        notation: args.notation,
+        n_best: false,
+        min_link_score: linker.min_link_score(),
+        heatmap: heatmap(output.is_terminal()),
+    }
 }
 
 /// Loads the models if attention makes links.

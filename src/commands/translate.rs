@@ -42,8 +42,7 @@ pub fn run(args: &TranslateArgs, device: &Device, console: &Console) -> Result<(
     }
     let setup = TranslationSetup { form: setup.form.with_column(table.column()), ..setup };
     let TranslationSetup { translator, form, request, .. } = &setup;
-    warn_of_unquoted_sentence(args, translator, console);
-    warn_of_files(args, console);
+    warn_of_arguments(args, translator, console);
     let mut warnings = LineWarnings::default();
     let mut bar = console.bar("translating", sentences.count());
     let mut unreadable = Unreadable::new(args.on_error);
@@ -196,17 +195,13 @@ fn is_interactive(args: &TranslateArgs) -> bool {
     args.text.is_empty() && args.input.is_none() && std::io::stdin().is_terminal()
 }
 
-/// Warns of what looks like an unquoted sentence, unless the model translates single words.
-fn warn_of_unquoted_sentence(args: &TranslateArgs, translator: &Translator, console: &Console) {
+/// Warns of arguments that look like an unquoted sentence, unless the model translates single words, and of names of files.
+fn warn_of_arguments(args: &TranslateArgs, translator: &Translator, console: &Console) {
     let of_sentences = translator.config().text.source_units != Units::Char;
     if of_sentences && args.text.len() > 1 && args.text.iter().all(|text| is_word(text)) {
         let count = args.text.len();
         console.warn(format!("{count} words are translated one by one; put a sentence in quotes"));
     }
-}
-
-/// Warns of text that is the name of a file.
-fn warn_of_files(args: &TranslateArgs, console: &Console) {
     for name in args.text.iter().filter(|text| Path::new(text).is_file()) {
         console
             .warn(format!("{name:?} is translated as text; to translate the lines of this file, use --input {name}"));
