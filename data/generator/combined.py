@@ -50,7 +50,7 @@ def something():
     return head.followed(pair("that/r {c} | que/r {c}", c=inner))
 
 def event(who):
-    """What somebody did, sometimes denied."""
+    """A past action, sometimes denied."""
     negation = pick("- - not")
     phrase = definite(who) if negation else shown(who)
     return clause(who, done_to("he she they") if phrase.verb.en == "read" else phrase, "past", negation)

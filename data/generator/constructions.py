@@ -24,7 +24,7 @@ CONSTRUCTIONS = {}
 # The same for what newcomers type first: greetings, thanks, asking the way.
 EVERYDAY = {}
 
-# How clauses are joined.
+# Joints of clauses.
 AND = "{a} , and/n {b} | {a} , et/n {b}"
 BUT = "{a} , but/n {b} | {a} , mais/n {b}"
 WHEN = "{a} when/w {b} | {a} quand/w {b}"
@@ -85,7 +85,7 @@ def declare(name, /, into=CONSTRUCTIONS, **slots):
 
 
 def sentence_of(asked="", mark=".", time=None, kept=None, **slots):
-    """What draws a sentence by its slots, in the order in which they are written.
+    """Drawer of a sentence by its slots, in the order in which they are written.
 
     Of a list, or of a text that lists several things, one is picked. A number is the probability of `not`. A
     function is called with the earlier slots that its parameters name, and notation takes in earlier slots.

@@ -41,12 +41,12 @@ def chance(probability):
 
 
 def one_of(*makers):
-    """What draws by one of several functions."""
+    """Drawer by one of several functions."""
     return lambda: pick(makers)()
 
 
 def either(probability, first, second):
-    """What draws by the first of two functions with the given probability."""
+    """Drawer by the first of two functions with the given probability."""
     return lambda: (first if chance(probability) else second)()
 
 

@@ -1,4 +1,4 @@
-"""What travelers say: asking the way, prices, orders in a café."""
+"""Sentences of travelers: asking the way, prices, orders in a café."""
 
 from constructions import *
 from exchanges import PLEASE
@@ -244,7 +244,7 @@ def dish():
 
 
 def wanted():
-    """What is ordered."""
+    """An order."""
     kind = below(4)
     if kind == 0:
         return pair(pick(RESERVED), n=number(12), city=a_city())

@@ -1,4 +1,4 @@
-"""What people do and how things are: verb phrases with sensible complements, and what is said of them."""
+"""Events and states: verb phrases with sensible complements, and what is said of them."""
 
 from functools import partial
 
@@ -25,7 +25,7 @@ ITEM_VERBS = {
 
 
 def allowed(verb, tense):
-    """Whether a verb goes with a tense."""
+    """True if a verb goes with a tense."""
     if verb.en in STATES_OF_MIND:
         return tense == "present"
     if tense in ("progressive", "background"):
@@ -74,7 +74,7 @@ def activity(who, tense="past"):
 
 
 def suitable(accepts, make, *arguments):
-    """What `make` draws, as soon as its verb is an accepted one."""
+    """Result of `make`, as soon as its verb is an accepted one."""
     while True:
         phrase = make(*arguments)
         if accepts(phrase.verb):

@@ -14,7 +14,7 @@ ASKED = {"where": "where/w | où/w", "when": "when/w | quand/w", "why": "why/w |
 PLEASE = ", please/a | , s'il/A vous/A plaît/a"
 
 def tellable(verb, negated):
-    """Whether one can tell somebody to do, or not to do, what a verb says."""
+    """True if a verb can be told to somebody, or forbidden."""
     return verb.en in AVOIDABLE if negated else verb.en not in INVOLUNTARY
 
 def wanted(who, negated=False):

@@ -12,7 +12,7 @@ FEMININE_ENDINGS = {"eux": "euse", "er": "ère", "el": "elle", "en": "enne", "on
 
 
 def begins_with_vowel(text):
-    """Whether a word that could elide does so before this one."""
+    """True if a word that could elide does so before this one."""
     lowered = text.lower()
     return lowered[0] in VOWELS and not lowered.startswith(ASPIRATED)
 

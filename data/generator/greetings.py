@@ -101,7 +101,7 @@ def called(probability, calls=CALLS):
 
 
 def framed(said, probability=0.5, openings="|", ends=". . !", calls=CALLS):
-    """What is said, with an opening or, with the given probability, somebody called, and a mark."""
+    """A remark, with an opening or, with the given probability, somebody called, and a mark."""
     opening = pair(pick(openings))
     whom = NOTHING if opening.en else called(probability, calls)
     said = pair("{opening} {said} {whom} | {opening} {said} {whom}", opening=opening, said=said, whom=whom)
@@ -127,7 +127,7 @@ def how_is(who):
 
 
 def in_person(who):
-    """How probably somebody is called: only `you`."""
+    """Probability that somebody is called: only `you`."""
     return 0.4 if who.pronoun == "vous" else 0
 
 

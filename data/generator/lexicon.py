@@ -152,7 +152,7 @@ _AFTER = """red rouge CTVD, green vert CTVD, blue bleu CTVD, black noir CTVA, wh
     delicious délicieux FG, fast rapide VA, slow lent VA, noisy bruyant VB, quiet calme BPAK, round rond T,
     ugly laid CTB, strange étrange RIAS, important important RI"""
 ADJECTIVES = [Adjective(*x, before=True) for x in rows(_BEFORE)] + [Adjective(*x) for x in rows(_AFTER)]
-# How people are at the moment.
+# States of people at the moment.
 STATES = [Adjective(*x, "P") for x in rows("""
     tired fatigué, sick malade, happy heureux, sad triste, ready prêt, worried inquiet, nervous nerveux,
     busy occupé, alone seul, surprised surpris, disappointed déçu, satisfied satisfait, proud fier,
@@ -178,14 +178,14 @@ IN_TOWN = [noun(*x) for x in rows("""
     cathedral cathédrale f, harbor port m, elevator ascenseur m, bathroom salle_de_bains f,
     parking_lot parking m, bar bar m, cafe café m, subway métro m, embassy ambassade f, street rue f,
     train_station gare f, bus bus m, train train m""")]
-# What is ordered by the piece or by the glass.
+# Orders by the piece or by the glass.
 ORDERED = [noun(*x) for x in rows("""
     coffee café m, tea thé m, beer bière f, lemonade limonade f, hot_chocolate chocolat_chaud m,
     orange_juice jus_de_orange m, apple_juice jus_de_pomme m, sandwich sandwich m, pizza pizza f,
     salad salade f, soup soupe f, croissant croissant m, steak steak m, ice_cream glace f, cake gâteau m,
     pancake crêpe f, dessert dessert m, coffee café m, beer bière f, tea thé m,
     ham_sandwich sandwich_au_jambon m, cheese_sandwich sandwich_au_fromage m""")]
-# What is liked or eaten, mass or plural, besides the foods above.
+# Things that are liked or eaten, mass or plural, besides the foods above.
 DISHES = [noun(*x, "mass") for x in rows("""fish poisson m, pizza pizza f, fruit fruit m,
     salt sel m, pepper poivre m, music musique f, football football m, cinema cinéma m, art art m""")]
 

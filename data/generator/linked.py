@@ -5,7 +5,7 @@ from constructions import *
 ERRANDS = ("buy", "see", "help", "meet", "invite", "look", "wait")
 DONE = lexicon.verbs_with("""repair: vehicle furniture, wash: vehicle garment, clean: furniture garment,
     paint: opening furniture, build: building, translate: text""")
-# What is done, to what, and by whom.
+# Actions, their objects, and those who act.
 PASSIVES = """
     write: text: writer student teacher girl; build: building: engineer farmer;
     repair: vehicle furniture: engineer neighbour farmer;

@@ -35,5 +35,5 @@ FRENCH = frozenset(" ".join(_spoken(fr)) for _, fr, *_ in _ROWS)
 
 
 def is_held_out(item):
-    """Whether a pair is one of the newcomers' on either side."""
+    """True if a pair is one of the newcomers' on either side."""
     return plain(item.en) in ENGLISH or " ".join(_spoken(item.fr)) in FRENCH

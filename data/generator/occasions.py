@@ -11,7 +11,7 @@ IS = {"present": ("is/f", "fait/f"), "imperfect": ("was/f", "faisait/f"), "futur
 outside = one_of(town, country, partial(place, "garden street beach park forest"))
 ORDINALS = rows("""first premier, second deux, third trois, fourth quatre, fifth cinq, sixth six,
     seventh sept, eighth huit, ninth neuf, tenth dix, eleventh onze, twelfth douze, twentieth vingt""")
-# What keeps to a timetable, and its verbs.
+# Things with a timetable, and their verbs.
 SCHEDULED = """train train m: leave arrive; bus bus m: leave arrive; plane avion m: leave arrive;
     film film m: begin=commencer; lesson leçon f: begin=commencer; concert concert m: begin=commencer"""
 
@@ -72,7 +72,7 @@ def depuis():
     return Pair(who.en + spoken + where.en, clause(who, phrase).fr) + _span(long)
 
 def _span(long):
-    """How long, or since when."""
+    """A duration, or a point in time since."""
     if chance(0.6):
         number = pick(NUMBERS + TENS[:2])
         units = "years ans, months mois, weeks semaines" if long else "hours heures, minutes minutes"

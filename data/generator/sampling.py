@@ -18,20 +18,20 @@ for _module in ("greetings", "introductions", "errands", "daytime", "smalltalk",
     import_module(_module)
 
 SIZES = {"train": 26_000, "validation": 1_000, "test": 1_000, "challenge": 500}
-# How many pairs of the other constructions are drawn for training, validation and test.
+# Numbers of pairs of the other constructions drawn for training, validation and test.
 POOL = 26_000
-# How many of the pairs are everyday ones, which take the place of others.
+# Number of everyday pairs, which take the place of others.
 EVERYDAY_SIZES = {"train": 4_400, "validation": 150}
 TRAIN_LENGTH, CHALLENGE_LENGTH, EVERYDAY_LENGTH = range(3, 15), range(15, 26), range(1, 15)
 SEEN_IN_TRAIN = 8
 HELD_OUT_SHARE = 1.3
-# How often a word must occur for a training pair that has it to be left out.
+# Minimum count of a word whose training pair may be left out.
 COMMON = 30
 LEAST_PER_CONSTRUCTION, LEAST_PER_EVERYDAY = 170, 25
-# How many sentences are changed into what somebody types.
+# Number of sentences that are changed into what somebody types.
 TYPED, TYPED_EVERYDAY = 0.06, 0.4
 LEAST_WORDS = 600
-# How many vain draws in a row show that a construction is exhausted.
+# Number of vain draws in a row that shows that a construction is exhausted.
 PATIENCE = 60
 Example = namedtuple("Example", "construction sentence")
 
@@ -43,7 +43,7 @@ def words_in(item):
 
 
 def word_counts(examples):
-    """How often each word occurs."""
+    """Count of each word."""
     return Counter(x for example in examples for x in words_in(example.sentence))
 
 
@@ -53,7 +53,7 @@ def unmarked(text):
 
 
 def is_new(item, known):
-    """Whether a sentence is new on both sides; remember it, and insist on one translation for each."""
+    """True if a sentence is new on both sides; remember it, and insist on one translation for each."""
     en, fr = unmarked(item.en), unmarked(item.fr)
     translation = known.setdefault(("en", en), fr)
     require(translation == fr, f"two translations of {en!r}: {translation!r} and {fr!r}")

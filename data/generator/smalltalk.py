@@ -161,7 +161,7 @@ def trait(who):
 
 
 def how_somebody_is(make):
-    """What draws `I'm hungry`, `Are you tired?`, by the predicate."""
+    """Drawer of `I'm hungry`, `Are you tired?`, by the predicate."""
 
     def draw():
         who = either(0.75, lambda: pronoun("I I I you you you he she we they"), one_of(somebody, parents))()

@@ -99,7 +99,7 @@ def _english(words, short_negation, contracted):
 
 
 def _attached(before, after, elided=False):
-    """What is written without a space: punctuation, « parle-t-il », `my parents' house`."""
+    """Text that is written without a space: punctuation, « parle-t-il », `my parents' house`."""
     if after in ("-il", "-elle") and before[-1] in "ae":
         return f"{before}-t{after}"
     if after == "'s" and before.endswith("s"):

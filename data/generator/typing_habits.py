@@ -1,4 +1,4 @@
-"""How people type: without the final mark, without capitals, without commas and apostrophes.
+"""Typing habits: without the final mark, without capitals, without commas and apostrophes.
 
 The French follows: what is typed without capitals or marks is translated without them. No token comes or
 goes, so the links stay right.

@@ -103,5 +103,5 @@ NOTHING = Pair()
 
 
 def perhaps(probability, make):
-    """What `make` draws with the given probability, else nothing."""
+    """Result of `make` with the given probability, else nothing."""
     return make() if chance(probability) else NOTHING

@@ -106,7 +106,7 @@ impl AttentionSums {
     fn add_entropies(&mut self, alignment: &Alignment) {
         let columns = alignment.source().len() + 1;
         for (row, end) in alignment.rows().zip(alignment.end_weights()) {
-            let entropy: f64 = row.iter().chain([end]).map(|&weight| entropy_term(f64::from(weight))).sum();
+            let entropy = entropy(row.iter().chain([end]));
             self.entropy += entropy;
             self.normalized_entropy += ratio(entropy, (columns as f64).ln());
         }
@@ -199,9 +199,10 @@ impl WeightedPositions {
     }
 }
 
-/// −p ln p; 0 for p = 0.
-fn entropy_term(p: f64) -> f64 {
-    if p > 0.0 { -p * p.ln() } else { 0.0 }
+/// Entropy of weights in nats.
+pub fn entropy<'w>(weights: impl IntoIterator<Item = &'w f32>) -> f64 {
+    let term = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+    weights.into_iter().map(|&weight| term(f64::from(weight))).sum()
 }
 
 /// `part / whole`; 0 if `whole` is 0.
@@ -231,7 +232,7 @@ mod tests {
         columns.iter().map(|&chosen| (0..5).map(|column| f32::from(u8::from(column == chosen))).collect()).collect()
     }
 
-    fn entropy(stats: &AttentionStats) -> RowEntropy {
+    fn row_entropy(stats: &AttentionStats) -> RowEntropy {
         stats.row_entropy.unwrap()
     }
 
@@ -245,8 +246,8 @@ mod tests {
         let stats = stats("▁a ,", &[vec![0.5, 0.25, 0.25], vec![0.0, 1.0, 0.0], vec![0.25, 0.5, 0.25]]);
         // Two rows of 1.5 ln 2 nats and one of 0.
         let ln2 = 2.0f64.ln();
-        assert_near(entropy(&stats).entropy, ln2);
-        assert_near(entropy(&stats).normalized_entropy, ln2 / 3.0f64.ln());
+        assert_near(row_entropy(&stats).entropy, ln2);
+        assert_near(row_entropy(&stats).normalized_entropy, ln2 / 3.0f64.ln());
         assert_near(stats.end, 0.5 / 3.0);
         assert_near(stats.punctuation, 1.75 / 3.0);
         assert_near(stats.punctuation_units, 0.5);
@@ -259,8 +260,8 @@ mod tests {
     #[test]
     fn accepts_sharp_diagonal_attention() {
         let stats = stats(SOURCE, &sharp(&[0, 1, 2, 3]));
-        assert_near(entropy(&stats).entropy, 0.0);
-        assert_near(entropy(&stats).normalized_entropy, 0.0);
+        assert_near(row_entropy(&stats).entropy, 0.0);
+        assert_near(row_entropy(&stats).normalized_entropy, 0.0);
         assert_near(stats.end, 0.0);
         assert_near(stats.punctuation, 0.25);
         assert_near(stats.punctuation_units, 0.25);
@@ -280,8 +281,8 @@ mod tests {
     #[test]
     fn detects_flat_attention() {
         let stats = stats(SOURCE, &vec![vec![0.2; 5]; 3]);
-        assert_near(entropy(&stats).entropy, 5.0f64.ln());
-        assert_near(entropy(&stats).normalized_entropy, 1.0);
+        assert_near(row_entropy(&stats).entropy, 5.0f64.ln());
+        assert_near(row_entropy(&stats).normalized_entropy, 1.0);
         assert_near(stats.end, 0.2);
         assert_near(stats.diagonality, 0.0);
         assert_near(stats.coverage, 1.0);
@@ -328,11 +329,11 @@ mod tests {
     #[test]
     fn is_zero_without_attention() {
         let stats = AttentionSums::default().stats();
-        assert_eq!((entropy(&stats).entropy, stats.diagonality, stats.collapse), (0.0, 0.0, None));
+        assert_eq!((row_entropy(&stats).entropy, stats.diagonality, stats.collapse), (0.0, 0.0, None));
         let mut sums = AttentionSums::default();
         sums.add(&Alignment::from_rows(vec![], words("a"), &[vec![1.0]]));
         sums.add(&Alignment::from_rows(words("a"), vec![], &[]));
-        assert_eq!(entropy(&sums.stats()).normalized_entropy, 0.0);
+        assert_eq!(row_entropy(&sums.stats()).normalized_entropy, 0.0);
     }
 
     #[test]
@@ -341,5 +342,12 @@ mod tests {
         for (source, share) in [("▁— ▁a", 0.5), ("▁ a", 0.0), ("▁\u{301} .", 0.5), ("<unk> ▁?!", 0.5)] {
             assert_near(stats(source, &uniform(source)).punctuation_units, share);
         }
+    }
+
+    #[test]
+    fn entropy_is_zero_for_one_weight_and_largest_for_equal_ones() {
+        assert_eq!(entropy(&[0.0, 1.0, 0.0]), 0.0);
+        assert!((entropy(&[0.25; 4]) - 4f64.ln()).abs() < 1e-9);
+        assert_eq!(entropy(&[]), 0.0);
     }
 }

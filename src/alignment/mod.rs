@@ -13,7 +13,7 @@ mod symmetrization;
 mod threshold_search;
 
 pub use aer::{AerCounts, AlignmentMetrics};
-pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy};
+pub use attention_stats::{AttentionStats, AttentionSums, Collapse, RowEntropy, entropy};
 pub use lexicon_extraction::{LexiconBuilder, LexiconEntry, LexiconOrder};
 pub use link_scores::LinkScores;
 pub use links::{Gold, Link, LinkFormat, is_naacl_line, parse_gold_line, parse_naacl_line};

@@ -1,4 +1,4 @@
-//! Escaping of untrusted text for terminals.
+//! Escaping of untrusted text for terminals and tables.
 
 /// Replaces control characters by their pictures (U+2400 …) or, without one, by U+FFFD, as well as line separators and
 /// bidirectional embeddings, overrides and isolates; drops directional marks.
@@ -9,6 +9,11 @@ pub fn escape_controls(text: &str) -> String {
 /// Like [`escape_controls`], but keeps line feeds.
 pub fn escape_controls_by_line(text: &str) -> String {
     text.split('\n').map(escape_controls).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns text for a cell of a table; control characters and line separators become spaces.
+pub fn table_cell(text: &str) -> String {
+    text.replace(|character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}'), " ")
 }
 
 fn escape(character: char) -> Option<char> {

@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use serde::Serialize;
 
-use super::{AlignmentFormat, SCHEMA};
+use super::{AlignmentFormat, SCHEMA, table_cell};
 use crate::alignment::{LexiconEntry, NoiseFeatures, noise_scores, rank_by_noise};
 use crate::text::{LineNumbers, Pair};
 
@@ -17,15 +17,16 @@ pub fn write_lexicon(out: &mut dyn Write, pairs: &[Pair], entries: &[LexiconEntr
     for entry in entries {
         let Pair { source, target } = &pairs[entry.example];
         let shares = format!("{:.4}\t{:.4}", entry.given_source, entry.given_target);
-        let example = [source, target].map(|text| cell(text)).join("\t");
-        writeln!(out, "{}\t{}\t{}\t{shares}\t{example}", cell(&entry.source), cell(&entry.target), entry.count)?;
+        let example = [source, target].map(|text| table_cell(text)).join("\t");
+        writeln!(
+            out,
+            "{}\t{}\t{}\t{shares}\t{example}",
+            table_cell(&entry.source),
+            table_cell(&entry.target),
+            entry.count
+        )?;
     }
     Ok(())
-}
-
-/// Returns text for a cell of a table; control characters and line separators become spaces.
-fn cell(text: &str) -> String {
-    text.replace(|character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}'), " ")
 }
 
 /// Output format of the noisy pairs.
@@ -92,7 +93,12 @@ pub fn write_noisy_pairs(
 fn write_table(out: &mut dyn Write, list: &[NoisyPair]) -> Result<()> {
     writeln!(out, "line\tsuspicion\tscore\tunlinked\tsource\ttarget")?;
     for NoisyPair { line, suspicion, score, unlinked, source, target, .. } in list {
-        writeln!(out, "{line}\t{suspicion:.2}\t{score:.3}\t{unlinked:.2}\t{}\t{}", cell(source), cell(target))?;
+        writeln!(
+            out,
+            "{line}\t{suspicion:.2}\t{score:.3}\t{unlinked:.2}\t{}\t{}",
+            table_cell(source),
+            table_cell(target)
+        )?;
     }
     Ok(())
 }

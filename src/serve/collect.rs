@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result};
 
 use super::error::ApiError;
+use crate::render::table_cell;
 use crate::text::Pair;
 
 /// Maximum characters of a side of a pair.
@@ -67,8 +68,7 @@ impl PairCollection {
 
 /// Returns a text as a cell of a table: control characters become spaces.
 fn cell(text: &str) -> Result<String, ApiError> {
-    let spaced =
-        text.replace(|character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}'), " ");
+    let spaced = table_cell(text);
     let cell = spaced.trim();
     if cell.is_empty() {
         return Err(ApiError::invalid("a pair needs text on both sides"));

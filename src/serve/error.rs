@@ -1,12 +1,14 @@
 //! Errors of the APIs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Description, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
 
 use crate::error::UsageError;
 
@@ -100,5 +102,25 @@ impl IntoResponse for ApiError {
             response.headers_mut().insert(header::RETRY_AFTER, (time.as_secs() + 1).into());
         }
         response
+    }
+}
+
+impl IntoResponses for ApiError {
+    /// Describes the statuses of requests of work, each with an [`ErrorBody`].
+    fn responses() -> BTreeMap<String, RefOr<Description>> {
+        let statuses = [
+            (StatusCode::BAD_REQUEST, "The request is invalid"),
+            (StatusCode::FORBIDDEN, "A key is missing or unknown, or the server does not allow this"),
+            (StatusCode::PAYLOAD_TOO_LARGE, "The request is beyond a limit"),
+            (StatusCode::TOO_MANY_REQUESTS, "The client sent too many requests"),
+            (StatusCode::INTERNAL_SERVER_ERROR, "The model failed"),
+            (StatusCode::SERVICE_UNAVAILABLE, "The server is busy or stopping"),
+        ];
+        let described = |(status, text): (StatusCode, &str)| {
+            let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
+            let response = ResponseBuilder::new().description(text).content("application/json", body).build();
+            (status.as_str().to_owned(), RefOr::T(response))
+        };
+        statuses.map(described).into()
     }
 }

@@ -11,7 +11,7 @@ use super::access::Caller;
 use super::batching::TranslationOptions;
 use super::body::{JsonOrForm, Texts};
 use super::detection::{Detection, detect};
-use super::error::{ApiError, ErrorBody};
+use super::error::ApiError;
 use super::languages::{LanguagePair, language_name};
 use super::loaded_model::LoadedModel;
 use super::state::{ServedModel, Server};
@@ -102,11 +102,7 @@ enum OneOrList<T> {
     request_body = TextsToTranslate,
     responses(
         (status = 200, description = "The translations", body = TranslatedTexts),
-        (status = 400, description = "The request is invalid", body = ErrorBody),
-        (status = 403, description = "The key is missing or unknown", body = ErrorBody),
-        (status = 413, description = "The request is beyond a limit", body = ErrorBody),
-        (status = 429, description = "The client sent too many requests", body = ErrorBody),
-        (status = 500, description = "The model failed", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn translate(
@@ -297,7 +293,7 @@ pub struct DetectRequest {
     request_body = DetectRequest,
     responses(
         (status = 200, description = "The languages, the most probable first", body = Vec<Detection>),
-        (status = 400, description = "The request is invalid", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn detect_language(
@@ -416,8 +412,7 @@ pub struct SuggestionSaved {
     request_body = Suggestion,
     responses(
         (status = 200, description = "The pair is on the disk", body = SuggestionSaved),
-        (status = 400, description = "The request is invalid", body = ErrorBody),
-        (status = 403, description = "The server does not collect pairs", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn suggest(

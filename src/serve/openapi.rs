@@ -5,9 +5,11 @@ use std::fmt::Write;
 use axum::Json;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
+use html_escape::encode_double_quoted_attribute as escaped;
 use serde_json::Value;
 use utoipa::OpenApi;
 
+use super::error::ErrorBody;
 use super::{libretranslate, opennmt, page, steps, v1};
 
 /// Description of all paths, made from their types.
@@ -30,7 +32,8 @@ use super::{libretranslate, opennmt, page, steps, v1};
         opennmt::models,
         page::metrics,
         page::health
-    )
+    ),
+    components(schemas(ErrorBody))
 )]
 struct ApiDescription;
 
@@ -67,18 +70,14 @@ fn document(description: &Value) -> String {
     html += "<h2>Schemas</h2>\n";
     for (name, schema) in description["components"]["schemas"].as_object().unwrap_or(&no_paths) {
         let text = serde_json::to_string_pretty(schema).unwrap_or_default();
-        let _ = writeln!(
-            html,
-            "<details id=\"{0}\"><summary>{0}</summary><pre>{1}</pre></details>",
-            escaped(name),
-            escaped(&text)
-        );
+        let (name, text) = (escaped(name), escaped(&text));
+        let _ = writeln!(html, "<details id=\"{name}\"><summary>{name}</summary><pre>{text}</pre></details>");
     }
     html + "</main>\n</html>\n"
 }
 
 fn add_operation(html: &mut String, path: &str, method: &str, operation: &Value) {
-    let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
+    let text = |value: &Value| escaped(value.as_str().unwrap_or_default()).into_owned();
     let _ = writeln!(
         html,
         "<section>\n<h2><code>{} {}</code></h2>\n<p>{} {}</p>",
@@ -110,10 +109,6 @@ fn schema_names(body: &Value) -> Option<String> {
     Some(format!("{kind}<a href=\"#{name}\">{name}</a>"))
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,7 +118,7 @@ mod tests {
         let description = serde_json::to_value(ApiDescription::openapi()).unwrap();
         let page = document(&description);
         let paths = description["paths"].as_object().unwrap();
-        assert!(paths.len() >= 13 && paths.keys().all(|path| page.contains(&escaped(path))));
+        assert!(paths.len() >= 13 && paths.keys().all(|path| page.contains(&*escaped(path))));
         assert!(page.contains("<details id=\"TranslateRequest\">") && !page.contains("<script"));
         for reference in page.split("href=\"#").skip(1) {
             let name = reference.split('"').next().unwrap();

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::access::Caller;
 use super::batching::{Translated, TranslationOptions};
 use super::body::JsonBody;
-use super::error::{ApiError, ErrorBody};
+use super::error::ApiError;
 use super::state::{ServedModel, Server};
 use crate::alignment::LinkFormat;
 use crate::translator::Sentence;
@@ -57,7 +57,7 @@ pub struct OpenNmtTranslation {
     request_body = Vec<OpenNmtSource>,
     responses(
         (status = 200, description = "A list with the best translations of all texts", body = Vec<Vec<OpenNmtTranslation>>),
-        (status = 400, description = "The request is invalid", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn translate(

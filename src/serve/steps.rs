@@ -204,8 +204,7 @@ impl Stream for EventStream {
     responses(
         (status = 200, description = "Events; the data of the last one is this object", body = StepsResult,
             content_type = "text/event-stream"),
-        (status = 400, description = "An option is invalid", body = ErrorBody),
-        (status = 413, description = "The request is beyond a limit", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn steps(

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::access::Caller;
 use super::batching::{Translated, TranslationOptions};
 use super::body::{JsonBody, Texts};
-use super::error::{ApiError, ErrorBody};
+use super::error::ApiError;
 use super::languages::LanguagePair;
 use super::loaded_model::LoadedModel;
 use super::state::{ServedModel, Server};
@@ -108,11 +108,7 @@ impl TranslateRequest {
     request_body = TranslateRequest,
     responses(
         (status = 200, description = "One object for each translation", body = Vec<JsonItem>),
-        (status = 400, description = "An option is invalid", body = ErrorBody),
-        (status = 403, description = "A key is missing or unknown", body = ErrorBody),
-        (status = 413, description = "The request is beyond a limit", body = ErrorBody),
-        (status = 429, description = "The client sent too many requests", body = ErrorBody),
-        (status = 500, description = "The model failed", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn translate(
@@ -178,7 +174,7 @@ pub struct ScoreRequest {
     request_body = AlignRequest,
     responses(
         (status = 200, description = "One object for each pair", body = Vec<JsonItem>),
-        (status = 400, description = "An option is invalid", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn align(
@@ -215,7 +211,7 @@ pub async fn align(
     request_body = ScoreRequest,
     responses(
         (status = 200, description = "One object for each pair", body = Vec<ScoredPair>),
-        (status = 400, description = "The request is invalid", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn score(
@@ -265,6 +261,8 @@ struct ModelDescription {
     name: String,
     /// Attention mechanism.
     attention: String,
+    /// True if attention does not depend on the words, so that it has no temperature and cannot be hard.
+    fixed: bool,
     /// Number of attention heads.
     heads: usize,
     /// Codes of its source and target languages, with the tag of the target if the model needs one.
@@ -302,6 +300,7 @@ pub async fn models(State(server): State<Arc<Server>>) -> Json<ServerDescription
         ModelDescription {
             name: model.name().to_owned(),
             attention: attention.to_string(),
+            fixed: attention.is_fixed(),
             heads: attention.heads,
             pairs: current.pairs.iter().map(pair).collect(),
         }
@@ -331,8 +330,7 @@ pub struct PairSaved {
     request_body = Pair,
     responses(
         (status = 200, description = "The pair is on the disk", body = PairSaved),
-        (status = 400, description = "A side is empty", body = ErrorBody),
-        (status = 403, description = "The server does not collect pairs", body = ErrorBody)
+        ApiError
     )
 )]
 pub async fn pairs(

@@ -9,6 +9,7 @@ use anyhow::{Result, ensure};
 use serde::Serialize;
 
 use super::{DecodeOptions, ForcedAlignment, MAX_SENTENCE_UNITS, Sentence, Translation, Translator};
+use crate::alignment::entropy;
 use crate::error::{UsageError, usage};
 use crate::model::RnnSearch;
 use crate::search::{Intervention, Search, Source, inspect};
@@ -281,16 +282,6 @@ impl TargetLabels<'_> {
     }
 }
 
-/// Entropy of weights in nats.
-fn entropy(weights: &[f32]) -> f64 {
-    weights
-        .iter()
-        .map(|&weight| f64::from(weight))
-        .filter(|&weight| weight > 0.0)
-        .map(|weight| -weight * weight.ln())
-        .sum()
-}
-
 /// Checks the ids of a prefix.
 fn check_prefix(prefix: &[u32], target: &Vocabulary) -> Result<()> {
     let is_unit = |id: &u32| (*id as usize) < target.size() && ![PADDING, BEGIN].contains(id);
@@ -358,12 +349,5 @@ mod tests {
         for (weights, heads) in rejected {
             assert!(checked(weights, heads).is_err(), "{weights:?}");
         }
-    }
-
-    #[test]
-    fn entropy_is_zero_for_one_weight_and_largest_for_equal_ones() {
-        assert_eq!(entropy(&[0.0, 1.0, 0.0]), 0.0);
-        assert!((entropy(&[0.25; 4]) - 4f64.ln()).abs() < 1e-9);
-        assert_eq!(entropy(&[]), 0.0);
     }
 }

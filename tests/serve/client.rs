@@ -22,7 +22,7 @@ pub struct Served {
     child: Child,
     /// Address as `host:port`.
     pub address: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub log: Arc<Mutex<String>>,
 }
 

@@ -251,12 +251,12 @@ function drawOne(matrix, pieces, links, kind, box, colors = palette()) {
   return (kind === "matrix" ? drawMatrix : drawLinks)(matrix, links, pieces, box.clientWidth, colors);
 }
 
-/** Threshold of links in thousandths, as in `translate`. */
-const THRESHOLD = 400;
+/** Minimum attention of a link between subwords, in thousandths. */
+const MIN_UNIT_ATTENTION = 400;
 
 /** Links of an answer: those of the program for words, those of attention for subwords. */
 function linksOfResult(found) {
-  if (showsUnits()) return linksOf(found.drawing.units, THRESHOLD);
+  if (showsUnits()) return linksOf(found.drawing.units, MIN_UNIT_ATTENTION);
   const { links, link_scores: scores } = found.alignment;
   return links.map(([s, t], index) => ({ s, t, weight: Math.round(scores[index] * 1000) }));
 }
@@ -937,11 +937,10 @@ function listenToKeeping() {
 
 /** Models and directions of the server, as choices. */
 function choicesOf({ models }) {
-  return models.flatMap(({ name, attention, heads, pairs }) => {
+  return models.flatMap(({ name, attention, fixed, heads, pairs }) => {
     const directions = pairs.length > 1 ? pairs : [{}];
     return directions.map(({ source, target, tag_source: tag }) => ({
-      // Attention without a score has no temperature.
-      model: name, tag, isFixed: /^(mean|last)\b/.test(attention),
+      model: name, tag, isFixed: fixed,
       about: `${name} · ${attention}${heads > 1 && !attention.includes("heads") ? `, ${heads} heads` : ""}`,
       label: source && directions.length > 1 ? `${name}: ${source} → ${target}` : name,
     }));
