@@ -1,11 +1,14 @@
 //! Bodies of requests, read with a limit and a deadline.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
+use futures_core::Stream;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
@@ -15,6 +18,10 @@ use super::state::Server;
 
 /// Time to send a whole body.
 const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// Maximum bytes beyond the limit that are read and discarded, so that the client reads the answer: a connection that is
+/// closed before all is read would lose it.
+const MAX_DISCARDED: usize = 16 << 20;
 
 /// Body in JSON, whatever its Content-Type.
 pub struct JsonBody<T>(pub T);
@@ -79,16 +86,31 @@ fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 async fn read(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     let too_large = || ApiError::too_large(format!("a body can have {limit} bytes; send several requests"));
     let length = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if length.is_some_and(|length: u64| length > limit as u64) {
+    if length.is_some_and(|length: u64| length > limit.saturating_add(MAX_DISCARDED) as u64) {
         return Err(too_large());
     }
-    match tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        // The other cause is a client that went away, which sees no error.
-        Ok(Err(_)) => Err(too_large()),
+    match tokio::time::timeout(BODY_TIME, collect(request.into_body(), limit)).await {
+        Ok(bytes) => bytes.ok_or_else(too_large),
         Err(_) => Err(ApiError::new(
             StatusCode::REQUEST_TIMEOUT,
             format!("the body did not arrive within {} s", BODY_TIME.as_secs()),
         )),
     }
+}
+
+/// Returns a body, or none if it has more than `limit` bytes or its client went away.
+async fn collect(body: Body, limit: usize) -> Option<Bytes> {
+    let mut chunks = body.into_data_stream();
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(chunk) = poll_fn(|context| Pin::new(&mut chunks).poll_next(context)).await {
+        let chunk = chunk.ok()?;
+        length += chunk.len();
+        if length > limit.saturating_add(MAX_DISCARDED) {
+            return None;
+        }
+        if length <= limit {
+            bytes.extend_from_slice(&chunk);
+        }
+    }
+    (length <= limit).then(|| bytes.into())
 }

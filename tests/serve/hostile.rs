@@ -86,6 +86,9 @@ fn answers_long_texts() {
     server.post("/translate", &json!({"q": clauses, "source": "en", "target": "fr"})).worked();
     let all = json!({"q": vec!["She sleeps."; 100_000], "source": "en", "target": "fr"});
     server.post("/translate", &all).refused(413, &[]);
+    // All of a body that is too long is read before the connection closes, so that its client reads the answer.
+    let long = json!({"q": "a".repeat(8 << 20), "source": "en", "target": "fr"});
+    server.post("/translate", &long).refused(413, &["bytes"]);
     let lines = json!({"q": "She sleeps.\n".repeat(10_000), "source": "en", "target": "fr"});
     server.post("/translate", &lines).refused(413, &["2000 texts and lines"]);
     assert_alive(&server);
