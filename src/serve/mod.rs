@@ -65,7 +65,8 @@ const RUNTIME_THREADS: usize = 2;
 /// A model or a file cannot be loaded, or the address cannot be listened on.
 pub fn run(options: &ServeOptions, device: &Device, reporter: &dyn Reporter) -> Result<()> {
     let address = SocketAddr::new(options.host, options.port);
-    let listener = TcpListener::bind(address).with_context(|| format!("{address}: cannot listen here; choose another --port or --host"))?;
+    let listener = TcpListener::bind(address)
+        .with_context(|| format!("{address}: cannot listen here; choose another --port or --host"))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let server = Arc::new(state::Server::new(options, device)?);
