@@ -225,8 +225,9 @@ mod tests {
     #[test]
     fn reads_the_aligner_of_a_model_once() {
         let directory = tempfile::tempdir().unwrap();
-        for entry in std::fs::read_dir("checkpoints").unwrap() {
-            let path = entry.unwrap().path();
+        let paths = std::fs::read_dir("checkpoints").unwrap().map(|entry| entry.unwrap().path());
+        // Training moves the former model to a directory in this one.
+        for path in paths.filter(|path| path.is_file()) {
             std::fs::copy(&path, directory.path().join(path.file_name().unwrap())).unwrap();
         }
         let translator = Translator::load(directory.path()).unwrap();
