@@ -57,11 +57,33 @@ fn error_names_the_command_of_a_misplaced_option() {
         (&["train", "--beam", "3"], "'--beam' is an option of 'softalign translate' and 'softalign evaluate'"),
     ] {
         let outcome = dir.run(arguments);
-        assert_eq!(outcome.code, Some(2), "{outcome:?}");
-        assert!(outcome.stderr.contains(owner) && !outcome.stderr.contains("as a value"), "{outcome:?}");
+        outcome.refused_with(2, &[owner]);
+        assert!(!outcome.stderr.contains("as a value"), "{outcome:?}");
     }
-    let close = dir.run(&["translate", "--bean", "3", "a"]);
-    assert!(close.stderr.contains("'--beam'"), "{close:?}");
+}
+
+#[test]
+fn usage_errors_are_one_line() {
+    let dir = TestDir::new();
+    for (arguments, parts) in [
+        (&["align", "--min-count", "2", "a", "b"][..], &["error: --min-count needs --lexicon <FILE>"][..]),
+        (&["score", "--length-penalty", "2"], &["--length-penalty needs --input <FILE> and --rerank <FILE>"]),
+        (&["train", "--out", "a", "--source", "b"], &["--source needs --target <FILE>"]),
+        (&["symmetrize"], &["missing arguments: <FORWARD>, <BACKWARD>; see 'softalign symmetrize --help'"]),
+        (&["average", "a"], &["2 values required by '<DIR> <DIR>...'"]),
+        (&["translate", "--prefix", "a", "--prefixes"], &["'--prefix <TEXT>' cannot be used with '--prefixes'"]),
+        (&["inspect", "a", "b"], &["'b'", "see 'softalign inspect --help'"]),
+        (&["nothing"], &["'nothing'", "see 'softalign --help'"]),
+        (&["translat"], &["'translat'", "'translate'"]),
+        (&["translate", "--bean", "3"], &["'--bean' found; a similar argument exists: '--beam'"]),
+        (&["train", "--lr", "3"], &["'--lr' is called '--learning-rate' here"]),
+        (&["translate", "--beam", "x\n\ny"], &["'x\u{240a}\u{240a}y' for '--beam <K>'", "at least 0"]),
+        (&["translate", "--format", "jsom"], &["'jsom'", "possible values: text, align", "'json'"]),
+        (&["translate", "--beam"], &["a value is required for '--beam <K>'"]),
+        (&["translate", "--quiet", "--quiet"], &["'--quiet' cannot be used multiple times"]),
+    ] {
+        dir.run(arguments).refused_with(2, parts);
+    }
 }
 
 #[test]

@@ -35,8 +35,8 @@ pub struct ExpandedArgs {
 }
 
 /// Option by its long name, with a value if it takes one.
-struct OptionValue {
-    long: String,
+pub(super) struct OptionValue {
+    pub long: String,
     value: Option<OsString>,
 }
 
@@ -46,7 +46,7 @@ impl OptionValue {
     }
 
     /// Returns the argument for the command line.
-    fn to_argument(&self) -> OsString {
+    pub fn to_argument(&self) -> OsString {
         let mut argument = OsString::from(format!("--{}", self.long));
         if let Some(value) = &self.value {
             argument.push("=");
@@ -127,7 +127,7 @@ fn config_error(path: &Path, reason: &str) -> Error {
 }
 
 /// Returns a subcommand with all its options, including the global ones.
-fn built_subcommand(cli: &Command, name: &str) -> Command {
+pub(super) fn built_subcommand(cli: &Command, name: &str) -> Command {
     let mut cli = cli.clone();
     cli.build();
     cli.find_subcommand(name).cloned().unwrap_or_default()
@@ -148,7 +148,7 @@ fn raw_values<'m>(argument: &Arg, matches: &'m ArgMatches) -> impl Iterator<Item
 }
 
 /// Returns the options of the command line with their values.
-fn typed_options(command: &Command, matches: &ArgMatches) -> Vec<OptionValue> {
+pub(super) fn typed_options(command: &Command, matches: &ArgMatches) -> Vec<OptionValue> {
     let arguments = |(option, long): (&Arg, &str)| -> Vec<OptionValue> {
         if !option.get_action().takes_values() {
             return vec![OptionValue::new(long, None)];

@@ -5,6 +5,7 @@ mod clean;
 mod completions;
 mod config_file;
 mod constraints;
+mod error_line;
 mod evaluate;
 mod explicit_args;
 mod links;

@@ -10,6 +10,7 @@ use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
 use super::Cli;
 use super::config_file::ExpandedArgs;
+use super::error_line::in_one_line;
 
 /// Options of other programs that are called otherwise here, where a similar name would mislead.
 const OTHER_OPTIONS: [(&str, &str); 14] = [
@@ -47,15 +48,16 @@ impl Cli {
 
     /// Parses the arguments of this process. Prints errors and help, and exits.
     pub fn parse_or_exit() -> Self {
-        Self::parse_args(std::env::args_os().collect()).unwrap_or_else(|error| exit(&with_hint(error)))
+        Self::parse_args(std::env::args_os().collect()).unwrap_or_else(|error| exit(&error))
     }
 
     fn parse_args(arguments: Vec<OsString>) -> Result<Self, Error> {
         let command = command();
         let expanded = ExpandedArgs::new(&command, arguments)?;
-        let parsed = command.try_get_matches_from(&expanded.arguments);
+        let parsed = command.clone().try_get_matches_from(&expanded.arguments);
         let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
-        let mut cli = parsed.map_err(|error| expanded.with_config_path(error))?;
+        let in_one_line = |error| in_one_line(with_hint(error), &command, &expanded.arguments);
+        let mut cli = parsed.map_err(|error| in_one_line(expanded.with_config_path(error)))?;
         cli.command_line = expanded.self_contained.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         Ok(cli)
     }

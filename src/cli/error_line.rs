@@ -1,0 +1,85 @@
+//! Errors of clap in one line: what is wrong, then what to do and whose help to see.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, Command, Error};
+
+use super::config_file::{OptionValue, built_subcommand, typed_options};
+use crate::render::escape_controls;
+
+/// Start of a line with advice in a rendered error.
+const TIP: &str = "  tip: ";
+
+/// Returns an error of the command line with its message in one line; help and other messages stay as they are.
+pub fn in_one_line(mut error: Error, cli: &Command, arguments: &[OsString]) -> Error {
+    if !error.use_stderr()
+        || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        || error.context().next().is_none()
+    {
+        return error;
+    }
+    escape_arguments(&mut error);
+    let message = missing_arguments(&error, cli, arguments);
+    let message = message.unwrap_or_else(|| joined_lines(&error.render().to_string()));
+    let command = subcommand(cli, arguments).map(|(name, _)| format!(" {name}")).unwrap_or_default();
+    Error::raw(error.kind(), format!("{message}; see '{}{command} --help'\n", cli.get_name()))
+}
+
+/// Escapes the arguments that the message repeats, since a terminal would interpret them.
+fn escape_arguments(error: &mut Error) {
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
+        if let Some(ContextValue::String(text)) = error.get(kind) {
+            let escaped = escape_controls(text);
+            error.insert(kind, ContextValue::String(escaped));
+        }
+    }
+}
+
+/// Joins the message and the advice of a rendered error, without its usage.
+fn joined_lines(rendered: &str) -> String {
+    let (message, rest) = rendered.split_once("\n\n").unwrap_or((rendered, ""));
+    let (first, items) = message.split_once('\n').unwrap_or((message, ""));
+    let items: Vec<&str> = items.lines().map(str::trim).collect();
+    let message = format!("{} {}", first.strip_prefix("error: ").unwrap_or(first), items.join(", "));
+    let advice = rest.lines().filter_map(|line| line.strip_prefix(TIP));
+    [message.trim_end()].into_iter().chain(advice).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the message about missing arguments: the option that needs them, if they are not always required.
+fn missing_arguments(error: &Error, cli: &Command, arguments: &[OsString]) -> Option<String> {
+    let missing = missing_names(error)?;
+    Some(match option_that_needs(missing.first()?, cli, arguments) {
+        Some(option) => format!("--{option} needs {}", missing.join(" and ")),
+        None => format!("missing arguments: {}", missing.join(", ")),
+    })
+}
+
+/// Returns the names of missing arguments, if that is the error.
+fn missing_names(error: &Error) -> Option<&[String]> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(names)) if error.kind() == ErrorKind::MissingRequiredArgument => Some(names),
+        _ => None,
+    }
+}
+
+/// Returns the first option of the command line that alone makes an argument required.
+fn option_that_needs(missing: &String, cli: &Command, arguments: &[OsString]) -> Option<String> {
+    let (name, matches) = subcommand(cli, arguments)?;
+    let is_missing_with = |options: &[OptionValue]| {
+        let options = options.iter().map(OptionValue::to_argument);
+        let alone = [cli.get_name(), &name].into_iter().map(OsString::from).chain(options);
+        let parsed = cli.clone().try_get_matches_from(alone);
+        parsed.is_err_and(|error| missing_names(&error).is_some_and(|names| names.contains(missing)))
+    };
+    if is_missing_with(&[]) {
+        return None;
+    }
+    let typed = typed_options(&built_subcommand(cli, &name), &matches);
+    typed.into_iter().find(|option| is_missing_with(std::slice::from_ref(option))).map(|option| option.long)
+}
+
+/// Returns the command with its arguments, as far as they can be parsed.
+fn subcommand(cli: &Command, arguments: &[OsString]) -> Option<(String, ArgMatches)> {
+    cli.clone().ignore_errors(true).try_get_matches_from(arguments).ok()?.remove_subcommand()
+}
