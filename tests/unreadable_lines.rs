@@ -208,4 +208,78 @@ fn training_and_cleaning_skip_lines_where_asked() {
     let clean = dir.run(&["clean", "--pairs", "broken.tsv", "--on-error", "skip"]);
     assert!(clean.worked().contains("unreadable          2   14.3 %  3, 4\n"), "{clean:?}");
     assert!(clean.stderr.contains("broken.tsv:3: not UTF-8"), "{clean:?}");
+    dir.run(&[
+        "clean",
+        "--pairs",
+        "broken.tsv",
+        "--on-error",
+        "skip",
+        "--accept",
+        "duplicate",
+        "--rejected",
+        "rest.tsv",
+    ])
+    .worked();
+    let rest = dir.text("rest.tsv");
+    let rejected: Vec<Vec<&str>> = rest.lines().map(|line| line.splitn(3, '\t').collect()).collect();
+    let [invalid, untabbed] = &rejected[..] else { panic!("{rest}") };
+    assert_eq!((&invalid[..2], &untabbed[..2]), (&["3", "unreadable"][..], &["4", "unreadable"][..]));
+    assert!(invalid[2].starts_with("broken.tsv:3: not UTF-8 from byte 5"), "{rest}");
+    assert!(untabbed[2].starts_with("broken.tsv:4: no tab in this line"), "{rest}");
+}
+
+/// Lines of other files belong to the same pairs as without the skipped ones.
+#[test]
+fn evaluation_skips_pairs_with_their_lines_in_other_files() {
+    let dir = TestDir::with_pairs();
+    write_pairs(&dir);
+    let write = |name: &str, skipped: &str, line: &dyn Fn(usize) -> String| {
+        let lines: Vec<String> = (0..PAIRS.len()).map(|index| line(index) + "\n").collect();
+        dir.write(&format!("{name}.all"), lines.concat());
+        dir.write(name, [&lines[..2].concat(), skipped, &lines[2..].concat()].concat());
+    };
+    write("system", "one\nother\n", &|index| PAIRS[(index + index % 2) % PAIRS.len()].1.to_owned());
+    write("gold", "7-7\n\n", &|index| format!("0-{}", index % 2));
+    write("links", "9-9\n\n", &|_| "0-0".to_owned());
+    let evaluate = |pairs: &str, ending: &str, options: &[&str]| {
+        let files = ["system", "gold", "links"].map(|name| format!("{name}{ending}"));
+        let [system, gold, links] = files.each_ref();
+        let arguments =
+            ["evaluate", "--json", "--pairs", pairs, "--gold", gold, "--links", links, "--hypotheses", system];
+        dir.run(&[&arguments, options].concat())
+    };
+    let scores = |outcome: &Outcome| {
+        let mut scores = json(outcome.worked());
+        for place in ["name", "hypotheses"] {
+            scores.as_object_mut().unwrap().remove(place);
+        }
+        scores
+    };
+    evaluate("broken.tsv", "", &[]).refused_with(1, &["broken.tsv:3: not UTF-8 from byte 5"]);
+    let skipped = evaluate("broken.tsv", "", &["--on-error", "skip"]);
+    assert_eq!(scores(&skipped), scores(&evaluate("pairs.tsv", ".all", &[])));
+    assert!(skipped.stderr.contains("this line and 1 more are left out"), "{skipped:?}");
+    assert_eq!(evaluate("broken.tsv", "", &["--on-error", "keep"]).code, Some(2));
+}
+
+#[test]
+fn reranking_skips_lines_where_asked() {
+    let dir = TestDir::new();
+    dir.write("sentences", b"the \xe9 owl\nthe red fox sings\n");
+    dir.write("list", b"0 ||| ku\n1 ||| kanta kanta\n1 ||| \xff\n1 ||| rufo mi kanta .\nkanta\n");
+    let rank = |options: &[&str]| {
+        let arguments = ["score", "--model", model_path(), "--input", "sentences", "--rerank", "list"];
+        dir.run(&[&arguments, options].concat())
+    };
+    for options in [&[][..], &["--on-error", "fail"]] {
+        rank(options).refused_with(1, &["sentences:1: not UTF-8 from byte 5"]);
+    }
+    rank(&["--on-error", "keep"]).refused_with(2, &["--on-error keep", "--rerank"]);
+    let skipped = rank(&["--on-error", "skip"]);
+    let texts: Vec<&str> = skipped.worked().lines().map(|line| line.split(" ||| ").nth(1).unwrap()).collect();
+    assert_eq!(texts, ["rufo mi kanta .", "kanta kanta"]);
+    for part in ["sentences:1: not UTF-8", "list:3: not UTF-8", "list:5: \"kanta\" is not a sentence number", "3 lines"]
+    {
+        assert!(skipped.stderr.contains(part), "{skipped:?}");
+    }
 }

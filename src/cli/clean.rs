@@ -26,7 +26,8 @@ pub struct CleanArgs {
     #[arg(long, value_name = "FILE", requires = "output")]
     pub output_target: Option<PathBuf>,
 
-    /// Output file of the rejected pairs: line number, reason, source and target, separated by tabs.
+    /// Output file of the rejected pairs: line number, reason, source and target, separated by tabs. A line that cannot be
+    /// read has the error in place of the pair.
     #[arg(long, value_name = "FILE.tsv")]
     pub rejected: Option<PathBuf>,
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::names::MODEL_VARIABLE;
-use super::pairs::PairArgs;
+use super::pairs::{PairArgs, fail_or_skip};
 use crate::attention::InferenceOverrides;
+use crate::text::OnError;
 use crate::translator::{DecodeOptions, LinkOptions};
 
 /// Arguments of `softalign evaluate`.
@@ -27,6 +28,11 @@ use crate::translator::{DecodeOptions, LinkOptions};
 pub struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) pairs: PairArgs,
+
+    /// Treatment of pairs that cannot be read, such as lines that are not UTF-8. Files with one line per pair have lines for
+    /// such pairs too.
+    #[arg(long, value_name = "HOW", default_value = "fail", value_parser = fail_or_skip(), help_heading = "Data")]
+    pub on_error: OnError,
 
     /// Model directory, or NAME=DIR to name it in the results. Repeat it to compare several models. References are
     /// normalized and lowercased like the model's text.

@@ -26,9 +26,10 @@ pub struct ScoreArgs {
     #[arg(long, short = 'o', alias = "out", value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 
-    /// Treatment of lines that cannot be read, such as lines that are not UTF-8.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = OnError::Keep, help_heading = "Data")]
-    pub on_error: OnError,
+    /// Treatment of lines that cannot be read, such as lines that are not UTF-8 [default: keep; with --rerank, which has no
+    /// keep, fail].
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "Data")]
+    pub on_error: Option<OnError>,
 
     /// Also write the log-probability of each word and of the end of the translation, separated by tabs.
     #[arg(long)]
@@ -40,7 +41,7 @@ pub struct ScoreArgs {
 
     /// Rerank an n-best list in Moses' format instead of scoring pairs, best first: lines of number ||| translation, where
     /// numbers index the sentences of --input from 0. Further fields are kept.
-    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["positional", "pairs", "source", "words", "json", "csv", "header", "columns", "on_error"])]
+    #[arg(long, value_name = "FILE", requires = "input", conflicts_with_all = ["positional", "pairs", "source", "words", "json", "csv", "header", "columns"])]
     pub rerank: Option<PathBuf>,
 
     /// File of the source sentences of --rerank, one per line; - is standard input.

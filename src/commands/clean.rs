@@ -11,11 +11,13 @@ use super::output_file::{Output, ensure_distinct_paths, is_standard_output};
 use super::pair_files::pairs_or_standard_input;
 use crate::cli::CleanArgs;
 use crate::error::UsageError;
-use crate::text::{LineNumbers, NoiseKind, Pair, PairFiles};
+use crate::text::{LineError, LineNumbers, NoiseKind, Pair, PairFiles, ReadablePairs};
 use crate::translator::{NoiseFilter, Translator};
 
 /// Number of line numbers per reason in the report.
 const NAMED: usize = 3;
+/// Reason of lines that cannot be read.
+const UNREADABLE: &str = "unreadable";
 
 /// Output files.
 struct CleanOutputs {
@@ -37,7 +39,7 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     filter.check()?;
     let files = pairs_or_standard_input(&args.pairs, args.model.as_deref())?;
     let outputs = CleanOutputs::open(args, &files)?;
-    let (pairs, numbers, unreadable) = files.read_readable("--pairs", args.on_error, console)?;
+    let ReadablePairs { pairs, numbers, errors, .. } = files.read_readable("--pairs", args.on_error, console)?;
     files.report_format(&pairs, &numbers, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
     // Features stay: they may be the only difference between a form and its lemma.
@@ -45,9 +47,9 @@ pub fn run(args: &CleanArgs, device: &Device, console: &Console) -> Result<()> {
     let model = args.model.as_deref().filter(|_| filter.suspicious_percent().is_some());
     let translator = model.map(|directory| Translator::load_on(directory, device)).transpose()?;
     let found = filter.apply(&pairs, &untagged, translator.as_ref(), console)?;
-    let table = table(&found, &numbers, &unreadable);
+    let table = table(&found, &numbers, &errors);
     let given: Vec<GivenPair> = pairs.iter().map(|pair| files.as_given(pair)).collect();
-    outputs.write(&given, &found, &numbers)?;
+    outputs.write(&given, &found, &numbers, &errors)?;
     let written = [&args.output, &args.output_target, &args.rejected];
     if written.into_iter().flatten().any(|path| is_standard_output(path)) {
         table.lines().for_each(|line| console.note(line));
@@ -78,7 +80,13 @@ impl CleanOutputs {
         Ok(Self { good: open(&args.output)?, targets: open(&args.output_target)?, rejected: open(&args.rejected)? })
     }
 
-    fn write(self, pairs: &[GivenPair], found: &[Option<NoiseKind>], numbers: &LineNumbers) -> Result<()> {
+    fn write(
+        self,
+        pairs: &[GivenPair],
+        found: &[Option<NoiseKind>],
+        numbers: &LineNumbers,
+        unreadable: &[LineError],
+    ) -> Result<()> {
         if let Some(mut output) = self.good {
             let good = || pairs.iter().zip(found).filter(|(_, defect)| defect.is_none()).map(|(pair, _)| pair);
             match self.targets {
@@ -92,10 +100,15 @@ impl CleanOutputs {
             output.finish()?;
         }
         if let Some(mut output) = self.rejected {
-            for (place, (pair, defect)) in pairs.iter().zip(found).enumerate() {
-                let Some(defect) = defect else { continue };
-                output.with(|out| writeln!(out, "{}\t{}\t{}", numbers.of(place), defect.name(), as_line(pair)))?;
-            }
+            let unreadable = unreadable.iter().map(|error| (error.line, UNREADABLE, error.to_string()));
+            let noisy = (0..).zip(pairs.iter().zip(found)).filter_map(|(place, (pair, defect))| {
+                Some((numbers.of(place), defect.as_ref()?.name(), as_line(pair)))
+            });
+            let mut rejected: Vec<(usize, &str, String)> = noisy.chain(unreadable).collect();
+            rejected.sort_by_key(|(line, ..)| *line);
+            output.with(|out| {
+                rejected.iter().try_for_each(|(line, reason, text)| writeln!(out, "{line}\t{reason}\t{text}"))
+            })?;
             output.finish()?;
         }
         Ok(())
@@ -109,7 +122,7 @@ fn as_line((Pair { source, target }, features): &GivenPair) -> String {
 }
 
 /// Returns the report: pairs per reason, with the first line numbers. Unreadable lines are not among the pairs.
-fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers, unreadable: &[usize]) -> String {
+fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers, unreadable: &[LineError]) -> String {
     let all = found.len() + unreadable.len();
     let row = |name: &str, lines: &[usize]| {
         let named: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
@@ -123,7 +136,7 @@ fn table(found: &[Option<NoiseKind>], numbers: &LineNumbers, unreadable: &[usize
     };
     let mut table = String::from("reason          pairs    share  lines\n");
     if !unreadable.is_empty() {
-        table += &row("unreadable", unreadable);
+        table += &row(UNREADABLE, &unreadable.iter().map(|error| error.line).collect::<Vec<_>>());
     }
     for defect in NoiseKind::ALL {
         table += &row(defect.name(), &lines(Some(defect)));

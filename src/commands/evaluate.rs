@@ -19,7 +19,7 @@ use crate::evaluation::{
 };
 use crate::metrics::ErrorRates;
 use crate::text::{
-    LineNumbers, Pair, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, WordSplitting, file_name, is_standard,
+    Pair, PairFiles, ReadablePairs, SHIPPED_GOLD, SHIPPED_TEST, WordSplitting, file_name, is_standard,
     read_line_for_each, standard_input_has_data,
 };
 use crate::translator::{Linker, LinksFrom};
@@ -85,39 +85,42 @@ pub fn run(given: &ExplicitArgs<EvaluateArgs>, device: &Device, console: &Consol
     let inputs = ReportInputs::new(given, console)?;
     let mut outputs = ReportOutputs::open(args, &inputs)?;
     let Some(files) = &inputs.files else { return show(&inputs.evaluate_link_files(args, console)?, args.json) };
-    let (pairs, numbers) = read_pairs(files, console)?;
+    let readable = read_pairs(files, args, console)?;
+    let pairs = &readable.pairs;
     if inputs.is_shipped {
         console.note(format!("no sentence pairs are named: evaluating on the shipped test set, {SHIPPED_TEST}"));
     }
-    let mut evaluator = Evaluator::new(&pairs)
+    let mut evaluator = Evaluator::new(pairs)
         .decode(&args.search)
         .by_length(args.by_length || args.figure.is_some())
         .search_threshold(args.search_threshold)
         .confidence(args.confidence)
         .untagged(pairs.iter().map(|pair| files.as_given(pair).0).collect())
-        .line_numbers(numbers)
+        .line_numbers(readable.numbers.clone())
         .reporter(console);
     evaluator.check().with_context(|| files.to_string())?;
     // All systems are read before the first is evaluated, so that errors appear early.
-    let mut candidates = inputs.candidates(args, files, &pairs, device, console)?;
+    let mut candidates = inputs.candidates(args, files, &readable, device, console)?;
     if let Some(path) = &inputs.gold {
-        let sizes = pair_sizes(&pairs, common_words(&candidates, args)?);
-        evaluator = evaluator.gold(read_gold(path, &sizes, args.gold_base)?);
-        let read = |links: &Labelled| read_links(&links.path, Some(&sizes));
+        let mut sizes = vec![UNKNOWN_SIZE; readable.total()];
+        for (&index, size) in readable.indices.iter().zip(pair_sizes(pairs, common_words(&candidates, args)?)) {
+            sizes[index] = size;
+        }
+        evaluator = evaluator.gold(readable.select(read_gold(path, &sizes, args.gold_base)?));
         for (candidate, links) in candidates.iter_mut().zip(&inputs.links) {
-            candidate.links = Some(read(links)?);
+            candidate.links = Some(readable.select(read_links(&links.path, Some(&sizes))?));
         }
     }
     warn_of_unlike_references(&candidates, console);
     let aligner = inputs.aligner_alone.then(|| {
-        let linker = Linker::with_options(&args.links, None, &pairs, console)?;
+        let linker = Linker::with_options(&args.links, None, pairs, console)?;
         evaluator.evaluate_linker(&linker)
     });
     let compared = compare(&evaluator, candidates, aligner.transpose()?, args, console)?;
     if let (Some(save), [SystemResult { scores: SystemScores::Translations(evaluation), .. }]) =
         (&mut outputs.save, &compared[..])
     {
-        save_translations(save, files, &pairs, evaluation, console)?;
+        save_translations(save, files, pairs, evaluation, console)?;
     }
     // A failure of one output does not suppress the others.
     outputs.finish(&compared).and(show(&compared, args.json))
@@ -186,13 +189,14 @@ fn save_translations(
     save.with(|out| rows.try_for_each(|row| writeln!(out, "{row}")))
 }
 
-fn read_pairs(files: &PairFiles, console: &Console) -> Result<(Vec<Pair>, LineNumbers)> {
-    let (pairs, numbers) = files.read_numbered("--pairs")?;
-    files.report_format(&pairs, &numbers, console);
+fn read_pairs(files: &PairFiles, args: &EvaluateArgs, console: &Console) -> Result<ReadablePairs> {
+    let readable = files.read_readable("--pairs", args.on_error, console)?;
+    let ReadablePairs { pairs, numbers, .. } = &readable;
+    files.report_format(pairs, numbers, console);
     ensure!(!pairs.is_empty(), "{files}: no sentence pairs");
     let references = pairs.iter().enumerate().map(|(place, pair)| (numbers.of(place), pair.target.as_str()));
     warn_of_truncated_scoring(&files.to_string(), references, console);
-    Ok((pairs, numbers))
+    Ok(readable)
 }
 
 impl ReportInputs {
@@ -300,7 +304,7 @@ impl ReportInputs {
         &self,
         args: &EvaluateArgs,
         files: &PairFiles,
-        pairs: &[Pair],
+        readable: &ReadablePairs,
         device: &Device,
         console: &Console,
     ) -> Result<Vec<SystemOptions>> {
@@ -309,13 +313,13 @@ impl ReportInputs {
         for models in self.models.chunks(together.max(1)) {
             let folders: Vec<PathBuf> = models.iter().map(|model| model.path.clone()).collect();
             let translator = translator(&folders, &args.attention, args.links.words, device)?;
-            let linker = Linker::with_options(&args.links, Some(&translator), pairs, console)?;
+            let linker = Linker::with_options(&args.links, Some(&translator), &readable.pairs, console)?;
             let Labelled { name, path } = models[0].clone();
             let system = System::Model(Box::new(translator), Box::new(linker));
             candidates.push(SystemOptions::new(name, Some(SystemOrigin::ModelDir(path)), Some(system)));
         }
         for Labelled { name, path } in self.hypotheses.clone() {
-            let system = System::Hypotheses(read_hypotheses(&path, files, pairs, console)?);
+            let system = System::Hypotheses(read_hypotheses(&path, files, readable, console)?);
             candidates.push(SystemOptions::new(name, Some(SystemOrigin::Hypotheses(path)), Some(system)));
         }
         if candidates.is_empty() {
@@ -337,9 +341,9 @@ impl SystemOptions {
 }
 
 /// Reads translations, one per line, or in the columns of the pairs as `--save` writes them.
-fn read_hypotheses(path: &Path, files: &PairFiles, pairs: &[Pair], console: &Console) -> Result<Vec<String>> {
-    let lines = read_line_for_each(path, pairs.len(), &format!("pairs of {files}"))?;
-    let lines = match files.targets_of_rows(pairs, &lines) {
+fn read_hypotheses(path: &Path, files: &PairFiles, readable: &ReadablePairs, console: &Console) -> Result<Vec<String>> {
+    let lines = readable.select(read_line_for_each(path, readable.total(), &format!("pairs of {files}"))?);
+    let lines = match files.targets_of_rows(&readable.pairs, &lines) {
         Some(targets) => targets.into_iter().map(str::to_owned).collect(),
         None => lines,
     };
@@ -347,10 +351,11 @@ fn read_hypotheses(path: &Path, files: &PairFiles, pairs: &[Pair], console: &Con
         console.warn(format!(
             "{}:{}: the tab is read as part of the translation, because the other columns are not those of {files}",
             file_name(path),
-            index + 1
+            readable.indices[index] + 1
         ));
     }
-    warn_of_truncated_scoring(&file_name(path), (1..).zip(lines.iter().map(String::as_str)), console);
+    let texts = readable.indices.iter().map(|index| index + 1).zip(lines.iter().map(String::as_str));
+    warn_of_truncated_scoring(&file_name(path), texts, console);
     Ok(lines)
 }
 

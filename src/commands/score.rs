@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use candle_core::Device;
 
 use super::console::Console;
@@ -12,10 +12,10 @@ use super::output_file::{Output, ensure_distinct_paths};
 use super::pair_files::{for_each_chunk, pairs_or_standard_input};
 use super::unreadable::Unreadable;
 use crate::cli::ScoreArgs;
-use crate::error::UsageError;
+use crate::error::{UsageError, usage};
 use crate::render::JsonError;
 use crate::search::LengthFormula;
-use crate::text::{NBestEntry, Pair, file_name, read_lines};
+use crate::text::{LineError, NBestEntry, OnError, Pair, file_name, read_each_line};
 use crate::translator::{ForcedScore, LineWarnings, Translator, check_length_penalty};
 
 /// Name of the feature added to n-best lists.
@@ -38,7 +38,7 @@ fn score(args: &ScoreArgs, device: &Device, console: &Console) -> Result<()> {
     let numbers = pairs.numbers().clone();
     let mut warnings = LineWarnings::new(&numbers);
     let mut bar = console.bar("scoring", files.count());
-    let mut unreadable = Unreadable::new(args.on_error);
+    let mut unreadable = Unreadable::new(args.on_error.unwrap_or(OnError::Keep));
     let score = |first: usize, part: Vec<Pair>, unreadable: &Unreadable| {
         if first == 0 {
             files.report_format(&part, &numbers, console);
@@ -79,18 +79,22 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
     if list == Path::new("-") && input == Path::new("-") {
         bail!(UsageError("standard input cannot be both --rerank and --input".to_owned()));
     }
+    if args.on_error == Some(OnError::Keep) {
+        return usage(
+            "--on-error keep cannot be used with --rerank, which has no result line for each input line; use skip",
+        );
+    }
     ensure_distinct_paths([list, input], Some(("--output", args.output.as_path())))?;
     let mut output = Output::open(&args.output)?;
-    let sentences = read_lines(input)?;
-    let hypotheses = NBestEntry::read_all(list, sentences.len())?;
+    let mut unreadable = Unreadable::new(args.on_error.unwrap_or_default());
+    let sentences = readable(read_sentences(args, input)?, &mut unreadable, console)?;
+    let hypotheses = readable(NBestEntry::read_each(list, sentences.len())?, &mut unreadable, console)?;
     let translator = Translator::load_ensemble_on(&args.model, device)?;
-    let form = SentenceLines::new(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
-    let read = |(number, line): (usize, String)| -> Result<String> {
-        Ok(form.read(line).with_context(|| format!("{}:{number}", file_name(input)))?.text)
+    let pair = |one: NBestEntry| {
+        let source = sentences[one.sentence].clone()?;
+        Some((Pair { source, target: one.text.clone() }, one))
     };
-    let sentences: Vec<String> = (1..).zip(sentences).map(read).collect::<Result<_>>()?;
-    let pair = |one: &NBestEntry| Pair { source: sentences[one.sentence].clone(), target: one.text.clone() };
-    let pairs: Vec<Pair> = hypotheses.iter().map(pair).collect();
+    let (pairs, hypotheses): (Vec<Pair>, Vec<NBestEntry>) = hypotheses.into_iter().flatten().filter_map(pair).unzip();
     let mut warnings = LineWarnings::default();
     let mut bar = console.bar("scoring", pairs.len());
     let scored = translator.score_batch(&pairs, &mut |count| bar.advance(count))?;
@@ -110,5 +114,27 @@ fn rerank(args: &ScoreArgs, list: &Path, input: &Path, device: &Device, console:
         output.with(|out| writeln!(out, "{line}"))?;
     }
     warnings.report_truncated(console);
-    output.finish()
+    output.finish()?;
+    unreadable.finish(console)
+}
+
+/// Reads the source sentences of an n-best list, with a [`LineError`] in place of each one that cannot be read.
+fn read_sentences(args: &ScoreArgs, input: &Path) -> Result<Vec<Result<String>>> {
+    let form = SentenceLines::new(&args.pairs.layout, args.pairs.tag_source.as_deref(), &args.model[0])?;
+    let read = |(number, line): (usize, Result<String>)| {
+        let place = || format!("{}:{number}", file_name(input));
+        let sentence = form.read(line?).map_err(|reason| LineError::new(place(), number, &reason))?;
+        Ok(sentence.text)
+    };
+    Ok((1..).zip(read_each_line(input)?).map(read).collect())
+}
+
+/// Returns the lines of a file, none for each unreadable one, with a warning.
+///
+/// # Errors
+/// An unreadable line ends the work.
+fn readable<T>(lines: Vec<Result<T>>, unreadable: &mut Unreadable, console: &Console) -> Result<Vec<Option<T>>> {
+    let (lines, error) = unreadable.replace(0, lines.into_iter().map(|line| line.map(Some)).collect());
+    unreadable.warn(console);
+    error.map_or(Ok(lines), Err)
 }

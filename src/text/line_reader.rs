@@ -30,7 +30,7 @@ pub fn read_lines(path: &Path) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(super) fn read_each_line(path: &Path) -> Result<Vec<Result<String>>> {
+pub fn read_each_line(path: &Path) -> Result<Vec<Result<String>>> {
     let each = |line: Result<String>| match line {
         Err(error) if !error.is::<LineError>() => Err(error),
         line => Ok(line),

@@ -31,15 +31,18 @@ pub use batch::{Batch, BatchSize, Example, GuideWeight, PaddedBatch, bucketed};
 pub use bpe_dropout::{Merges, Resegmenter};
 pub use corpus_stats::{CorpusStats, LineKind, SideStats};
 pub use encoded_corpus::EncodedCorpus;
-pub use line_reader::{LONGEST_LINE, LineError, OnError, count_lines, is_truncated, name as file_name, read_lines};
+pub use line_reader::{
+    LONGEST_LINE, LineError, OnError, count_lines, is_truncated, name as file_name, read_each_line, read_lines,
+};
 pub use line_stream::LineStream;
 pub use n_best::NBestEntry;
 pub use noise_kind::{FilterLimits, NoiseKind, defects};
 pub use normalization::{NormalForm, Normalization, NormalizationStats};
 pub use pair::Pair;
 pub use pair_files::{
-    FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, PairFiles, SHIPPED_GOLD, SHIPPED_TEST, SHIPPED_TRAINING,
-    SHIPPED_VALIDATION, ensure_line_for_each, read_line_for_each, read_link_lines, read_links_for_each, read_pairs,
+    FEATURES_COLUMN_ERROR, FIRST_FEATURES_COLUMN, PairFiles, ReadablePairs, SHIPPED_GOLD, SHIPPED_TEST,
+    SHIPPED_TRAINING, SHIPPED_VALIDATION, ensure_line_for_each, read_line_for_each, read_link_lines,
+    read_links_for_each, read_pairs,
 };
 pub use pair_reader::{LineNumbers, PairStream, read_numbered, read_parallel, read_table, read_tsv};
 pub use protected_tokens::{ProtectedTokens, features, features_before, split_trailing_features, without_features};

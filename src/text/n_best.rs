@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use super::line_reader::{name, read_lines};
+use super::line_reader::{LineError, name, read_each_line};
 
 const SEPARATOR: &str = " ||| ";
 
@@ -22,16 +22,17 @@ pub struct NBestEntry {
 }
 
 impl NBestEntry {
-    /// Reads an n-best list of `sentences` sentences.
+    /// Reads an n-best list of `sentences` sentences, with a [`LineError`] in place of each line that is not UTF-8, has no
+    /// number or translation, or belongs to a sentence that does not exist.
     ///
     /// # Errors
-    /// The file cannot be read, a line has no number or translation, or its sentence does not exist; names the line.
-    pub fn read_all(path: &Path, sentences: usize) -> Result<Vec<Self>> {
-        let lines = read_lines(path)?;
-        let parse = |(index, line): (usize, &String)| {
-            Self::parse(line, sentences).with_context(|| format!("{}:{}", name(path), index + 1))
+    /// The file cannot be read.
+    pub fn read_each(path: &Path, sentences: usize) -> Result<Vec<Result<Self>>> {
+        let parse = |(number, line): (usize, Result<String>)| {
+            let place = || format!("{}:{number}", name(path));
+            Self::parse(&line?, sentences).map_err(|reason| LineError::new(place(), number, &reason).into())
         };
-        lines.iter().enumerate().map(parse).collect()
+        Ok((1..).zip(read_each_line(path)?).map(parse).collect())
     }
 
     fn parse(line: &str, sentences: usize) -> Result<Self> {

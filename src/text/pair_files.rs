@@ -43,6 +43,33 @@ pub struct PairFiles {
     required: bool,
 }
 
+/// Pairs of a file that can be read.
+#[derive(Debug)]
+pub struct ReadablePairs {
+    /// Pairs.
+    pub pairs: Vec<Pair>,
+    /// Their line numbers.
+    pub numbers: LineNumbers,
+    /// Index of each one among all pairs of the file, from 0.
+    pub indices: Vec<usize>,
+    /// Errors of the other pairs.
+    pub errors: Vec<LineError>,
+}
+
+impl ReadablePairs {
+    /// Number of all pairs of the file.
+    pub fn total(&self) -> usize {
+        self.indices.len() + self.errors.len()
+    }
+
+    /// Selects the items of the readable pairs from a list with an item for each pair of the file.
+    pub fn select<T>(&self, items: Vec<T>) -> Vec<T> {
+        let mut indices = self.indices.iter().copied().peekable();
+        let selected = items.into_iter().enumerate().filter(|(index, _)| indices.next_if_eq(index).is_some());
+        selected.map(|(_, item)| item).collect()
+    }
+}
+
 /// Source of pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PairSource {
@@ -141,28 +168,22 @@ impl PairFiles {
         Ok((pairs.into_iter().map(|pair| Ok(pair?.tagged(self.tag.as_deref()))).collect(), numbers))
     }
 
-    /// Reads the pairs that can be read, with their line numbers. Unless `on_error` is [`OnError::Fail`], the others are left
-    /// out with a warning, and their line numbers are returned last.
+    /// Reads the pairs that can be read. Unless `on_error` is [`OnError::Fail`], the others are left out with a warning.
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn read_readable(
-        &self,
-        option: &str,
-        on_error: OnError,
-        reporter: &dyn Reporter,
-    ) -> Result<(Vec<Pair>, LineNumbers, Vec<usize>)> {
+    pub fn read_readable(&self, option: &str, on_error: OnError, reporter: &dyn Reporter) -> Result<ReadablePairs> {
         if on_error == OnError::Fail {
             let (pairs, numbers) = self.read_numbered(option)?;
-            return Ok((pairs, numbers, Vec::new()));
+            return Ok(ReadablePairs { indices: (0..pairs.len()).collect(), pairs, numbers, errors: Vec::new() });
         }
         let (each, numbers) = self.read_each(option)?;
-        let (mut pairs, mut lines, mut errors) = (Vec::with_capacity(each.len()), Vec::new(), Vec::new());
+        let (mut pairs, mut indices, mut errors) = (Vec::with_capacity(each.len()), Vec::new(), Vec::new());
         for (index, pair) in each.into_iter().enumerate() {
             match pair.map_err(|error| error.downcast::<LineError>()) {
                 Ok(pair) => {
                     pairs.push(pair);
-                    lines.push(numbers.of(index));
+                    indices.push(index);
                 }
                 Err(error) => errors.push(error?),
             }
@@ -171,7 +192,8 @@ impl PairFiles {
             let more = if others.is_empty() { " is".to_owned() } else { format!(" and {} more are", others.len()) };
             reporter.warn(&format!("{first}; this line{more} left out"));
         }
-        Ok((pairs, numbers.with_lines(lines), errors.into_iter().map(|error| error.line).collect()))
+        let lines = indices.iter().map(|&index| numbers.of(index)).collect();
+        Ok(ReadablePairs { pairs, numbers: numbers.with_lines(lines), indices, errors })
     }
 
     /// Opens a stream of the pairs.

@@ -9,7 +9,9 @@ use super::user_alignments::UserAlignments;
 use crate::checkpoint::{DataSummary, GuideSummary, fingerprint, fingerprint_of_text};
 use crate::random::SeededRng;
 use crate::reporter::{Reporter, counted};
-use crate::text::{EncodedCorpus, NormalForm, Normalization, NormalizationStats, Pair, PairFiles, Vocabulary};
+use crate::text::{
+    EncodedCorpus, NormalForm, Normalization, NormalizationStats, Pair, PairFiles, ReadablePairs, Vocabulary,
+};
 
 /// Maximum number of held-out validation pairs.
 const MAX_HELD_OUT: usize = 1000;
@@ -48,7 +50,8 @@ impl TrainingData {
         let (validation, validation_name) = match &files.validation[..] {
             given @ [_, ..] => {
                 let read = |given: &PairFiles| {
-                    let (pairs, numbers, _) = given.read_readable("--valid", files.on_error, reporter)?;
+                    let ReadablePairs { pairs, numbers, .. } =
+                        given.read_readable("--valid", files.on_error, reporter)?;
                     given.report_format(&pairs, &numbers, reporter);
                     Ok(pairs)
                 };

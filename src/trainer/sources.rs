@@ -11,7 +11,9 @@ use serde::{Serialize, Serializer};
 use crate::checkpoint::{CorpusSource, DataSummary};
 use crate::error::{UsageError, usage};
 use crate::reporter::Reporter;
-use crate::text::{OnError, Pair, PairFiles, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once};
+use crate::text::{
+    OnError, Pair, PairFiles, ReadablePairs, SHIPPED_TRAINING, SHIPPED_VALIDATION, TableFormat, check_read_once,
+};
 
 /// Maximum number of pairs whose attention is recorded.
 const MAX_ATTENTION_PAIRS: usize = 20;
@@ -254,7 +256,7 @@ impl TrainingSources {
         let mut read = TrainingPairs::default();
         let is_weighted = self.training.iter().any(|part| part.source.weight != 1.0);
         for TrainingFiles { files, source } in &self.training {
-            let (pairs, numbers, _) = files.read_readable("--train", self.on_error, reporter)?;
+            let ReadablePairs { pairs, numbers, .. } = files.read_readable("--train", self.on_error, reporter)?;
             files.report_format(&pairs, &numbers, reporter);
             if is_weighted {
                 for pair in &pairs {
