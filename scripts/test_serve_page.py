@@ -94,6 +94,10 @@ class Check:
             time.sleep(0.02)
         check(False, f"{message}; the page says {self.text('#problem')!r}, {self.text('#output')!r}")
 
+    def until_complete(self, message):
+        """Waits for the end of the first translation of a visit; its words appear before, one by one."""
+        self.until(lambda: not self.is_hidden("#inspector"), message)
+
     def until_text(self, selector, expected):
         self.until(lambda: self.text(selector) == expected, f"{selector} is not {expected!r}")
 
@@ -111,13 +115,19 @@ class Check:
     def start(self, text=SENTENCE, **fields):
         """Opens the page with a sentence, and waits for the translation."""
         self.visit({"text": text, **fields})
-        self.until(lambda: self.count("#output .target") > 0, f"no translation of {text}")
-        time.sleep(0.2)
+        self.until_complete(f"no translation of {text}")
 
     def change(self, name, value, event="input"):
         self.browser.run("""const field = document.getElementById(arguments[0]);
             if (field.type === 'checkbox') field.checked = arguments[1]; else field.value = arguments[1];
             field.dispatchEvent(new Event(arguments[2], {bubbles: true}))""", name, value, event)
+
+    def change_model(self, index):
+        """Chooses a model, and waits for its translation."""
+        complete = lambda: self.browser.run("return performance.getEntriesByName('translated').length")
+        before = complete()
+        self.change("model", index, "change")
+        self.until(lambda: complete() > before, f"model {index} does not answer")
 
     def word(self, index):
         self.browser.click(f"#output .target[data-index='{index}']")
@@ -211,10 +221,9 @@ class Check:
         plain = self.text("#output")
         self.word(3)
         self.browser.click("#candidates li:nth-child(2) .candidate")
-        self.until(lambda: self.text("#output") != plain, "another candidate changes nothing")
+        self.until(lambda: self.count("#strip .forced") == 6, "the forced tokens are not marked")
         steered = self.text("#output")
         check(self.count("#output .changed") > 0 and steered.startswith("Est-ce que son "), f"steered to {steered}")
-        check(self.count("#strip .forced") == 6, "the forced tokens are not marked")
         self.screenshot("steered")
         self.browser.click("#steering .change")
         self.until_text("#output", plain)
@@ -298,12 +307,11 @@ class Check:
         self.change("compare", "0", "change")
         self.until(lambda: "same" in (self.text("#difference") or ""), "a model differs from itself")
         self.change("compare", "", "change")
-        self.change("model", 1, "change")
+        self.change_model(1)
         self.until(lambda: "mean" in self.text("#summary"), "the model was not changed")
         check(self.browser.run("return document.getElementById('temperature').disabled"), "mean attention has a temperature")
-        self.change("model", 2, "change")
+        self.change_model(2)
         self.until(lambda: "heads" in self.text("#summary"), "the model was not changed")
-        self.until(lambda: self.count("#output .target") > 0, "the other model does not answer")
         self.word(0)
         self.until(lambda: self.count("#heads rect") > 4, "no heads")
         self.browser.resize(1280, 1700)
@@ -323,7 +331,8 @@ class Check:
         step = self.text("#step-name")
         self.browser.visit("about:blank")
         self.browser.visit(address)
-        self.until_text("#output", steered)
+        self.until_complete("no translation of the link")
+        check(self.text("#output") == steered, "the link brings another translation")
         check(self.text("#step-name") == step and self.count("#drawing .cell") > 0 and self.text("#beam-value") == "3",
               f"the link does not bring the state back: {address}")
         copied = lambda button, label: (self.browser.run("""window.copied = null;
