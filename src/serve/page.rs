@@ -39,6 +39,12 @@ pub async fn script() -> Response {
         include_str!("../render/page/view.js"),
         include_str!("page/steps.js"),
         include_str!("page/beam.js"),
+        include_str!("page/state.js"),
+        include_str!("page/translate.js"),
+        include_str!("page/result.js"),
+        include_str!("page/inspector.js"),
+        include_str!("page/steering.js"),
+        include_str!("page/export.js"),
         include_str!("page/serve.js"),
     );
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), NOT_CACHED], SCRIPT).into_response()
