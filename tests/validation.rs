@@ -31,6 +31,15 @@ fn equal_pairs_are_never_split_across_training_and_validation() {
     assert!(!train_stderr(&dir, &["--train", "pairs.tsv"]).contains("another"));
 }
 
+#[test]
+fn summary_says_that_validation_chose_the_model() {
+    let dir = TestDir::new();
+    dir.write("pairs.tsv", thirty_pairs(1));
+    let stderr = train_stderr(&dir, &["--train", "pairs.tsv"]);
+    let summary = stderr.lines().find(|line| line.contains("the best model (step")).unwrap_or(&stderr);
+    assert!(summary.ends_with("validation chose it, so expect slightly lower scores on other pairs"), "{summary}");
+}
+
 /// A source with several translations belongs to one side with all of them.
 #[test]
 fn equal_sources_are_never_split_across_training_and_validation() {

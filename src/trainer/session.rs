@@ -489,7 +489,7 @@ fn describe(config: &Config, reporter: &dyn Reporter) {
     }
 }
 
-/// Describes why a run ended, and where the model is.
+/// Describes why a run ended, where the model is, and that its validation scores are not those of unseen data.
 fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainState, model_dir: &ModelDir) -> String {
     let cause = match reason {
         StopReason::Epochs => format!("{} completed", counted(settings.max_epochs as usize, "epoch")),
@@ -507,7 +507,8 @@ fn summary(reason: StopReason, settings: &TrainingSettings, progress: &TrainStat
         None => String::new(),
     };
     format!(
-        "{cause}: {} in {}; the best model (step {}) is in {}{kept}",
+        "{cause}: {} in {}; the best model (step {}) is in {}{kept}; validation chose it, so expect \
+         slightly lower scores on other pairs",
         counted(progress.step as usize, "step"),
         clock(Duration::from_secs_f64(progress.seconds)),
         progress.best_step,
