@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--corpora", nargs="+", required=True, metavar="FILE[:PAIRS[:EPOCHS]]")
     parser.add_argument("--coverage-penalties", nargs="+", type=float, default=[0, 0.05, 0.1, 0.2, 0.4])
     parser.add_argument("--length-penalties", nargs="+", type=float, default=[0, 0.4, 0.6, 0.8, 1])
-    parser.add_argument("--baseline", nargs=2, type=float, default=[0.2, 1], metavar=("COVERAGE", "LENGTH"))
+    parser.add_argument("--baseline", nargs=2, type=float, default=[0.2, 0.8], metavar=("COVERAGE", "LENGTH"))
     options = parser.parse_args()
     models = Models(options)
     baseline = tuple(options.baseline)

@@ -75,3 +75,19 @@ pub async fn metrics(State(server): State<Arc<Server>>) -> Response {
     const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
     ([(header::CONTENT_TYPE, TEXT_FORMAT)], server.metrics().render()).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::translator::DecodeOptions;
+
+    #[test]
+    fn page_begins_with_the_default_search() {
+        let DecodeOptions { beam, length_penalty, coverage_penalty, .. } = DecodeOptions::default();
+        let page = include_str!("page/state.js");
+        for (option, default) in
+            [("beam", beam as f64), ("length_penalty", length_penalty), ("coverage_penalty", coverage_penalty)]
+        {
+            assert!(page.contains(&format!(" {option}: {default},")), "{option} is {default}");
+        }
+    }
+}

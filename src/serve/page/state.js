@@ -12,7 +12,7 @@ const EXAMPLES = [
 ];
 
 const DEFAULTS = {
-  text: "", choice: 0, compare: "", beam: 5, temperature: 0, hard: false, length_penalty: 1, coverage_penalty: 0.2,
+  text: "", choice: 0, compare: "", beam: 5, temperature: 0, hard: false, length_penalty: 0.8, coverage_penalty: 0.2,
   view: "links", pieces: "words", prefix: [], intervention: null, step: null,
 };
 
