@@ -46,8 +46,9 @@ fn required_and_avoided_phrases_are_respected() {
 #[test]
 fn phrase_contained_in_another_is_produced_once() {
     let with = |arguments: &[&str]| translate(arguments, "the red fox sleeps\n").worked().trim_end().to_owned();
-    let text = with(&["--require", "ku", "--require", "grisa ku", "--require", "grisa ku"]);
-    assert_eq!(text.matches("ku").count(), 1, "{text}");
+    let contained = with(&["--require", "ku", "--require", "grisa ku", "--require", "grisa ku"]);
+    assert!(contained.contains("grisa ku"), "{contained}");
+    assert_eq!(contained, with(&["--require", "grisa ku"]));
     let apart = with(&["--require", "ku", "--require", "mi"]);
     assert!(apart.contains("ku") && apart.contains("mi"), "{apart}");
 }

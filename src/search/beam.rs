@@ -182,15 +182,15 @@ impl<'a> Beam<'a> {
         self.arena.prune(live.chain(self.complete.iter_mut().map(|(last, _)| last)));
     }
 
-    /// Extensions of the live hypotheses, among them the best ones; those that tear words apart only if not `whole_words`.
-    fn extensions(&self, predictions: &Predictions, first_row: usize, whole_words: bool) -> Vec<Extension> {
+    /// Extensions of the live hypotheses, among them the best ones; with `only_agreeing`, those that agree with the model.
+    fn extensions(&self, predictions: &Predictions, first_row: usize, only_agreeing: bool) -> Vec<Extension> {
         let mut extensions: Vec<Extension> = Vec::new();
         // Score of the worst extension that can still enter the beam.
         let mut floor = f64::NEG_INFINITY;
         for parent in 0..self.live.len() {
             let row = first_row + parent;
             let attention = &predictions.attention[row];
-            extensions.extend(self.extensions_of(parent, predictions.row(row), attention, floor, whole_words));
+            extensions.extend(self.extensions_of(parent, predictions.row(row), attention, floor, only_agreeing));
             if self.is_unconstrained() && extensions.len() >= 2 * self.width {
                 extensions.select_nth_unstable_by(self.width - 1, Extension::better_first);
                 extensions.truncate(self.width);
@@ -207,7 +207,7 @@ impl<'a> Beam<'a> {
         next: Distribution,
         attention: &[f32],
         floor: f64,
-        whole_words: bool,
+        only_agreeing: bool,
     ) -> Vec<Extension> {
         let last = self.live[parent].1;
         let state = self.state(last);
@@ -224,7 +224,7 @@ impl<'a> Beam<'a> {
         }
         let reversed = self.arena.ancestors(last).map(|step| step.unit);
         let mask = self.constraints.token_mask(&state, reversed, next, self.no_repeat);
-        let allows = |unit| mask.allows(unit) && (!whole_words || mask.keeps_words_whole(unit));
+        let allows = |unit| mask.allows(unit) && (!only_agreeing || mask.agrees_with_model(unit));
         let best = |leads_to_avoided| {
             next.best(self.width, &|unit| allows(unit) && mask.leads_to_avoided(unit) == leads_to_avoided)
         };

@@ -281,7 +281,8 @@ fn repeated(reversed: &[u32], n: usize) -> Vec<u32> {
 ///
 /// An avoided word may be written as long as it can become a longer one, but it may not end. Words should stay whole: where
 /// the model is about to write an avoided word, another *word* takes its place, and a required phrase begins where a word
-/// ends. The model's most probable unit says whether a word ends. A unit that disagrees needs a probability of its own.
+/// ends. The model's most probable unit says whether a word ends. Where it ends the translation without a required phrase,
+/// the hypothesis gives way to others, except with a phrase in progress. A unit that disagrees needs a probability of its own.
 pub struct TokenMask<'a> {
     /// Next unit of the prefix.
     forced: Option<u32>,
@@ -322,9 +323,9 @@ impl TokenMask<'_> {
         !added.is_empty() && self.avoided.iter().any(|phrase| self.forms.approaches_phrase(&text, phrase))
     }
 
-    /// Allowed units that advance a required phrase and keep words whole, which are candidates even if improbable.
+    /// Allowed units that advance a required phrase and agree with the model, which are candidates even if improbable.
     pub fn proposals(&self) -> impl Iterator<Item = u32> {
-        self.proposals.iter().copied().filter(|&unit| self.allows(unit) && self.keeps_words_whole(unit))
+        self.proposals.iter().copied().filter(|&unit| self.allows(unit) && self.agrees_with_model(unit))
     }
 
     /// True if an avoided phrase ends before the unit, or within it.
@@ -338,16 +339,18 @@ impl TokenMask<'_> {
         })
     }
 
-    /// True if the unit is the model's own, or replaces a whole word.
-    pub fn keeps_words_whole(&self, unit: u32) -> bool {
+    /// True if the unit agrees with the model's most probable one, or is probable itself.
+    pub fn agrees_with_model(&self, unit: u32) -> bool {
         let Some(intended) = self.intended else { return true };
         let begins_word = |unit| !self.forms.continues_word(unit);
-        let fits = if self.proposals.contains(&unit) {
+        let agrees = if intended == END && !self.may_end {
+            !self.begins_phrase && self.proposals.contains(&unit)
+        } else if self.proposals.contains(&unit) {
             !self.begins_phrase || begins_word(intended) || !begins_word(unit)
         } else {
             !self.nears_avoided || begins_word(intended) && begins_word(unit)
         };
-        fits || self.next.candidate(unit).log_probability >= MIN_INTENDED.ln()
+        agrees || self.next.candidate(unit).log_probability >= MIN_INTENDED.ln()
     }
 }
 
@@ -382,7 +385,7 @@ mod tests {
         let state = state_after(constraints, units);
         let mask = constraints.token_mask(&state, units.iter().rev().copied(), predictions.row(0), no_repeat);
         assert!(mask.proposals().all(|unit| mask.allows(unit)));
-        (2..8).filter(|&unit| mask.allows(unit) && mask.keeps_words_whole(unit)).collect()
+        (2..8).filter(|&unit| mask.allows(unit) && mask.agrees_with_model(unit)).collect()
     }
 
     const UNIFORM: [f32; 8] = [0.125; 8];
@@ -510,6 +513,27 @@ mod tests {
             constraints.token_mask(&state, std::iter::empty(), predictions.row(0), None).proposals().collect()
         };
         assert_eq!((proposals(6), proposals(7)), (vec![5], vec![]));
+    }
+
+    #[test]
+    fn required_phrase_does_not_follow_the_end() {
+        let constraints = |required: &[&[u32]]| DecodingConstraints {
+            required: anywhere(required)
+                .into_iter()
+                .map(|phrase| RequiredPhrase { text: "bd".to_owned(), ..phrase })
+                .collect(),
+            surface_forms: surface_forms(),
+            ..DecodingConstraints::default()
+        };
+        let mut probabilities = [0.01; 8];
+        probabilities[END as usize] = 0.78;
+        probabilities[6] = 0.16;
+        let missing = constraints(&[&[5, 7]]);
+        assert_eq!(allowed(&missing, &[4], probabilities, None), [6], "the phrase may not begin");
+        assert_eq!(allowed(&missing, &[4, 5], probabilities, None), [6, 7], "the phrase may go on");
+        assert!(allowed(&missing, &[4, 5, 7], probabilities, None).contains(&END));
+        probabilities[5] = 0.16;
+        assert_eq!(allowed(&missing, &[4], probabilities, None), [5, 6], "the model itself wants the phrase");
     }
 
     #[test]

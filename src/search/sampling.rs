@@ -72,9 +72,9 @@ impl SampledHypothesis<'_> {
         let mask = constraints.token_mask(&self.state, reversed, next, settings.limits.no_repeat);
         // A sample cannot go back to the beginning of a word.
         let allowed = |unit| mask.allows(unit) && !mask.leads_to_avoided(unit);
-        let whole =
-            next.sample(&settings.sampling, &|unit| allowed(unit) && mask.keeps_words_whole(unit), &mut self.rng);
-        let drawn = whole.or_else(|| next.sample(&settings.sampling, &allowed, &mut self.rng));
+        let agreeing =
+            next.sample(&settings.sampling, &|unit| allowed(unit) && mask.agrees_with_model(unit), &mut self.rng);
+        let drawn = agreeing.or_else(|| next.sample(&settings.sampling, &allowed, &mut self.rng));
         let Some(candidate) = drawn else { return false };
         self.hypothesis.log_probability += f64::from(candidate.log_probability);
         self.hypothesis.attention.push(attention.to_vec());
